@@ -71,3 +71,18 @@ def test_the_figures_of_a_narrow_picture_are_broken_between_them(visiting: Visit
     page = visiting().open()
     one, three = (page.evaluate(HEIGHTS, ["m" * 20] * count) for count in (1, 3))
     assert three == one + 2 * 18
+
+
+CUT = """async (value) => {
+  const { Convergence } = await import("/web/pane/convergence.js");
+  const shown = new Convergence();
+  document.body.append(shown.root);
+  shown.replace([{ seconds: 0, value, bound: 0 }, { seconds: 1, value, bound: value - 1 }], 2);
+  const left = shown.svg.getBoundingClientRect().left;
+  return [...shown.svg.querySelectorAll("text")].filter((each) => each.getBoundingClientRect().left < left).map((each) => each.textContent);
+}"""
+
+
+@pytest.mark.parametrize("value", [9, 10**15])
+def test_no_figure_of_a_run_is_cut(visiting: Visiting, value: int) -> None:
+    assert visiting().open().evaluate(CUT, value) == []

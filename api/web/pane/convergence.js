@@ -53,9 +53,11 @@ export class Convergence {
     let [low, high] = [Math.min(...known), Math.max(...known)];
     const pad = Math.max((high - low) * 0.12, high * 0.004, 1);
     [low, high] = [Math.max(low - pad, 0), high + pad];
-    const x = (at) => EDGE.left + (at / end) * (width - EDGE.left - EDGE.right);
-    const y = (value) => EDGE.top + ((high - value) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);
     const [value, bound] = ["value", "bound"].map((which) => this.#steps(which, end));
+    const last = [value, bound].flatMap((steps) => (steps.length ? [this.#widthOf(this.#amount(steps.at(-1)[1]))] : []));
+    const left = Math.max(EDGE.left, 10 + Math.max(...last)); // costs may have many digits
+    const x = (at) => left + (at / end) * (width - left - EDGE.right);
+    const y = (value) => EDGE.top + ((high - value) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);
     if (value.length && bound.length) this.#draw("open", open(value, bound).map(([at, v]) => `${x(at)},${y(v)}`));
     for (const [steps, kind] of [
       [bound, "bound"],
@@ -64,10 +66,10 @@ export class Convergence {
       if (!steps.length) continue;
       this.svg.append(part("polyline", { class: kind, points: steps.map(([at, v]) => `${x(at)},${y(v)}`).join(" ") }));
     }
-    this.#labels(value.at(-1)?.[1] ?? null, bound.at(-1)?.[1] ?? null, y, end, width);
+    this.#labels(value.at(-1)?.[1] ?? null, bound.at(-1)?.[1] ?? null, y, end, left, width);
   }
 
-  #labels(value, bound, y, end, width) {
+  #labels(value, bound, y, end, left, width) {
     const places = [];
     for (const [each, kind] of [
       [value, "peak"],
@@ -77,9 +79,9 @@ export class Convergence {
       let at = y(each);
       if (places.length && Math.abs(at - places[0]) < 13) at = places[0] + 13;
       places.push(at);
-      this.#write(this.#amount(each), EDGE.left - 8, at + 4, `end ${kind}`);
+      this.#write(this.#amount(each), left - 8, at + 4, `end ${kind}`);
     }
-    this.#write("0", EDGE.left, HEIGHT - 4, "start");
+    this.#write("0", left, HEIGHT - 4, "start");
     this.#write(seconds(end), width - EDGE.right, HEIGHT - 4, "end");
     const said = [value === null ? "no plan yet" : `best ${this.#amount(value)}`];
     said.push(bound === null ? "no bound yet" : `bound ${this.#amount(bound)}`);
@@ -104,6 +106,13 @@ export class Convergence {
 
   #draw(kind, points) {
     this.svg.append(part("polygon", { class: kind, points: points.join(" ") }));
+  }
+
+  #widthOf(said) {
+    this.#write(said, 0, 0, "end");
+    const width = this.svg.lastChild.getComputedTextLength();
+    this.svg.lastChild.remove();
+    return width;
   }
 
   #write(said, x, y, kind) {
