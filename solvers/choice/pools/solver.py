@@ -10,20 +10,30 @@ import time
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+
 from ...model.errors import StopReason
-from ...model.instance import Instance
+from ...model.instance import Instance, Ints
 from ...model.libraries import ORTOOLS, Library
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Solver, Task
 from .boxes import BoxSearch
+from .held_peaks import heights_first, is_held_by_peaks
 from .in_pieces import LARGE, InPieces, is_large
 from .limits import LimitSearch, can_limit
 from .peaks import Choice, PeakSearch
 from .program import Program, pools_of_classes, program_of
 from .questions.question import Answer, Question, Relaxed
 from .standing import NAME, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
+from .windows import Windows
 
+SHARE_OF_DEAREST = 1, 4
+SHARE_ABOVE_DEAREST = 1, 6
+SHARE_BESIDE_DEAREST = 1, 2
+"""Where earlier terms hold the peaks: for each of the dearest pools, to make it low; for a choice a little above that; for windows. The rest is the bound's."""
+MORE_OF_DEAREST = 5
+"""Thousandths."""
 STRETCHES = (1, 4, 15, 30, 60, 120)
 """By how many thousandths a pool's rows are stretched, step by step, after it could not be packed."""
 MOST_BLOCKS = 40_000
@@ -111,15 +121,7 @@ class _Whole(Standing):
     def _choices(self, index: int, stretch: tuple[int, ...]) -> list[Choice]:
         """The program's best choices of pools, best first, as far as they are better than what is known."""
         is_exact = not any(stretch) and self._is_proven(index)
-        most = None if self.value is None else self.value[index]
-        question = Question(
-            index,
-            held=() if self.value is None else self.value[:index],
-            least=self.bound[index] if is_exact and len(self.bound) > index else None,
-            most=most,
-            stretch=stretch,
-            near=pools_of_classes(self.number, self.best) if index and is_exact and self.best is not None else None,
-        )
+        question = self._question(index, stretch, is_exact)
         terms = self.program.terms[: index + 1]
         weighs_peaks = any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
         if not weighs_peaks:
@@ -127,6 +129,8 @@ class _Whole(Standing):
         if can_limit(self.program, index):
             found = self._asked(question, is_exact, *SHARE_BEFORE_LIMITS)
             return found if self.is_known else self._below_limits(question, found, is_exact)
+        if is_held_by_peaks(self.program, index):
+            return self._with_peaks_held(question, is_exact)
         found = self._asked(question, is_exact, *SHARE_AT_FIRST)
         if not self.is_known:
             relaxed = self._relaxed(index)
@@ -139,6 +143,17 @@ class _Whole(Standing):
                 found = self._with_given_peaks(question, found, share)
                 found = self._by_boxes(question, found) if has_boxes else found
         return found
+
+    def _question(self, index: int, stretch: tuple[int, ...], is_exact: bool) -> Question:
+        """Is there a choice with less of this term than is known? `is_exact`: rows are as they are, and the earlier terms at their least."""
+        return Question(
+            index,
+            held=() if self.value is None else self.value[:index],
+            least=self.bound[index] if is_exact and len(self.bound) > index else None,
+            most=None if self.value is None else self.value[index],
+            stretch=stretch,
+            near=pools_of_classes(self.number, self.best) if index and is_exact and self.best is not None else None,
+        )
 
     def _can_look_at_boxes(self, relaxed: Relaxed | None) -> bool:
         """Is there work for more than a few, and is the height of what is live the peak itself?"""
@@ -178,6 +193,44 @@ class _Whole(Standing):
         if is_exact:
             self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
         return [*search.found, *found]
+
+    def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
+        """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
+        if is_exact:
+            found = self._asked(question, is_exact, *SHARE_BEFORE_LIMITS)
+            if self.is_known:
+                return found
+            self._lower_dearest(question)
+            question = self._question(question.term, question.stretch, is_exact)
+        return self._asked(question, is_exact, *SHARE)
+
+    def _lower_dearest(self, question: Question) -> None:
+        """Go over windows from where the dearest pools are lowest."""
+        index, program = question.term, heights_first(self.program, question.term)
+        found = list[Ints]()
+        held, near = question.held, question.near
+        for number in range(index, len(program.terms)):
+            work = self._some(*SHARE_OF_DEAREST)
+            answer = self.asking.ask(program, Question(number, held=held, near=near), work)
+            if answer.pools is None:
+                break
+            found.append(np.array(answer.pools, dtype=np.int64)[self.number])
+            held = (*held, program.value(number, answer.pools, program.least_tops(answer.pools)))
+            near = answer.pools
+        if near is not None and found:
+            # Few choices make pools just so low, and windows find none beside theirs; a little higher there are many.
+            tops = tuple(top + top * MORE_OF_DEAREST // 1000 for top in program.least_tops(near))
+            above = replace(question, most=None, tops=tops, near=near)
+            answer = self.asking.ask(self.program, above, self._some(*SHARE_ABOVE_DEAREST))
+            if answer.pools is not None:
+                found.append(np.array(answer.pools, dtype=np.int64)[self.number])
+        for pools in reversed(found):
+            start, _ = self.packing.pack(pools, frozenset(range(len(program.rooms))), self._work_of_packing())
+            if start is not None and evaluate(self.instance, start)[:index] <= question.held:
+                self._take(start)
+                windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)
+                self._go_on(windows, index, peaks(self.instance, start), self._some(*SHARE_BESIDE_DEAREST))
+                break
 
     def _with_given_peaks(self, question: Question, found: list[Choice], work: int) -> list[Choice]:
         """The same where peaks are not weighed but searched for."""

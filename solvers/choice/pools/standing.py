@@ -135,14 +135,17 @@ class Standing:
             self.control.incumbent(placement)
         return value
 
+    def _work_of_packing(self) -> int:
+        """What packing one pool may take."""
+        work, left = WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks, self._left()
+        return work if left is None else min(work, left)
+
     def _pack(self, index: int, choice: Choice) -> list[int]:
         """Pack the choice; the pools that do not hold what the program gave them, or end higher than it thought."""
         terms = self.program.terms[: index + 1]
         counted = [p for p in range(len(self.instance.pools)) if any(t.of_peaks[p] or t.is_largest for t in terms)]
-        work = WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks
-        left = self._left()
         pools = np.array(choice.pools, dtype=np.int64)[self.number]
-        placement, unfit = self.packing.pack(pools, frozenset(counted), work if left is None else min(work, left))
+        placement, unfit = self.packing.pack(pools, frozenset(counted), self._work_of_packing())
         if placement is None:
             self._take(self._with_room_elsewhere(pools))
             return unfit

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
 from ...model.objective import peaks
 from .packing import Packing
@@ -26,6 +27,10 @@ STRETCHES = (4, 15, 40, 100, 200)
 """By how many thousandths the rows of a pool are longer, in turn, after what was chosen could not be packed into it."""
 WORK_PER_CLASS = 400
 """What a question may take: with more it rarely finds more."""
+OPEN = 100
+"""It may take more where a larger part than this of the whole term is open in one window:"""
+MOST_TIMES = 8
+"""so many times as much."""
 WORK_PER_ENTRY = 1
 """What making a window's program takes for each number in it."""
 
@@ -160,7 +165,7 @@ class Windows:
                 are_peaks=True,
                 near=near if not any(stretch) else None,
             )
-            pools = self._asking.ask(part, question, min(end - self.work, WORK_PER_CLASS * len(members))).pools
+            pools = self._answer(part, question, min(end - self.work, WORK_PER_CLASS * len(members)), end)
             if pools is None:
                 return False
             chosen = dict(zip(members, pools, strict=True))
@@ -173,6 +178,26 @@ class Windows:
                     return False
                 stretch[p] = further[0]
         return False
+
+    def _answer(self, part: Program, question: Question, work: int, end: int) -> Pools | None:
+        """A better choice. Where much is open it is asked again, with more work each time."""
+        assert question.most is not None
+        pools, most, bound = question.near, question.most + 1, 0
+        is_better, times = False, 1
+        while times <= MOST_TIMES and (work <= end - self.work or times == 1):
+            answer = self._asking.ask(part, replace(question, most=most - 1, near=pools), work)
+            if answer.pools is not None and answer.value is not None:
+                pools, most, is_better = answer.pools, answer.value, True
+            bound = max(bound, answer.bound or 0)
+            if answer.stopped is not StopReason.WORK_LIMIT or (most - bound) * OPEN <= self._value(question.term):
+                break
+            times, work = 2 * times, 2 * work
+        return pools if is_better else None
+
+    def _value(self, index: int) -> int:
+        """What the term is now, without peaks."""
+        term = self._program.terms[index]
+        return _cost(term, self._program.homes, tuple(self._pools))
 
     def _part(self, index: int, members: list[int]) -> tuple[Program, Pools]:
         """The program of these classes, everybody else staying; and where they are now."""

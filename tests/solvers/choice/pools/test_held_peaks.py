@@ -1,0 +1,43 @@
+"""With the peaks held at their least: which pools are made low first, and that windows get on from there."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner import Options, Preference, plan, verify
+from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools.held_peaks import heights_first, is_held_by_peaks
+from solvers.choice.pools.program import Program, program_of
+
+
+def small(kind: str, prefer: Preference) -> Program:
+    return program_of(lower(with_preference(generate(kind, Request(12, 5)), prefer)).instance)
+
+
+def test_only_a_choice_after_peaks_is_held_by_them() -> None:
+    assert is_held_by_peaks(small("hot", Preference.SIZE), 1)
+    assert not is_held_by_peaks(small("hot", Preference.SIZE), 0)
+    assert not is_held_by_peaks(small("hot", Preference.SPEED), 1)
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot"])
+def test_the_dearest_pool_comes_first_and_the_cheapest_not_at_all(kind: str) -> None:
+    program = small(kind, Preference.SIZE)
+    first, *heights = heights_first(program, 1).terms
+    assert first == program.terms[0]
+    assert [term.of_peaks for term in heights] == [(0, 0, 1), (0, 1, 0)]
+    assert not any(any(map(any, term.of_homes)) for term in heights)
+
+
+def test_not_all_stay_in_the_last_pool() -> None:
+    """The least sum of peaks is reached with all blocks in one pool, too; from there no window finds anything."""
+    problem = generate("hot", Request(600, 7004))
+    made = plan(problem, Options(time_limit=None, work_limit=4_000_000, prefer=Preference.SIZE))
+    assert not verify(with_preference(problem, Preference.SIZE), made)
+    sizes, accesses = made.objective.terms
+    assert sizes.value == sizes.bound
+    assert accesses.value is not None
+    assert accesses.bound is not None
+    assert accesses.value <= 1.5 * accesses.bound
