@@ -96,7 +96,7 @@ class Proven:
 
     def raised(self, value: Value | None) -> Value:
         """The bound with what is proven of each term by itself, as far as the terms before it are at their least."""
-        if not any(proof.sets for proof in self._certificates):
+        if self._sharing is None and not any(proof.sets for proof in self._certificates):
             return self.bound  # nothing was proven of a later one
         raised = self.bound
         for index, floor in enumerate(self.in_units(self.floors())):

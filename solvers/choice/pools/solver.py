@@ -48,7 +48,7 @@ ROUNDS_AT_FIRST = 2
 """Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
 SHARE_OF_CROWDS = 2, 5
 SHARE_BEFORE_LIMITS = 1, 24
-SHARE_OF_LIMITS = 9, 10
+SHARE_OF_LIMITS = 3, 4
 """Where a later term is lowered below limits, which mostly settles it; before that, what is easy is done here, too."""
 SHARE_OF_BOXES = 4, 5
 SHARE_BEFORE_BOXES = 1, 6
@@ -190,9 +190,13 @@ class _Whole(Standing):
         search = LimitSearch(self.program, self.asking, question, best, self._some(*SHARE_OF_LIMITS))
         known = self.bound[index] if is_exact and len(self.bound) > index else 0
         proven = search.run(known, is_least=is_exact)
+        found = [*search.found, *found]
         if is_exact:
             self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
-        return [*search.found, *found]
+            if proven <= known and not self._is_over():
+                most = found[0].value if found else question.most
+                found = [*self._asked(replace(question, most=most), is_exact, *SHARE_OF_LIMITS), *found]
+        return found
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
