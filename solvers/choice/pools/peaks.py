@@ -2,6 +2,10 @@
 
 It begins with the peaks that would be best if classes could be cut, and with those that are known to do; then each is lowered and raised in steps
 that shrink, or one is lowered and another raised for it, and what is better is gone on from.
+
+Where earlier terms hold the peaks at their least, what a later term costs is decided by which pools are high. All blocks in the last pool is often
+one way to have the least peaks, and from there no window of time leads on. So first the pool that costs most is made as low as it can be with these
+peaks, then the next one; what lives in the others costs little as soon as windows have gone over it.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from .program import Pools, Program
+from .program import Costs, Pools, Program
 from .questions.asking import Asking
 from .questions.question import Question
 
@@ -109,3 +113,22 @@ class PeakSearch:
         kept = zip(terms, self._question.held, strict=False)
         too_dear = self._best is not None and self._least + terms[self._question.term].of_tops(tops) >= self._best
         return not too_dear and all(term.of_tops(tops) <= most for term, most in kept)
+
+
+def is_held_by_peaks(program: Program, index: int) -> bool:
+    """Do only peaks decide the earlier terms, and does only who is where decide this one?"""
+    term = program.terms[index]
+    is_of_choices = any(map(any, term.of_homes)) and not any(term.of_peaks)
+    return index > 0 and is_of_choices and not any(any(map(any, one.of_homes)) for one in program.terms[:index])
+
+
+def heights_first(program: Program, index: int) -> Program:
+    """The program with other terms from this one on: how high each pool is, the dearest one first; not the one that costs least."""
+    beyond = [0] * len(program.rooms)
+    for homes, costs in zip(program.homes, program.terms[index].of_homes, strict=True):
+        for pool, cost in zip(homes, costs, strict=True):
+            beyond[pool] += cost - min(costs)
+    dearest = sorted((pool for pool, cost in enumerate(beyond) if cost > min(beyond)), key=lambda pool: -beyond[pool])
+    nothing = tuple((0,) * len(homes) for homes in program.homes)
+    heights = (Costs(nothing, tuple(int(pool == each) for pool in range(len(beyond)))) for each in dearest)
+    return replace(program, terms=(*program.terms[:index], *heights))

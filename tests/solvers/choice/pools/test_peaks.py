@@ -8,7 +8,7 @@ from planner import Options, Preference, plan, verify
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools.held_peaks import heights_first, is_held_by_peaks
+from solvers.choice.pools.peaks import heights_first, is_held_by_peaks
 from solvers.choice.pools.program import Program, program_of
 
 
