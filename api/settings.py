@@ -20,12 +20,15 @@ from pydantic_settings import (
 
 from planner.formats.json.sentences import describe_error
 from planner.formats.tables.problems import FORMATS
+from solvers.model.registry import names
+from solvers.sharing.solver import SHARERS
 
 PREFIX = "MEMPLAN_"
 FILE_VARIABLE = f"{PREFIX}SETTINGS"
 """Names the settings file; `memplan serve --settings` sets it."""
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 HASH = re.compile(r"[0-9a-f]{64}")
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 MIB = 1 << 20
 
 Names = Annotated[tuple[str, ...], NoDecode]
@@ -217,6 +220,23 @@ class Settings(BaseSettings):
         unknown = [name for name in value if name not in FORMATS]
         if unknown:
             raise ValueError(f"there is no format {unknown[0][:40]!r}; known are {', '.join(FORMATS)}")
+        return value
+
+    @field_validator("allowed_solvers")
+    @classmethod
+    def _registered(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        known = tuple(dict.fromkeys((*names(), *SHARERS)))
+        unknown = [name for name in value if name not in known]
+        if unknown:
+            raise ValueError(f"there is no solver {unknown[0][:40]!r}; known are {', '.join(known)}")
+        return value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = [origin for origin in value if not ORIGIN.fullmatch(origin)]
+        if wrong:
+            raise ValueError(f"{wrong[0][:40]!r} is no origin, as https://pages.example.org is")
         return value
 
     @model_validator(mode="after")

@@ -19,6 +19,8 @@ PLAN_FORMAT: Final = "memplan-plan/1"
 FRONTIER_FORMAT = "memplan-frontier/1"
 PROVED_FORMAT = "memplan-proved/1"
 SHARING_FORMAT: Final = "memplan-sharing/1"
+ANSWERS = (PLAN_FORMAT, FRONTIER_FORMAT, SHARING_FORMAT)
+"""What is read beside the problem that it answers."""
 REPORT_FORMAT = "memplan-report/1"
 FRONTIER_REPORT_FORMAT = "memplan-frontier-report/1"
 SHARING_REPORT_FORMAT = "memplan-sharing-report/1"

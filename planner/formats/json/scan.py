@@ -17,6 +17,7 @@ from ...checks.limits import MAX_DEPTH, MAX_DIGITS
 from ...checks.report import Report, bad_input, quoted
 from ...model.deadline import LOOK_EVERY, look
 from ...model.errors import Code
+from ..documents import ANSWERS
 
 WIDE = 1000
 """An object with more keys than this is looked at with care: each key might become an error."""
@@ -94,7 +95,8 @@ def require_format(scanned: Scanned, wanted: str, what: str) -> None:
     found = scanned.top["format"]
     if found != wanted:
         said = quoted(found) if isinstance(found, str) else "something else"
-        raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}")
+        advice = "; 'memplan report' and 'memplan verify' take such a file after the problem's" if found in ANSWERS else ""
+        raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}{advice}")
 
 
 class _Object:

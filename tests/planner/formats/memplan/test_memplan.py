@@ -251,6 +251,11 @@ def test_what_is_no_memplan_problem_is_refused_once(document: Any, code: str, pl
     assert wrong(document) == [(code, place)]
 
 
+@pytest.mark.parametrize("answer", ["memplan-plan/1", "memplan-frontier/1", "memplan-sharing/1"])
+def test_who_gives_an_answer_for_a_problem_hears_who_takes_it(answer: str) -> None:
+    assert "'memplan report'" in refusal({"format": answer}).findings[0].message
+
+
 def test_an_unknown_format_name_is_a_bad_option() -> None:
     assert wrong(EMPTY, format="yaml") == [("invalid_option", "")]
     assert read(EMPTY).buffers == ()
