@@ -252,10 +252,21 @@ def _of_exclusive_pairs(parts: Parts, block: Mapping[int, int]) -> set[int]:
         partners.setdefault(block[a], set()).add(block[b])
         partners.setdefault(block[b], set()).add(block[a])
     counted: set[int] = set()
-    left_out: set[int] = set()
+    left_out = _of_exclusive_members(parts, block)
     for root in sorted(partners, key=lambda each: (-sum(parts.buffers[i][0].size for i in members[each]), each)):
         if counted.isdisjoint(partners[root] - {root}):
             counted.add(root)
         else:
             left_out.update(members[root])
     return left_out
+
+
+def _of_exclusive_members(parts: Parts, block: Mapping[int, int]) -> set[int]:
+    """The smaller of two that exclude each other in one block, where they may be there without what ties them together."""
+    within = [(a, b) for a, b, _ in parts.exclusions if block[a] == block[b]]
+    if not within:
+        return set()
+    firm = (Colocation(*tie[:3]) for tie in parts.ties if tie.pick is None)
+    root = {i: group.members[0] for group in colocated(range(len(parts.buffers)), firm) for i in group.members}
+    smaller = {min(a, b, key=lambda i: parts.buffers[i][0].size) for a, b in within if root.get(a, a) != root.get(b, b)}
+    return smaller.union(*(parts.longer.get(i, ()) for i in smaller))

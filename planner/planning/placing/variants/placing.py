@@ -164,13 +164,15 @@ class Placing:
         return plan, work
 
     def _picks_of(self, positions: Positions, buffers: Part) -> tuple[Pick, ...]:
-        """All that decides how these buffers may lie, at least: whoever makes them, needs them longer, or lets any share addresses."""
+        """All that decides how these buffers may lie, at least: whoever makes them, needs them longer, keeps them apart, or lets any share addresses."""
         assert self.problem.variants is not None
         found = []
         for g, group in enumerate(self.problem.variants.groups):
             chosen = group.alternatives[positions[g]]
             concerned = any(each.id in buffers for each in chosen.buffers)
             concerned = concerned or any(more.buffer in buffers for more in chosen.live)
+            apart = (*chosen.constraints.conflicts, *chosen.constraints.different_pool)
+            concerned = concerned or any(len(buffers.intersection(each)) > 1 for each in apart)
             if concerned or any(
                 each.constraints.colocations or each.constraints.exclusions for each in group.alternatives
             ):

@@ -45,6 +45,15 @@ def known(plans: tuple[Plan, ...]) -> list[tuple[int, int]]:
     return [(each.choice.cost, each.objective.value or 0) for each in plans if each.choice is not None]
 
 
+def test_buffers_that_one_alternative_ties_together_and_another_excludes_may_share() -> None:
+    buffers = (Buffer("a", 4, live=((0, 2),)), Buffer("b", 4, live=((0, 2),)))
+    tied = Alternative("tied", (0,), constraints=Constraints(colocations=(Colocation("b", "a", 4),)))
+    excluded = Alternative("excluded", (1,), constraints=Constraints(exclusions=(("a", "b"),)))
+    groups = (VariantGroup("g", (tied, excluded)),)
+    found = pareto(Problem(buffers, (Pool("p"),), variants=Variants(groups, (CostTerm("cycles"),))), OPTIONS)
+    assert known(found.points) == [(0, 8), (1, 4)]
+
+
 def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
     tried = 0
     for seed in range(2_000 if nightly else 24):
