@@ -20,6 +20,8 @@ class _Slab(NamedTuple):
     """0: it begins exactly at `start`."""
     start: int
     """It begins here or a multiple of modulus higher."""
+    rule: int
+    """The modulus if nothing were fixed."""
 
 
 def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int:
@@ -30,14 +32,22 @@ def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int:
     chosen = list(buffers)
     slabs, ends = _slabs(places, pool, chosen)
     reserved = places.pools[pool].reserved
-    loose = [slab for slab in slabs if slab.modulus]
-    walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
     height = max([0, *ends, _fill(slabs, reserved)])
     fit = all(places.spot(places.group(buffer), pool) is not None for buffer in chosen)
-    if not fit or any(end > begin for (_, end), (begin, _) in pairwise(walls)):
+    beside = _beside_walls(slabs, reserved) if fit else None
+    if beside is None:
         slabs, ends = _slabs(places, pool, chosen, is_open=True)
-        return max([height, *ends, _fill(slabs, reserved)])
-    return max(height, _fill(loose, [*reserved, *walls])) if walls else height
+        height = max([height, *ends, _fill([slab._replace(modulus=slab.rule) for slab in slabs], reserved)])
+        beside = _beside_walls(slabs, reserved)
+    return height if beside is None else max(height, beside)
+
+
+def _beside_walls(slabs: Sequence[_Slab], reserved: Sequence[Interval]) -> int | None:
+    """The least end of those that are not fixed beside those that are; None: of these some overlap."""
+    walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
+    if any(end > begin for (_, end), (begin, _) in pairwise(walls)):
+        return None
+    return _fill([slab for slab in slabs if slab.modulus], [*reserved, *walls]) if walls else 0
 
 
 def _slabs(
@@ -58,16 +68,15 @@ def _slabs(
         if len(group.members) > 1:
             spans.setdefault(group.members[0], []).append((low, low + size))
         elif size:
-            slabs.append(_slab(spot, 0, size, is_open))
+            slabs.append(_slab(spot, 0, size))
     for first, ranges in spans.items():
         spot = find(places.group(first), pool)
-        slabs.extend(_slab(spot, low, high, is_open) for low, high in merged(ranges) if spot is not None)
+        slabs.extend(_slab(spot, low, high) for low, high in merged(ranges) if spot is not None)
     return slabs, ends
 
 
-def _slab(spot: Spot, low: int, high: int, is_open: bool) -> _Slab:
-    is_fixed = spot.fixed is not None and not is_open
-    return _Slab(high - low, 0 if is_fixed else spot.rule.modulus, spot.least + low)
+def _slab(spot: Spot, low: int, high: int) -> _Slab:
+    return _Slab(high - low, 0 if spot.fixed is not None else spot.rule.modulus, spot.least + low, spot.rule.modulus)
 
 
 def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:

@@ -68,6 +68,8 @@ def _fewest_pairs(places: Places, buffers: Sequence[int]) -> int:
     groups = {places.group(buffer).members[0] for buffer in buffers}
     if len(groups) < len(buffers) or not all(places.problem.buffers[buffer].size for buffer in buffers):
         return 0  # those that move as one, or take no room, are none that must pay
+    if not all(places.possible_pools(buffer) for buffer in buffers):
+        return len(buffers) * (len(buffers) - 1) // 2  # there is no plan, and whatever is said of it holds
     pools = {name for buffer in buffers for name in places.possible_pools(buffer)}
     heaps, of_lengths = 0, 0
     for pool in pools:
@@ -76,7 +78,6 @@ def _fewest_pairs(places: Places, buffers: Sequence[int]) -> int:
             return 0
         heaps += _side_by_side(*stretch)
         of_lengths = _pairs_by_length(*stretch) if len(pools) == 1 else 0
-    # Without a pool that they can be in there is no plan, and whatever is said of it holds.
     return max(_pairs_in(len(buffers), max(heaps, 1)), of_lengths)
 
 

@@ -162,6 +162,22 @@ def test_what_is_spoiled_is_refused() -> None:
         assert any(text in finding.message for finding in findings), (text, findings)
 
 
+def test_where_a_buffer_has_no_place_whatever_is_said_of_its_sharing_holds() -> None:
+    sizes, ids = (5, 1, 1, 1), ("nowhere", "a", "b", "c")
+    problem = Problem(
+        tuple(Buffer(id_, size) for id_, size in zip(ids, sizes, strict=True)),
+        (Pool("arena", 7, alignment=3, reserved=((4, 6),)),),
+        Constraints(reuse_penalties=tuple(ReusePenalty(a, b, 1) for a, b in combinations(ids, 2))),
+        (Term.REUSE_COST,),
+    )
+    found = MustShare().solve(lower(problem).instance, Task(), Silent())
+    (proof,) = found.certificates
+    sets = tuple((tuple(ids[part] for part in parts), n, d) for parts, n, d in proof.sets)
+    lifted = PlanCertificate(proof.proof, proof.value, term=Term.REUSE_COST, sets=sets)
+    assert objections(Places(problem), [lifted]) == []
+    assert plan(problem).status == "infeasible"
+
+
 def test_two_proofs_of_the_same_buffers_do_not_add_up() -> None:
     problem, made = halves()
     (proof,) = (c for c in made.certificates if c.proof is Proof.MUST_SHARE)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from planner import plan
 from planner.facts.places import Places
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
@@ -154,6 +155,16 @@ def test_where_nothing_fits_values_are_recomputed_all_the_same() -> None:
     proven = most(tight, weighed)
     assert proven < 100
     assert f"prove {proven}, no more" in str(why_not(tight, replace(weighed, value=10**9)))
+
+
+def test_where_nothing_fits_what_is_fixed_stands_in_the_way_all_the_same() -> None:
+    """In an arena without end "a" stays where it is fixed, and the others go above it; in a small one all have only that place."""
+    fixed = Buffer("a", 4, 1, ((0, 1),), fixed=Fixed("arena", 9))
+    others = tuple(Buffer(name, 4, 3, ((0, 1),)) for name in "bc")
+    for size in (None, 14):
+        problem = Problem((fixed, *others), (Pool("arena", size, reserved=((0, 1), (6, 7))),))
+        assert most(problem, live(0, 0, "a", "b", "c")) == 25
+        assert plan(problem).status == ("optimal" if size is None else "infeasible")
 
 
 def test_a_search_can_only_be_believed() -> None:
