@@ -141,13 +141,14 @@ def _is_known(instance: Instance, term: Term) -> bool:
 
 
 def _step(instance: Instance, pool: int) -> int:
-    """The bases of all blocks that may be in the pool differ by multiples of it; 1 if blocks are not that plain."""
+    """The bases of all blocks that may be in the pool, and where reserved ranges begin, differ by multiples of it; 1 if blocks are not that plain."""
     inside = instance.allowed[:, pool]
     plain = len(instance.part_block) == instance.blocks and not instance.part_low.any()
     if not inside.any() or not plain:
         return 1
     modulus, residue = instance.modulus[inside, pool], instance.residue[inside, pool]
-    return int(np.gcd.reduce(np.concatenate([modulus, np.abs(residue - residue[0])])))
+    begins = np.array([begin for begin, _ in instance.pools[pool].reserved], dtype=np.int64)
+    return int(np.gcd.reduce(np.concatenate([modulus, np.abs(residue - residue[0]), np.abs(begins - residue[0])])))
 
 
 def _lowest(instance: Instance, pool: int) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from hypothesis import given
 
 from planner.generate import Request, generate
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.program import Program, class_numbers, pools_of_classes, program_of
 from solvers.heuristics.greedy.solver import Greedy
@@ -51,6 +52,17 @@ def test_every_placement_keeps_the_rows(problem: Problem) -> None:
     placement = Greedy().solve(instance, Task(limits=Limits(work=1)), Silent()).placement
     if placement is not None and instance.blocks:
         check(instance, placement)
+
+
+def test_what_is_reserved_may_lie_where_a_step_is_not_filled() -> None:
+    """One byte at 0 and one at 3: the first one's step of three is reserved but for that byte."""
+    buffers = (Buffer("a", 1, live=((0, 1),)), Buffer("b", 1, 4, ((0, 1),)))
+    pools = (Pool("p", 5, 3, reserved=((1, 3),)), Pool("q", 8))
+    terms = (Term.SPILLED_BYTES, Term.SUM_OF_PEAKS)
+    instance = lower(Problem(buffers, pools, terms=terms)).instance
+    check(instance, Placement(np.array([0, 0]), np.array([3, 0])))
+    program = program_of(instance)
+    assert program.least_tops((0, 0)) == (4, 0)
 
 
 def test_a_term_that_it_does_not_know_ends_it() -> None:
