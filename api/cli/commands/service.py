@@ -19,6 +19,11 @@ from ..exit_codes import ExitCode
 from ..terminal.standard_output import write_out
 from ..terminal.text import is_terminal, say, visible
 
+ACCEPTED_AT_ONCE = 16
+"""New lines that the event loop takes before what is too many is ended: in a rush, more would take every descriptor, and then it takes none for a second."""
+WAITING_LINES = 2048
+"""New lines that the system lets wait to be taken."""
+
 
 def serve(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
     """The HTTP service, until it is told to stop."""
@@ -92,9 +97,11 @@ def _serve(settings: Settings) -> ExitCode:
 
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
+            if self.started:
+                listening.listen(WAITING_LINES)
             for server in self.servers if self.started else ():
-                for listening in server.sockets:
-                    host, port = listening.getsockname()[:2]
+                for taken in server.sockets:
+                    host, port = taken.getsockname()[:2]
                     shown = f"[{host}]" if ":" in host else host
                     say(f"memplan is served at http://{shown}:{port}" + "   Ctrl-C ends it" * is_terminal(sys.stderr))
 
@@ -113,6 +120,7 @@ def _serve(settings: Settings) -> ExitCode:
         proxy_headers=False,
         timeout_graceful_shutdown=int(settings.shutdown_seconds) or 1,
         timeout_keep_alive=30,
+        backlog=ACCEPTED_AT_ONCE,
     )
     listening = listening_socket(settings)
     server = Server(config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,6 +129,18 @@ def test_an_answer_that_nobody_reads_holds_nobody_up(attacked: Served) -> None:
     with connected(attacked) as line:
         line.sendall((GET + HOST + "\r\n").encode() * 5000)
         assert sent(attacked, iter(((GET + HOST + "Connection: close\r\n\r\n").encode(),))) == [200]
+
+
+def test_a_rush_of_lines_never_takes_the_last_descriptor(tmp_path: Path) -> None:
+    """The event loop takes no line for a second once it has found none left."""
+    few = ["tests.running.limited", "RLIMIT_NOFILE=256", "serve", "--port", "0"]
+    service = Served(tmp_path, command=few)
+    with contextlib.ExitStack() as lines:
+        lines.callback(service.stop)
+        for _ in range(700):
+            lines.enter_context(connected(service))
+        assert service.client.get("/healthz").status_code == 200
+    assert not any("out of system resource" in line for line in service.log)
 
 
 @pytest.mark.parametrize("scene", [pytest.param(scene, id=scene.name) for scene in quick_scenes()])
