@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from math import gcd
 from operator import itemgetter
 from typing import NamedTuple
@@ -63,7 +64,8 @@ def _live_together(instance: Instance, pool: int, forced: Bools) -> Certificate 
     here = forced[shape.block]
     if not here.any():
         return None
-    grain = _grain(instance, pool, np.flatnonzero(forced))
+    blocks = np.flatnonzero(forced)
+    grain = _grain(instance, pool, blocks, _fixed(instance, pool, blocks))
     height = shape.high[here] - shape.low[here]
     uniform = _is_uniform(instance, pool)
     if uniform and grain == 1:
@@ -141,9 +143,8 @@ class _Exclusions:
         return np.flatnonzero(taken)
 
 
-def _grain(instance: Instance, pool: int, blocks: Ints) -> int:
+def _grain(instance: Instance, pool: int, blocks: Ints, fixed: Bools) -> int:
     """A number of which every start of these blocks' parts is a multiple."""
-    fixed = _fixed(instance, pool, blocks)
     movable = blocks[~fixed]
     numbers = [
         instance.lowest[blocks[fixed], pool],
@@ -185,17 +186,20 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
         low, high = int(instance.part_low[part]), int(instance.part_high[part])
         by_block.setdefault(int(instance.part_block[part]), []).append((low, high))
     blocks = np.array(sorted(by_block), dtype=np.int64)
-    grain = _grain(instance, pool, blocks)
     pieces = [high - low for ranges in by_block.values() for low, high in union(ranges)]
     if not pieces:
         return 0
-    floor = int(instance.lowest[blocks, pool].min())
-    fixed_ends = [
-        int(instance.lowest[b, pool]) + max(high for _, high in by_block[b])
-        for b in blocks[_fixed(instance, pool, blocks)].tolist()
-    ]
-    gaps = _gaps(instance.pools[pool].reserved, floor, grain)
-    return max([_fill(gaps, pieces, grain), *fixed_ends])
+    fixed = _fixed(instance, pool, blocks)
+    places = sorted(
+        (int(instance.lowest[b, pool]) + low, int(instance.lowest[b, pool]) + high)
+        for b in blocks[fixed].tolist()
+        for low, high in union(by_block[b])
+    )
+    if any(end > begin for (_, end), (begin, _) in pairwise(places)):
+        fixed = np.zeros_like(fixed)  # there is no plan, and what they would need if there were room
+    grain = _grain(instance, pool, blocks, fixed)
+    gaps = _gaps(instance.pools[pool].reserved, int(instance.lowest[blocks, pool].min()), grain)
+    return max([_fill(gaps, pieces, grain), *(end for _, end in places)])
 
 
 def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> Iterator[_Gap]:

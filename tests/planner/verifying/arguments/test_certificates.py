@@ -167,6 +167,14 @@ def test_where_nothing_fits_what_is_fixed_stands_in_the_way_all_the_same() -> No
         assert plan(problem).status == ("optimal" if size is None else "infeasible")
 
 
+def test_two_that_have_the_same_place_alone_prove_what_they_need_beside_each_other() -> None:
+    """Of a memory with more room: there neither begins at a multiple of four, as the one place does."""
+    wide = (Buffer("a", 7, 1, ((0, 1),)), Buffer("b", 7, 3, ((0, 1),)), Buffer("in a", 1, 2, ((1, 2),)))
+    tied = Constraints(colocations=(Colocation("in a", "a", 4),))
+    problem = Problem(wide, (Pool("arena", 8),), tied)
+    assert plan(problem).status == "infeasible"
+
+
 def test_a_search_can_only_be_believed() -> None:
     assert why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "arena", solver="cpsat")) is None
     assert "names no solver" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "arena")))
