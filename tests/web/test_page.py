@@ -305,6 +305,10 @@ def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visitin
     drop("rows.csv", "id,lower,upper,size\na,0,2,64\nb,1,3,20\n")
     expect(page.locator("#text")).to_have_value("id,lower,upper,size\na,0,2,64\nb,1,3,20\n")
     expect(page.locator("#veil")).to_be_hidden()
+    for kind in ("frontier", "nested", "proved", "shapes", "sharing", "sweep"):
+        drop("answer.json", json.dumps({"format": f"memplan-{kind}/1"}))
+        expect(page.get_by_role("alert")).to_contain_text(f"This is an answer ({kind}), not a problem.")
+        expect(page.locator("#text")).to_have_value("id,lower,upper,size\na,0,2,64\nb,1,3,20\n")
     page.click("#plan")
     until_planned(page)
     job = page.url.partition("#")[2]

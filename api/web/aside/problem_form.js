@@ -5,6 +5,7 @@ import { bytes, element, name, showError } from "../text.js";
 
 const SHOWN = 200_000; // longer texts are kept aside, since a text field is slow with them
 const PLAN = /^\s*\{\s*"format"\s*:\s*"memplan-plan\//;
+const OTHER_ANSWER = /^\s*\{\s*"format"\s*:\s*"memplan-(frontier|nested|proved|shapes|sharing|sweep)\//;
 
 // What may be asked for besides one plan: where, and what of the problem and of the capacities says that it makes sense.
 const ASKED = {
@@ -62,6 +63,11 @@ export class ProblemForm extends EventTarget {
       this.dispatchEvent(new CustomEvent("plan-file", { detail: { title, text } }));
       return;
     }
+    const answer = OTHER_ANSWER.exec(text);
+    if (answer) {
+      showError(this.error, new Error(`This is an answer (${answer[1]}), not a problem. Drop the problem that it is of.`));
+      return;
+    }
     this.title = title;
     this.large = text.length > SHOWN || file ? { title, text, body: file ?? text } : null;
     this.text.value = this.large ? "" : text;
@@ -105,7 +111,7 @@ export class ProblemForm extends EventTarget {
     this.text.addEventListener("paste", (event) => {
       const text = event.clipboardData.getData("text/plain");
       this.title = "";
-      if (text.length <= SHOWN && !PLAN.test(text)) return;
+      if (text.length <= SHOWN && !PLAN.test(text) && !OTHER_ANSWER.test(text)) return;
       event.preventDefault();
       this.take("", text);
     });
