@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from ...model.errors import StopReason
 from .coverage import Coverage, Stretch
@@ -78,14 +79,14 @@ class Search:
     def frontier(self) -> Frontier:
         """As much of the whole as the limits allow."""
         is_all = self._all()
-        while self._again():
+        while self._again(is_whole=self._demand.points is not None or (is_all and self._within() == 0)):
             is_all = self._all()
         return self._result(is_complete=is_all)
 
-    def _again(self) -> bool:
+    def _again(self, *, is_whole: bool = True) -> bool:
         """Is something open, and more work to be had for it? Then it may be asked again."""
         points = self._best()
-        is_exact = not self._is_open and all(point.is_proven for point in points)
+        is_exact = is_whole and not self._is_open and all(point.is_proven for point in points)
         if is_exact or self._known.stop is not None or not self._more():
             return False
         proven = {point.value: point for point in points if point.is_proven}
@@ -316,7 +317,7 @@ class Search:
         points = self._best()
         is_exact = not self._is_open and all(point.is_proven for point in points)
         points = _thinned(points, self._demand.points)
-        within = None if self._least_within is None else self._coverage.within(points, self._least_within)
+        within = self._within(points)
         return Frontier(
             points=points,
             is_complete=is_complete and is_exact and within == 0,
@@ -327,6 +328,11 @@ class Search:
             is_impossible=not points and not self._is_open,
             within=within,
         )
+
+    def _within(self, points: tuple[Point, ...] | None = None) -> Fraction | None:
+        """How far the frontier can be below these points (default: all of them); None: not known."""
+        points = self._best() if points is None else points
+        return None if self._least_within is None else self._coverage.within(points, self._least_within)
 
     def _best(self) -> tuple[Point, ...]:
         """Those that no other is better than, the fastest first. Of several that are equal, the one of which most was proven first."""

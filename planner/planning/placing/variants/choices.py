@@ -89,7 +89,7 @@ def lower_choices(problem: Problem) -> Choices:
     several = len(problem.pools) > 1
     homes = _homes(problem, parts, block) if several else None
     look(PREPARING)
-    pieces = list(_pieces(parts, block, low))
+    pieces = list(_pieces(parts, block, low, several=several))
     look(PREPARING)
     found = live_together(pieces, alternatives, unit, homes, lambda: tick(PREPARING))
     look(PREPARING)
@@ -176,9 +176,9 @@ def _unbound(parts: Parts, block: Mapping[int, int]) -> dict[int, Fixed | None]:
     return {i: parts.buffers[i][0].fixed for i, root in block.items() if i == root and i not in bound}
 
 
-def _pieces(parts: Parts, block: Mapping[int, int], low: Mapping[int, int]) -> Iterator[Piece]:
-    """All that may be live, in blocks; of two that exclude each other the larger one alone."""
-    left_out = _of_exclusive_pairs(parts, block) | _of_torn_blocks(parts, block, low)
+def _pieces(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> Iterator[Piece]:
+    """All that may be live, in blocks; of two that exclude each other the larger one alone. `several`: there are several memories."""
+    left_out = _of_exclusive_pairs(parts, block) | _of_torn_blocks(parts, block, low, several=several)
     for i, (buffer, pick, lives) in enumerate(parts.buffers):
         if i not in left_out:
             for start, end in lives:
@@ -228,9 +228,18 @@ class Parts:
             kind += [Relation(index[one], index[other], pick) for one, other in pairs]
 
 
-def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, int]) -> set[int]:
-    """Of blocks that different alternatives tie together differently, all members but the largest: which bytes they share depends on the choice."""
-    torn = {block[tie.part] for tie in parts.ties if low[tie.part] - low[tie.base] != tie.offset}
+def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> set[int]:
+    """Of blocks that different alternatives tie together differently, all members but the largest: which bytes they share depends on the choice.
+
+    So it is with several memories where all members may be there without what ties them: then each may be in a memory of its own.
+    """
+    picks = [pick for _, pick, _ in parts.buffers]
+    torn = {
+        block[tie.part]
+        for tie in parts.ties
+        if low[tie.part] - low[tie.base] != tie.offset
+        or (several and tie.pick is not None and tie.pick not in (picks[tie.part], picks[tie.base]))
+    }
     if not torn:
         return set()
     largest: dict[int, int] = {}

@@ -29,6 +29,7 @@ from planner.planning.placing.variants.choosing import Choosing
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import points, search
 from solvers.model.errors import StopReason
+from solvers.model.instance import Term
 from tests.planner.planning.placing.variants.random_variants import (
     KINDS,
     best_of,
@@ -52,6 +53,14 @@ def test_buffers_that_one_alternative_ties_together_and_another_excludes_may_sha
     groups = (VariantGroup("g", (tied, excluded)),)
     found = pareto(Problem(buffers, (Pool("p"),), variants=Variants(groups, (CostTerm("cycles"),))), OPTIONS)
     assert known(found.points) == [(0, 8), (1, 4)]
+
+
+def test_buffers_that_one_alternative_ties_together_may_be_in_two_memories_without_it() -> None:
+    both = (Buffer("a", 8, live=((0, 1),)), Buffer("b", 8, live=((0, 1),)))
+    tied = Alternative("tied", (0,), constraints=Constraints(colocations=(Colocation("b", "a", 2),)))
+    variants = Variants((VariantGroup("g", (tied, Alternative("apart", (1,)))),), (CostTerm("cycles"),))
+    problem = Problem(both, (Pool("p"), Pool("q")), terms=(Term.LARGEST_PEAK,), variants=variants)
+    assert known(pareto(problem, OPTIONS).points) == [(0, 10), (1, 8)]
 
 
 def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
@@ -224,6 +233,22 @@ def test_alternatives_that_tie_the_same_buffers_differently(first: int) -> None:
     groups = (VariantGroup("g", tuple(Alternative(f"{k}", (k,), (), tie) for k, tie in enumerate(ties))),)
     both = (Buffer("a", 10, live=((0, 1),)), Buffer("b", 10, live=((0, 1),)))
     problem = Problem(both, variants=Variants(groups, (CostTerm("cycles"),)))
+    found = pareto(problem, OPTIONS)
+    assert known(found.points) == best_of(every_choice(problem))
+    assert found.is_complete
+
+
+def test_a_frontier_is_gone_on_with_until_it_is_whole() -> None:
+    """All points are proven at first, but not that nothing lies between them."""
+    ties = [Constraints(colocations=(Colocation(part, base, at),)) for part, base, at in (("b", "a", 2), ("a", "b", 0))]
+    groups = (
+        VariantGroup("g", (Alternative("tied", (0,), constraints=ties[0]), Alternative("not", (6,)))),
+        VariantGroup(
+            "h", (Alternative("not", (1,)), Alternative("nor", (0,)), Alternative("tied", (0,), constraints=ties[1]))
+        ),
+        VariantGroup("i", tuple(Alternative(name, (0,)) for name in "abc")),
+    )
+    problem = Problem((Buffer("a", 4), Buffer("b", 4)), variants=Variants(groups, (CostTerm("cycles"),)))
     found = pareto(problem, OPTIONS)
     assert known(found.points) == best_of(every_choice(problem))
     assert found.is_complete
