@@ -216,20 +216,13 @@ class Settings(BaseSettings):
 
     @field_validator("formats")
     @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = [name for name in value if name not in FORMATS]
-        if unknown:
-            raise ValueError(f"there is no format {unknown[0][:40]!r}; known are {', '.join(FORMATS)}")
-        return value
+    def _readable(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return _known_names(value, tuple(FORMATS), "format")
 
     @field_validator("allowed_solvers")
     @classmethod
     def _registered(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        known = tuple(dict.fromkeys((*names(), *SHARERS)))
-        unknown = [name for name in value if name not in known]
-        if unknown:
-            raise ValueError(f"there is no solver {unknown[0][:40]!r}; known are {', '.join(known)}")
-        return value
+        return _known_names(value, tuple(dict.fromkeys((*names(), *SHARERS))), "solver")
 
     @field_validator("allowed_origins")
     @classmethod
@@ -266,6 +259,13 @@ class Settings(BaseSettings):
                 f"host {self.host!r} can be reached from other machines, and no tokens are set: set {PREFIX}TOKENS, "
                 f"or {PREFIX}ANONYMOUS=1 to serve anybody"
             )
+
+
+def _known_names(value: tuple[str, ...], known: tuple[str, ...], what: str) -> tuple[str, ...]:
+    unknown = [name for name in value if name not in known]
+    if unknown:
+        raise ValueError(f"there is no {what} {unknown[0][:40]!r}; known are {', '.join(known)}")
+    return value
 
 
 def is_loopback(host: str) -> bool:

@@ -12,40 +12,14 @@ import httpx
 import pytest
 
 import planner
+from api.routes.openapi.examples import VARIANTS
 from planner import read_plan, read_problem
 from planner.formats import read_frontier, write_problem
 from planner.generate import Request, generate
 from tests.http.queued.test_jobs import events, until, until_there_is_a_plan
 from tests.http.served import JSON, THREE, Served, refusal
 
-STRIPES: dict[str, Any] = {
-    "format": "memplan/1",
-    "name": "stripes",
-    "lifetimes": "half_open",
-    "pools": [{"name": "sram", "size": 65536}],
-    "buffers": [{"id": "image", "size": 20000, "live": [[0, 2]]}],
-    "variants": {
-        "costs": [{"name": "cycles"}],
-        "groups": [
-            {
-                "name": "conv",
-                "alternatives": [
-                    {
-                        "name": "whole",
-                        "costs": {"cycles": 1000},
-                        "buffers": [{"id": "features", "size": 40000, "live": [[1, 3]]}],
-                    },
-                    {
-                        "name": "stripes",
-                        "costs": {"cycles": 1400},
-                        "buffers": [{"id": "features", "size": 5000, "live": [[1, 3]]}],
-                        "live": [{"buffer": "image", "live": [[2, 3]]}],
-                    },
-                ],
-            }
-        ],
-    },
-}
+STRIPES: dict[str, Any] = VARIANTS
 LONG = write_problem(generate("variants", Request(150, seed=3, parameters={"groups": 40, "alternatives": 5})))
 LONG_QUERY = "?time_limit=600&work_limit=1000000000000"
 """Points come at once, and go on coming for minutes."""
