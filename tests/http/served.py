@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -25,6 +26,8 @@ ADDRESS = re.compile(r"memplan is served at (\S+)|Uvicorn running on (http://[0-
 JSON = {"Content-Type": "application/json"}
 SECONDS = 120.0
 """Patience of tests: long enough for a busy machine, not for a hang."""
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For clients, who else load all authorities' certificates to ask what is no HTTPS: 20 ms of the processor each."""
 
 THREE: dict[str, Any] = {
     "format": "memplan/1",
@@ -101,7 +104,7 @@ class Served(Running):
         self.folder = folder
         found = self.wait()
         self.address = found[1] or found[2]
-        self.client = httpx.Client(base_url=self.address, timeout=SECONDS, trust_env=False)
+        self.client = httpx.Client(base_url=self.address, timeout=SECONDS, trust_env=False, verify=PLAIN)
 
     def plan(self, problem: object = THREE, query: str = "", **headers: str) -> httpx.Response:
         """POST /v1/plans."""

@@ -24,7 +24,7 @@ from planner import read_plan, read_problem, read_shaped, read_sharing
 from planner.formats import is_sharing, read_frontier, read_program
 from planner.formats.documents import FRONTIER_FORMAT, NESTED_FORMAT, SWEEP_FORMAT
 from planner.graph.nested import arenas_of
-from tests.http.served import JSON, SECONDS, SLOW, THREE, Running, Served
+from tests.http.served import JSON, PLAIN, SECONDS, SLOW, THREE, Running, Served
 from tests.running.postgresql import Server
 
 READY = re.compile(r"memplan worker is ready")
@@ -51,7 +51,9 @@ class Stream(threading.Thread):
         fields: dict[str, str] = {}
         with (
             contextlib.suppress(httpx.TransportError),
-            httpx.stream("GET", self._address, headers=headers, timeout=SECONDS, trust_env=False) as response,
+            httpx.stream(
+                "GET", self._address, headers=headers, timeout=SECONDS, trust_env=False, verify=PLAIN
+            ) as response,
         ):
             for line in response.iter_lines():
                 name, _, value = line.partition(": ")

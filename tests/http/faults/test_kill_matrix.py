@@ -18,7 +18,7 @@ from tests.api.jobs.test_going_on import moments
 from tests.http.faults.cluster import ENDLESS, LONG, LONG_OBJECTS, SLOW, STALLED_SECONDS, Cluster, Stream, cluster
 from tests.http.queued.test_pareto import LONG as FRONTIER
 from tests.http.queued.test_pareto import LONG_QUERY as FRONTIER_QUERY
-from tests.http.served import JSON, SECONDS, THREE, Served, refusal
+from tests.http.served import JSON, PLAIN, SECONDS, THREE, Served, refusal
 from tests.running.postgresql import Server
 
 
@@ -203,7 +203,7 @@ def test_a_service_is_killed_while_clients_wait(system: Cluster) -> None:
 def post_quietly(address: str, headers: dict[str, str]) -> None:
     """A request whose answer may be lost."""
     with contextlib.suppress(httpx.TransportError):
-        httpx.post(address, content=SLOW, headers={**JSON, **headers}, timeout=SECONDS, trust_env=False)
+        httpx.post(address, content=SLOW, headers={**JSON, **headers}, timeout=SECONDS, trust_env=False, verify=PLAIN)
 
 
 def test_a_service_that_is_told_to_end_says_so_to_those_who_listen(system: Cluster) -> None:

@@ -30,7 +30,7 @@ from api.routes.http.guard import Guard
 from api.routes.http.sending import Sender, Stream
 from api.settings import Settings
 from tests.http.hostile.attacks import connected, many, memory, whole
-from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
+from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
 
 MIB = 1 << 20
 MOST_BYTES = 10 * MIB
@@ -50,7 +50,7 @@ def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Cli
     thread.start()
     until(lambda: server.started)
     port = server.servers[0].sockets[0].getsockname()[1]
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=SECONDS, trust_env=False) as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=SECONDS, trust_env=False, verify=PLAIN) as client:
         yield client, guard.bodies
     server.should_exit = True
     thread.join()
@@ -329,7 +329,7 @@ def taken(line: socket.socket) -> bytes:
 def test_silent_lines_make_room(tmp_path: Path) -> None:
     with serving(tmp_path, max_connections="10") as service:
         lines = [connected(service) for _ in range(60)]
-        with httpx.Client(base_url=service.address, timeout=SECONDS, trust_env=False) as client:
+        with httpx.Client(base_url=service.address, timeout=SECONDS, trust_env=False, verify=PLAIN) as client:
             assert client.get("/healthz").status_code == 200
         assert sum(taken(line) == b"" for line in lines[:40]) == 40, "the oldest are gone"
         for line in lines[40:]:
@@ -342,7 +342,7 @@ def test_where_all_lines_are_in_use_the_probes_are_answered(tmp_path: Path) -> N
         service.client.close()
         streams = [deaf(service.address, f"/v1/jobs/{job}/events") for _ in range(4)]
         assert all(stream.recv(12) == b"HTTP/1.1 200" for stream in streams)
-        with httpx.Client(base_url=service.address, timeout=SECONDS, trust_env=False) as client:
+        with httpx.Client(base_url=service.address, timeout=SECONDS, trust_env=False, verify=PLAIN) as client:
             assert client.get("/healthz").status_code == 200
             assert client.get("/readyz").status_code == 200
             busy = client.get("/v1/jobs")

@@ -14,7 +14,7 @@ import pytest
 
 from tests.http.faults.cluster import READY
 from tests.http.faults.test_lifecycle import gone, group
-from tests.http.served import SECONDS, THREE, Running, refusal, serving
+from tests.http.served import PLAIN, SECONDS, THREE, Running, refusal, serving
 from tests.running.command import run
 from tests.running.postgresql import Server
 
@@ -50,7 +50,7 @@ def test_a_worker_tells_how_it_is_and_ends_when_it_is_told_to(postgresql: Server
     ready = re.compile(r"memplan worker is ready for 2 jobs at a time; metrics on port (\d+)")
     variables = {"MEMPLAN_STORE_URL": postgresql.new_database(), "MEMPLAN_METRICS_PORT": "0", "MEMPLAN_WORKERS": "2"}
     worker = Running(ready, ["api.cli", "worker"], variables)
-    told = httpx.get(f"http://127.0.0.1:{worker.wait()[1]}/metrics", trust_env=False).text
+    told = httpx.get(f"http://127.0.0.1:{worker.wait()[1]}/metrics", trust_env=False, verify=PLAIN).text
     assert 'memplan_workers{processes="solvers"} 2.0' in told
     assert 'memplan_jobs{state="queued"} 0.0' in told
     processes = group(worker.children())
@@ -75,7 +75,7 @@ def test_figures_on_a_port_of_their_own_are_not_on_the_other(tmp_path: Path) -> 
         port = re.search(r'"metrics_port": (\d+)', started)
         assert port is not None
         service.plan(THREE)
-        told = httpx.get(f"http://127.0.0.1:{port[1]}", trust_env=False).text
+        told = httpx.get(f"http://127.0.0.1:{port[1]}", trust_env=False, verify=PLAIN).text
         assert 'memplan_requests_total{method="POST",route="/v1/plans",status="200"} 1.0' in told
 
 

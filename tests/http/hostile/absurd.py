@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from tests.http.hostile.attacks import Attack
-from tests.http.served import JSON, SECONDS, THREE, Served
+from tests.http.served import JSON, PLAIN, SECONDS, THREE, Served
 
 Way = tuple[str | int, ...]
 
@@ -86,7 +86,9 @@ def _each(
     path: str, of: Callable[[httpx.Client], Any], whole: Callable[[Any], Any], share: float
 ) -> Callable[[Served], list[int]]:
     def send(service: Served) -> list[int]:
-        with httpx.Client(base_url=service.address, headers=JSON, timeout=SECONDS, trust_env=False) as client:
+        with httpx.Client(
+            base_url=service.address, headers=JSON, timeout=SECONDS, trust_env=False, verify=PLAIN
+        ) as client:
             document = of(client)
             cases = [(way, value) for way in ways(document) for value in VALUES]
             some = Random(path).sample(cases, int(share * len(cases)))

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.http.served import SECONDS, THREE, Served
+from tests.http.served import PLAIN, SECONDS, THREE, Served
 
 HUNG_UP = 0
 """In place of a status: the service ended the connection, and its answer, if there was one, is lost."""
@@ -199,7 +199,7 @@ class Watch:
         self._thread = threading.Thread(target=self._run)
 
     def _run(self) -> None:
-        with httpx.Client(base_url=self._address, timeout=SECONDS, trust_env=False) as client:
+        with httpx.Client(base_url=self._address, timeout=SECONDS, trust_env=False, verify=PLAIN) as client:
             while not self._done.is_set():
                 begun = time.perf_counter()
                 assert client.get("/healthz").status_code == 200

@@ -21,7 +21,7 @@ import httpx
 from tests.http.hostile.absurd import absurd_attacks
 from tests.http.hostile.attacks import Attack, connected, floods, head, large_bodies, many, sent, whole
 from tests.http.hostile.doors import choices, door_attacks, form_attacks
-from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served
+from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Served
 
 MIB = 1 << 20
 TOKENS = {"a": "the token of a", "b": "the token of b"}
@@ -53,7 +53,7 @@ class Scene:
 def client(service: Served, name: str = "") -> httpx.Client:
     """As one of the tokens, where there are any."""
     headers = JSON | ({"Authorization": f"Bearer {TOKENS[name]}"} if name else {})
-    return httpx.Client(base_url=service.address, headers=headers, timeout=4 * SECONDS, trust_env=False)
+    return httpx.Client(base_url=service.address, headers=headers, timeout=4 * SECONDS, trust_env=False, verify=PLAIN)
 
 
 def asked(method: str, path: str, body: bytes | None = None, name: str = "") -> Callable[[Served], list[int]]:

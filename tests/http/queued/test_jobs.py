@@ -14,7 +14,7 @@ import pytest
 
 import planner
 from planner import read_plan, read_problem
-from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, TOO_SMALL, Served, refusal, serving
+from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, TOO_SMALL, Served, refusal, serving
 
 
 def post_job(service: Served, problem: object, query: str = "", **headers: str) -> dict[str, Any]:
@@ -242,6 +242,7 @@ def test_a_client_that_goes_away_is_not_planned_for(service: Served) -> None:
             headers=JSON,
             timeout=httpx.Timeout(SECONDS, read=1.0),
             trust_env=False,
+            verify=PLAIN,
         )
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
