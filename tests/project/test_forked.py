@@ -41,7 +41,7 @@ def test_a_signal_that_ends_it_is_told() -> None:
     os.close(writing)
 
 
-@pytest.mark.parametrize("said", [b"", json.dumps({"family": "solvers.exact.milp"}).encode()])
+@pytest.mark.parametrize("said", [b"", json.dumps({"path of": "solvers.exact.milp"}).encode()])
 def test_who_is_killed_while_he_asks_harms_nobody_else(said: bytes) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
         line.connect(usual_parent().path)

@@ -1,14 +1,18 @@
-"""Schedulers and workers of Dask as processes, which may be killed."""
+"""Schedulers and workers of Dask as processes, which may be killed: forked from one that has loaded it, as are the processes that they start for memplan."""
 
 from __future__ import annotations
 
+import importlib
 import os
+import signal
 import socket
-import subprocess
-import sys
+import warnings
 from pathlib import Path
 
+from tests.running.forked import Forked, Kind, environment
+
 ROOT = Path(__file__).parents[2]
+GROWING = "growing"
 
 
 def free_port() -> int:
@@ -18,41 +22,47 @@ def free_port() -> int:
         return port
 
 
-def scheduler_at(address: str) -> subprocess.Popen[bytes]:
+def scheduler_at(address: str) -> Forked:
     return started("scheduler", "--port", address.rsplit(":", 1)[1], "--no-dashboard", "--no-show")
 
 
-def worker_of(address: str, folder: Path) -> subprocess.Popen[bytes]:
+def worker_of(address: str, folder: Path) -> Forked:
     local = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(folder))
     return started("worker", address, *local)
 
 
-GROWING = """
-import signal, sys
-from distributed import LocalCluster
-port, folder = sys.argv[1:]
-where = {"host": "127.0.0.1", "scheduler_port": int(port), "dashboard_address": None, "local_directory": folder}
-cluster = LocalCluster(n_workers=0, threads_per_worker=1, **where)
-cluster.adapt(minimum=0, maximum=2, interval="200ms")
-signal.pause()
-"""
-
-
-def growing_at(address: str, folder: Path) -> subprocess.Popen[bytes]:
+def growing_at(address: str, folder: Path) -> Forked:
     """A scheduler that has workers only while there is work."""
-    return _process("-c", GROWING, address.rsplit(":", 1)[1], str(folder))
+    return started(GROWING, address.rsplit(":", 1)[1], str(folder))
 
 
-def started(*command: str) -> subprocess.Popen[bytes]:
-    return _process("-m", f"distributed.cli.dask_{command[0]}", *command[1:])
+def started(*command: str) -> Forked:
+    """`dask scheduler`, `dask worker`, or what grows."""
+    with Path(os.devnull).open("r+b") as nothing:
+        files = (nothing.fileno(),) * 3
+        return Forked(command, files, environment({"PYTHONWARNINGS": "ignore"}), kind=Kind.DASK, family=__name__)
 
 
-def _process(*arguments: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        env=environment,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def preload() -> None:
+    """In the process that all of them are forked from."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for part in ("scheduler", "worker"):
+            importlib.import_module(f"distributed.cli.dask_{part}")
+
+
+def main(command: list[str]) -> None:
+    """In the forked process."""
+    warnings.simplefilter("ignore")
+    if command[0] == GROWING:
+        _grow(*command[1:])
+    importlib.import_module(f"distributed.cli.dask_{command[0]}").main(command[1:])
+
+
+def _grow(port: str, folder: str) -> None:
+    from distributed import LocalCluster
+
+    where = {"host": "127.0.0.1", "scheduler_port": int(port), "dashboard_address": None, "local_directory": folder}
+    cluster = LocalCluster(n_workers=0, threads_per_worker=1, **where)
+    cluster.adapt(minimum=0, maximum=2, interval="200ms")
+    signal.pause()

@@ -82,6 +82,7 @@ class Kind(StrEnum):
     WORKER = "worker"
     ZYGOTE = "zygote"
     COMPANION = "companion"
+    DASK = "dask"
 
 
 class Closing(Protocol):
@@ -107,18 +108,22 @@ class Forked:
         cwd: Path | None = None,
         parent: Parent | None = None,
         kind: Kind = Kind.MEMPLAN,
+        family: str | None = None,
     ) -> None:
-        """`files`: its standard input, output and error; a worker's fourth is the line to it."""
+        """`files`: its standard input, output and error; a worker's fourth is the line to it. `family`: a module that is loaded and can be run."""
         self.returncode: int | None = None
         self._turn = threading.Lock()
         self._line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._line.connect((parent or usual_parent()).path)
+        parent = parent or usual_parent()
+        self._line.connect((parent if family is None else _head_of(family, parent)).path)
         order = {
             "arguments": list(arguments),
             "env": dict(env),
             "cwd": str(cwd or Path.cwd()),
             "kind": kind,
             "starter": os.getpid(),
+            "parent": parent.path,
+            "family": family,
         }
         socket.send_fds(self._line, [json.dumps(order).encode()], list(files))
         self.pid = int(self._line.recv(MESSAGE))
@@ -190,14 +195,17 @@ def _zygote(parent: Parent, orders: int, family: str | None) -> Started:
     """In place of solvers.sandbox.launcher.start_zygote: from a process that has the family's library, too."""
     from solvers.sandbox.launcher import environment
 
-    if family is not None:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
-            line.connect(parent.path)
-            line.send(json.dumps({"family": family}).encode())
-            parent = Parent(line.recv(MESSAGE).decode(), parent.pid)
     with Path(os.devnull).open("r+b") as nothing:
         files = (orders, nothing.fileno(), nothing.fileno())
-        return Started([], files, environment(), Path("/"), parent=parent, kind=Kind.ZYGOTE)
+        return Started([], files, environment(), Path("/"), parent=parent, kind=Kind.ZYGOTE, family=family)
+
+
+def _head_of(family: str, parent: Parent) -> Parent:
+    """The process that has loaded a module besides."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+        line.connect(parent.path)
+        line.send(json.dumps({"path of": family}).encode())
+        return Parent(line.recv(MESSAGE).decode(), parent.pid)
 
 
 @contextlib.contextmanager
@@ -360,15 +368,15 @@ def _fork(path: str, line: socket.socket, door: socket.socket, events: selectors
         return None
     order = json.loads(message)
     others = [key.data[1] for key in events.get_map().values() if key.data]
-    if "family" in order:
+    if "path of" in order:
         with line:
-            _tell(line, _family(path, order["family"], (*others, line, door, events)).encode())
+            _tell(line, _family(path, order["path of"], (*others, line, door, events)).encode())
         return None
     pid = os.fork()
     if pid == 0:
         for each in (*others, line, door, events):
             each.close()
-        _become(order, files, path)
+        _become(order, files)
     for file in files:
         os.close(file)
     _tell(line, b"%d" % pid)
@@ -394,9 +402,9 @@ def _family(path: str, family: str, others: Iterable[Closing]) -> str:
     return own
 
 
-def _become(order: dict[str, object], files: list[int], path: str) -> NoReturn:
+def _become(order: dict[str, object], files: list[int]) -> NoReturn:
     """As if it had been started so."""
-    parent = Parent(path, os.getppid())
+    parent = Parent(str(order["parent"]), os.getppid())
     for number, file in enumerate(files):
         os.dup2(file, number)
     os.closerange(len(files), 1024)
@@ -421,6 +429,11 @@ def _become(order: dict[str, object], files: list[int], path: str) -> NoReturn:
     launcher.start_zygote = functools.partial(_zygote, parent)  # type: ignore[assignment]
     if order["kind"] == Kind.COMPANION:
         _accompany()
+    if order["kind"] == Kind.DASK:
+        os.setsid()
+        with forking_workers(parent), forking_companions(parent):
+            importlib.import_module(str(order["family"])).main(sys.argv[1:])
+        sys.exit()
     if order["kind"] == Kind.WORKER:
         os.setpgid(0, 0)
         from api.jobs.processes.worker import main as work

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,6 +18,7 @@ from tests.http.faults.cluster import READY
 from tests.http.queued.test_batches import Sending, line, require_right
 from tests.http.served import JSON, SECONDS, SLOW, THREE, Running, Served, serving
 from tests.running.dask_processes import ROOT, free_port, growing_at, started
+from tests.running.forked import Forked
 from tests.running.postgresql import Server
 
 pytest.importorskip("distributed")
@@ -44,7 +44,7 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.address = f"tcp://127.0.0.1:{free_port()}"
         self._folder = folder
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._processes: list[Forked] = []
 
     def start(self) -> None:
         self._run("scheduler")
@@ -68,7 +68,7 @@ class Cluster:
         while self._processes:
             self._kill(self._processes.pop())
 
-    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+    def _kill(self, process: Forked) -> None:
         kill_group(process.pid)
         process.wait()
 

@@ -25,7 +25,7 @@ from planner.many.cluster import ClusterPlace, lost_by, room_for
 from solvers.sandbox.parent_death import kill_group
 from tests.planner.bench.running.test_runner import has_ended
 from tests.running.dask_processes import free_port, scheduler_at, worker_of
-from tests.running.forked import children_of
+from tests.running.forked import Forked, children_of
 
 pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[3]
@@ -33,7 +33,7 @@ OPTIONS = Options(time_limit=20, workers=1)
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[Forked]]]:
     """A scheduler and two workers, of which the first test leaves one."""
     address = f"tcp://127.0.0.1:{free_port()}"
     folder = tmp_path_factory.mktemp("dask")
@@ -55,7 +55,7 @@ def thirty(folder: Path) -> list[ProblemFile]:
 
 
 def test_nothing_is_lost_with_a_worker(
-    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, (_, doomed, _) = cluster
     monkeypatch.chdir(tmp_path)
@@ -82,7 +82,7 @@ def test_nothing_is_lost_with_a_worker(
 
 
 def test_a_measurement_runs_there_too(
-    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for seed in range(4):
@@ -102,7 +102,7 @@ def test_a_measurement_runs_there_too(
 
 
 def test_a_client_that_is_killed_goes_on_when_it_is_back(
-    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     files = thirty(tmp_path)
@@ -126,7 +126,7 @@ def test_a_client_that_is_killed_goes_on_when_it_is_back(
 
 
 def test_what_nobody_waits_for_any_more_ends(
-    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "long.json").write_bytes(write_problem(generate("random", Request(400, seed=5))))
@@ -163,7 +163,7 @@ def require_right(entries: Mapping[str, Entry], folder: Path) -> None:
 
 
 def test_a_scheduler_that_is_restarted_costs_no_file_and_one_that_is_gone_ends_the_run(
-    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last test of a cluster, since it takes it away."""
     address, processes = cluster
