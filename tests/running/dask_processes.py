@@ -8,6 +8,7 @@ import signal
 import socket
 import warnings
 from pathlib import Path
+from typing import Any
 
 from tests.running.forked import Forked, Kind, environment
 
@@ -60,9 +61,8 @@ def main(command: list[str]) -> None:
 
 
 def _grow(port: str, folder: str) -> None:
-    from distributed import LocalCluster
-
+    distributed: Any = importlib.import_module("distributed")
     where = {"host": "127.0.0.1", "scheduler_port": int(port), "dashboard_address": None, "local_directory": folder}
-    cluster = LocalCluster(n_workers=0, threads_per_worker=1, **where)
+    cluster = distributed.LocalCluster(n_workers=0, threads_per_worker=1, **where)
     cluster.adapt(minimum=0, maximum=2, interval="200ms")
     signal.pause()
