@@ -6,6 +6,17 @@ from .collecting import ProblemFile, collect
 from .farm import Farm
 from .manifest import Entry, EntryStatus, Manifest
 from .progress import Reached, UnderWay
-from .running import plan_many
+from .running import places_for, plan_many
 
-__all__ = ["Entry", "EntryStatus", "Farm", "Manifest", "ProblemFile", "Reached", "UnderWay", "collect", "plan_many"]
+__all__ = [
+    "Entry",
+    "EntryStatus",
+    "Farm",
+    "Manifest",
+    "ProblemFile",
+    "Reached",
+    "UnderWay",
+    "collect",
+    "places_for",
+    "plan_many",
+]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, Protocol
 
-from solvers.sandbox.companion import Companion
+from solvers.sandbox.companion import Companion, fork_process
+from solvers.sandbox.forked import can_fork
 
 SERVING = "planner.many.worker:work"
 
@@ -48,14 +50,18 @@ class Places(Protocol):
 class Processes:
     """Processes of this machine."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, files: int) -> None:
         self._count = count
+        self._forked = deque(Companion(SERVING, fork_process) for _ in range(min(count, files)) if can_fork())
+        """Those that have begun, and are not asked for yet."""
 
     def count(self) -> int:
         return self._count
 
     def open(self) -> Place:
-        return Companion(SERVING)
+        return self._forked.popleft() if self._forked else Companion(SERVING)
 
     def close(self) -> None:
-        """Each ends by itself."""
+        """Each that was opened ends by itself."""
+        while self._forked:
+            self._forked.pop().end()

@@ -53,32 +53,40 @@ def plan_many(
     on_entry: Callable[[Entry], None] | None = None,
     stopped: Callable[[], bool] | None = None,
     under_way: dict[str, UnderWay] | None = None,
+    where: Places | None = None,
 ) -> bool:
     """Plan what is not planned yet, into the folder. False if `stopped` ended it before all were done; the next call goes on.
 
-    `on_entry` hears of what was there already, too. `under_way` has at any time the files that are being planned, and how far they are. Raises BadInput, also where the folder cannot be written, and CannotSolve.
+    `on_entry` hears of what was there already, too. `under_way` has at any time the files that are being planned, and how far they are. `where` is what `places_for` found, if it was asked before, and is closed. Raises BadInput, also where the folder cannot be written, and CannotSolve.
     """
-    require_usable(farm)
-    manifest = Manifest.read(folder)
-    where = _places(farm)
-    under_way = {} if under_way is None else under_way
-    run = _Run(manifest, farm, where, on_entry or (lambda _: None), stopped or (lambda: False), under_way)
+    where = places_for(farm, len(files)) if where is None else where
     try:
-        manifest.begin(settings_of(farm.options), anew=farm.anew)
+        require_usable(farm)
+        manifest = Manifest.read(folder)
+        under_way = {} if under_way is None else under_way
+        run = _Run(manifest, farm, where, on_entry or (lambda _: None), stopped or (lambda: False), under_way)
+        return _written(run, manifest, files)
+    finally:
+        where.close()
+
+
+def _written(run: _Run, manifest: Manifest, files: Sequence[ProblemFile]) -> bool:
+    try:
+        manifest.begin(settings_of(run.farm.options), anew=run.farm.anew)
         return run.all_of(files)
     except OSError as error:
-        message = f"{folder}: cannot be written: {(error.strerror or str(error)).lower()}"
+        message = f"{manifest.folder}: cannot be written: {(error.strerror or str(error)).lower()}"
         raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message)) from error
     finally:
         run.close()
-        where.close()
         with suppress(OSError):
             manifest.close()
 
 
-def _places(farm: Farm) -> Places:
+def places_for(farm: Farm, files: int) -> Places:
+    """Where so many files are planned. Processes that can be forked begin at once: asked before there are threads, this costs next to nothing. Raises BadInput and CannotSolve."""
     if farm.cluster is None:
-        return Processes(farm.processes)
+        return Processes(farm.processes, files)
     from .cluster import Cluster
 
     return Cluster(farm.cluster, farm.grace)
@@ -96,7 +104,7 @@ class _Run:
         stopped: Callable[[], bool],
         under_way: dict[str, UnderWay],
     ) -> None:
-        self._manifest, self._farm, self._where = manifest, farm, where
+        self._manifest, self.farm, self._where = manifest, farm, where
         self._under_way = under_way
         self._look_again = 0.0
         """When it is asked next how many places there are."""
@@ -159,7 +167,7 @@ class _Run:
         if self._waiting:
             slot.file = self._waiting.popleft()
             self._under_way[slot.file.name] = UnderWay()
-            self._ask(slot, Read(str(slot.file.path), self._farm.format))
+            self._ask(slot, Read(str(slot.file.path), self.farm.format))
 
     def _leave(self, slot: _Slot) -> None:
         """Its file is under way no more."""
@@ -208,7 +216,7 @@ class _Run:
                 return
             self._problems[key] = _Once()
             slot.read = read
-            out, options = self._manifest.folder / _plan_name(file), self._farm.options
+            out, options = self._manifest.folder / _plan_name(file), self.farm.options
             kept = None if self._answers is None else self._answers.find(read, options)
             self._ask(slot, Make(options, str(out), self._start_of(file), tells=True, known=kept))
             return
@@ -241,7 +249,7 @@ class _Run:
         )
         self._note_once(entry, slot.key)
         if self._answers is not None and not made.is_known and (data := self._manifest.plan_of(entry)) is not None:
-            self._answers.keep(read, self._farm.options, data)
+            self._answers.keep(read, self.farm.options, data)
         self._next(slot)
 
     def _was_refused(self, slot: _Slot, file: ProblemFile, refused: WasRefused) -> None:
@@ -285,14 +293,14 @@ class _Run:
 
     def _key(self, file: ProblemFile, digest: str) -> str:
         """What decides a plan: the problem, and with stability the older plan of the file."""
-        if self._farm.options.stability is None or self._farm.baseline is None:
+        if self.farm.options.stability is None or self.farm.baseline is None:
             return digest
-        old = self._farm.baseline.entries.get(file.name)
+        old = self.farm.baseline.entries.get(file.name)
         return digest if old is None or old.plan_sha256 is None else f"{digest} {old.plan_sha256}"
 
     def _start_of(self, file: ProblemFile) -> bytes | None:
         """The baseline's plan of the file as it was."""
-        baseline = self._farm.baseline
+        baseline = self.farm.baseline
         entry = None if baseline is None else baseline.entries.get(file.name)
         return None if baseline is None or entry is None else baseline.plan_of(entry)
 
@@ -302,14 +310,14 @@ class _Run:
 
     def _end_late(self, busy: Sequence[_Slot]) -> None:
         """End the processes that should have been done long ago."""
-        limit = self._farm.options.time_limit
-        if limit is None or self._farm.cluster is not None:  # there each worker ends its own
+        limit = self.farm.options.time_limit
+        if limit is None or self.farm.cluster is not None:  # there each worker ends its own
             return
         for slot in busy:
-            if slot.file is not None and time.monotonic() - slot.since > limit + self._farm.grace:
+            if slot.file is not None and time.monotonic() - slot.since > limit + self.farm.grace:
                 self._end(slot)
                 self._tries[slot.file.name] = TRIES  # it would take as long again
-                self._lost(slot, f"still at it {limit + self._farm.grace:g} s later, and ended")
+                self._lost(slot, f"still at it {limit + self.farm.grace:g} s later, and ended")
                 self._replace()
 
     def _lost(self, slot: _Slot, reason: str, *, is_its_fault: bool = True) -> None:

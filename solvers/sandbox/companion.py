@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import IO, Any
 
+from .forked import Forked
 from .launcher import environment
 from .parent_death import die_with, kill_group
 
@@ -28,8 +30,8 @@ def always() -> bool:
 class Companion:
     """Such a process, seen from its parent. `serving` names the function that answers, as `module:function`."""
 
-    def __init__(self, serving: str) -> None:
-        self._process = start_process(serving)
+    def __init__(self, serving: str, start: Callable[[str], subprocess.Popen[bytes] | Forked] | None = None) -> None:
+        self._process = start_process(serving) if start is None else start(serving)
 
     def fileno(self) -> int:
         """Readable when an answer is there, or the process gone."""
@@ -65,14 +67,14 @@ class Companion:
         """Kill it, with all that it started; what it ended with, which is its own if it had ended before."""
         code = self._process.poll()
         kill_group(self._process.pid)
-        self._process.wait()
+        ended = self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 try:
                     stream.close()
                 except OSError:  # what was not sent yet has nobody to read it
                     continue
-        return self._process.returncode if code is None else code
+        return ended if code is None else code
 
 
 def start_process(serving: str) -> subprocess.Popen[bytes]:
@@ -90,15 +92,22 @@ def start_process(serving: str) -> subprocess.Popen[bytes]:
     )
 
 
-def serve(answer: Callable[[Any, Callable[[object], None]], None]) -> None:
-    """In the process itself: hand every message to `answer`, with a way to send. What libraries print must not get among the answers."""
-    with os.fdopen(os.dup(1), "wb") as answers:
+def fork_process(serving: str) -> Forked:
+    """The same, forked: `solvers.sandbox.forked.can_fork` says whether it can be."""
+    module, function = serving.split(":")
+    answer = getattr(import_module(module), function)
+    return Forked(lambda parent: serve(answer, parent))
+
+
+def serve(answer: Callable[[Any, Callable[[object], None]], None], parent: int | None = None) -> None:
+    """In the process itself: hand every message to `answer`, with a way to send. What libraries print must not get among the answers. `parent` is told as the first argument if not here."""
+    with os.fdopen(0, "rb", closefd=False) as questions, os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         if sys.platform == "linux":
-            die_with(int(sys.argv[1]), lifeline=0)
+            die_with(int(sys.argv[1]) if parent is None else parent, lifeline=0)
         while True:
             try:
-                message = receive(sys.stdin.buffer)
+                message = receive(questions)
             except EOFError:
                 return
             answer(message, lambda each: send(answers, each))

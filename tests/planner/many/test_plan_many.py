@@ -430,8 +430,8 @@ def test_places_that_come_while_it_runs_are_of_use(
             self.opened += 1
             return super().open()
 
-    growing = Growing(1)
-    monkeypatch.setattr("planner.many.running._places", lambda _farm: growing)
+    growing = Growing(1, 0)
+    monkeypatch.setattr("planner.many.running.places_for", lambda _farm, _files: growing)
     monkeypatch.setattr("planner.many.running.COUNT_SECONDS", 0.0)
     assert len(run(problems, tmp_path / "out")) == 8
     assert growing.opened == 3

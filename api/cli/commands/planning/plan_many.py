@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.many import Entry, EntryStatus, Farm, Manifest, UnderWay, collect, plan_many
+from planner.many import Entry, EntryStatus, Farm, Manifest, UnderWay, collect, places_for, plan_many
 from planner.model.errors import BadInput, Code, Finding
 
 from ...exit_codes import ExitCode
@@ -19,8 +19,7 @@ from ...terminal.output_file import reason
 from ...terminal.progress.many import ManyProgress
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
-from ...terminal.standard_output import print_json
-from ...terminal.tables.consoles import console_on, plain
+from ...terminal.standard_output import print_json, write_out
 from ...terminal.text import is_terminal, say, visible
 
 if TYPE_CHECKING:
@@ -58,10 +57,13 @@ def run(request: Request, farm: Farm) -> ExitCode:
         if request.baseline is not None:
             farm = farm_with_baseline(farm, request.baseline)
         files = collect(request.patterns, leave_out=folder)
-        farm, answers = _with_store(farm, request.store)
         if not files:
             raise BadInput(Finding(Code.INVALID_OPTION, "", "there is no problem in what was named"))
         with Interrupt() as interrupt:
+            where = places_for(
+                farm, len(files)
+            )  # before there are threads: those of a store, of the line that is redrawn
+            farm, answers = _with_store(farm, request.store)
             under_way: dict[str, UnderWay] = {}
             limit = farm.options.time_limit
             progress = ManyProgress(len(files), under_way, time_limit=limit, quiet=request.quiet)
@@ -72,7 +74,7 @@ def run(request: Request, farm: Farm) -> ExitCode:
 
             try:
                 with progress:
-                    done = plan_many(files, folder, farm, note, interrupt.requested, under_way)
+                    done = plan_many(files, folder, farm, note, interrupt.requested, under_way, where)
             finally:
                 if answers is not None:
                     answers.close()
@@ -135,7 +137,7 @@ def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seco
     if request.quiet:
         return
     for line in _summary(request, entries, passed_over, seconds):
-        console_on().print(plain(line), soft_wrap=True)
+        write_out(f"{visible(line)}\n".encode(sys.stdout.encoding, "backslashreplace"))
 
 
 def _moves(entries: Sequence[Entry]) -> dict[str, int]:

@@ -1,0 +1,78 @@
+"""A process of this program that is forked: it has imported already what its parent has, and begins at once. Only from a process without threads, since their locks would be copied, too."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+TASKS = Path("/proc/self/task")
+
+
+def can_fork() -> bool:
+    """True if this process has no other threads, not even such as Python does not know of. Where that cannot be told: False."""
+    try:
+        return sys.platform == "linux" and len(list(TASKS.iterdir())) == 1
+    except OSError:
+        return False
+
+
+class Forked:
+    """Such a process, as its parent sees it: as much of subprocess.Popen as is needed."""
+
+    def __init__(self, live: Callable[[int], None]) -> None:
+        """`live` is all it does, on its standard input and output; it is told its parent's number."""
+        orders, answers = os.pipe(), os.pipe()
+        for stream in (sys.stdout, sys.stderr):  # what waits there is the parent's to write
+            if stream is not None:
+                stream.flush()
+        parent, self.pid = os.getpid(), os.fork()
+        if self.pid == 0:
+            _be_born(live, parent, orders[0], answers[1])
+        os.close(orders[0])
+        os.close(answers[1])
+        self.stdin, self.stdout = os.fdopen(orders[1], "wb"), os.fdopen(answers[0], "rb")
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """What it ended with; None while it lives."""
+        return self._bury(os.WNOHANG)
+
+    def wait(self) -> int:
+        """Until it has ended; what with."""
+        code = self._bury(0)
+        assert code is not None
+        return code
+
+    def _bury(self, how: int) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, how)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+def _be_born(live: Callable[[int], None], parent: int, orders: int, answers: int) -> NoReturn:
+    """Runs in the child: nothing of what its parent has open, or does on signals, is its business."""
+    code = 1
+    try:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.dup2(orders, 0)
+        os.dup2(answers, 1)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for each in [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]:
+            if each > 2 and each != nothing:  # not closed: the numbers still belong to objects, which may close them
+                os.dup2(nothing, each)
+        live(parent)
+        code = 0
+    except BaseException:  # noqa: BLE001 - whatever it is, the end of the process says so
+        traceback.print_exc()
+    finally:
+        os._exit(code)
