@@ -20,7 +20,7 @@ class LinesFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._stream: IO[bytes] | None = None
-        self._synced = 0.0
+        self._synced = time.monotonic()
 
     def read(self) -> list[str]:
         """The whole lines. Raises BadInput."""
@@ -43,6 +43,7 @@ class LinesFile:
             raise self.refused("another run is writing it") from None
         data = self.path.read_bytes()
         self._stream.truncate(data.rfind(b"\n") + 1)
+        self._synced = time.monotonic()
 
     def append(self, line: str) -> None:
         """One more line, on the disk a second later at most. Raises OSError."""

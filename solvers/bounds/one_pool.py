@@ -236,10 +236,10 @@ def _clique(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
     if live_pair_count(instance) + len(instance.conflicts) > CLIQUE_PAIRS:
         return None
     friends: dict[int, set[int]] = {}
-    for a, b in part_pairs(instance).tolist():
-        if forced[instance.part_block[a]] and forced[instance.part_block[b]]:
-            friends.setdefault(a, set()).add(b)
-            friends.setdefault(b, set()).add(a)
+    pairs = part_pairs(instance)
+    for a, b in pairs[forced[instance.part_block[pairs]].all(axis=1)].tolist():
+        friends.setdefault(a, set()).add(b)
+        friends.setdefault(b, set()).add(a)
     if not friends:
         return None
     size = (instance.part_high - instance.part_low).tolist()
