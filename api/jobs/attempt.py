@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,6 +79,7 @@ class Attempt:
         self._store = store
         self._endings = endings
         self._problem = problem
+        self._becoming = threading.Lock()
         self._unnoted: dict[str, Reply] = {}
 
     @classmethod
@@ -105,6 +108,7 @@ class Attempt:
     async def run(self, processes: Crew) -> bool:
         """To the end. Is that noted, so far as it must be?"""
         try:
+            await self._heed()
             self.reply.set_result(await self._work(processes))
         except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must be told, and the job must end
             forget_frames(error)
@@ -161,14 +165,25 @@ class Attempt:
         new = NewJob(self.owner, self.about.result())
         job = await asyncio.to_thread(self._store.add_running, new, self._problem)
         had_ended = self.reply.done()
-        self.job = job
-        for reply in list(self._unnoted.values()):
+        with self._becoming:
+            self.job = job
+            unnoted, self._unnoted = self._unnoted, {}
+        for reply in unnoted.values():
             await asyncio.to_thread(self._note, reply)
-        self._unnoted.clear()
+        await self._heed()
         self._problem = b""  # the store has it
         if had_ended:  # before there was a job to note it of
             await self._endings.note(self, job)
         return job
+
+    async def _heed(self) -> None:
+        """Stops if the job was cancelled before anybody could know that this is the attempt at it."""
+        if self.job is None:
+            return
+        with contextlib.suppress(StoreUnavailable):
+            now = await asyncio.to_thread(self._store.job, self.job.id)
+            if now is not None and now.cancelling:
+                self.stop()
 
     def stop(self) -> None:
         """Nobody wants more than what has been found so far."""
@@ -188,17 +203,16 @@ class Attempt:
 
     def _note(self, reply: Reply) -> None:
         """In a worker's thread: something got better. If it cannot be noted, there will be a next time."""
-        header, job = reply.header, self.job
+        header = reply.header
         if header["kind"] == "understood":
             about = about_in(header)
             self.task.seconds = about.options["time_limit"]
             self._loop.call_soon_threadsafe(self._understood, about)
             return
-        if job is None:
-            if (before := self._unnoted.get(header["kind"])) is not None and points_of(before):
-                header["points"] = [*points_of(before), *points_of(reply)]
-            self._unnoted[header["kind"]] = reply
+        if self._is_kept_back(reply):
             return
+        job = self.job
+        assert job is not None
         try:
             if header["kind"] == "plan":
                 counts = self._store.save(job.id, job.attempt, as_stored(reply), points_of(reply))
@@ -209,6 +223,16 @@ class Attempt:
             return
         if not counts:
             self.stop()
+
+    def _is_kept_back(self, reply: Reply) -> bool:
+        """Until there is a job to note it of."""
+        header = reply.header
+        with self._becoming:
+            if self.job is None:
+                if (before := self._unnoted.get(header["kind"])) is not None and points_of(before):
+                    header["points"] = [*points_of(before), *points_of(reply)]
+                self._unnoted[header["kind"]] = reply
+            return self.job is None
 
     def _understood(self, about: About) -> None:
         if not self.about.done():

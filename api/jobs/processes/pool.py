@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import itertools
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -16,7 +15,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +22,7 @@ import structlog
 
 from ...errors import OutOfMemory
 from ...settings import Settings
+from .line import Line
 from .messages import as_refusal, pack, unpack
 from .waiting_line import WaitingLine
 
@@ -112,9 +111,9 @@ class Slot:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
-        self._connection: Connection | None = None
-        self._heard = select.poll()
-        """Asked whether the worker has said something: the connection's own way of asking takes several times as long."""
+        self._line: Line | None = None
+        self._is_ready = False
+        """Has the worker said that it is there?"""
 
     @property
     def pid(self) -> int | None:
@@ -127,58 +126,74 @@ class Slot:
     def hear(self, task: Task) -> Reply:
         """How it ended, as the worker says it. Raises WorkerDied, and OutOfMemory where it has died of that."""
         try:
-            connection = self.start()
+            line = self.start(task.cancelled.is_set)
         except (EOFError, OSError) as error:
             raise self._killed("it could not be started", patience=END_SECONDS) from error
         number = next(self._numbers)
         header = {**task.header, "number": number, "parts": len(task.parts)}
-        begun, told = time.monotonic(), None
+        patience = self._patience_with(task)
+        told = False
         try:
-            connection.send_bytes(pack(header))
-            hand_over(task, connection)
+            line.send(pack(header), patience, TICK_SECONDS)
+            hand_over(task, line, patience)
             while True:
-                if self._heard.poll(TICK_SECONDS * 1000):
-                    reply = Reply(*unpack(connection.recv_bytes()))
+                message = line.receive(TICK_SECONDS)
+                if message is not None:
+                    reply = Reply(*unpack(message))
                     if reply.header.get("number") == number:
                         if reply.header["kind"] in ENDS:
                             return reply
                         task.on_message(reply)
-                now = time.monotonic()
-                if task.cancelled.is_set() and told is None:
-                    told = now
-                    connection.send_bytes(pack({"cancel": number}))
-                if told is not None and now - told > GRACE_SECONDS:
-                    raise self._killed("it did not stop when it was told to")
-                if task.seconds is not None and now - begun > task.seconds + LATE_SECONDS:
-                    raise self._killed("it took much longer than its time limit", WorkerLate)
+                if task.cancelled.is_set() and not told:
+                    told = True
+                    line.send(pack({"cancel": number}), patience, TICK_SECONDS)
+                patience()
         except (EOFError, OSError) as error:
             died = self._killed("it ended unexpectedly", patience=END_SECONDS)
             if died.code == ABORTED:
                 raise OutOfMemory from died
             raise died from error
 
-    def start(self) -> Connection:
-        """The connection to the worker, which is started if need be."""
-        if self._connection is not None and self._process is not None and self._process.poll() is None:
-            return self._connection
-        self.close()
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = start_worker(theirs)
-        self._connection = Connection(ours.detach())
-        self._heard = select.poll()
-        self._heard.register(self._connection.fileno(), select.POLLIN)
-        self._connection.send_bytes(self._settings.model_dump_json().encode())
-        if not self._connection.poll(START_SECONDS):
-            raise TimeoutError("a worker process did not start")  # an OSError, told as a death
-        self._connection.recv_bytes()
-        return self._connection
+    def _patience_with(self, task: Task) -> Callable[[], None]:
+        """To be called now and then: raises WorkerDied where it is over."""
+        begun, cancelled = time.monotonic(), None
+
+        def patience() -> None:
+            nonlocal cancelled
+            now = time.monotonic()
+            if cancelled is None and task.cancelled.is_set():
+                cancelled = now
+            if cancelled is not None and now - cancelled > GRACE_SECONDS:
+                raise self._killed("it did not stop when it was told to")
+            if task.seconds is not None and now - begun > task.seconds + LATE_SECONDS:
+                raise self._killed("it took much longer than its time limit", WorkerLate)
+
+        return patience
+
+    def start(self, cancelled: Callable[[], bool] = lambda: False) -> Line:
+        """The line to the worker, which is started if need be. Raises WorkerDied if it is called off before the worker is there, which goes on starting."""
+        line = self._line
+        if line is None or self._process is None or self._process.poll() is not None:
+            self.close()
+            ours, theirs = socket.socketpair()
+            with theirs:
+                self._process = start_worker(theirs)
+            line = self._line = Line(ours)
+            line.send(self._settings.model_dump_json().encode(), _did_not_start, START_SECONDS)
+        end = time.monotonic() + START_SECONDS
+        while not self._is_ready:
+            if cancelled():
+                raise WorkerDied("it was called off before its worker had started")
+            if time.monotonic() >= end:
+                _did_not_start()
+            self._is_ready = line.receive(TICK_SECONDS) is not None
+        return line
 
     def close(self) -> None:
         """End the worker."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._line is not None:
+            self._line.close()
+            self._line, self._is_ready = None, False
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -213,11 +228,15 @@ def answer_in(reply: Reply) -> Reply:
             return reply
 
 
-def hand_over(task: Task, connection: Connection) -> None:
+def hand_over(task: Task, line: Line, patience: Callable[[], None]) -> None:
     """Its parts, which are not kept here then. By themselves, since joining them would copy them while nothing else runs."""
     for part in task.parts:
-        connection.send_bytes(part)
+        line.send(part, patience, TICK_SECONDS)
     task.parts = ()
+
+
+def _did_not_start() -> None:
+    raise TimeoutError("a worker process did not start")  # an OSError, told as a death
 
 
 class Crew(Protocol):

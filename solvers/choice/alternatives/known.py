@@ -44,6 +44,11 @@ class Known:
         self._to_place = {choice for choice, placed in self.placed.items() if placed.value != placed.bound}
         self._vain = min(self._vain, MOST_IN_VAIN - 1)
 
+    def is_over(self) -> bool:
+        """Is there a reason to end, be it that nobody has come upon it yet?"""
+        self.stop = self.stop or self._stopped()
+        return self.stop is not None
+
     def cheapest(self, most_load: int | None) -> Answer | None:
         """The cheapest choice within the load; what was asked before is known, unless what has been learned since speaks against it."""
         answer = self.answered(most_load)
@@ -57,9 +62,8 @@ class Known:
     def foresee(self, loads: Iterable[int | None]) -> None:
         """The cheapest choices within the first of these loads and one of the others, asked side by side as they will be asked for soon."""
         first, *others = dict.fromkeys(loads)
-        self.stop = self.stop or self._stopped()
         other = next((load for load in others if self.answered(load) is None), first)
-        if self.stop is not None or other == first or self.answered(first) is not None:
+        if self.is_over() or other == first or self.answered(first) is not None:
             return
         both = (first, other)
         answers = self.master.cheapest_of_both([(load, self._near(load)) for load in both])
@@ -115,8 +119,7 @@ class Known:
 
     def exactly(self, question: Question) -> Answer:
         """The answer of the engine for small problems, which knows addresses."""
-        self.stop = self.stop or self._stopped()
-        exact = None if self.stop is not None or self._vain >= MOST_IN_VAIN else self._exact()
+        exact = None if self.is_over() or self._vain >= MOST_IN_VAIN else self._exact()
         if exact is None:
             return Answer(None, None, StopReason.WORK_LIMIT)
         before = exact.work
@@ -128,8 +131,7 @@ class Known:
 
     def ask(self, question: Callable[..., Answer], *about: object) -> Answer | None:
         """The master's answer; None if there is no time for it."""
-        self.stop = self.stop or self._stopped()
-        if self.stop is not None:
+        if self.is_over():
             return None
         answer = question(*about)
         if answer.stopped is not None and not answer.stopped.is_repeatable:

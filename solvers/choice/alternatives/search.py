@@ -87,7 +87,7 @@ class Search:
         """Is something open, and more work to be had for it? Then it may be asked again."""
         points = self._best()
         is_exact = is_whole and not self._is_open and all(point.is_proven for point in points)
-        if is_exact or self._known.stop is not None or not self._more():
+        if is_exact or self._known.is_over() or not self._more():
             return False
         proven = {point.value: point for point in points if point.is_proven}
         self._before = dict(proven.items())

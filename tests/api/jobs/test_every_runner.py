@@ -17,7 +17,7 @@ from api.errors import Refusal
 from api.jobs.attempt import Posted
 from api.store import Store, StoreUnavailable
 from api.store.opening import open_store
-from api.store.records import EventKind, JobState, NewJob
+from api.store.records import Claim, EventKind, JobState, NewJob
 from planner import Options, read_plan, read_problem, read_sharing
 from tests.api.jobs.rigs import EASY, FOREVER, OBJECTS_FOREVER, SLOW, Rig, add, with_rig
 
@@ -91,6 +91,30 @@ def test_a_running_job_is_stopped_and_keeps_its_best_plan(url: str) -> None:
         assert (await made.until(made.add(), JobState.SUCCEEDED)).attempt == 1
 
     with_rig(url, work)
+
+
+def test_a_cancel_that_comes_while_a_job_is_taken_on_is_heeded(url: str) -> None:
+    """When nobody knows yet which attempt it is that is to stop."""
+
+    class Overtaken:
+        """A store in which each job is cancelled as soon as it is claimed."""
+
+        def __init__(self, store: Store) -> None:
+            self._store = store
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._store, name)
+
+        def claim(self, *about: Any, **more: Any) -> Claim | None:
+            found = self._store.claim(*about, **more)
+            if found is not None:
+                self._store.cancel(found.job.id, found.job.owner)
+            return found
+
+    async def work(made: Rig) -> None:
+        assert (await made.until(made.add(SLOW, FOREVER), JobState.CANCELLED)).attempt == 1
+
+    with_rig(url, work, Overtaken)
 
 
 def test_a_job_whose_worker_dies_is_tried_again_and_given_up_after_three(url: str) -> None:

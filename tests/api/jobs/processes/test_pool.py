@@ -6,6 +6,9 @@ import asyncio
 import json
 import os
 import signal
+import socket
+import struct
+import subprocess
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
@@ -136,6 +139,58 @@ def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
         await made.do(read())
 
     run(work)
+
+
+def test_a_cancel_is_heeded_while_a_worker_starts() -> None:
+    """Which may take long where there is much else to do."""
+
+    async def work(made: ProcessPool) -> None:
+        (slot,) = made._slots
+        slot.close()
+        task = read()
+        task.cancelled.set()
+        with pytest.raises(WorkerDied, match="called off before"):
+            await made.do(task)
+        pid = slot.pid
+        await made.do(read())
+        assert slot.pid == pid, "it has gone on starting meanwhile"
+
+    run(work)
+
+
+def test_half_a_message_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that hangs while it sends, or while it is sent something, is killed as any other."""
+    ends: list[socket.socket] = []
+
+    def stuck(line: socket.socket) -> subprocess.Popen[bytes]:
+        """It says that it is there, and then half of something."""
+        ends.append(line.dup())
+        ends[-1].sendall(struct.pack("!i", 2) + b"{}" + struct.pack("!i", 100) + b"half")
+        return subprocess.Popen(["sleep", "600"])
+
+    monkeypatch.setattr("api.jobs.processes.pool.start_worker", stuck)
+    monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 0.1)
+
+    async def work() -> None:
+        async with processes() as made:
+            task = read()
+            running = asyncio.create_task(made.do(task))
+            while made._slots[0]._line is None or not made._slots[0]._line._begun:
+                await asyncio.sleep(0)
+            task.cancelled.set()
+            with pytest.raises(WorkerDied, match="did not stop when it was told to"):
+                await running
+            late = read()
+            late.seconds = 0.1
+            with pytest.raises(WorkerLate):
+                await made.do(late)
+            large = Task(late.header, (bytes(1 << 25),), seconds=0.1)
+            with pytest.raises(WorkerLate):
+                await made.do(large)
+
+    asyncio.run(work())
+    for end in ends:
+        end.close()
 
 
 def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
