@@ -28,6 +28,7 @@ class HttpCode(StrEnum):
     NOT_LOOPBACK = "not_loopback"
     TOO_SLOW = "too_slow"
     KEY_REUSED = "idempotency_key_reused"
+    BATCH_ENDED = "batch_ended"
     QUEUE_FULL = "queue_full"
     TOO_BUSY = "too_busy"
     TOO_MANY_STREAMS = "too_many_streams"

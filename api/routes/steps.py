@@ -20,7 +20,7 @@ from ..jobs.attempt import Attempt, Posted, about_in, as_stored
 from ..jobs.requests.doors import PLANS, Door, RequestOptions
 from ..service import Service
 from ..settings import Settings
-from ..store import KeyReused, QueueFull, StoreUnavailable
+from ..store import BatchEnded, KeyReused, QueueFull, StoreUnavailable
 from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan, Where
 from .http.body import PROBLEM_TYPES, format_of, read_body, require_type
 from .http.parameters import QUERIES, RequestQuery
@@ -155,12 +155,20 @@ async def enqueue(
     except QueueFull as full:
         headers = {"Retry-After": str(BUSY_SECONDS)}
         raise Refusal(429, HttpCode.QUEUE_FULL, f"{full}; try again later", headers=headers) from None
+    except BatchEnded:
+        raise batch_ended() from None
     except KeyReused:
         text = "the Idempotency-Key was used for another request before"
         raise Refusal(422, HttpCode.KEY_REUSED, text) from None
     if added.is_new and answer is None:
         service.runner.wake()
     return added
+
+
+def batch_ended() -> Refusal:
+    return Refusal(
+        409, HttpCode.BATCH_ENDED, "the batch was ended by DELETE: begin another one, with a new Idempotency-Key"
+    )
 
 
 def limits_of(settings: Settings) -> QueueLimits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .errors import KeyReused, QueueFull, StoreError, StoreUnavailable
+from .errors import BatchEnded, KeyReused, QueueFull, StoreError, StoreUnavailable
 from .protocol import Store
 
-__all__ = ["KeyReused", "QueueFull", "Store", "StoreError", "StoreUnavailable"]
+__all__ = ["BatchEnded", "KeyReused", "QueueFull", "Store", "StoreError", "StoreUnavailable"]

@@ -19,5 +19,9 @@ class QueueFull(StoreError):
     """There are too many unfinished jobs already."""
 
 
+class BatchEnded(StoreError):
+    """Its owner has ended the batch, of which this would be a line."""
+
+
 class KeyReused(StoreError):
     """An idempotency key has come with another request than the first time."""

@@ -46,7 +46,7 @@ class Store(Protocol):
         answer: StoredPlan | None = None,
         failure: Mapping[str, Any] | None = None,
     ) -> Added:
-        """Queue a job; with an answer, it has succeeded already, and with a failure it has failed. Raises QueueFull and KeyReused."""
+        """Queue a job; with an answer, it has succeeded already, and with a failure it has failed. Raises QueueFull, KeyReused and BatchEnded."""
 
     def add_running(self, new: NewJob, problem: bytes) -> Job:
         """Note a job that has been taken on already."""
@@ -97,6 +97,15 @@ class Store(Protocol):
 
     def cancel(self, id_: str, owner: str) -> Job | None:
         """End a queued job, and mark a running one."""
+
+    def end_batch(self, owner: str, batch: str) -> None:
+        """Take no more lines of a batch."""
+
+    def has_ended(self, owner: str, batch: str) -> bool:
+        """Are no more lines of the batch taken?"""
+
+    def cancel_lines(self, owner: str, batch: str, limit: int = 100) -> list[Job]:
+        """Cancel so many of a batch's jobs, as far as they have not ended and are not marked; none: that is all."""
 
     def problem(self, id_: str) -> bytes | None:
         """A job's problem, as it was sent."""

@@ -11,7 +11,7 @@ from planner.formats.tables.problems import BYTES, CSV, JSON
 
 from ...errors import CONTENT_TYPE
 from ..http.body import FORM, LINES
-from .shapes import OBJECT, PARTS, TEXT, part
+from .shapes import OBJECT, PARTS, TEXT, WHOLE, part, record
 
 PROBLEM = {
     "format": "memplan/1",
@@ -371,6 +371,14 @@ BATCH_BODY = body(
 )
 BATCH_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown("A line for each problem, as they finish.", LINE_ANSWER, LINES, TEXT)
+}
+ENDED_BATCH_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown(
+        "How many lines it has, and how many of them are still being stopped.",
+        {"batch": JOB["id"], "problems": 10_000, "unfinished": 2},
+        JSON,
+        record(batch=TEXT, problems=WHOLE, unfinished=WHOLE),
+    )
 }
 
 

@@ -23,11 +23,11 @@ from ...jobs.requests.options import as_document, options_of
 from ...process.garbage import forget_frames
 from ...service import Service
 from ...settings import Settings
-from ...store import StoreUnavailable
+from ...store import BatchEnded, StoreUnavailable
 from ...store.records import About, NewJob, Once
 from ..http.body import Bodies, too_slow
 from ..http.parameters import once_of
-from ..steps import Asked, Received, enqueue, fingerprint_of, limits_of, look_up, understand
+from ..steps import Asked, Received, batch_ended, enqueue, fingerprint_of, limits_of, look_up, understand
 
 LINES_AT_A_TIME = 2
 """So many are read and queued side by side; the next one is taken from the client when one of them is in the store."""
@@ -145,7 +145,7 @@ class BatchIntake:
             forget_frames(error)
             text = f"this line could not be carried out: {type(error).__name__}"
             refusal = Refusal(503, HttpCode.WORKER_DIED, text)
-        if refusal.code is HttpCode.KEY_REUSED:
+        if refusal.code in (HttpCode.KEY_REUSED, HttpCode.BATCH_ENDED):
             self.refusal = self.refusal or refusal
             return
         await self._note(owner, number, refusal, once)
@@ -169,6 +169,9 @@ class BatchIntake:
         while True:
             try:
                 await asyncio.to_thread(store.add, new, b"", limits, once, None, as_failure(refusal))
+            except BatchEnded:
+                self.refusal = self.refusal or batch_ended()
+                return
             except StoreUnavailable:
                 if not await self._wait():
                     return

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from planner.formats.tables.problems import JSON
 
-from ...errors import Refusal, bad_option, too_large
+from ...errors import HttpCode, Refusal, bad_option, too_large
 from ...service import Service
 from ...store import StoreUnavailable
 from ...store.records import NONE_ENDED, Job, JobState, new_id
@@ -25,10 +25,10 @@ from ..http.answers import job_document
 from ..http.body import LINES, format_of, require_type
 from ..http.parameters import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, TheService, once_of
 from ..http.sending import Following, in_pieces
-from ..openapi.examples import BATCH_ANSWERS, BATCH_BODY
-from ..steps import failure_of
+from ..openapi.examples import BATCH_ANSWERS, BATCH_BODY, ENDED_BATCH_ANSWERS
+from ..steps import batch_ended, failure_of
 from .batch_intake import BatchIntake
-from .jobs import ID, not_found
+from .jobs import ID
 
 router = APIRouter(tags=["jobs"])
 LOOK_SECONDS = 0.1
@@ -54,6 +54,8 @@ async def add(
     once_of(idempotency_key, "", "")
     owner = request.state.owner
     batch = new_id() if idempotency_key is None else batch_of(owner, idempotency_key)
+    if idempotency_key is not None and await asyncio.to_thread(service.store.has_ended, owner, batch):
+        raise batch_ended()
     service.open_stream(owner)
     intake = BatchIntake(request, service, batch, format_, options, idempotency_key)
     try:
@@ -74,13 +76,32 @@ async def answers(
 ) -> Response:
     """All of them, or those that the client does not have yet; waits for what has not finished."""
     owner, known = request.state.owner, numbers_in(have, service.settings.max_batch)
-    count = 0
-    if ID.fullmatch(id):
-        count, _ = await asyncio.to_thread(service.store.batch_counts, owner, id)
-    if not count:
-        raise not_found()
+    await counts_of(service, owner, id)
     service.open_stream(owner)
     return BatchAnswer(service, owner, id, known, None)
+
+
+@router.delete("/v1/batches/{id}", summary="End a batch", responses=ENDED_BATCH_ANSWERS)
+async def end(request: Request, service: TheService, id: str) -> JSONResponse:  # noqa: A002
+    """Lines that wait are cancelled, those that are worked on are stopped and keep their best plans, and no more are taken: a request that still sends some, or sends them again, is refused. Answers that there are by then can be had as before."""
+    owner = request.state.owner
+    await counts_of(service, owner, id)
+    await asyncio.to_thread(service.store.end_batch, owner, id)
+    while cancelled := await asyncio.to_thread(service.store.cancel_lines, owner, id):
+        for job in cancelled:
+            service.runner.stop_job(job.id)
+    problems, unfinished = await counts_of(service, owner, id)
+    return JSONResponse({"batch": id, "problems": problems, "unfinished": unfinished})
+
+
+async def counts_of(service: Service, owner: str, id_: str) -> tuple[int, int]:
+    """How many lines the client's batch has, and how many of them have not ended. Raises Refusal if there is none."""
+    counts = (0, 0)
+    if ID.fullmatch(id_):
+        counts = await asyncio.to_thread(service.store.batch_counts, owner, id_)
+    if not counts[0]:
+        raise Refusal(404, HttpCode.NOT_FOUND, "there is no such batch")
+    return counts
 
 
 def batch_of(owner: str, key: str) -> str:

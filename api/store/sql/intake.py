@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from ..errors import Collision, KeyReused, QueueFull
+from ..errors import BatchEnded, Collision, KeyReused, QueueFull
 from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
 from .databases.database import Database
 from .rows import job_of, plan_row, values_of
@@ -97,6 +97,8 @@ class Intake(Part):
     ) -> Added:
         is_open = answer is None and failure is None
         with self.write() as connection:
+            if new.batch is not None:
+                self._require_open(connection, new.owner, new.batch)
             known = None if once is None else self._known(connection, new.owner, once)
             if known is not None:
                 return Added(known, is_new=False)
@@ -143,6 +145,12 @@ class Intake(Part):
 
     def _note_once(self, connection: Connection, owner: str, asked: Once, id_: str) -> None:
         connection.execute(insert(once).values(owner=owner, key=asked.key, fingerprint=asked.fingerprint, job=id_))
+
+    def _require_open(self, connection: Connection, owner: str, batch: str) -> None:
+        """Raises BatchEnded. Otherwise it is not ended before the line is in, and so ends with it."""
+        self.database.wait_for_turn(connection, f"batch {batch}", shared=True)
+        if self._has_ended(connection, owner, batch):
+            raise BatchEnded
 
     def _require_room(self, connection: Connection, owner: str, size: int, limits: QueueLimits) -> None:
         if not self._room.take(owner, limits):

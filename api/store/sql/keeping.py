@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from ..records import Kept, StoredPlan
 from .rows import plan_of, plan_values
-from .tables import job_plans, jobs, plans, problems
+from .tables import ended_batches, job_plans, jobs, plans, problems
 
 _THIS = (plans.c.owner == bindparam("of"), plans.c.key == bindparam("under"))
 _FIND = select(plans).where(*_THIS)
@@ -33,6 +33,7 @@ def put(connection: Connection, kept: Sequence[Kept]) -> None:
 def forget_old(connection: Connection, older_than: float) -> int:
     """Finished jobs and plans from before then; how many."""
     gone = connection.execute(delete(jobs).where(jobs.c.finished < older_than)).rowcount
+    connection.execute(delete(ended_batches).where(ended_batches.c.created < older_than))
     return gone + connection.execute(delete(plans).where(plans.c.created < older_than)).rowcount
 
 

@@ -57,6 +57,10 @@ class Lookups(Part):
             row = connection.execute(select(*columns).where(jobs.c.owner == owner, jobs.c.batch == batch)).one()
         return row[0], row[1]
 
+    def has_ended(self, owner: str, batch: str) -> bool:
+        with self.read() as connection:
+            return self._has_ended(connection, owner, batch)
+
     def counts(self) -> Counts:
         with self.read() as connection:
             rows = connection.execute(select(jobs.c.state, func.count()).group_by(jobs.c.state))

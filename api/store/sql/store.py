@@ -16,7 +16,7 @@ from .intake import Intake
 from .keeping import forget_old, put, shrink
 from .lookups import Lookups
 from .rows import gap_of, job_of, plan_row
-from .tables import job_plans, jobs, problems
+from .tables import ended_batches, job_plans, jobs, problems
 from .turns import Turns, of
 
 
@@ -150,15 +150,28 @@ class DatabaseStore(Intake, Lookups):
         with self.write() as connection:
             mine = select(jobs).where(jobs.c.id == id_, jobs.c.owner == owner)
             row = connection.execute(mine.with_for_update()).one_or_none()
-            if row is None:
-                return None
-            if row.state == JobState.QUEUED.value:
-                self._end(connection, row, End(JobState.CANCELLED), has_plan=row.has_plan)
-            elif row.state == JobState.RUNNING.value:
-                self._change(connection, row, {"cancelling": True})
-            if row.state in UNFINISHED:
-                self.database.withdraw(connection, row.delivery)
-            return job_of(self._row(connection, id_))
+            return None if row is None else self._cancel(connection, row)
+
+    def _cancel(self, connection: Connection, row: Row[Any]) -> Job:
+        if row.state == JobState.QUEUED.value:
+            self._end(connection, row, End(JobState.CANCELLED), has_plan=row.has_plan)
+        elif row.state == JobState.RUNNING.value:
+            self._change(connection, row, {"cancelling": True})
+        if row.state in UNFINISHED:
+            self.database.withdraw(connection, row.delivery)
+        return job_of(self._row(connection, row.id))
+
+    def end_batch(self, owner: str, batch: str) -> None:
+        with self.write() as connection:
+            self.database.wait_for_turn(connection, f"batch {batch}", shared=False)
+            if not self._has_ended(connection, owner, batch):
+                connection.execute(insert(ended_batches).values(owner=owner, batch=batch, created=time.time()))
+
+    def cancel_lines(self, owner: str, batch: str, limit: int = 100) -> list[Job]:
+        mine = and_(jobs.c.owner == owner, jobs.c.batch == batch, jobs.c.state.in_(UNFINISHED), ~jobs.c.cancelling)
+        with self.write() as connection:
+            rows = connection.execute(select(jobs).where(mine).order_by(jobs.c.id).limit(limit).with_for_update()).all()
+            return [self._cancel(connection, row) for row in rows]
 
     def keep(self, kept: Sequence[Kept]) -> None:
         try:

@@ -103,6 +103,15 @@ once = Table(
     Column("job", String(40), ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False, index=True),
 )
 
+ended_batches = Table(
+    "ended_batches",
+    metadata,
+    Column("owner", String(200), primary_key=True),
+    Column("batch", String(40), primary_key=True),
+    Column("created", Float, nullable=False),
+)
+"""Those of which no more lines are taken."""
+
 probe = Table(
     "probe",
     metadata,

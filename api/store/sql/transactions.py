@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, select
 from ..records import End, EventKind
 from .databases.database import Database
 from .rows import change, gap_of
-from .tables import jobs
+from .tables import ended_batches, jobs
 
 
 class Part:
@@ -23,6 +23,10 @@ class Part:
 
     def _row(self, connection: Connection, id_: str) -> Row[Any]:
         return connection.execute(select(jobs).where(jobs.c.id == id_)).one()
+
+    def _has_ended(self, connection: Connection, owner: str, batch: str) -> bool:
+        this = select(ended_batches.c.batch).where(ended_batches.c.owner == owner, ended_batches.c.batch == batch)
+        return connection.execute(this).one_or_none() is not None
 
     def _change(
         self, connection: Connection, row: Row[Any], values: dict[str, Any], *said: tuple[EventKind, Mapping[str, Any]]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from api.store import KeyReused, QueueFull, Store, StoreUnavailable
+from api.store import BatchEnded, KeyReused, QueueFull, Store, StoreUnavailable
 from api.store.opening import open_store
 from api.store.records import (
     About,
@@ -240,6 +240,38 @@ def test_jobs_are_listed_in_pages_the_newest_first(store: Store) -> None:
     store.claim()
     assert len(store.jobs(JobFilter("me", state=JobState.RUNNING))) == 1
     assert store.counts().by_state == {JobState.QUEUED: 4, JobState.RUNNING: 1}
+
+
+def test_a_batch_that_has_ended_takes_no_more(store: Store) -> None:
+    def add(owner: str, batch: str | None, line: int | None = None) -> str:
+        return store.add(NewJob(owner, ABOUT, batch=batch, line=line), b"", NO_LIMITS).job.id
+
+    lines = [add("me", "b", line) for line in range(5)]
+    others = [add("me", "c", 0), add("me", None), add("you", "b", 0)]
+    running = store.claim(lines[0], store_job(store, lines[0]).delivery)
+    assert running is not None
+    assert not store.has_ended("me", "b")
+    store.end_batch("me", "b")
+    store.end_batch("me", "b")
+    assert store.has_ended("me", "b")
+    assert not store.has_ended("you", "b")
+    with pytest.raises(BatchEnded):
+        add("me", "b", 5)
+    assert len(store.cancel_lines("me", "b", 2)) == 2
+    assert len(store.cancel_lines("me", "b", 100)) == 3
+    assert store.cancel_lines("me", "b", 100) == []
+    now = [store_job(store, id_) for id_ in lines]
+    assert [job.state for job in now] == [JobState.RUNNING, *[JobState.CANCELLED] * 4]
+    assert now[0].cancelling
+    assert {store_job(store, id_).state for id_ in others} == {JobState.QUEUED}
+    store.prune(time.time() + 1, 1 << 40)
+    assert not store.has_ended("me", "b")
+
+
+def store_job(store: Store, id_: str) -> Job:
+    job = store.job(id_)
+    assert job is not None
+    return job
 
 
 def test_a_batch_is_listed_by_itself(store: Store) -> None:

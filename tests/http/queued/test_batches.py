@@ -134,6 +134,48 @@ def test_a_batch_goes_on_when_its_client_leaves_until_its_jobs_are_cancelled(tmp
         assert sorted(each["state"] for each in rest[1:-1]) == ["cancelled"] * 2 + ["succeeded"] * 5
 
 
+def test_a_batch_is_ended_at_one_go(tmp_path: Path) -> None:
+    """What waits is cancelled, what runs is stopped with its plan, and nothing more is taken: not of this request, nor of another with its key."""
+    with serving(tmp_path) as service:
+        key = {"Idempotency-Key": "taken-back"}
+        slow = b"%s\n" % json.dumps({**problem(0), "solve": {"solver": "waiting", "time_limit": 600}}).encode()
+        sending = Sending(service, **key)
+        for each in (slow, *map(line, range(1, 250))):
+            sending.send(each)
+        answers = sending.answers()
+        batch = next(answers)["batch"]
+        path = f"/v1/batches/{batch}"
+
+        def jobs(query: str = "") -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = service.client.get(f"/v1/jobs?batch={batch}&limit=500{query}").json()["jobs"]
+            return found
+
+        until(lambda: len(jobs()) == 250 and any(job["line"] == 0 and job["best"] for job in jobs("&state=running")))
+        ended = service.client.delete(path)
+        assert (ended.status_code, ended.json() | {"unfinished": 0}) == (
+            200,
+            {"batch": batch, "problems": 250, "unfinished": 0},
+        )
+        sending.send(line(250))
+        sending.end()
+        said = list(answers)
+        assert (said[-1]["problems"], said[-1]["error"]["code"], said[-1]["error"]["status"]) == (
+            250,
+            "batch_ended",
+            409,
+        )
+        (first,) = [each for each in said[:-1] if each["line"] == 0]
+        assert (first["state"], first["status"], first["stop"]) == ("cancelled", "feasible", "cancelled")
+        assert {each["state"] for each in said[:-1]} == {"cancelled", "succeeded"}
+        assert service.client.delete(path).json() == {"batch": batch, "problems": 250, "unfinished": 0}
+        sent = service.client.post("/v1/batches", content=line(1), headers={**LINES, **key})
+        assert (sent.status_code, refusal(sent)["code"]) == (409, "batch_ended")
+        again = [json.loads(text) for text in service.client.get(path).text.splitlines()]
+        assert sorted(each["line"] for each in again[1:-1]) == list(range(250))
+        assert refusal(service.client.delete("/v1/batches/nothing"))["code"] == "not_found"
+        sending.close()
+
+
 def until(is_so: Callable[[], bool]) -> None:
     end = time.monotonic() + SECONDS
     while not is_so():

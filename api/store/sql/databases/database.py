@@ -63,6 +63,10 @@ class Database(ABC):
     def is_alone(self, connection: Connection, what: str) -> bool:
         """Does no other transaction do this at the moment? If so, none will until this one is through."""
 
+    def wait_for_turn(self, connection: Connection, what: str, *, shared: bool) -> None:
+        """Until the transaction is through, no other has this; several have it at a time if all of them share it. One writer at a time needs nothing more."""
+        return
+
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
         """Some bytes of what the table has of a job; nothing where it has nothing. The rest of it is not loaded."""
         cut = func.substr(table.c.data, start + 1, size, type_=LargeBinary)

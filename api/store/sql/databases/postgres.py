@@ -88,6 +88,10 @@ class PostgresDatabase(Database):
         lock = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:what, 0))")
         return bool(connection.execute(lock, {"what": f"memplan {what}"}).scalar_one())
 
+    def wait_for_turn(self, connection: Connection, what: str, *, shared: bool) -> None:
+        lock = text(f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}(hashtextextended(:what, 0))")
+        connection.execute(lock, {"what": f"memplan {what}"})
+
     def reason(self, error: DBAPIError) -> str:
         # The driver's own words may name hosts, users and values.
         state = getattr(error.orig, "sqlstate", None)
