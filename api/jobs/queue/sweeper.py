@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import math
 import time
 
@@ -16,7 +15,7 @@ from procrastinate.manager import JobManager
 
 from ...store import Store
 from ...store.records import JobState
-from ...store.sql.databases.deliveries import QUEUES
+from ...store.sql.databases.deliveries import QUEUES, SOLVE
 from ..attempt import MOST_DEATHS
 
 LOOKS = 6
@@ -60,12 +59,10 @@ class Sweeper:
 
     async def _gone(self) -> tuple[list[Delivery], list[Delivery]]:
         """What silent workers have, and what was to stop but has failed: its end could neither be noted nor could it be delivered again."""
-        stalled: list[Delivery] = []
-        failed: list[Delivery] = []
-        for queue in QUEUES:
-            stalled += await self._manager.get_stalled_jobs(queue=queue, seconds_since_heartbeat=self._stalled)
-            failed += await self._manager.list_jobs_async(queue=queue, status=Status.FAILED.value)
-        return stalled, failed
+        manager, silent = self._manager, self._stalled
+        stalled = await manager.get_stalled_jobs(task_name=SOLVE, seconds_since_heartbeat=silent)
+        failed = await manager.list_jobs_async(task=SOLVE, status=Status.FAILED.value)
+        return list(stalled), list(failed)
 
     async def _sweep(self, stalled: list[Delivery], failed: list[Delivery]) -> None:
         for delivery in (*stalled, *failed):
@@ -92,8 +89,7 @@ class Sweeper:
     async def _tidy(self) -> None:
         """Ends deliveries that were over last time already: their workers could not."""
         over = {}
-        doing = [await self._manager.list_jobs_async(queue=queue, status=Status.DOING.value) for queue in QUEUES]
-        for delivery in itertools.chain(*doing):
+        for delivery in await self._manager.list_jobs_async(task=SOLVE, status=Status.DOING.value):
             job = await asyncio.to_thread(self._store.job, id_of(delivery))
             if delivery.id is not None and (job is None or job.state.is_final or job.delivery != delivery.id):
                 over[delivery.id] = delivery
