@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple
 from typing import Any
 
@@ -20,9 +20,12 @@ from ..model.problem import Alternative, Buffer, Constraints, Neighbour, Problem
 from .constants import spell_out_constants
 from .costs import weighs_moves
 from .intervals import merged
+from .rows import names_of, rows
 
 _VERSION = "memplan/1 problem"
 
+_NO_MORE = ",null,null,null,null,null,0]"
+"""What buffers add of which no more is said than a size, an alignment and lifetimes."""
 MOST_NAMES = 1_000_000
 """Up to so many names of pools, the lists of all buffers are written out; beyond it equal lists only once."""
 
@@ -52,13 +55,16 @@ def _computed(problem: Problem) -> str:
     return _hashed(problem, _behind_pools(problem))
 
 
-def _hashed(problem: Problem, tail: str) -> str:
+def _hashed(problem: Problem, tail: Iterable[str]) -> str:
     pools = [[p.name, p.size, p.alignment, p.base, merged(p.reserved), p.cost, p.rank] for p in problem.pools]
-    return hashlib.sha256(f"{_written([_VERSION, pools])[:-1]},{tail}".encode("ascii")).hexdigest()
+    found = hashlib.sha256(f"{_written([_VERSION, pools])[:-1]},".encode("ascii"))
+    for text in tail:
+        found.update(text.encode("ascii"))
+    return found.hexdigest()
 
 
-def _behind_pools(problem: Problem) -> str:
-    """What is hashed after the pools."""
+def _behind_pools(problem: Problem) -> list[str]:
+    """What is hashed after the pools, in pieces."""
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
     lists = _Lists(problem, every_pool)
@@ -70,24 +76,30 @@ def _behind_pools(problem: Problem) -> str:
     ]
     neighbour = problem.facts.neighbour
     if isinstance(problem.buffers, BufferColumns) and neighbour is None:
-        return f"[{','.join(_of_columns(problem.buffers))}],{_written(rest)[1:]}"
+        return ["[", *_of_columns(problem.buffers), f"],{_written(rest)[1:]}"]
     if neighbour is None:
         buffers = [_buffer(buffer, lists) for buffer in in_time(problem.buffers, "checking", "buffer")]
-        return _written([buffers, *rest])[1:]
+        return [_written([buffers, *rest])[1:]]
     problem.facts.written = written = _of_neighbours(problem, neighbour, lists)
-    return f"[{','.join(written)}],{_written(rest)[1:]}"
+    return [f"[{','.join(written)}],{_written(rest)[1:]}"]
 
 
 _written = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def _of_columns(columns: BufferColumns) -> Iterator[str]:
-    """What each buffer adds, as _buffer has it."""
-    ids: Sequence[object] = columns.ids if isinstance(columns.ids, range) else [*map(_written, columns.ids)]
-    numbers = (column.tolist() for column in (columns.size, columns.alignment, columns.start, columns.end))
-    for id_, size, alignment, start, end in zip(in_time(ids, "checking", "buffer"), *numbers, strict=True):
+    """What all buffers add, as _buffer has it."""
+    names = names_of(columns.ids, _written)
+    if (columns.start < columns.end).all():
+        numbers = (columns.size, columns.alignment, columns.start, columns.end)
+        for piece, text in enumerate(rows((",[", ",", ",", ",[[", ",", f"]]{_NO_MORE}"), names, *numbers)):
+            look("checking")
+            yield text if piece else text[1:]
+        return
+    each = zip(names, columns.size.tolist(), columns.alignment.tolist(), columns.start.tolist(), columns.end.tolist())
+    for i, (name, size, alignment, start, end) in enumerate(each):
         live = f"[[{start},{end}]]" if start < end else "[]"
-        yield f"[{id_},{size},{alignment},{live},null,null,null,null,null,0]"
+        yield f"{',' if i else ''}[{name},{size},{alignment},{live}{_NO_MORE}"
 
 
 def _of_neighbours(problem: Problem, neighbour: Neighbour, lists: _Lists) -> tuple[str, ...]:

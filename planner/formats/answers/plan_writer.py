@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...checks.limits import MAX_PROSE
+from ...facts.rows import names_of, rows
 from ...model.columns import PlacementColumns
 from ...model.plan import Choice, Plan, PlanCertificate, Run, Shortage
 from ...model.storage import Sharing
 from ..documents import PLAN_FORMAT
-from ..json.lines import Written, compact, document
+from ..json.lines import ITEM, Written, compact, document
 
 
 def write_plan_json(plan: Plan) -> bytes:
@@ -77,10 +78,10 @@ def _placements(plan: Plan) -> Iterator[str]:
 
 
 def _lines(columns: PlacementColumns) -> Iterator[str]:
-    ids = columns.ids if isinstance(columns.ids, range) else map(compact, columns.ids)
-    pool = compact(columns.pool)
-    for id_, offset, size in zip(ids, columns.offset.tolist(), columns.size.tolist(), strict=True):
-        yield f'{{"id": {id_}, "pool": {pool}, "offset": {offset}, "size": {size}}}'
+    """Some thousands at a time."""
+    words = (f'{ITEM}{{"id": ', f', "pool": {compact(columns.pool)}, "offset": ', ', "size": ', "}")
+    for text in rows(words, names_of(columns.ids, compact), columns.offset, columns.size):
+        yield text.removeprefix(ITEM)
 
 
 def _certificate(certificate: PlanCertificate) -> dict[str, Any]:

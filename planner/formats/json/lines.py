@@ -18,8 +18,12 @@ def compact(value: Any) -> str:
     return text if text.isascii() or not _HALF_PAIR.search(text) else _encode_escaped(value)
 
 
+ITEM = ",\n  "
+"""Between items of a list."""
+
+
 class Written(list[str]):
-    """Items of a list that are JSON already."""
+    """Items of a list that are JSON already; several may be one string, with ITEM between them."""
 
 
 def document(fields: Mapping[str, Any], *, listed: Sequence[str]) -> bytes:
@@ -35,5 +39,5 @@ def _spread(value: Any) -> str:
         return "{\n" + ",\n".join(f"  {compact(k)}: {compact(v)}" for k, v in value.items()) + "\n }"
     if isinstance(value, list) and value:
         items = value if isinstance(value, Written) else map(compact, value)
-        return "[\n  " + ",\n  ".join(items) + "\n ]"
+        return "[\n  " + ITEM.join(items) + "\n ]"
     return compact(value)

@@ -11,7 +11,7 @@ import numpy as np
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
 from ...facts.colocation import Congruence
-from ...model.columns import alignments
+from ...model.columns import BufferColumns
 from ...model.deadline import PREPARING, in_time
 from ...model.errors import BadInput, Code, Finding
 from ...model.problem import Buffer, Pool, Problem
@@ -45,9 +45,11 @@ class Bases:
         first, part_low = self._blocks.first, self._blocks.part_low
         modulus, residue = np.ones(self._shape, dtype=np.int64), np.zeros(self._shape, dtype=np.int64)
         allowed, possible = self._allowed(), np.ones(self._shape, dtype=bool)
-        storable = [each if each < ADDRESS_LIMIT else 0 for each in alignments(self._buffers)]
-        alignment = np.array(storable, dtype=np.int64)[first]
-        values, which = np.unique(alignment, return_inverse=True)
+        alignment = _alignments(self._buffers)[first]
+        if len(alignment) and (alignment == alignment[0]).all():  # as in most problems, and faster than sorting
+            values, which = alignment[:1], np.zeros(len(alignment), dtype=np.int64)
+        else:
+            values, which = np.unique(alignment, return_inverse=True)
         huge = [block for block in np.flatnonzero(alignment == 0).tolist() if block not in self._blocks.members]
         alike: dict[tuple[int, int | None], int] = {}
         """Pools of one alignment and base have the same rules."""
@@ -130,6 +132,13 @@ class Bases:
         floor = max([0, *fixed, *was, *(end for pool in self._pools for _, end in pool.reserved)])
         padding: int = sum(modulus.max(axis=1, initial=1).tolist())
         return min(floor + stacked + padding + int(residue.max(initial=0)), ADDRESS_LIMIT - 1)
+
+
+def _alignments(buffers: Sequence[Buffer]) -> Ints:
+    """Of each; 0 for those that cannot be stored."""
+    if isinstance(buffers, BufferColumns):
+        return np.where(buffers.alignment < ADDRESS_LIMIT, buffers.alignment, 0)
+    return np.array([buffer.alignment if buffer.alignment < ADDRESS_LIMIT else 0 for buffer in buffers], dtype=np.int64)
 
 
 def _rule(pool: Pool, alignment: int, low: int) -> Congruence:

@@ -1,0 +1,56 @@
+"""Rows made of columns at once are what they are one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.facts.digest import digest
+from planner.facts.rows import AT_ONCE, names_of, rows
+from planner.model.columns import BufferColumns
+from planner.model.problem import Pool, Problem
+from solvers.model.instance import Ints
+
+WORDS = ("<", ", ä", "é", ">\n")
+GREATEST = (1, 10, 9_999, 10_000, 10**8, 10**8 + 1, (1 << 32) + 1, 1 << 62)
+
+
+def one_by_one(names: Sequence[str] | range, a: Ints, b: Ints) -> str:
+    return "".join(f"<{i}, ä{p}é{q}>\n" for i, p, q in zip(names, a.tolist(), b.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("greatest", GREATEST)
+@pytest.mark.parametrize("count", [1, 2, AT_ONCE, AT_ONCE + 1])
+def test_numbers_of_any_length(greatest: int, count: int) -> None:
+    rng = np.random.default_rng(greatest % 1000 + count)
+    a = rng.integers(-greatest, greatest, count, endpoint=True)
+    b = rng.integers(0, greatest, count, endpoint=True) // 10 ** rng.integers(0, 19, count)
+    a[0], b[0] = -greatest, 0
+    assert "".join(rows(WORDS, range(5, 5 + count), a, b)) == one_by_one(range(5, 5 + count), a, b)
+
+
+def test_names_of_any_kind() -> None:
+    names = names_of(['"', "", "ß" * 300, 7, "x\u0001"], repr)
+    number = np.arange(5) * 1_001
+    assert "".join(rows(WORDS, names, number, -number)) == one_by_one(names, number, -number)
+
+
+def test_of_nothing_there_is_nothing() -> None:
+    assert not [*rows(WORDS, range(0), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
+
+
+@pytest.mark.parametrize("names", [range(9_000), [f"b{i}" for i in range(9_000)], [i * 3 for i in range(9_000)]])
+@pytest.mark.parametrize("has_empty_lives", [False, True])
+def test_columns_have_the_digest_of_their_buffers(names: Sequence[int | str], has_empty_lives: bool) -> None:
+    rng = np.random.default_rng(1)
+    size, alignment, start = (
+        rng.integers(0, 1 << 40, 9_000),
+        1 << rng.integers(0, 9, 9_000),
+        rng.integers(-99, 99, 9_000),
+    )
+    columns = BufferColumns(names, size, alignment, start, start + rng.integers(0 if has_empty_lives else 1, 9, 9_000))
+    problem = Problem(columns, (Pool("pool"),))
+    assert digest(problem) == digest(replace(problem, buffers=tuple(columns)))
