@@ -90,13 +90,13 @@ _written = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=
 def _of_columns(columns: BufferColumns) -> Iterator[str]:
     """What all buffers add, as _buffer has it."""
     names = names_of(columns.ids, _written)
+    numbers = (columns.size, columns.alignment, columns.start, columns.end)
     if (columns.start < columns.end).all():
-        numbers = (columns.size, columns.alignment, columns.start, columns.end)
         for piece, text in enumerate(rows((",[", ",", ",", ",[[", ",", f"]]{_NO_MORE}"), names, *numbers)):
             look("checking")
             yield text if piece else text[1:]
         return
-    each = zip(names, columns.size.tolist(), columns.alignment.tolist(), columns.start.tolist(), columns.end.tolist())
+    each = zip(names, *(column.tolist() for column in numbers), strict=True)
     for i, (name, size, alignment, start, end) in enumerate(each):
         live = f"[[{start},{end}]]" if start < end else "[]"
         yield f"{',' if i else ''}[{name},{size},{alignment},{live}{_NO_MORE}"

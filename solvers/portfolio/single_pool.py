@@ -44,9 +44,12 @@ class Component:
         """How much of the room below the bound is in use, in per cent; blocks of several rectangles count their outlines."""
         instance = self.piece.instance
         span = int(instance.rect_end.max(initial=0) - instance.rect_start.min(initial=instance.sections))
-        heights = instance.block_high[instance.part_block[instance.rect_part]].tolist()
-        lives = (instance.rect_end - instance.rect_start).tolist()
-        used: int = sum(height * life for height, life in zip(heights, lives, strict=True))
+        heights = instance.block_high[instance.part_block[instance.rect_part]]
+        lives = instance.rect_end - instance.rect_start
+        if int(heights.max(initial=0)) * int(lives.sum()) < ADDRESS_LIMIT:
+            used = int(heights @ lives)
+        else:
+            used = sum(height * life for height, life in zip(heights.tolist(), lives.tolist(), strict=True))
         return 100 * used // max(self.bound * span, 1)
 
     @cached_property

@@ -27,6 +27,7 @@ OPEN = re.compile(KEY + rb"[ \t\n\r]*:[ \t\n\r]*\[[ \t\n\r]*(?=\{)")
 CLOSE = re.compile(rb"\}[ \t\n\r]*\]")
 QUOTE, COLON, ZERO = b'":0'
 OPENING, CLOSING = [*b"[{"], [*b"]}"]
+WITHOUT_DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in range(256))
 
 
 class Taken(NamedTuple):
@@ -105,24 +106,29 @@ class _Reading:
             raise _Unusual
         kept = ~digit
         kept[first] = True
-        shapes = np.where(digit, np.uint8(ZERO), raw)[kept].tobytes().split(b"}")[:-1]
-        self._place(shapes, value)
+        written = raw[kept].tobytes().translate(WITHOUT_DIGITS)
+        shape = written[: written.find(b"}") + 1]
+        count, rest = divmod(len(written), max(len(shape), 1))
+        if not rest and written == shape * count:
+            self._place([shape[:-1]], count, None, value)
+            return
+        shapes = written.split(b"}")[:-1]
+        different = [*set(shapes)]
+        number = {each: i for i, each in enumerate(different)}
+        self._place(different, len(shapes), np.array([*map(number.__getitem__, shapes)]), value)
 
-    def _place(self, written: list[bytes], value: Ints) -> None:
-        """Puts the numbers into columns."""
-        different = [*set(written)]
+    def _place(self, different: list[bytes], records: int, kind: Ints | None, value: Ints) -> None:
+        """Puts the numbers into columns. `kind` says which of the different shapes each record has; None: there is but one."""
         for each in different:
             if each not in self._shapes:
                 if len(self._shapes) == MOST_SHAPES:
                     raise _Unusual
                 self._shapes[each] = _shape(each)
-        columns = np.ones((5, len(written)), dtype=np.int64)
-        if len(different) == 1:
-            rows = [np.arange(len(written))]
+        columns = np.ones((5, records), dtype=np.int64)
+        if kind is None:
+            rows = [np.arange(records)]
             at = rows[0] * self._shapes[different[0]].numbers
         else:
-            number = {each: i for i, each in enumerate(different)}
-            kind = np.array([*map(number.__getitem__, written)])
             rows = [np.flatnonzero(kind == i) for i in range(len(different))]
             count = np.array([self._shapes[each].numbers for each in different])[kind]
             at = np.cumsum(count) - count

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from solvers.geometry.presolve import ranked
 from solvers.model.errors import SolverError, StopReason
 from solvers.model.instance import ADDRESS_LIMIT, Instance, Ints, PoolSpec, Term
 from solvers.model.outcome import Outcome
@@ -122,8 +123,7 @@ class _Columns:
             text = "the sizes add up to 2^62 bytes or more; use a larger unit than bytes"
             raise BadInput(Finding(Code.TOO_LARGE, "/size", text))
         part = np.flatnonzero((self.size > 0) & (self.end > self.start))
-        times, rank = np.unique(np.concatenate([self.start[part], self.end[part]]), return_inverse=True)
-        rank = rank.reshape(-1).astype(np.int64)
+        times, first, last = ranked(self.start[part], self.end[part])
         residue = np.zeros((count, 1), dtype=np.int64)
         modulus = self.alignment[:, None].copy()
         ceiling = stacked if self.capacity is None else min(self.capacity, stacked)
@@ -137,8 +137,8 @@ class _Columns:
             part_low=np.zeros(count, dtype=np.int64),
             part_high=self.size.copy(),
             rect_part=part.astype(np.int64),
-            rect_start=rank[: len(part)],
-            rect_end=rank[len(part) :],
+            rect_start=first,
+            rect_end=last,
             allowed=highest >= 0,
             modulus=modulus,
             residue=residue,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solvers.geometry.presolve import ranked
 from solvers.model.instance import Bools, Instance, Ints, Placement, PoolSpec, Source, Was
 
 from ...facts.colocation import groups
@@ -30,8 +31,6 @@ MOST_PAIRS = 1 << 22
 
 FEW_POOLS = 16
 """Up to so many are always looked at one by one."""
-TIMES_PER_RECT = 8
-"""Where there are no more times than that from first to last, counting them is several times faster than sorting."""
 MOST_PLACES = 1 << 18
 """Of a buffer in a pool: no larger tables are made of them, unless there are few pools."""
 
@@ -111,7 +110,7 @@ class _Lowering:
         pool_class = self._pool_classes()
         allowed &= highest >= lowest
         look(PREPARING)
-        rect_part, rect_start, rect_end, times = self._rects()
+        rect_part, times, rect_start, rect_end = self._rects()
         look(PREPARING)
         hint, hinted = self._hints()
         name_rank = np.empty(self.blocks, dtype=np.int64)
@@ -219,14 +218,14 @@ class _Lowering:
         )
 
     def _rects(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Live intervals in ranks of time; nothing of an empty interval or an empty buffer remains."""
+        """The parts that live, all times, and from which of these to which each lives; nothing of an empty interval or an empty buffer remains."""
         parts: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
         if isinstance(self.buffers, BufferColumns):
             columns = self.buffers
             there = np.flatnonzero((columns.size > 0) & (columns.end > columns.start))
-            return _ranked(there, columns.start[there], columns.end[there])
+            return there, *ranked(columns.start[there], columns.end[there])
         for i, buffer in enumerate(in_time(self.buffers, PREPARING, "buffer")):
             if buffer.size and buffer.live:
                 for start, end in buffer.live if len(buffer.live) == 1 else merged(buffer.live):
@@ -234,8 +233,8 @@ class _Lowering:
                         parts.append(i)
                         starts.append(start)
                         ends.append(end)
-        columns_of_rects = (np.array(each, dtype=np.int64) for each in (parts, starts, ends))
-        return _ranked(*columns_of_rects)
+        part, first, last = (np.array(each, dtype=np.int64) for each in (parts, starts, ends))
+        return part, *ranked(first, last)
 
     def _hints(self) -> tuple[Ints, Bools]:
         hint, hinted = np.zeros(self.blocks, dtype=np.int64), np.zeros(self.blocks, dtype=bool)
@@ -313,19 +312,6 @@ class _Lowering:
 
     def _pairs(self, pairs: Sequence[Pair]) -> Ints:
         return np.array([(self.index[a], self.index[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
-
-
-def _ranked(parts: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Parts, starts and ends in ranks of time, and the times."""
-    first, last = int(start.min(initial=0)), int(end.max(initial=0))
-    if last - first <= TIMES_PER_RECT * len(parts):
-        there = np.zeros(last - first + 1, dtype=bool)
-        there[start - first] = there[end - first] = True
-        rank = np.cumsum(there) - 1
-        return parts, rank[start - first], rank[end - first], np.flatnonzero(there) + first
-    times, rank = np.unique(np.concatenate([start, end]), return_inverse=True)
-    rank = rank.reshape(-1).astype(np.int64)
-    return parts, rank[: len(parts)], rank[len(parts) :], times
 
 
 def _agree(allowed: Bools, pool_class: Ints) -> Bools:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import fields
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.geometry.presolve import Piece, by_pool, cut, restrict, scaled, unit
+from solvers.geometry.presolve import Piece, by_pool, cut, ranked, restrict, scaled, unit
 from solvers.model.conflicts import components
 from solvers.model.instance import Instance, PoolSpec
 from tests.small.instances import Block, make_instance, plain
@@ -178,3 +179,15 @@ def test_a_piece_says_of_its_blocks_what_the_whole_says(case: tuple[Instance, li
 
 def test_cutting_into_no_groups_gives_no_pieces() -> None:
     assert list(cut(make_instance([(0, 1, 1)]), [], 0)) == []
+
+
+@pytest.mark.parametrize("spread", [3, 40, 10**6, 1 << 60])
+@pytest.mark.parametrize("count", [0, 1, 7, 300])
+def test_ranks_of_times_are_the_same_counted_and_sorted(spread: int, count: int) -> None:
+    rng = np.random.default_rng(count + spread % 1000)
+    start = rng.integers(-spread, spread, count)
+    end = start + rng.integers(1, spread, count, endpoint=True)
+    times, rank = np.unique(np.concatenate([start, end]), return_inverse=True)
+    for found, wanted in zip(ranked(start, end), (times, rank[:count], rank[count:]), strict=True):
+        assert found.dtype == np.int64
+        assert found.tolist() == wanted.tolist()

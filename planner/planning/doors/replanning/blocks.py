@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solvers.geometry.presolve import ranked
 from solvers.kernels.columns import Columns
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
@@ -38,9 +39,7 @@ class Lives:
     def __init__(self, known: Figures) -> None:
         there = np.flatnonzero(known.size[known.owner] > 0)
         self.part = known.owner[there]
-        self.times, rank = np.unique(np.concatenate([known.start[there], known.end[there]]), return_inverse=True)
-        rank = np.ascontiguousarray(rank.reshape(-1), dtype=np.int64)
-        self.start, self.end = rank[: len(there)], rank[len(there) :]
+        self.times, self.start, self.end = ranked(known.start[there], known.end[there])
         self.sections = max(len(self.times) - 1, 0)
 
     def at(self, section: int, inside: Bools) -> Ints:
