@@ -10,7 +10,7 @@ from functools import cache
 
 from . import machine
 
-COLLECT_EVERY = 100_000
+COLLECT_EVERY = 1_000_000
 """New objects between two looks. Of what a command or a task makes almost all is needed to its end, and then goes without being looked for:
 looking as often as usual takes a third of the time of reading a large problem."""
 LARGE = 1 << 20

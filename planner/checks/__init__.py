@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..facts.constants import spell_out_constants
 from ..facts.figures import figures
-from ..model.columns import BufferColumns
+from ..model.columns import BufferColumns, restricted
 from ..model.deadline import CHECKING, look
 from ..model.errors import Finding
 from ..model.problem import Problem
@@ -72,7 +72,9 @@ def _examine(problem: Problem) -> Report:
     check_totals(problem, groups, report)
     look(CHECKING)
     homes = check_pool_choice(problem, names, groups, report)
-    if homes is not None and (groups.members or any(buffer.fixed is not None for buffer in problem.buffers)):
+    if homes is not None and (
+        groups.members or any(buffer.fixed is not None for _, buffer in restricted(problem.buffers))
+    ):
         from .fixed import check_fixed
 
         look(CHECKING)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
+from ..facts.colocation import Forest, forest_of
 from ..model.deadline import in_time
 from ..model.errors import Code
 from ..model.problem import Colocation, Problem
@@ -36,14 +40,36 @@ def check_colocations(problem: Problem, names: Names, report: Report) -> Groups 
     if not colocations:
         return NO_GROUPS
     before = report.found
-    ties = [(names.buffers[c.buffer], names.buffers[c.base]) for c in colocations]
-    _check_cycles(colocations, ties, report)
-    groups = _gather(colocations, ties, report)
+    forest = forest_of(names.buffers, colocations)
+    groups = _gathered(colocations, names, report) if forest is None else _of_forest(forest, colocations, names)
     if report.found > before:
         return None
     for i, (a, b) in enumerate(problem.constraints.conflicts):
         _check_conflict(problem, groups, i, names.buffers[a], names.buffers[b], report)
     return groups
+
+
+def _of_forest(forest: Forest, colocations: tuple[Colocation, ...], names: Names) -> Groups:
+    """In a group, the first member stands for it."""
+    members, begin = forest.members.tolist(), forest.begin.tolist()
+    heads = forest.members[forest.begin[:-1]]
+    root = np.repeat(heads, np.diff(forest.begin)).tolist()
+    tie: dict[int, int] = {}
+    for k, colocation in reversed([*enumerate(colocations)]):
+        tie[names.buffers[colocation.buffer]] = tie[names.buffers[colocation.base]] = k
+    return Groups(
+        dict(zip(members, root, strict=True)),
+        dict(zip(members, forest.offsets.tolist(), strict=True)),
+        tie,
+        {members[a]: members[a:b] for a, b in pairwise(begin)},
+    )
+
+
+def _gathered(colocations: tuple[Colocation, ...], names: Names, report: Report) -> Groups:
+    """The groups, whatever is wrong with them."""
+    ties = [(names.buffers[c.buffer], names.buffers[c.base]) for c in colocations]
+    _check_cycles(colocations, ties, report)
+    return _gather(colocations, ties, report)
 
 
 def _check_cycles(colocations: tuple[Colocation, ...], ties: list[tuple[int, int]], report: Report) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..facts.colocation import Congruence
 from ..facts.intervals import first_meeting, merged, overlap
 from ..facts.sweep import Piece, Pieces, all_apart, meetings
+from ..model.columns import alignments, restricted
 from ..model.deadline import tick
 from ..model.errors import Code
 from ..model.problem import Buffer, Pool, Problem
@@ -46,6 +47,8 @@ def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, re
             report.add(Code.CONTRADICTION, ("buffers", pin.by, "fixed", "offset"), whole)
     _check_overlaps(problem, names, groups, pinned, report)
     is_any_offset_right = all(pool.alignment == 1 for pool in problem.pools)
+    if is_any_offset_right and {*alignments(problem.buffers)} <= {1}:
+        return
     for root, members in groups.members.items():
         tick("checking")
         if is_any_offset_right and all(problem.buffers[i].alignment == 1 for i in members):
@@ -57,7 +60,7 @@ def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, re
 def _pin(problem: Problem, names: Names, groups: Groups, report: Report) -> dict[int, Pinned]:
     """Every buffer whose address is decided; of a group the first fixed member decides for all."""
     pinned: dict[int, Pinned] = {}
-    for i, buffer in enumerate(problem.buffers):
+    for i, buffer in restricted(problem.buffers):
         fixed = buffer.fixed
         if fixed is None or fixed.offset is None:
             continue

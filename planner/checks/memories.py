@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_constant
 from ..facts.costs import WEIGHS_ACCESS
+from ..model.columns import BufferColumns
 from ..model.errors import Code
 from ..model.problem import Problem
 from .limits import MAX_ADDRESS
@@ -42,7 +43,7 @@ def check_speeds(problem: Problem, report: Report) -> None:
 
 def check_constants(problem: Problem, names: Names, report: Report) -> None:
     """Data is what a constant holds, and read-only pools are for constants alone."""
-    for i, buffer in enumerate(problem.buffers):
+    for i, buffer in enumerate(() if isinstance(problem.buffers, BufferColumns) else problem.buffers):
         if buffer.data is None:
             continue
         if not is_constant(buffer):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from operator import le
 
 from solvers.model.instance import Term
 
@@ -35,14 +37,13 @@ def check_names(problem: Problem, names: Names, report: Report) -> None:
     _pools(problem, names, report)
     _buffers(problem, names, report)
     _terms(problem, report)
-    for place, id_ in _mentions(problem):
+    for place, id_ in () if _are_all_known(problem, names) else _mentions(problem):
         tick("checking")
         if id_ not in names.buffers or isinstance(id_, bool):
             report.add(Code.UNKNOWN_BUFFER, place, f"there is no buffer {quoted(id_)}{_other_type(id_, names)}")
-    for i, colocation in enumerate(problem.constraints.colocations):
-        _number(report, ("constraints", "colocations", i, "offset"), colocation.offset)
-    for i, penalty in enumerate(problem.constraints.reuse_penalties):
-        _number(report, ("constraints", "reuse_penalties", i, "cost"), penalty.cost)
+    constraints = problem.constraints
+    _numbers(report, ("constraints", "colocations"), "offset", [tie.offset for tie in constraints.colocations])
+    _numbers(report, ("constraints", "reuse_penalties"), "cost", [each.cost for each in constraints.reuse_penalties])
     _was(problem, names, report)
 
 
@@ -56,7 +57,7 @@ def _was(problem: Problem, names: Names, report: Report) -> None:
         seen.add(was.buffer)
         if was.pool not in names.pools:
             report.add(Code.UNKNOWN_POOL, (*place, "pool"), f"there is no pool {quoted(was.pool)}")
-        _number(report, (*place, "offset"), was.offset)
+    _numbers(report, ("objective", "was"), "offset", [was.offset for was in problem.was])
 
 
 def _other_type(id_: object, names: Names) -> str:
@@ -91,6 +92,27 @@ def _mentions(problem: Problem) -> Iterator[tuple[Place, BufferId]]:
         yield ("objective", "was", i, "buffer"), was.buffer
 
 
+def _are_all_known(problem: Problem, names: Names) -> bool:
+    """True if everything that constraints and objective name is there, which is seen sooner than where it is not."""
+    constraints, known = problem.constraints, names.buffers.keys()
+    lists: Iterator[Iterable[BufferId]] = chain(
+        *(getattr(constraints, kind) for kind in ("conflicts", "exclusions", "same_pool", "different_pool")),
+        ((tie.buffer for tie in constraints.colocations), (tie.base for tie in constraints.colocations)),
+        ((each.first for each in constraints.reuse_penalties), (each.second for each in constraints.reuse_penalties)),
+        ((was.buffer for was in problem.was),),
+    )
+    named = [*chain.from_iterable(lists)]
+    return {*map(type, named)} <= {int, str} and known >= {*named}
+
+
+def _numbers(report: Report, place: Place, field: str, values: Sequence[object]) -> None:
+    """The same number of each in a list."""
+    if {*map(type, values)} == {int} and min(values) >= 0 and max(values) <= MAX_ADDRESS:  # type: ignore[type-var,operator]
+        return
+    for i, value in enumerate(values):
+        _number(report, (*place, i, field), value)
+
+
 def _number(report: Report, place: Place, value: object, low: int = 0, high: int = MAX_ADDRESS) -> bool:
     if type(value) is not int:
         report.add(Code.WRONG_TYPE, place, f"must be an integer, not {type(value).__name__}")
@@ -114,10 +136,20 @@ def check_name(report: Report, place: Place, name: object, what: str) -> None:
 
 
 def check_ranges(report: Report, place: Place, ranges: tuple[Interval, ...], low: int, high: int) -> None:
+    if len(ranges) > 1 and _are_sound_ranges(ranges, low, high):
+        return
     for j, (start, end) in enumerate(ranges):
         fine = _number(report, (*place, j, 0), start, low, high) and _number(report, (*place, j, 1), end, low, high)
         if fine and end < start:
             report.add(Code.INTERVAL_REVERSED, (*place, j), f"the end {end} comes before the start {start}")
+
+
+def _are_sound_ranges(ranges: tuple[Interval, ...], low: int, high: int) -> bool:
+    """True if nothing is wrong with any of them, which is seen sooner of all together."""
+    ends = [*chain.from_iterable(ranges)]
+    if {*map(type, ends)} != {int} or min(ends) < low or max(ends) > high:
+        return False
+    return all(map(le, ends[::2], ends[1::2]))
 
 
 def _pools(problem: Problem, names: Names, report: Report) -> None:

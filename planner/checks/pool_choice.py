@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..model.columns import restricted
 from ..model.errors import Code
 from ..model.problem import Problem
 from .colocations import Groups
@@ -32,6 +33,11 @@ class Classes:
         if a != b:
             self._parent[max(a, b)] = min(a, b)
 
+    @property
+    def are_any(self) -> bool:
+        """Must any two share a pool?"""
+        return bool(self._parent)
+
     def involved(self) -> list[int]:
         """Every buffer that must share its pool with another."""
         return sorted({*self._parent, *self._parent.values()})
@@ -46,6 +52,11 @@ class Homes:
         """By class: the pool, and the buffer that was fixed there first."""
         self._names = names
         self._problem = problem
+
+    @property
+    def are_decided(self) -> bool:
+        """Is any pool decided?"""
+        return bool(self._fixed)
 
     def claim(self, i: int, pool: int) -> tuple[int, int] | None:
         """Buffer i is fixed to the pool; returns the earlier claim of its class if it contradicts."""
@@ -80,12 +91,13 @@ def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Re
         for id_ in ids[1:]:
             classes.join(names.buffers[ids[0]], names.buffers[id_])
     homes = Homes(problem, names, classes)
-    for i, buffer in enumerate(problem.buffers):
+    for i, buffer in restricted(problem.buffers):
         if buffer.fixed is not None:
             _claim(problem, homes, i, names.pools[buffer.fixed.pool], report)
-    for i in classes.involved():
+    for i in classes.involved() if homes.are_decided else ():
         _check_allowed(problem, homes, i, report)
-    _check_different(problem, names, homes, report)
+    if homes.are_decided or classes.are_any:  # that nobody is named twice has been seen to
+        _check_different(problem, names, homes, report)
     return None if report.found > before else homes
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from math import lcm
+
+import numpy as np
 
 from solvers.model.instance import LINEAR_TERMS, Choice
 
 from ..facts.costs import WEIGHS_ACCESS, most_access_cost, weighs_moves
+from ..facts.sweep import exact_array
 from ..model.columns import alignments as alignments_of
-from ..model.columns import restricted
+from ..model.columns import ids, restricted
 from ..model.columns import sizes as sizes_of
 from ..model.errors import Code
 from ..model.problem import Problem
@@ -42,7 +46,7 @@ def _floor(problem: Problem) -> int:
         if buffer.fixed is not None and buffer.fixed.offset is not None
     ]
     if weighs_moves(problem):
-        sizes = {buffer.id: buffer.size for buffer in problem.buffers}
+        sizes = dict(zip(ids(problem.buffers), sizes_of(problem.buffers), strict=True))
         ends.extend(was.offset + sizes[was.buffer] for was in problem.was)
     return max(ends, default=0)
 
@@ -51,8 +55,7 @@ def _extra(problem: Problem, groups: Groups) -> int:
     """Beyond their sizes, what all buffers take one upon the other, each aligned at the greatest loss, and each group apart from its members."""
     alignments = alignments_of(problem.buffers)
     padding = _padding({pool.alignment for pool in problem.pools}, {*alignments})
-    heights = sum(_height(problem, groups, members) for members in groups.members.values())
-    return sum(map(padding.__getitem__, alignments)) + heights
+    return sum(map(padding.__getitem__, alignments)) + _heights(problem, groups)
 
 
 def _padding(of_pools: set[int], of_buffers: set[int]) -> dict[int, int]:
@@ -99,7 +102,13 @@ def _check_costs(problem: Problem, together: int, peaks: int, report: Report) ->
         report.add(Code.TOO_LARGE, ("pools",), text)
 
 
-def _height(problem: Problem, groups: Groups, members: list[int]) -> int:
-    """From the lowest address of a group to its highest."""
-    top = max(groups.shift[i] + problem.buffers[i].size for i in members)
-    return top - min(groups.shift[i] for i in members)
+def _heights(problem: Problem, groups: Groups) -> int:
+    """Of all groups together, each from its lowest address to its highest."""
+    if not groups.members:
+        return 0
+    members = [*chain.from_iterable(groups.members.values())]
+    size, shift = sizes_of(problem.buffers), [groups.shift[i] for i in members]
+    top = exact_array([above + size[i] for above, i in zip(shift, members, strict=True)])
+    begin = np.cumsum([0, *map(len, groups.members.values())])[:-1]
+    heights = np.maximum.reduceat(top, begin) - np.minimum.reduceat(exact_array(shift), begin)
+    return sum(heights.tolist())

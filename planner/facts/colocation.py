@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import gcd
 from typing import NamedTuple
 
+import numpy as np
+
+from solvers.model.instance import ADDRESS_LIMIT, Ints
+
 from ..model.problem import BufferId, Colocation
+
+FOREST = 256
+"""From so many colocations on they are looked at side by side."""
 
 
 class Group(NamedTuple):
@@ -21,7 +29,10 @@ def groups(ids: Iterable[BufferId], colocations: Iterable[Colocation]) -> tuple[
     tied = tuple(colocations)
     if not tied:
         return ()
-    index = {id_: i for i, id_ in enumerate(ids)}
+    index = ids if isinstance(ids, dict) else {id_: i for i, id_ in enumerate(ids)}
+    forest = forest_of(index, tied)
+    if forest is not None:
+        return tuple(forest.groups())
     ties: dict[int, list[tuple[int, int]]] = {}
     for colocation in tied:
         buffer, base = index[colocation.buffer], index[colocation.base]
@@ -45,6 +56,49 @@ def groups(ids: Iterable[BufferId], colocations: Iterable[Colocation]) -> tuple[
         members = tuple(sorted(place))
         found.append(Group(members, tuple(place[m] - low for m in members)))
     return tuple(found)
+
+
+class Forest(NamedTuple):
+    """Colocations of which each ties another buffer to its base, without circles: so nothing in them can contradict itself. In arrays."""
+
+    members: Ints
+    """All that are tied, group by group in the order of their first members, and in each group in input order."""
+    offsets: Ints
+    """How far each lies above its group's lowest member."""
+    begin: Ints
+    """Where each group begins, and behind them where the last one ends."""
+
+    def groups(self) -> Iterator[Group]:
+        members, offsets = self.members.tolist(), self.offsets.tolist()
+        for begin, end in pairwise(self.begin.tolist()):
+            yield Group(tuple(members[begin:end]), tuple(offsets[begin:end]))
+
+
+def forest_of(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) -> Forest | None:
+    """None of few colocations, which are looked at sooner one by one, and of those that are no forest."""
+    if len(colocations) < FOREST or sum(tie.offset for tie in colocations) >= ADDRESS_LIMIT:
+        return None
+    count = len(colocations)
+    child = np.fromiter((index[tie.buffer] for tie in colocations), np.int64, count)
+    base = np.fromiter((index[tie.base] for tie in colocations), np.int64, count)
+    if np.bincount(child).max() > 1:
+        return None
+    parent, distance = np.arange(len(index)), np.zeros(len(index), dtype=np.int64)
+    parent[child] = base
+    distance[child] = np.fromiter((tie.offset for tie in colocations), np.int64, count)
+    is_root, up = parent == np.arange(len(index)), parent
+    for _ in range(len(index).bit_length() + 1):  # each time twice as far up
+        distance, up = distance + distance[up], up[up]
+    if not is_root[up].all() or (child == base).any():
+        return None
+    members = np.unique(np.concatenate([child, base]))
+    first = np.full(len(index), len(index))
+    np.minimum.at(first, up[members], members)
+    members = members[np.argsort(first[up[members]], kind="stable")]
+    begin = np.flatnonzero(np.diff(up[members], prepend=-1))
+    lowest = np.minimum.reduceat(distance[members], begin)
+    begin = np.append(begin, len(members))
+    return Forest(members, distance[members] - np.repeat(lowest, np.diff(begin)), begin)
 
 
 class Congruence(NamedTuple):

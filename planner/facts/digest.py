@@ -163,7 +163,13 @@ def _of_memories(problem: Problem) -> list[Any]:
     was = [[was.buffer, was.pool, was.offset] for was in problem.was] if weighs_moves(problem) else []
     price = problem.peak_price if PRICED.intersection(problem.terms) else 1
     said = [pools, buffers, price] if pools or buffers or price != 1 or was else []
-    return [*said, sorted(was, key=_written)] if was else said
+    return [*said, sorted(was, key=_in_digits)] if was else said
+
+
+def _in_digits(was: list[Any]) -> str:
+    """What is written for a place that was, so far as it tells two of them apart: their buffers differ."""
+    id_ = was[0]
+    return f"[{id_}," if type(id_) is int else f"[{_written(id_)},"
 
 
 def _buffer(buffer: Buffer, lists: _Lists) -> list[Any]:

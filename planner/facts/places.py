@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..model.columns import ids
 from ..model.problem import Buffer, BufferId, Colocation, Pool, Problem
 from .colocation import Congruence, Group, groups
 from .intervals import merged
@@ -60,7 +61,7 @@ class Places:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.index: dict[BufferId, int] = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+        self.index: dict[BufferId, int] = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
         self.pools: dict[str, Pool] = {pool.name: pool for pool in problem.pools}
         self._position = {name: i for i, name in enumerate(self.pools)}
         self._is_open = all(pool.size is None and not pool.reserved for pool in problem.pools)

@@ -86,6 +86,13 @@ class KeptBuffers(BufferColumns):
     def row(self, i: int) -> Buffer:
         return self.rows[i]
 
+    @overload
+    def __getitem__(self, at: int) -> Buffer: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Buffer, ...]: ...
+    def __getitem__(self, at: int | slice) -> Buffer | tuple[Buffer, ...]:
+        return (self._made[0] if self._made else self.rows)[at]
+
     def __iter__(self) -> Iterator[Buffer]:
         return iter(self.rows)
 
@@ -114,6 +121,11 @@ class PlacementColumns(Columns[Placement]):
     def __iter__(self) -> Iterator[Placement]:
         for id_, offset, size in zip(self.ids, self.offset.tolist(), self.size.tolist(), strict=True):
             yield Placement(id_, self.pool, offset, size)
+
+
+def ids(buffers: Sequence[Buffer]) -> Sequence[BufferId]:
+    """Of each."""
+    return buffers.ids if isinstance(buffers, BufferColumns) else [buffer.id for buffer in buffers]
 
 
 def sizes(buffers: Sequence[Buffer]) -> list[int]:

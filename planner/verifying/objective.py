@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
+from ..model.columns import ids, sizes
 from ..model.plan import Placement
 from ..model.problem import Buffer, Pool, Problem, Speed
 
@@ -61,10 +62,10 @@ def _moved(problem: Problem, where: Sequence[Placement | None], what: Moved | No
         return 0
     old = {was.buffer: was for was in problem.was}
     total = 0
-    for buffer, now in zip(problem.buffers, where, strict=True):
-        was = old.get(buffer.id)
+    for id_, size, now in zip(ids(problem.buffers), sizes(problem.buffers), where, strict=True):
+        was = old.get(id_)
         if was is not None and (now is None or now.pool != was.pool or now.offset != was.offset):
-            total += 1 if what is Moved.BUFFERS else buffer.size
+            total += 1 if what is Moved.BUFFERS else size
     return total
 
 

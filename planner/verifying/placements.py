@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..facts.figures import amounts
 from ..facts.intervals import first_meeting, merged
 from ..facts.sweep import Integers, Pieces, exact_array
+from ..model.columns import BufferColumns
 from ..model.errors import echo
 from ..model.plan import Placement
 from ..model.problem import Buffer, Figures, Interval, Pool, Problem
@@ -43,7 +45,9 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
     numbers = [i for i, place in enumerate(where) if place is not None]
     places = [place for place in where if place is not None]
     buffers = problem.buffers if len(numbers) == len(where) else [problem.buffers[i] for i in numbers]
-    known = problem.facts.figures if len(numbers) == len(where) else None
+    known = None
+    if len(numbers) == len(where):
+        known = amounts(problem) if isinstance(problem.buffers, BufferColumns) else problem.facts.figures
     pools = {pool.name: p for p, pool in enumerate(problem.pools)}
     return PlacedBuffers(
         buffers,

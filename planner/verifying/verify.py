@@ -14,7 +14,7 @@ from ..facts.intervals import merged
 from ..facts.places import Places
 from ..facts.sweep import VERIFYING, Pieces, all_apart, meetings
 from ..facts.variants import as_chosen
-from ..model.columns import PlacementColumns
+from ..model.columns import PlacementColumns, ids
 from ..model.deadline import in_time, look
 from ..model.errors import echo
 from ..model.plan import Placement, Plan, PlanStatus
@@ -66,7 +66,7 @@ def _located(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placeme
     if not plan.placements:
         return [None] * len(problem.buffers)
     placements: list[Placement | None] = list(plan.placements)
-    if [p.id for p in plan.placements] != [b.id for b in problem.buffers]:
+    if [p.id for p in plan.placements] != [*ids(problem.buffers)]:
         placements = _matched(problem, plan, report)
     names = {pool.name for pool in problem.pools}
     for i, place in enumerate(placements):
@@ -169,7 +169,7 @@ class _Permitted:
     """Pairs of buffers that may share addresses although they are live together."""
 
     def __init__(self, problem: Problem) -> None:
-        index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+        index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
         self._group: dict[int, int] = {}
         for number, group in enumerate(groups(index, problem.constraints.colocations)):
             self._group.update((member, number) for member in group.members)
@@ -201,17 +201,21 @@ def _check_relations(problem: Problem, where: list[Placement | None], report: Pl
     constraints = problem.constraints
     if not (constraints.conflicts or constraints.colocations or constraints.same_pool or constraints.different_pool):
         return
-    buffers = {buffer.id: buffer for buffer in problem.buffers}
-    place = {buffer.id: found for buffer, found in zip(problem.buffers, where, strict=True)}
+    number = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
+    place = dict(zip(ids(problem.buffers), where, strict=True))
+
+    def of(id_: BufferId) -> Buffer:
+        return problem.buffers[number[id_]]
+
     for a, b in constraints.conflicts:
-        if _share(buffers[a], place[a], buffers[b], place[b]):
+        if _share(of(a), place[a], of(b), place[b]):
             text = "must not share addresses but overlap"
-            _two(report, FindingKind.SEPARATION_BROKEN, buffers[a], place[a], buffers[b], place[b], text)
+            _two(report, FindingKind.SEPARATION_BROKEN, of(a), place[a], of(b), place[b], text)
     for tie in constraints.colocations:
         mine, base = place[tie.buffer], place[tie.base]
         if mine and base and (mine.pool != base.pool or mine.offset != base.offset + tie.offset):
             text = f"are not {tie.offset} bytes apart in one pool, as their colocation says"
-            _two(report, FindingKind.COLOCATION_BROKEN, buffers[tie.buffer], mine, buffers[tie.base], base, text)
+            _two(report, FindingKind.COLOCATION_BROKEN, of(tie.buffer), mine, of(tie.base), base, text)
     for group in constraints.same_pool:
         if len({found.pool for id_ in group if (found := place[id_])}) > 1:
             text = f"{_names(group)} must share one pool but do not"

@@ -69,8 +69,13 @@ class Kernels(Protocol):
     def greedy_order(self, sections: int, columns: Columns, order: str) -> Ints:
         """The blocks in this order, fixed ones first."""
 
-    def greedy_place(self, sections: int, columns: Columns, order: Ints, fit: str) -> Ints | None:
-        """Offsets of blocks placed one after the other; None if one fits nowhere."""
+    def greedy_place(
+        self, sections: int, columns: Columns, order: Ints, fit: str, hurries: Callable[[], bool] | None = None
+    ) -> Ints | None:
+        """Offsets of blocks placed one after the other; None if one fits nowhere.
+
+        `hurries` is asked every now and then; from when it is true on, what is left is stacked on top where it can be.
+        """
 
     def improve(
         self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report

@@ -89,6 +89,12 @@ def _live(document: Document, count: int) -> None:
         buffer["live"] = [[3 * j + i, 3 * j + i + 2] for j in range(count // 2)]
 
 
+def _lives(document: Document, count: int) -> None:
+    """Many buffers with many lifetimes each."""
+    for i, buffer in enumerate(_with_buffers(document, isqrt(count))):
+        buffer["live"] = [[3 * j + i % 2, 3 * j + i % 2 + 2] for j in range(isqrt(count))]
+
+
 def _reserved(document: Document, count: int) -> None:
     for pool in document["pools"][:2]:
         pool["reserved"] = [[1000 * j, 1000 * j + j % 900] for j in range(count // 2)]
@@ -245,6 +251,7 @@ LISTS: dict[str, Callable[[Document, int], None]] = {
     "pools": _pools,
     "buffers": _buffers,
     "live": _live,
+    "lives": _lives,
     "reserved": _reserved,
     "allowed": _allowed,
     "conflicts": _conflicts,

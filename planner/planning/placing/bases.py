@@ -12,7 +12,7 @@ from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
 from ...facts.colocation import Congruence
 from ...model.columns import BufferColumns
-from ...model.deadline import PREPARING, in_time
+from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import BadInput, Code, Finding
 from ...model.problem import Buffer, Pool, Problem
 
@@ -45,7 +45,8 @@ class Bases:
         first, part_low = self._blocks.first, self._blocks.part_low
         modulus, residue = np.ones(self._shape, dtype=np.int64), np.zeros(self._shape, dtype=np.int64)
         allowed, possible = self._allowed(), np.ones(self._shape, dtype=bool)
-        alignment = _alignments(self._buffers)[first]
+        alignment_of = _alignments(self._buffers)
+        alignment = alignment_of[first]
         if len(alignment) and (alignment == alignment[0]).all():  # as in most problems, and faster than sorting
             values, which = alignment[:1], np.zeros(len(alignment), dtype=np.int64)
         else:
@@ -62,19 +63,48 @@ class Bases:
             of_value = _rules(pool, values)
             if len(values):
                 modulus[:, p], residue[:, p] = of_value[0][which], of_value[1][which]
-            for block, parts in in_time(self._blocks.members.items(), PREPARING):
+            for block in self._of_one_alignment(pool, alignment_of, modulus[:, p], residue[:, p], possible[:, p]):
+                parts = self._blocks.members[block]
+                tick(PREPARING)
                 rule: Congruence | None = Congruence()
                 for i in parts:
                     rule = rule and rule.and_also(_rule(pool, self._buffers[i].alignment, int(part_low[i])))
                 if rule is None:
-                    allowed[block, p] = possible[block, p] = False
+                    possible[block, p] = False
                 else:
                     rule = _storable(rule)
                     modulus[block, p], residue[block, p] = rule.modulus, rule.residue
+            allowed[:, p] &= possible[:, p]
             for block in huge:
                 rule = _storable(_rule(pool, self._buffers[first[block]].alignment, 0))
                 modulus[block, p], residue[block, p] = rule.modulus, rule.residue
         return modulus, residue, allowed
+
+    def _of_one_alignment(
+        self, pool: Pool, alignment: Ints, modulus: Ints, residue: Ints, possible: Bools
+    ) -> Iterable[int]:
+        """Fills in the rules of blocks of several parts with one alignment, side by side; the other blocks are left, and returned."""
+        members = self._blocks.members
+        if not members:
+            return ()
+        of_block = self._blocks.part_block
+        least, greatest = np.full(len(modulus), ADDRESS_LIMIT), np.zeros(len(modulus), dtype=np.int64)
+        np.minimum.at(least, of_block, alignment)
+        np.maximum.at(greatest, of_block, alignment)
+        is_one = (least == greatest) & (least > 0)
+        if pool.alignment * int(greatest.max()) >= ADDRESS_LIMIT:
+            return members
+        common = np.lcm(pool.alignment, np.maximum(greatest, 1))
+        wanted = -(self._blocks.part_low + (pool.base or 0)) % common[of_block]
+        low, high = np.full(len(modulus), ADDRESS_LIMIT), np.zeros(len(modulus), dtype=np.int64)
+        np.minimum.at(low, of_block, wanted)
+        np.maximum.at(high, of_block, wanted)
+        of_several = np.zeros(len(modulus), dtype=bool)
+        of_several[[*members]] = True
+        some = is_one & of_several
+        modulus[some], residue[some] = common[some], low[some]
+        possible[some] = low[some] == high[some]
+        return np.flatnonzero(of_several & ~is_one).tolist()
 
     def _allowed(self) -> Bools:
         allowed = np.ones(self._shape, dtype=bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import starmap
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
@@ -11,7 +12,8 @@ from solvers.model.objective import peaks as peaks_of
 from solvers.model.outcome import Certificate, Outcome, Proof
 
 from ...facts.digest import digest
-from ...model.columns import BufferColumns, KeptBuffers, PlacementColumns
+from ...model.columns import BufferColumns, KeptBuffers, PlacementColumns, sizes
+from ...model.columns import ids as ids_of
 from ...model.deadline import in_time
 from ...model.errors import echo
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
@@ -91,10 +93,9 @@ def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> Sequenc
         return PlacementColumns(columns.ids, problem.pools[0].name, offset, columns.size)
     pool = outcome.placement.pool[i.part_block].tolist()
     names = [p.name for p in problem.pools]
-    return tuple(
-        Placement(buffer.id, names[p], at, buffer.size)
-        for buffer, p, at in zip(in_time(problem.buffers, "placing", "buffer"), pool, offset.tolist(), strict=True)
-    )
+    ids = in_time(ids_of(problem.buffers), "placing", "buffer")
+    rows = zip(ids, map(names.__getitem__, pool), offset.tolist(), sizes(problem.buffers), strict=True)
+    return tuple(starmap(Placement, rows))
 
 
 def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PoolUse, ...]:

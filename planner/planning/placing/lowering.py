@@ -17,7 +17,7 @@ from ...facts.colocation import groups
 from ...facts.constants import spell_out_constants
 from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
 from ...facts.intervals import merged
-from ...model.columns import BufferColumns, restricted, sizes
+from ...model.columns import BufferColumns, ids, restricted, sizes
 from ...model.deadline import PREPARING, in_time, look
 from ...model.plan import Plan
 from ...model.problem import BufferId, Pair, Problem
@@ -93,7 +93,7 @@ class _Lowering:
     def run(self) -> Lowered:
         c = self.problem.constraints
         if any((c.conflicts, c.listed, c.exclusions, c.colocations, c.same_pool, c.different_pool, c.reuse_penalties)):
-            self.index = {b.id: i for i, b in enumerate(self.buffers)}
+            self.index = {id_: i for i, id_ in enumerate(ids(self.buffers))}
         self.was = self._places_that_were()
         members = self._group()
         look(PREPARING)
@@ -105,7 +105,8 @@ class _Lowering:
         bases = Bases(self.problem, blocks, self.special, self.pool_index)
         modulus, residue, allowed = bases.rules()
         look(PREPARING)
-        ends_before = [offset + self.buffers[i].size for i, _, offset in self.was]
+        size = self.size.tolist()
+        ends_before = [offset + size[i] for i, _, offset in self.was]
         lowest, highest = bases.bounds(modulus, residue, ends_before)
         pool_class = self._pool_classes()
         allowed &= highest >= lowest
@@ -156,31 +157,33 @@ class _Lowering:
             number = np.arange(len(self.buffers))
             digits = np.searchsorted(TENS, number, side="right") + 1
             return np.lexsort((digits, number * 10 ** (digits.max(initial=1) - digits)))
-        ids = self.buffers.ids if isinstance(self.buffers, BufferColumns) else [b.id for b in self.buffers]
-        id_of = [str(ids[i]) for i in first.tolist()]
+        names = ids(self.buffers)
+        id_of = [str(names[i]) for i in first.tolist()]
         return sorted(range(self.blocks), key=id_of.__getitem__)
 
     def _places_that_were(self) -> list[tuple[int, int | None, int]]:
         """(buffer, pool, offset) of those that an older plan had somewhere, if that counts. In a part of a problem some may have no such pool."""
         if not weighs_moves(self.problem):
             return []
-        index = self.index or {b.id: i for i, b in enumerate(self.buffers)}
+        index = self.index or {id_: i for i, id_ in enumerate(ids(self.buffers))}
         places = ((index.get(was.buffer), self.pool_index.get(was.pool), was.offset) for was in self.problem.was)
         return [(i, pool, offset) for i, pool, offset in places if i is not None]
 
     def _was(self, lowest: Ints, highest: Ints, modulus: Ints, allowed: Bools) -> Was:
+        part = np.array([i for i, _, _ in self.was], dtype=np.int64)
+        block, size = self.part_block[part], self.size[part]
         cost = np.zeros((self.blocks, 2), dtype=np.int64)
+        np.add.at(cost, block, np.stack([np.ones_like(size), size], axis=1))
+        pool = np.array([-1 if pool is None else pool for _, pool, _ in self.was], dtype=np.int64)
+        base = np.array([offset for _, _, offset in self.was], dtype=np.int64) - self.part_low[part]
+        fits = (pool >= 0) & allowed[block, pool]
+        fits &= (lowest[block, pool] <= base) & (base <= highest[block, pool])
+        fits &= (base - lowest[block, pool]) % modulus[block, pool] == 0
         stays: dict[tuple[int, int, int], list[int]] = {}
-        for i, pool, offset in self.was:
-            block, size = int(self.part_block[i]), int(self.size[i])
-            cost[block] += (1, size)
-            base = offset - int(self.part_low[i])
-            if pool is None or not allowed[block, pool] or not lowest[block, pool] <= base <= highest[block, pool]:
-                continue
-            if (base - lowest[block, pool]) % modulus[block, pool] == 0:
-                counts = stays.setdefault((block, pool, base), [0, 0])
-                counts[0] += 1
-                counts[1] += size
+        for *place, bytes_ in zip(*(column[fits].tolist() for column in (block, pool, base, size)), strict=True):
+            counts = stays.setdefault((place[0], place[1], place[2]), [0, 0])
+            counts[0] += 1
+            counts[1] += bytes_
         rows = [(*place, *counts) for place, counts in stays.items()]
         return Was(cost, np.array(rows, dtype=np.int64).reshape(-1, 5))
 
@@ -248,8 +251,10 @@ class _Lowering:
         """What the members' uses cost in each pool."""
         total = np.zeros((self.blocks, len(self.pools)), dtype=np.int64)
         if WEIGHS_ACCESS.intersection(self.problem.terms):
-            for i, costs in in_time(costs_of(self.problem), PREPARING, "buffer"):
-                total[self.part_block[i]] += costs
+            found = costs_of(self.problem)
+            look(PREPARING)
+            if found:
+                np.add.at(total, self.part_block[[i for i, _ in found]], np.array([costs for _, costs in found]))
         return total
 
     def _preferences(self, first: Ints) -> Ints:

@@ -11,6 +11,7 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
 from ...facts.places import Places
+from ...model.columns import sizes
 from ...model.errors import echo
 from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
 from ...model.problem import Problem
@@ -83,9 +84,9 @@ def _value_of(plan: Plan, values: dict[Term, int], certificate: PlanCertificate)
 def _peaks(problem: Problem, where: Sequence[Placement | None]) -> dict[str, int]:
     """The largest end offset in each pool; 0 where nothing is."""
     peaks = {pool.name: 0 for pool in problem.pools}
-    for buffer, place in zip(problem.buffers, where, strict=True):
+    for size, place in zip(sizes(problem.buffers), where, strict=True):
         if place is not None:
-            end = place.offset + buffer.size
+            end = place.offset + size
             if end > peaks[place.pool]:
                 peaks[place.pool] = end
     return peaks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import product
 
@@ -17,13 +18,16 @@ from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Goal, Task
 from .pool_by_pool import MANY_BLOCKS, pool_by_pool
 
+HASTE_SECONDS = 0.1
+"""So long a first placement may take however late it is, before it is finished in haste."""
+
 
 def solve_many_pools(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
     """The best that all combinations of order, fit and policy find, or the first that is good enough."""
     search = _Best(solver, instance, task, control)
     check_interrupted()
     soft = _unwelcome(instance)
-    quick = pool_by_pool(instance) if task.start is None and instance.blocks >= MANY_BLOCKS else None
+    quick = pool_by_pool(instance, search.haste) if task.start is None and instance.blocks >= MANY_BLOCKS else None
     if quick is not None:
         search.offer(quick.placement)
         stop = search.finished(instance.blocks)
@@ -75,6 +79,18 @@ def _unwelcome(instance: Instance) -> dict[int, list[int]]:
     return soft
 
 
+class _Haste:
+    """True when a first placement takes longer than it may although time is up."""
+
+    def __init__(self, control: Control) -> None:
+        self._control, self._begun, self.is_over = control, time.monotonic(), False
+
+    def __call__(self) -> bool:
+        late = time.monotonic() - self._begun > HASTE_SECONDS
+        self.is_over = self.is_over or (late and self._control.stopped() is not None)
+        return self.is_over
+
+
 class _Best:
     """The best placement so far."""
 
@@ -85,6 +101,7 @@ class _Best:
         self.control = control
         self.placement = task.start
         self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
+        self.haste = _Haste(control)
         self.found_any = False
         self.work = 0
 
@@ -118,5 +135,5 @@ class _Best:
             pool_bounds=self.task.pool_bounds,
             solver=self.solver if self.found_any else None,
             work=self.work,
-            reproducible=stop.is_repeatable,
+            reproducible=stop.is_repeatable and not self.haste.is_over,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,15 +18,25 @@ ORDERS = ("size", "area", "total_size", "width_area_total", "total_area_width", 
 """Those that are tried in turn."""
 
 
-def packed(instance: Instance, pool: int, blocks: Ints, order: str | Ints, fit: Fit) -> tuple[Ints, Ints] | None:
-    """Bases for the blocks in this pool, and how far each one ends above what it may; None where even an endless pool is too small."""
+def packed(
+    instance: Instance,
+    pool: int,
+    blocks: Ints,
+    order: str | Ints,
+    fit: Fit,
+    hurries: Callable[[], bool] | None = None,
+) -> tuple[Ints, Ints] | None:
+    """Bases for the blocks in this pool, and how far each one ends above what it may; None where even an endless pool is too small.
+
+    From when `hurries` is true on, the others are stacked on top.
+    """
     piece = restrict(instance, blocks, [pool]).instance
     endless = _without_end(piece)
     sequence = ordered(order, measure(endless)) if isinstance(order, str) else order
     fixed = (piece.lowest == piece.highest)[:, 0]
     sequence = sequence[np.argsort(~fixed[sequence], kind="stable")]
     kernels = active_for(endless).kernels
-    bases = kernels.greedy_place(endless.sections, columns(endless), np.ascontiguousarray(sequence), fit)
+    bases = kernels.greedy_place(endless.sections, columns(endless), np.ascontiguousarray(sequence), fit, hurries)
     return None if bases is None else (bases, np.maximum(bases - piece.highest[:, 0], 0))
 
 

@@ -6,6 +6,7 @@ the next pool that it may be in.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -32,8 +33,8 @@ class Packed(NamedTuple):
     """Is every block where it would have gone first? Then one after the other, by size, each at the lowest address, they lie just so."""
 
 
-def pool_by_pool(instance: Instance) -> Packed | None:
-    """None if not all find a place like that, which proves nothing."""
+def pool_by_pool(instance: Instance, hurries: Callable[[], bool] | None = None) -> Packed | None:
+    """None if not all find a place like that, which proves nothing. From when `hurries` is true on, what is left is stacked on top."""
     homes, count = _homes(instance)
     turn = _turns(instance, homes, count)
     if turn is None:
@@ -49,7 +50,7 @@ def pool_by_pool(instance: Instance) -> Packed | None:
         for p in np.unique(pool[fresh]).tolist():
             check_interrupted()
             here = np.flatnonzero(pool == p)
-            found = packed(instance, p, here, np.argsort(rank[here]), Fit.LOWEST)
+            found = packed(instance, p, here, np.argsort(rank[here]), Fit.LOWEST, hurries)
             if found is None:
                 return None
             offset[here] = found[0]

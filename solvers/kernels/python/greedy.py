@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -64,11 +64,14 @@ def greedy_order(sections: int, columns: Columns, order: str) -> Ints:
     return sequence[np.argsort(movable[sequence], kind="stable")]
 
 
-def greedy_place(sections: int, columns: Columns, order: Ints, fit: str) -> Ints | None:
-    """Offsets of blocks placed one after the other; None if one fits nowhere."""
+def greedy_place(
+    sections: int, columns: Columns, order: Ints, fit: str, hurries: Callable[[], bool] | None = None
+) -> Ints | None:
+    """Offsets of blocks placed one after the other, or on top if it hurries; None if one fits nowhere."""
     instance = instance_of(sections, columns)
     demand(((order >= 0) & (order < instance.blocks)).all(), "an order is of blocks")
-    placed = place_all(instance, order, neighbours(instance), _fit(fit), PoolPolicy.PREFERRED, lambda: False)
+    stopped, near = hurries or (lambda: False), neighbours(instance)
+    placed = place_all(instance, order, near, _fit(fit), PoolPolicy.PREFERRED, stopped, finish=True)
     return None if placed is None else placed.offset
 
 

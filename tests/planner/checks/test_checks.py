@@ -452,3 +452,18 @@ def test_names_and_ids_have_a_greatest_length(wrong: Problem, pointer: str) -> N
 def test_names_and_ids_of_that_length_are_fine() -> None:
     named = Problem((make("b" * 1024),), pools=(Pool("p" * 1024),), name="n" * 1024)
     assert not check(named)
+
+
+def test_one_name_among_many_that_nobody_has() -> None:
+    buffers = [make(0), make(1), make("a")]
+    assert found(*buffers, same_pool=((0, 1, "a"), (0, True))) == [("unknown_buffer", "/constraints/same_pool/1/1")]
+    assert found(*buffers, different_pool=((0, 1), ("a", "b"))) == [
+        ("unknown_buffer", "/constraints/different_pool/1/1")
+    ]
+
+
+def test_one_range_among_many_that_is_wrong() -> None:
+    for wrong, code in (((9, 8), "interval_reversed"), ((9, 1 << 63), "out_of_range"), ((9, True), "wrong_type")):
+        [(said, place)] = found(make(0, live=((0, 1), (2, 3), wrong)))
+        assert said == code
+        assert place.startswith("/buffers/0/live/2")

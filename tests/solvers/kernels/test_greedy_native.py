@@ -97,6 +97,23 @@ def test_every_block_goes_where_the_reference_puts_it(kernel: Kernels, seeds: ra
     assert placed > 100  # not everything fits nowhere
 
 
+def test_in_a_hurry_what_is_left_is_stacked_on_top(kernel: Kernels) -> None:
+    rng = np.random.default_rng(5)
+    rows = zip(rng.integers(0, 50, 1000).tolist(), rng.integers(1, 40, 1000).tolist(), strict=True)
+    instance = make_instance([plain(birth, birth + 9, size) for birth, size in rows])
+    given, order = columns(instance), np.arange(1000)
+    calm = kernel.greedy_place(instance.sections, given, order, Fit.LOWEST, lambda: False)
+    usual = kernel.greedy_place(instance.sections, given, order, Fit.LOWEST)
+    hasty = kernel.greedy_place(instance.sections, given, order, Fit.LOWEST, lambda: True)
+    assert calm is not None
+    assert usual is not None
+    assert hasty is not None
+    assert np.array_equal(calm, usual)
+    assert violation(instance, Placement(np.zeros(1000, dtype=np.int64), hasty)) is None
+    assert (np.diff(hasty[-500:]) == instance.block_high[-500:-1]).all()
+    assert hasty.max() > calm.max()
+
+
 def test_long_lives_among_short_ones_agree(kernel: Kernels) -> None:
     placed = 0
     for seed in range(6):

@@ -48,7 +48,7 @@ nb::object order(std::int64_t sections, const nb::tuple& columns, const std::str
     return to_numpy(Orders(blocks).order(number));
 }
 
-nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& order, const std::string& fit) {
+nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& order, const std::string& fit, const std::optional<nb::callable>& hurries) {
     const Fit wanted = fit_named(fit);
     const Blocks blocks(input_of(sections, columns));
     const std::vector<Index> sequence(order.data(), order.data() + order.shape(0));
@@ -61,6 +61,7 @@ nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& or
     PassLimits limits;
     limits.highest_end.assign(blocks.components, kAddressLimit);
     limits.stop = &stop, limits.last_pass = &last_pass;
+    if (hurries) limits.hurries = [&] { return nb::cast<bool>((*hurries)()); };
     Pass pass(blocks, layout);
     const PassResult result = pass.run(sequence, wanted, limits);
     for (const Coord top : result.tops) {
@@ -77,7 +78,7 @@ void bind_greedy(nb::module_& m) {
     m.def("greedy_orders", &Orders::names, "The names of all orders.");
     m.def("greedy_order", &order, "sections"_a, "columns"_a, "order"_a, "One of the orders, fixed blocks first.");
     m.def("greedy_place", &place, "sections"_a, "columns"_a, "order"_a.noconvert(), "fit"_a,
-          "Offsets of blocks placed one after the other; None if one fits nowhere.");
+          "hurries"_a.none() = nb::none(), "Offsets of blocks placed one after the other, or on top if it hurries; None if one fits nowhere.");
 }
 
 }  // namespace memplan

@@ -17,6 +17,8 @@ constexpr Index kProbed = 2048;
 constexpr std::size_t kSmallPart = 8;
 // and there are no more of them for a pass.
 constexpr std::size_t kSpots = 4;
+// After so many blocks it is asked whether to hurry: some milliseconds, where each meets thousands.
+constexpr std::size_t kAskEvery = 256;
 
 Index fullest_section(const Blocks& blocks) {
     std::vector<Coord> change(static_cast<std::size_t>(blocks.input.sections) + 1, 0);
@@ -113,6 +115,7 @@ std::span<const Index> Pass::deciding(std::span<const Index> order, Index sectio
 }
 
 bool Pass::place_all(std::span<const Index> order, Fit fit, const PassLimits& limits, PassResult& result) {
+    bool hurries = false;
     for (std::size_t step = 0; step < order.size() && alive_ > 0; ++step) {
         const Index block = order[step];
         if (step + 3 * kAhead < order.size()) fetch_row(order[step + 3 * kAhead]);
@@ -126,7 +129,8 @@ bool Pass::place_all(std::span<const Index> order, Fit fit, const PassLimits& li
             return false;
         }
         std::optional<Coord> base;
-        if (stop) base = stacked(block, peak_);
+        if (limits.hurries && !hurries && step % kAskEvery == kAskEvery - 1) hurries = limits.hurries();
+        if (stop || hurries) base = stacked(block, peak_);
         if (!base) base = base_of(block, fit, limits.highest_end[component]);
         if (!base) {
             top = kGivenUp;

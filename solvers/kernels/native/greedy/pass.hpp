@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,6 +23,7 @@ struct PassLimits {
     std::vector<Coord> highest_end;          // of each component: a block that would end above it ends the component; -1: not even begun
     const std::atomic<bool>* stop = nullptr;  // ends the pass,
     bool finish = false;                      // unless it has to be finished: then what is left is stacked on top
+    std::function<bool()> hurries;            // asked every now and then: is what is left to be stacked on top from now on?
     const std::atomic<Index>* last_pass = nullptr;  // no pass above this is of use any more
     Index number = 0;
 };

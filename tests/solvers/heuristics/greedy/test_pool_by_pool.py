@@ -50,6 +50,16 @@ def made_up(seed: int) -> Instance:
     return instance
 
 
+def test_in_a_hurry_it_is_right_as_well() -> None:
+    found = 0
+    for seed in range(200):
+        instance = made_up(seed)
+        quick = pool_by_pool(instance, lambda: True)
+        found += quick is not None
+        assert quick is None or violation(instance, quick.placement) is None, seed
+    assert found > 50
+
+
 def test_every_placement_is_right() -> None:
     as_preferred = moved = 0
     for seed in range(600):

@@ -1,0 +1,96 @@
+"""Colocations looked at side by side come to what they come to one by one: groups, what contradicts itself, and where the blocks may lie."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from planner.checks import check
+from planner.facts import colocation
+from planner.facts.colocation import forest_of, groups
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
+from planner.planning.placing.bases import Bases
+from planner.planning.placing.lowering import lower
+
+
+def made_up(seed: int) -> Problem:
+    """Buffers of which many follow others; often in a way that contradicts itself."""
+    chance = random.Random(seed)
+    count = chance.randrange(3, 30)
+    names = chance.sample(range(count), count)
+    ties = [Colocation(names[i], names[chance.randrange(i)], 4 * chance.randrange(3)) for i in range(1, count)]
+    ties = [tie for tie in ties if chance.random() < 0.7]
+    if chance.random() < 0.3:
+        buffer, base = chance.sample(range(count), 2)
+        ties.append(Colocation(buffer, base, chance.randrange(9)))
+    alignments = chance.choice(((1,), (4,), (1, 2), (1, 4, 6)))
+    buffers = [
+        Buffer(i, chance.randrange(9), chance.choice(alignments), live=((start, start + 3),))
+        for i, start in enumerate(chance.randrange(9) for _ in range(count))
+    ]
+    if chance.random() < 0.3:
+        buffers[0] = replace(buffers[0], fixed=Fixed("second", 4 * chance.randrange(9)))
+    pools = (Pool("first", alignment=chance.choice((1, 2))), Pool("second", 1 << 20, base=chance.choice((None, 2, 8))))
+    return Problem(tuple(buffers), pools, Constraints(colocations=tuple(ties)))
+
+
+def test_groups_are_the_same() -> None:
+    forests = 0
+    for seed in range(400):
+        problem = made_up(seed)
+        index, ties = {buffer.id: i for i, buffer in enumerate(problem.buffers)}, problem.constraints.colocations
+        one_by_one = groups(index, ties)
+        with patch.object(colocation, "FOREST", 1):
+            assert groups(index, ties) == one_by_one, seed
+            forests += bool(ties) and forest_of(index, ties) is not None
+    assert forests > 100
+
+
+@pytest.mark.parametrize(
+    "ties",
+    [
+        [(0, 1, 0), (1, 0, 0)],
+        [(0, 1, 0), (1, 2, 0), (2, 3, 0), (3, 0, 0)],
+        [(0, 1, 0), (0, 2, 0)],
+        [(0, 0, 0)],
+        [(0, 1, 1 << 61), (1, 2, 1 << 61)],
+    ],
+    ids=["two in a circle", "four in a circle", "two bases", "its own base", "beyond all addresses"],
+)
+def test_what_may_contradict_itself_is_looked_at_one_by_one(ties: list[tuple[int, int, int]]) -> None:
+    with patch.object(colocation, "FOREST", 1):
+        assert forest_of({i: i for i in range(5)}, [Colocation(*tie) for tie in ties]) is None
+
+
+def test_the_same_is_found_wrong() -> None:
+    sound = wrong = 0
+    for seed in range(300):
+        problem = made_up(seed)
+        one_by_one = check(problem)
+        with patch.object(colocation, "FOREST", 1):
+            side_by_side = check(problem)
+        assert [(each.code, each.pointer.split("/")[1]) for each in side_by_side] == [
+            (each.code, each.pointer.split("/")[1]) for each in one_by_one
+        ], seed
+        sound, wrong = sound + (not one_by_one), wrong + bool(one_by_one)
+    assert sound > 50
+    assert wrong > 50
+
+
+def test_blocks_of_one_alignment_may_lie_where_their_members_say() -> None:
+    seen = 0
+    for seed in range(300):
+        problem = made_up(seed)
+        if check(problem) or not problem.constraints.colocations:
+            continue
+        side_by_side = lower(problem).instance
+        with patch.object(Bases, "_of_one_alignment", lambda self, *_: self._blocks.members):
+            one_by_one = lower(problem).instance
+        for name in ("modulus", "residue", "allowed", "lowest", "highest"):
+            assert np.array_equal(getattr(side_by_side, name), getattr(one_by_one, name)), (seed, name)
+        seen += 1
+    assert seen > 50
