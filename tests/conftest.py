@@ -39,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell has what it starts in the background ignore Ctrl-C, and so would the commands that tests interrupt.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Who is told to end leaves nothing behind, as with Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(SkipsAreFailures(config), "skips-are-failures")
 

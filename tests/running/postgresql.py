@@ -25,6 +25,16 @@ QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buf
 """The last so that stopping does not wait a minute for a client that has just connected and has said nothing yet."""
 
 
+GUARD = """
+cat > /dev/null
+read -r pid < "$1/data/postmaster.pid" && [ "$(readlink "/proc/$pid/cwd")" = "$1/data" ] || pid=
+[ -z "$pid" ] || kill -QUIT "$pid"
+while [ -n "$pid" ] && kill -0 "$pid"; do sleep 0.1; done
+rm -rf "$1"
+"""
+"""What ends the server and removes its folder when whoever started it is gone, however that ended."""
+
+
 def find_programs() -> Path | None:
     """Where the newest server's programs are; Debian keeps them off the PATH."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
@@ -41,6 +51,13 @@ class Server:
         self._numbers = itertools.count(1)
         self._store: str | None = None
         self.folder = Path(tempfile.mkdtemp(prefix="memplan-pg-", dir="/tmp"))  # others than root must get there
+        self._guard = subprocess.Popen(
+            ["sh", "-c", GUARD, "guard", str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         self._user: str | None = None
         if os.geteuid() == 0:  # with whose rights the server refuses to run
             users = {entry.pw_name for entry in pwd.getpwall()}
@@ -110,7 +127,7 @@ class Server:
         """Leave nothing behind."""
         if self._process.poll() is None:
             self.stop(signal.SIGQUIT)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._guard.communicate(timeout=SECONDS)
 
     def url(self, database: str) -> str:
         return f"postgresql://memplan@127.0.0.1:{self.port}/{database}"

@@ -1,0 +1,38 @@
+"""What tests have started is gone when they are, however they ended."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.running.forked import environment
+from tests.running.postgresql import SECONDS, find_programs
+
+BEGIN = """
+import sys
+from pathlib import Path
+from tests.running.postgresql import Server, find_programs
+server = Server(find_programs())
+print(server.pid, server.folder, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_server_ends_with_who_started_it(number: int) -> None:
+    if find_programs() is None:
+        pytest.skip("no PostgreSQL server is installed")
+    command = [sys.executable, "-c", BEGIN]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as begun:
+        assert begun.stdout is not None
+        pid, folder = begun.stdout.readline().decode().split()
+        begun.send_signal(number)
+    end = time.monotonic() + SECONDS
+    while Path(folder).exists() or Path(f"/proc/{pid}").exists():
+        assert time.monotonic() < end, folder
+        time.sleep(0.05)
