@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from .planning.sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
     from .reporting.report import MemoryReport, memory_report
     from .verifying.frontier import verify_frontier
-    from .verifying.proofs.replay import BadProof, Proven, check_proof
+    from .verifying.proofs.check import BadProof, Proven, check_proof
     from .verifying.proving.prove import NoProof, PlanProof, prove
 
 __all__ = [
@@ -156,13 +156,13 @@ __all__ = [
 
 _LATER = {
     "ArrayPlan": "planning.doors.arrays",
-    "BadProof": "verifying.proofs.replay",
+    "BadProof": "verifying.proofs.check",
     "BufferInfo": "planning.doors.tvm_interface",
     "MemoryReport": "reporting.report",
     "NoProof": "verifying.proving.prove",
     "PlanProof": "verifying.proving.prove",
-    "Proven": "verifying.proofs.replay",
-    "check_proof": "verifying.proofs.replay",
+    "Proven": "verifying.proofs.check",
+    "check_proof": "verifying.proofs.check",
     "prove": "verifying.proving.prove",
     "memory_report": "reporting.report",
     "Session": "planning.doors.session",

@@ -1,8 +1,8 @@
 """Plans problems and proves the plans' bounds: a Markdown table of how many have a proof, how long it is, and how long it takes to check.
 
-.venv/bin/python scripts/measure/proofs.py ../shared/corpus [--seconds 10] [--only corpus|generated|tight] [--each]
+.venv/bin/python scripts/measure/proofs.py ../shared/corpus [--seconds 10] [--only corpus|generated|tight|cases] [--each]
 
-Each problem is planned first, with the work of --plan-seconds; then --seconds are left for its proof. Problems with several memories have none.
+Each problem is planned first, with the work of --plan-seconds; then --seconds are left for its proof.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from planner import BadInput, Buffer, Options, PlanStatus, Pool, Problem, check_
 from planner.formats import read_problem
 from planner.generate import Request, generate
 from planner.planning.placing.path import WORK_PER_SECOND
+from planner.verifying.proofs.cases import can_be_claimed, has_cases
 
 KINDS = ("random", "packing", "transformer", "convnet", "unet", "recurrent", "training", "pangu")
 HEADINGS = (
@@ -98,8 +99,8 @@ def corpus(folder: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
             yield each.name, problems
 
 
-def read(folder: Path) -> Iterator[Problem]:
-    """The problems of one memory in the folder, and below it."""
+def read(folder: Path, *, several: bool = False) -> Iterator[Problem]:
+    """The problems of one memory in the folder, and below it; or those of several, or with alternatives."""
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
@@ -107,7 +108,7 @@ def read(folder: Path) -> Iterator[Problem]:
             problem, _ = read_problem(path.read_bytes(), name=str(path))
         except BadInput:
             continue
-        if len(problem.pools) == 1:
+        if has_cases(problem) is several and can_be_claimed(problem):
             yield replace(problem, name=path.name)
 
 
@@ -161,7 +162,19 @@ def holed(count: int, seed: int) -> Problem:
     return Problem(buffers, (Pool("p", reserved=reserved),), name=f"holed {count} {seed}")
 
 
-SETS = {"corpus": corpus, "generated": generated, "tight": tight}
+def cases(folder: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
+    """Several memories, and alternatives."""
+    found = [problem for each in folder.iterdir() if each.is_dir() for problem in read(each, several=True)]
+    yield "corpus: several memories, 100 buffers at most", [each for each in found if len(each.buffers) <= 100]
+    for kind in ("pools", "memories"):
+        for size in (8, 12, 16, 24):
+            yield f"`{kind}`, {size} buffers, 10 seeds", [generate(kind, Request(size, seed)) for seed in range(10)]
+    for groups in (2, 4, 6):
+        asked = [Request(5 * groups, seed, parameters={"groups": groups, "alternatives": 3}) for seed in range(10)]
+        yield f"`variants`, {groups} groups of 3, 10 seeds", [generate("variants", each) for each in asked]
+
+
+SETS = {"corpus": corpus, "generated": generated, "tight": tight, "cases": cases}
 
 if __name__ == "__main__":
     main()

@@ -15,7 +15,9 @@ from planner import BadProof, Options, PlanStatus, Problem, check_proof, plan, p
 from planner.facts.constants import spell_out_constants
 from planner.facts.digest import digest
 from planner.verifying.proofs.blocks import BEYOND, Blocks
-from planner.verifying.proofs.replay import FORMAT, _lines, _Replay
+from planner.verifying.proofs.check import FORMAT
+from planner.verifying.proofs.reading import Reader
+from planner.verifying.proofs.replay import Replay
 from planner.verifying.proving.cliques import cliques
 from planner.verifying.proving.search import Ending, Search
 from solvers.model.instance import Term
@@ -248,8 +250,11 @@ def test_each_thing_that_is_remembered_is_true_by_itself() -> None:
         if proof.text is None or b"\nu " in proof.text:
             continue
         text = proof.text.replace(b"\nb ", b"\nk ")
-        replayed = _Replay(problem, _lines(text))
-        replayed.run(digest(problem))
+        reader = Reader(text)
+        for _ in range(3):
+            reader.next()
+        replayed = Replay(reader, Blocks(problem, proof.height))
+        replayed.refute()
         for lesson in replayed._lessons:
             if len(lesson) <= 6:
                 kept += 1

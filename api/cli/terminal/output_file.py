@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from planner.model.errors import BadInput, Code, Finding
@@ -29,11 +30,16 @@ class OutputFile:
 
     def write(self, data: bytes) -> None:
         """Put the data there. Raises BadInput if the disk is full, or the folder gone by now."""
+        self.write_pieces((data,))
+
+    def write_pieces(self, pieces: Iterable[bytes]) -> None:
+        """The same with data that is made as it is written."""
         try:
             if self._is_special():
-                self._path.write_bytes(data)
+                with self._path.open("wb") as stream:
+                    stream.writelines(pieces)
             else:
-                self._replace(data)
+                self._replace(pieces)
         except OSError as error:
             raise self._refused(error) from error
 
@@ -66,11 +72,11 @@ class OutputFile:
         handle, name = tempfile.mkstemp(prefix=".memplan-", suffix=".tmp", dir=self._path.parent)
         return handle, Path(name)
 
-    def _replace(self, data: bytes) -> None:
+    def _replace(self, pieces: Iterable[bytes]) -> None:
         handle, temporary = self._temporary()
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
+                stream.writelines(pieces)
                 stream.flush()
                 os.fchmod(stream.fileno(), self._mode())
                 os.fsync(stream.fileno())

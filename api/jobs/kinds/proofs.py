@@ -79,9 +79,13 @@ class ProofKind(PlanKind):
 
 def _proved(plan: Plan, found: PlanProof, notes: tuple[str, ...]) -> Answer:
     """The document, and what the service must know of it."""
-    why_not, text = found.why_not and str(found.why_not), found.text
-    if text is not None and len(text) > MOST_PROOF_BYTES:
-        text, why_not = None, f"it is longer than {MOST_PROOF_BYTES} bytes; the command writes it"
+    why_not, text = found.why_not and str(found.why_not), None if found.lines is None else b""
+    for piece in found.pieces():
+        assert text is not None
+        text += piece
+        if len(text) > MOST_PROOF_BYTES:
+            text, why_not = None, f"it is longer than {MOST_PROOF_BYTES} bytes; the command writes it"
+            break
     fields, data = described(plan, notes)
     document = {
         "format": PROVED_FORMAT,

@@ -8,17 +8,37 @@ from typing import NamedTuple
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from ...model.plan import Plan, PlanCertificate, PlanStatus
+from ...model.plan import ChoiceGoal, Plan, PlanCertificate, PlanStatus
 from ...model.problem import Problem
 from ..findings import FindingKind, VerifyFinding
 from .blocks import BEYOND
-from .replay import BadProof, Proven, check_proof
+from .cases import ANY_VALUE
+from .check import Proven, check_proof
+from .reading import BadProof
 
 
 def height_to_refute(problem: Problem, plan: Plan) -> int:
-    """The greatest peak that the plan claims to be impossible: the memory's size, or one byte less than the bound."""
-    if plan.status is not PlanStatus.INFEASIBLE:
-        return plan.bound - 1
+    """The greatest peak that the plan claims to be impossible: the memory's size, or one byte less than the bound.
+
+    Where there are several memories, the greatest value of the objective's first term.
+    """
+    if plan.status is PlanStatus.INFEASIBLE:
+        return _all_heights(problem)
+    return (plan.bound if len(problem.pools) == 1 else plan.objective.bound or 0) - 1
+
+
+def cost_to_refute(plan: Plan) -> int | None:
+    """What choices of alternatives cost at most of which the plan claims that; None: it says so of all."""
+    choice = plan.choice
+    if choice is None:
+        return None
+    return choice.most_cost if choice.goal is ChoiceGoal.SIZE else choice.cost
+
+
+def _all_heights(problem: Problem) -> int:
+    """No plan that fits is above this."""
+    if len(problem.pools) > 1:
+        return ANY_VALUE
     size = problem.pools[0].size
     return BEYOND if size is None else size
 
@@ -34,10 +54,10 @@ class ProofVerdict(NamedTuple):
         """What it shows, in a sentence."""
         if self.proven is None:
             return ()
-        size = problem.pools[0].size
-        shown = self.proven.height
-        what = "no plan fits" if shown >= (BEYOND if size is None else size) else f"no plan ends below {shown + 1}"
-        return (f"{what}: the proof was replayed, {self.proven.lines} lines",)
+        shown, within = self.proven.height, self.proven.within
+        what = "no plan fits" if shown >= _all_heights(problem) else f"no plan {_falls_below(problem, shown + 1)}"
+        which = "" if within is None else f" at a cost of {within} or less"
+        return (f"{what}{which}: the proof was replayed, {self.proven.lines} lines",)
 
     def confirms(self, problem: Problem, plan: Plan, certificate: PlanCertificate) -> bool:
         """True if the proof shows what a search is said to have shown."""
@@ -45,6 +65,9 @@ class ProofVerdict(NamedTuple):
             return False
         if plan.status is PlanStatus.INFEASIBLE:
             return True
+        if len(problem.pools) > 1:
+            of_all = certificate.pool is None and certificate.term is problem.terms[0]
+            return of_all and certificate.value <= self.proven.height + 1
         scale = problem.pools[0].cost if certificate.term is Term.SUM_OF_PEAKS else 1
         of_the_peak = certificate.pool is not None or certificate.term in (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK)
         return of_the_peak and certificate.value <= scale * (self.proven.height + 1)
@@ -58,9 +81,18 @@ def check_plan_proof(problem: Problem, plan: Plan, proof: bytes | BufferedReader
         where = f"line {error.line} of the proof: " if error.line else ""
         text = where + error.findings[0].message
         return ProofVerdict((VerifyFinding(FindingKind.WRONG_PROOF, text),), None)
-    wanted = height_to_refute(problem, plan)
-    if proven.height >= wanted:
+    wanted, within = height_to_refute(problem, plan), cost_to_refute(plan)
+    covers = proven.within is None or (within is not None and proven.within >= within)
+    if proven.height >= wanted and covers:
         return ProofVerdict((), proven)
-    claims = "nothing fits" if plan.status is PlanStatus.INFEASIBLE else f"no plan ends below {plan.bound}"
-    text = f"the plan claims that {claims}, but its proof shows only that no plan ends below {proven.height + 1}"
+    is_infeasible = plan.status is PlanStatus.INFEASIBLE
+    claims = "nothing fits" if is_infeasible else f"no plan {_falls_below(problem, wanted + 1)}"
+    shows = f"no plan {_falls_below(problem, proven.height + 1)}"
+    if not covers:
+        shows += f" at a cost of {proven.within} or less"
+    text = f"the plan claims that {claims}, but its proof shows only that {shows}"
     return ProofVerdict((VerifyFinding(FindingKind.WRONG_PROOF, text),), proven)
+
+
+def _falls_below(problem: Problem, value: int) -> str:
+    return f"ends below {value}" if len(problem.pools) == 1 else f"has {problem.terms[0]} below {value}"

@@ -12,10 +12,7 @@ from typing import NamedTuple
 
 from ...facts.intervals import merged
 from .blocks import Blocks
-
-
-class Refused(ValueError):
-    """A step that its rule does not allow."""
+from .reading import Refused
 
 
 class Member(NamedTuple):

@@ -37,6 +37,12 @@ def cliques(blocks: Blocks, stopped: Callable[[], bool] = lambda: False) -> list
     return list(found.values())
 
 
+def busy_cliques(blocks: Blocks, most: int) -> list[Named]:
+    """So many of the cliques of what is live together, those of most bytes first."""
+    found = {named.buffers: named for named in _live_together(blocks)}
+    return sorted(found.values(), key=lambda named: -sum(map(blocks.size.__getitem__, named.buffers)))[:most]
+
+
 def listed(buffers: Sequence[int]) -> Named:
     """A clique of buffers by their numbers."""
     return Named(tuple(buffers), " ".join(("c", *map(str, buffers))))

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, islice
 from typing import NamedTuple
 
 from ...facts.constants import spell_out_constants
 from ...facts.digest import digest
 from ...model.errors import CannotSolve, Code, Finding
-from ...model.plan import Plan
+from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
 from ..proofs.blocks import Blocks
-from ..proofs.claims import height_to_refute
-from ..proofs.replay import FORMAT, MOST_TREE_BUFFERS, unsupported
-from ..proofs.state import State
-from .cliques import Named, Stopped, busiest_time, clique_at, clique_of, cliques
-from .search import Ending, Search
+from ..proofs.cases import Claim, has_cases
+from ..proofs.check import FORMAT, unsupported
+from ..proofs.claims import cost_to_refute, height_to_refute
+from .cases import refuted_case_by_case
+from .cliques import Named, clique_at, clique_of
+from .one_memory import refuted
+from .search import Ending
 
 MOST_LISTED = 400
 """Certificates of more buffers are left to the time that they name."""
-MOST_FLOORS = 100
-"""Up to so many least addresses of a clique are tried."""
+LINES_IN_A_PIECE = 4_000
 
 
 class NoProof(StrEnum):
     """Why there is none."""
 
     TIME = "it was not found in time"
+    LIMITED = "nothing fits of the choices that cost no more than was allowed; of all choices that is not so"
     TOO_LARGE = "no single moment shows it, and the problem is too large for a search"
     CONTRADICTED = "what the plan claims could not be confirmed; please report this problem"
 
@@ -36,9 +40,21 @@ class PlanProof(NamedTuple):
     """A proof of what a plan claims, or why there is none."""
 
     height: int
-    """What it is to show: that no plan ends at or below this address."""
-    text: bytes | None
+    """What it is to show: that no plan ends at or below this address; of several memories, that none is worth so little."""
+    lines: Iterable[str] | None
+    """May be gone through more than once."""
     why_not: NoProof | None = None
+
+    def pieces(self) -> Iterator[bytes]:
+        """The proof, a few lines at a time."""
+        left = iter(self.lines or ())
+        while lines := list(islice(left, LINES_IN_A_PIECE)):
+            yield "".join(f"{line}\n" for line in lines).encode("ascii")
+
+    @property
+    def text(self) -> bytes | None:
+        """All of it."""
+        return None if self.lines is None else b"".join(self.pieces())
 
 
 def require_provable(problem: Problem) -> None:
@@ -54,55 +70,39 @@ def prove(problem: Problem, plan: Plan, stopped: Callable[[], bool] = lambda: Fa
     It is searched for until `stopped` says so. Raises CannotSolve for a problem about which there are no proofs.
     """
     require_provable(problem)
-    problem = spell_out_constants(problem)
-    height = height_to_refute(problem, plan)
-    head = [FORMAT, f"problem {digest(problem)}", f"refutes {height}"]
-    found = _refutation(problem, plan, height, stopped) if height >= 0 else ()
-    if isinstance(found, NoProof):
-        return PlanProof(height, None, found)
-    return PlanProof(height, "".join(f"{line}\n" for line in (*head, *found)).encode("ascii"))
+    claim = Claim(height_to_refute(problem, plan), cost_to_refute(plan))
+    within = () if claim.within is None else (claim.within,)
+    head = [FORMAT, f"problem {digest(problem)}", " ".join(map(str, ("refutes", claim.value, *within)))]
+    found: Iterable[str] | Ending = ()
+    if claim.value >= 0 and has_cases(problem):
+        found = refuted_case_by_case(problem, claim, stopped)
+    elif claim.value >= 0:
+        blocks = Blocks(spell_out_constants(problem), claim.value)
+        found = refuted(blocks, stopped, _of_certificates(blocks, plan))
+    if isinstance(found, Ending):
+        why = _WHY_NOT[found]
+        if found is Ending.FOUND and problem.variants is not None and plan.status is PlanStatus.INFEASIBLE:
+            why = NoProof.LIMITED
+        return PlanProof(claim.value, None, why)
+    return PlanProof(claim.value, Lines(head, found))
 
 
-def _refutation(problem: Problem, plan: Plan, height: int, stopped: Callable[[], bool]) -> Iterable[str] | NoProof:
-    """The lines after the head."""
-    blocks = Blocks(problem, height)
-    state = State(blocks)
-    for named in _of_certificates(blocks, plan):
-        short = _crowded(state, named)
-        if short is not None:
-            return short
-    if stopped():
-        return NoProof.TIME
-    for block in dict.fromkeys(blocks.block_of):
-        state.know(block)
-        if state.is_empty(block):
-            return [f"e {block}"]
-    busy = busiest_time(blocks)
-    short = None if busy is None else _crowded(state, busy)
-    if short is not None:
-        return short
-    if len(blocks.size) > MOST_TREE_BUFFERS:
-        return NoProof.TOO_LARGE
-    try:
-        named_cliques = cliques(blocks, stopped)
-    except Stopped:
-        return NoProof.TIME
-    if named_cliques is None:
-        return NoProof.TOO_LARGE
-    ending, lines = Search(blocks, named_cliques, stopped).run()
-    if ending is Ending.REFUTED:
-        return lines
-    return NoProof.TIME if ending is Ending.STOPPED else NoProof.CONTRADICTED
+_WHY_NOT = {
+    Ending.STOPPED: NoProof.TIME,
+    Ending.TOO_LARGE: NoProof.TOO_LARGE,
+    Ending.FOUND: NoProof.CONTRADICTED,
+}
 
 
-def _crowded(state: State, named: Named) -> list[str] | None:
-    """The proof of one step, if the clique has no room."""
-    clique = state.clique(named.buffers)
-    floors = {state.low[m.block] + m.low: m.buffer for m in clique.movers}
-    for floor in sorted(floors)[:MOST_FLOORS]:
-        if state.raised(clique, floors[floor])[2] is None:
-            return [named.line, f"s 0 {floors[floor]}"]
-    return None
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The head, and what follows."""
+
+    head: list[str]
+    rest: Iterable[str]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self.head, self.rest)
 
 
 def _of_certificates(blocks: Blocks, plan: Plan) -> Iterator[Named]:

@@ -50,27 +50,41 @@ def lessons_of(refutation: Refutation) -> Iterator[Lesson]:
         todo += here.sides
 
 
-def written(root: Refutation, named: Sequence[Named], used: Sequence[Lesson]) -> Iterator[str]:
-    """All lines, after those cliques that they use, and everything numbered as it comes."""
-    lines: list[str] = []
-    numbers: dict[Lesson, int] = {}
-    cliques: dict[str, int] = {}
-    todo: list[Refutation | Lesson] = [root]
-    while todo:
-        here = todo.pop()
-        if isinstance(here, Lesson):
-            numbers[here] = len(numbers)
-            continue
-        for line in here.lines:
-            word, first, *rest = line.split(" ")
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A refutation as lines, made anew each time they are gone through: after those cliques that they use, and everything numbered as it comes."""
+
+    root: Refutation
+    named: Sequence[Named]
+    used: Sequence[Lesson]
+    settled: Sequence[int]
+    """Blocks that have but one place from the beginning."""
+
+    def __iter__(self) -> Iterator[str]:
+        cliques: dict[str, int] = {}
+        for word, first, _ in self._steps():
             if word in USE_CLIQUES:
-                first = str(cliques.setdefault(first, len(cliques)))
-            elif word == "u":
-                first = str(numbers[used[int(first)]])
-            lines.append(" ".join((word, first, *rest)))
-        if here.branch is not None:
-            kept = here.lesson if here.lesson is not None and here.lesson.is_used else None
-            lines.append(f"{'b' if kept is None else 'k'} {here.branch}")
-            todo += [each for each in (kept, *reversed(here.sides)) if each is not None]
-    yield from (named[int(number)].line for number in cliques)
-    yield from lines
+                cliques.setdefault(first, len(cliques))
+        for block in self.settled:
+            yield f"f {block}"
+        for number in cliques:
+            yield self.named[int(number)].line
+        for word, first, rest in self._steps():
+            here = str(cliques[first]) if word in USE_CLIQUES else first
+            yield " ".join((word, here, *rest))
+
+    def _steps(self) -> Iterator[tuple[str, str, list[str]]]:
+        numbers: dict[Lesson, int] = {}
+        todo: list[Refutation | Lesson] = [self.root]
+        while todo:
+            here = todo.pop()
+            if isinstance(here, Lesson):
+                numbers[here] = len(numbers)
+                continue
+            for line in here.lines:
+                word, first, *rest = line.split(" ")
+                yield word, str(numbers[self.used[int(first)]]) if word == "u" else first, rest
+            if here.branch is not None:
+                kept = here.lesson if here.lesson is not None and here.lesson.is_used else None
+                yield "b" if kept is None else "k", str(here.branch), []
+                todo += [each for each in (kept, *reversed(here.sides)) if each is not None]

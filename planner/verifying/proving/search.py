@@ -7,15 +7,14 @@ left out, with all that was tried beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 
 from ..proofs.blocks import Blocks
 from ..proofs.state import Clique, State
 from .cliques import Named, Stopped
-from .refutation import Facts, Lesson, Refutation, lessons_of, written
+from .refutation import Facts, Lesson, Refutation, Script, lessons_of
 from .trail import Trail
 
 LOOKS_BETWEEN_POLLS = 20_000
@@ -29,6 +28,8 @@ class Ending(StrEnum):
     FOUND = "found"
     """Nothing is left to place: there is a plan."""
     STOPPED = "stopped"
+    TOO_LARGE = "too large"
+    """There are too many blocks, or cliques."""
 
 
 @dataclass(slots=True)
@@ -70,17 +71,16 @@ class Search:
         self._weight = [0] * len(named)
         self._polled = 0
 
-    def run(self) -> tuple[Ending, Iterator[str]]:
+    def run(self) -> tuple[Ending, Iterable[str]]:
         """The lines of the proof after its head, if there is one."""
         try:
             self._begin()
             ending = self._refute()
         except Stopped:
-            return Ending.STOPPED, iter(())
+            return Ending.STOPPED, ()
         if ending is not Ending.REFUTED or self._root is None:
-            return ending, iter(())
-        settled = (f"f {block}" for block in self._settled)
-        return ending, chain(settled, written(self._root, self._named, self._used))
+            return ending, ()
+        return ending, Script(self._root, self._named, self._used, self._settled)
 
     def _poll(self) -> None:
         """Raises Stopped when it is time."""

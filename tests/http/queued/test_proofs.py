@@ -68,9 +68,13 @@ def test_a_job_keeps_its_proof(service: Served) -> None:
     assert refusal(service.client.get(f"{done['links']['plan']}?part=nonsense"))["status"] == 404
 
 
-def test_there_are_no_proofs_of_several_memories(service: Served) -> None:
-    found = refusal(asked(service, {**SEARCHED, "pools": [{"name": "a"}, {"name": "b"}]}))
-    assert (found["status"], found["code"]) == (422, "unsupported")
+def test_of_several_memories_peaks_are_proven_and_costs_of_reuse_are_refused(service: Served) -> None:
+    problem = {**SEARCHED, "pools": [{"name": "a", "size": 40}, {"name": "b"}]}
+    found = asked(service, problem).json()
+    read, _ = read_problem(json.dumps(problem).encode())
+    assert check_proof(read, found["proof"].encode()).height == found["height"]
+    refused = refusal(asked(service, {**problem, "objective": {"terms": ["reuse_cost"]}}))
+    assert (refused["status"], refused["code"]) == (422, "unsupported")
 
 
 def test_jobs_that_were_not_asked_for_a_proof_have_none(service: Served) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import planner
@@ -46,17 +46,24 @@ class Proving:
             return cancelled() or (end is not None and time.monotonic() >= end)
 
         self._found = prove(planned, made, stopped)
-        self.is_interrupted = self._found.text is None and cancelled()
+        self.is_interrupted = self._found.lines is None and cancelled()
         return made
 
     def write(self, *, quiet: bool) -> bool:
         """Puts the proof into its file, or says why there is none."""
         assert self._found is not None
-        text = self._found.text
-        if text is None:
+        if self._found.lines is None:
             if not quiet:
                 why = "interrupted before it was found" if self.is_interrupted else self._found.why_not
                 say(f"no proof: {why}")
             return False
-        self._output.write(gzip.compress(text, mtime=0) if self._output.name.endswith(PACKED) else text)
+        pieces = self._found.pieces()
+        self._output.write_pieces(_packed(pieces) if self._output.name.endswith(PACKED) else pieces)
         return True
+
+
+def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """As gzip does it, without a time."""
+    packer = zlib.compressobj(wbits=31)
+    yield from map(packer.compress, pieces)
+    yield packer.flush()

@@ -27,10 +27,12 @@ from planner import (
 )
 from planner.facts.digest import digest
 from planner.generate import Request, generate
-from planner.model.problem import Alternative, VariantGroup, Variants
-from planner.verifying.proofs import replay
+from planner.model.problem import Alternative, CostTerm, VariantGroup, Variants
+from planner.verifying.proofs import reading
+from planner.verifying.proofs.cases import ANY_VALUE
+from planner.verifying.proofs.check import FORMAT
 from planner.verifying.proofs.claims import check_plan_proof
-from planner.verifying.proofs.replay import FORMAT
+from solvers.model.instance import Term
 from tests.property.tight_problems import uneven_problem
 
 if TYPE_CHECKING:
@@ -193,9 +195,9 @@ class Endless(RawIOBase):
 
 
 def test_files_without_an_end_come_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay, "MOST_LINES", 3_000)
-    monkeypatch.setattr(replay, "MOST_LINE_BYTES", 1 << 16)
-    monkeypatch.setattr(replay, "MOST_MEMBERS", 1_000)
+    monkeypatch.setattr(reading, "MOST_LINES", 3_000)
+    monkeypatch.setattr(reading, "MOST_LINE_BYTES", 1 << 16)
+    monkeypatch.setattr(reading, "MOST_MEMBERS", 1_000)
     head = proof_of(THREE, 7)
     assert objection(THREE, BufferedReader(Endless(head, b"0" * 4096))) == (4, "the line is too long")
     assert "cliques" in objection(THREE, BufferedReader(Endless(head, b"t 2\n" * 1024)))[1]
@@ -205,7 +207,7 @@ def test_files_without_an_end_come_to_one(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_proof_that_asks_for_too_much_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay, "MOST_WORK", 50_000)
+    monkeypatch.setattr(reading, "MOST_WORK", 50_000)
     many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(60)), (Pool("p"),))
     names = " ".join(map(str, range(60)))
     line, why = objection(many, proof_of(many, 200, *["c " + names] * 1_000))
@@ -303,23 +305,113 @@ def test_a_proof_of_less_than_the_plan_claims_is_a_finding() -> None:
     assert finding.message.startswith("line 4 of the proof") or finding.message.startswith("line 5 of the proof")
 
 
-def test_several_memories_are_refused_in_words() -> None:
-    problem = replace(THREE, pools=(Pool("p"), Pool("q")))
-    with pytest.raises(CannotSolve, match="one memory"):
-        prove(problem, plan(problem))
-    assert (
-        objection(problem, proof_of(problem, 7, "t 2"))[1]
-        == "proofs are about problems with one memory, and this one has 2"
+TWO = replace(THREE, pools=(Pool("p", 5), Pool("q", cost=3)))
+"""Of b and c, which are live together, one is in the dearer memory: 5 bytes at 1, and 3 at 3."""
+CHOICE = replace(
+    THREE,
+    variants=Variants(
+        (VariantGroup("g", (Alternative("small", (4,)), Alternative("large", (1,), (Buffer("d", 9, live=LIVE),)))),),
+        (CostTerm("cycles"),),
+    ),
+)
+
+
+def test_what_is_live_together_weighs_on_several_memories() -> None:
+    assert check_proof(TWO, proof_of(TWO, 13, "t 2", "w 1 2 0")).height == 13
+    assert objection(TWO, proof_of(TWO, 14, "t 2", "w 1 2 0"))[0] == 5
+    assert objection(TWO, proof_of(TWO, 13, "t 2", "w 1 0 0"))[0] == 5
+    assert objection(TWO, proof_of(TWO, 13, "t 2", "w 1 -2 0"))[0] == 5
+    assert objection(TWO, proof_of(TWO, 13, "t 2", "w 1 2"))[0] == 5
+    assert objection(TWO, proof_of(TWO, 13, "w 1 2 0"))[0] == 4
+    assert objection(TWO, proof_of(TWO, 13, "c 1 2", "c 0 1", "w 1 2 0"))[0] == 6
+    full = replace(TWO, pools=(Pool("p", 4), Pool("q", 3)))
+    assert check_proof(full, proof_of(full, ANY_VALUE, "t 2", "w 0 1 1")).height == ANY_VALUE
+
+
+def test_each_memory_that_a_buffer_may_be_in_is_a_case() -> None:
+    b_in_p = ("m 2", "p 0 5", "c 0 1", "s 0 0", "p 1 4", "e 0")
+    b_in_q = ("p 1 2", "e 0", "m 2", "p 0 4", "e 0", "p 1 4", "e 1")
+    assert check_proof(TWO, proof_of(TWO, 13, "m 1", *b_in_p, *b_in_q)).height == 13
+    assert objection(TWO, proof_of(TWO, 13, "m 1", *b_in_q, *b_in_p))[0] == 6
+    assert objection(TWO, proof_of(TWO, 13, *b_in_p))[0] == 6
+    assert objection(TWO, proof_of(TWO, 14, "m 1", *b_in_p, *b_in_q))[0] == 17
+    whole = prove(TWO, plan(TWO)).text
+    assert whole is not None
+    assert check_proof(TWO, whole).height == 13
+    assert objection(TWO, proof_of(TWO, 13, "m 3"))[0] == 4
+    assert objection(TWO, proof_of(TWO, 13, "m"))[0] == 4
+    assert objection(TWO, proof_of(TWO, 13, "a 0"))[0] == 4
+    assert objection(TWO, proof_of(TWO, 13, "p 2 1", "e 0"))[0] == 4
+    assert objection(TWO, proof_of(TWO, 13, "x"))[0] == 4
+
+
+def test_each_alternative_is_a_case_and_dear_ones_may_be_left_out() -> None:
+    steps = ("a 0", "p 0 7", "t 2", "s 0 1", "p 0 7", "t 2", "s 0 1")
+    assert check_proof(CHOICE, proof_of(CHOICE, 7, *steps)).within is None
+    assert objection(CHOICE, proof_of(CHOICE, 7, *steps[:4]))[0] == 8
+    assert objection(CHOICE, proof_of(CHOICE, 7, *steps[:2], "a 0"))[0] == 6
+    cheap = proof_of(CHOICE, 12, "a 0", "p 0 12", "t 0", "s 0 0").replace(b"refutes 12", b"refutes 12 3")
+    assert check_proof(CHOICE, cheap).within == 3
+    dear = cheap.replace(b"refutes 12 3", b"refutes 12 4")
+    assert objection(CHOICE, dear)[0] > 4
+    assert objection(THREE, proof_of(THREE, 7).replace(b"refutes 7", b"refutes 7 3"))[0] == 3
+    made = plan(CHOICE, Options(max_cost=3))
+    proof = prove(CHOICE, made).text
+    assert proof is not None
+    assert b"refutes 15 3" in proof
+    assert check_plan_proof(CHOICE, made, proof).notes(CHOICE) == (
+        "no plan ends below 16 at a cost of 3 or less: the proof was replayed, 6 lines",
     )
+    (finding,) = check_plan_proof(CHOICE, plan(CHOICE), cheap).findings
+    assert "shows only that no plan ends below 13 at a cost of 3 or less" in finding.message
 
 
-def test_alternatives_to_choose_are_refused_in_words() -> None:
-    group = VariantGroup("g", (Alternative("small"), Alternative("large", buffers=(Buffer("d", 9, live=LIVE),))))
-    problem = replace(THREE, variants=Variants((group,)))
-    why = "proofs are about problems that leave no alternatives to choose"
+def test_memories_are_not_alike_as_long_as_alternatives_are_open() -> None:
+    """A buffer of one may be fixed in one of them."""
+    fixed = Alternative("fixed", buffers=(Buffer("d", 9, live=LIVE, fixed=Fixed("p")),))
+    groups = (VariantGroup("g", (fixed,)),)
+    problem = Problem((Buffer("a", 5, live=LIVE),), (Pool("p", 12), Pool("q", 12)), variants=Variants(groups))
+    assert plan(problem).objective.value == 14
+    assert objection(problem, proof_of(problem, 14, "m 0", "p 0 4", "e 0"))[0] > 5
+    everywhere = ("p 0 4", "e 0"), ("p 1 4", "e 0")
+    assert objection(problem, proof_of(problem, 4, "m 0", *everywhere[0]))[0] == 7
+    assert check_proof(problem, proof_of(problem, 4, "m 0", *everywhere[0], *everywhere[1])).height == 4
+    proof = prove(problem, plan(problem)).text
+    assert proof is not None
+    assert check_proof(problem, proof).height == 13
+
+
+def test_what_buffers_cost_by_themselves_counts_too() -> None:
+    buffers = tuple(replace(buffer, accesses=4) for buffer in THREE.buffers)
+    problem = replace(TWO, buffers=buffers, pools=(Pool("p", 5), Pool("q", rank=2)), terms=(Term.ACCESS_COST,))
+    made = plan(problem)
+    proof = prove(problem, made)
+    assert proof.text is not None
+    assert check_proof(problem, proof.text).height == (made.objective.value or 0) - 1
+    assert check_plan_proof(problem, made, proof.text).notes(problem)[0].startswith("no plan has access_cost below")
+
+
+def test_costs_of_reuse_in_several_memories_are_refused_in_words() -> None:
+    problem = replace(TWO, terms=(Term.REUSE_COST,))
+    why = "proofs about several memories are about peaks, and what memories cost, not about reuse_cost"
     with pytest.raises(CannotSolve, match=why):
-        prove(problem, plan(THREE))
-    assert objection(problem, proof_of(problem, 7, "t 2", "s 0 1"))[1] == why
+        prove(problem, plan(problem))
+    assert objection(problem, proof_of(problem, 7, "t 2"))[1] == why
+
+
+def test_what_open_alternatives_may_lay_over_each_other_is_no_clique() -> None:
+    """Until it is chosen which of them it is."""
+    tied = Alternative("tied", constraints=Constraints(colocations=(Colocation("c", "b", 0),)))
+    excluded = Alternative("excluded", constraints=Constraints(exclusions=(("b", "c"),)))
+    for other in (tied, excluded):
+        problem = replace(THREE, variants=Variants((VariantGroup("g", (Alternative("plain"), other)),)))
+        assert objection(problem, proof_of(problem, 7, "p 0 7", "t 2", "s 0 1"))[0] == 5
+        assert objection(problem, proof_of(problem, 7, "a 0", *("p 0 7", "t 2", "s 0 1") * 2))[0] > 5
+        made = plan(problem)
+        assert made.peak == 7
+        proof = prove(problem, made)
+        assert proof.text is not None
+        assert check_proof(problem, proof.text).height == 6
 
 
 def test_a_proof_that_is_not_found_in_time_is_none_at_all() -> None:

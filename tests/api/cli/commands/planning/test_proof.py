@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from api.cli.app import app
 from planner import Buffer, NoProof, Plan, PlanProof, Pool, Problem, read_plan, write_problem
+from solvers.model.instance import Term
 from tests.running.command import run, run_on_terminal
 
 TIGHT = Problem(
@@ -123,14 +124,14 @@ def test_an_infeasible_problem_is_proven_so(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
-def test_several_memories_are_refused_before_anything_is_planned(tmp_path: Path) -> None:
-    problem = Problem(TIGHT.buffers, (Pool("p"), Pool("q")))
+def test_costs_of_reuse_in_several_memories_are_refused_before_anything_is_planned(tmp_path: Path) -> None:
+    problem = Problem(TIGHT.buffers, (Pool("p"), Pool("q")), terms=(Term.REUSE_COST,))
     (tmp_path / "problem.json").write_bytes(write_problem(problem))
     done = run(
         "plan", str(tmp_path / "problem.json"), "-o", str(tmp_path / "plan.json"), "--proof", str(tmp_path / "proof")
     )
     assert done.returncode == 2
-    assert b"--proof: proofs are about problems with one memory, and this one has 2" in done.stderr
+    assert b"--proof: proofs about several memories are about peaks" in done.stderr
     assert not [path for path in tmp_path.iterdir() if path.name != "problem.json"]
 
 

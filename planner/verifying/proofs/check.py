@@ -1,0 +1,146 @@
+"""Checks a proof from its first line to its last: its head, the cases that it tells apart, and what it says of one memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BufferedReader
+
+from ...facts.constants import spell_out_constants
+from ...facts.digest import digest
+from ...model.errors import echo
+from ...model.problem import Problem
+from .blocks import Blocks
+from .cases import Case, Claim, TooLoose, can_be_claimed, has_cases
+from .reading import BadProof, Reader, Refused, exactly
+from .replay import Replay, a_buffer, live_clique, named_clique
+
+FORMAT = "memplan-proof/1"
+MOST_RESERVED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What a proof shows."""
+
+    height: int
+    """No plan ends at or below this address; of several memories, none is worth so little: by the objective's first term."""
+    lines: int
+    """How many were replayed."""
+    placements: int
+    """How often a block was placed to see that this leads nowhere."""
+    within: int | None = None
+    """It is about choices of alternatives that cost no more than this; None: about all."""
+
+
+def check_proof(problem: Problem, proof: bytes | BufferedReader) -> Proven:
+    """Replays a proof, which may be compressed by gzip, against a sound problem. Raises BadProof unless it shows what it says."""
+    reader = Reader(proof)
+    if reader.next() != FORMAT:
+        raise reader.bad(f"the first line is not {FORMAT}")
+    if reader.next() != f"problem {digest(problem)}":
+        raise reader.bad("the proof is about another problem: the digests differ")
+    claim = _claim(reader, problem)
+    why = unsupported(problem)
+    if why is not None:
+        raise reader.bad(why)
+    placements = 0
+    if claim.value >= 0:
+        if has_cases(problem):
+            placements = _Cases(reader).refute(problem, claim)
+        else:
+            placements = _replayed(reader, spell_out_constants(problem), claim.value)
+    reader.end()
+    return Proven(claim.value, reader.line, placements, claim.within)
+
+
+def unsupported(problem: Problem) -> str | None:
+    """Why there are no proofs about this problem; None: there are."""
+    if not can_be_claimed(problem):
+        return f"proofs about several memories are about peaks, and what memories cost, not about {problem.terms[0]}"
+    if any(len(pool.reserved) > MOST_RESERVED for pool in problem.pools):
+        return f"proofs are about memories with at most {MOST_RESERVED} reserved ranges"
+    return None
+
+
+def _claim(reader: Reader, problem: Problem) -> Claim:
+    word, numbers = reader.words()
+    if word != "refutes" or len(numbers) not in ((1, 2) if problem.variants is not None else (1,)):
+        raise reader.bad("the third line does not say which height is refuted")
+    return Claim(*numbers)
+
+
+def _replayed(reader: Reader, problem: Problem, height: int) -> int:
+    """That buffers of one memory cannot all end at or below a height; how often one was placed."""
+    replay = Replay(reader, Blocks(problem, height))
+    replay.refute()
+    return replay.placements
+
+
+class _Cases:
+    """The cases of a problem, one after the other; each is closed, or divided into others that follow."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._placements = 0
+        self._clique: Sequence[int] = ()
+
+    def refute(self, problem: Problem, claim: Claim) -> int:
+        """All of them. Raises BadProof."""
+        try:
+            root = Case(problem, claim)
+            todo = [] if root.is_out else [root]
+            while todo:
+                todo += reversed(self._work_on(todo.pop()))
+        except (Refused, TooLoose) as why:
+            raise self._reader.bad(str(why)) from None
+        return self._placements
+
+    def _work_on(self, case: Case) -> list[Case]:
+        """Reads on until the case is closed; the cases that it is divided into."""
+        self._clique = ()
+        while True:
+            word, numbers = self._reader.words()
+            self._reader.spend(len(case.known.buffers) + len(case.pools))
+            if word == "a":
+                return self._chosen(case, numbers)
+            if word == "m":
+                return self._put(case, numbers)
+            if word == "t":
+                self._clique = live_clique(case.blocks, numbers, self._reader.spend)
+            elif word == "c":
+                self._clique = named_clique(case.blocks, numbers, self._reader.spend)
+            elif word == "w":
+                self._weigh(case, numbers)
+                return []
+            elif word == "p":
+                self._reach(case, numbers)
+                if case.is_closed():
+                    return []
+            else:
+                raise Refused(f"{echo(word)} is no step of a case")
+
+    def _chosen(self, case: Case, numbers: list[int]) -> list[Case]:
+        (group,) = exactly(numbers, 1)
+        if case.is_divided or not 0 <= group < len(case.choice) or case.choice[group] is not None:
+            raise Refused(f"there is nothing to choose in group {group} any more, or no such group")
+        return list(case.alternatives(group))
+
+    def _put(self, case: Case, numbers: list[int]) -> list[Case]:
+        (buffer,) = exactly(numbers, 1)
+        return list(case.memories(case.unit_of[a_buffer(case.blocks, buffer)]))
+
+    def _weigh(self, case: Case, numbers: list[int]) -> None:
+        value, *rooms = exactly(numbers, 1 + len(case.pools))
+        if min(numbers) < 0 or not case.is_outweighed(self._clique, value, rooms):
+            raise Refused("with these weights there is room for all of the clique")
+
+    def _reach(self, case: Case, numbers: list[int]) -> None:
+        pool, height = exactly(numbers, 2)
+        if not 0 <= pool < len(case.pools) or height < 0:
+            raise Refused(f"there is no memory {pool}, or no height {height}")
+        self._placements += _replayed(self._reader, case.within(pool), height)
+        case.heights[pool] = max(case.heights[pool], height)
+
+
+__all__ = ["FORMAT", "BadProof", "Proven", "check_proof", "unsupported"]

@@ -1,0 +1,119 @@
+"""A proof's lines, one by one, and how much it may ask for altogether."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from io import BufferedReader, BytesIO
+from typing import BinaryIO
+
+from ...model.errors import Code, Finding, PlannerError
+
+MOST_LINES = 10_000_000
+MOST_LINE_BYTES = 1 << 24
+MOST_MEMBERS = 5_000_000
+"""Of all cliques together, and of what is kept."""
+MOST_WORK = 100_000_000
+"""Looks at a buffer: minutes."""
+
+_NUMBERS = re.compile(r"( (0|-?[1-9][0-9]{0,19}))*", re.ASCII)
+
+
+class BadProof(PlannerError):
+    """The proof does not show what it says, or is not one."""
+
+    def __init__(self, line: int, message: str) -> None:
+        self.line = line
+        """Counted from 1; 0: it is about no line."""
+        super().__init__(Finding(Code.INVALID_PROOF, f"/line/{line}" if line else "", message))
+
+
+class Refused(ValueError):
+    """A step that its rule does not allow."""
+
+
+class Reader:
+    """The lines of a proof, which may be compressed by gzip."""
+
+    def __init__(self, proof: bytes | BufferedReader) -> None:
+        self._lines = _lines(proof)
+        self.line = 0
+        """The number of the one that was read last."""
+        self.work = 0
+        """Looks at buffers so far."""
+        self._members = 0
+
+    def next(self) -> str:
+        """The next line. Raises BadProof if there is none."""
+        self.line += 1
+        line = next(self._lines, None)
+        if line is None:
+            raise self.bad("the proof ends before everything is refuted")
+        return line
+
+    def words(self) -> tuple[str, list[int]]:
+        """The next line as a word and numbers. Raises BadProof."""
+        word, blank, rest = self.next().partition(" ")
+        if not _NUMBERS.fullmatch(blank + rest):
+            raise self.bad("the line is not a word and numbers, with a blank before each number")
+        return word, [int(number) for number in rest.split()]
+
+    def end(self) -> None:
+        """Raises BadProof if there is more."""
+        if next(self._lines, None) is not None:
+            self.line += 1
+            raise self.bad("everything is refuted already")
+
+    def bad(self, message: str) -> BadProof:
+        """What is wrong with this line."""
+        return BadProof(self.line, message)
+
+    def require_work(self, looks: int) -> None:
+        """Raises Refused if so many more looks at buffers are too many."""
+        if self.work + looks > MOST_WORK:
+            raise Refused(f"the proof asks for more than {MOST_WORK} looks at buffers")
+
+    def spend(self, looks: int) -> None:
+        """So many more."""
+        self.work += looks
+        self.require_work(0)
+
+    def hold(self, members: int) -> None:
+        """So many more are kept."""
+        self._members += members
+        if self._members > MOST_MEMBERS:
+            raise Refused(f"cliques, and what is kept, have more than {MOST_MEMBERS} members")
+
+
+def exactly(numbers: list[int], count: int) -> list[int]:
+    """The numbers, if there are so many. Raises Refused."""
+    if len(numbers) != count:
+        raise Refused(f"the step takes {count} number{'' if count == 1 else 's'}")
+    return numbers
+
+
+def _lines(proof: bytes | BufferedReader) -> Iterator[str]:
+    """The lines without their ends. Raises BadProof at one that is no line of a proof."""
+    stream = BufferedReader(BytesIO(proof)) if isinstance(proof, bytes) else proof
+    packed = stream.peek(2)[:2] == b"\x1f\x8b"
+    source: BinaryIO = gzip.GzipFile(fileobj=stream) if packed else stream  # type: ignore[assignment]
+    number = 0
+    while True:
+        number += 1
+        try:
+            line = source.readline(MOST_LINE_BYTES + 1)
+        except (OSError, EOFError, zlib.error):
+            raise BadProof(number, "the compressed data is broken or ends early") from None
+        if not line:
+            return
+        if not line.endswith(b"\n"):
+            what = "is too long" if len(line) > MOST_LINE_BYTES else "ends early"
+            raise BadProof(number, f"the line {what}")
+        if number > MOST_LINES:
+            raise BadProof(number, f"there are more than {MOST_LINES} lines")
+        try:
+            yield line[:-1].decode("ascii")
+        except UnicodeDecodeError:
+            raise BadProof(number, "the line is not ASCII") from None

@@ -1,0 +1,58 @@
+"""Refutations about one memory: of one step where that is enough, otherwise by search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..proofs.blocks import Blocks
+from ..proofs.replay import MOST_TREE_BUFFERS
+from ..proofs.state import State
+from .cliques import Named, Stopped, busiest_time, cliques
+from .search import Ending, Search
+
+MOST_FLOORS = 100
+"""Up to so many least addresses of a clique are tried."""
+
+
+def refuted(blocks: Blocks, stopped: Callable[[], bool], first: Iterable[Named] = ()) -> Iterable[str] | Ending:
+    """Lines that show that the blocks cannot all be there, or how looking for them has ended. `first` are cliques to begin with."""
+    state = State(blocks)
+    for named in first:
+        short = _crowded(state, named)
+        if short is not None:
+            return short
+    if stopped():
+        return Ending.STOPPED
+    short = in_one_step(blocks, state)
+    if short is not None:
+        return short
+    if len(blocks.size) > MOST_TREE_BUFFERS:
+        return Ending.TOO_LARGE
+    try:
+        named_cliques = cliques(blocks, stopped)
+    except Stopped:
+        return Ending.STOPPED
+    if named_cliques is None:
+        return Ending.TOO_LARGE
+    ending, lines = Search(blocks, named_cliques, stopped).run()
+    return lines if ending is Ending.REFUTED else ending
+
+
+def in_one_step(blocks: Blocks, state: State) -> list[str] | None:
+    """A buffer that is nowhere, or the busiest time."""
+    for block in dict.fromkeys(blocks.block_of):
+        state.know(block)
+        if state.is_empty(block):
+            return [f"e {block}"]
+    busy = busiest_time(blocks)
+    return None if busy is None else _crowded(state, busy)
+
+
+def _crowded(state: State, named: Named) -> list[str] | None:
+    """The proof of one step, if the clique has no room."""
+    clique = state.clique(named.buffers)
+    floors = {state.low[m.block] + m.low: m.buffer for m in clique.movers}
+    for floor in sorted(floors)[:MOST_FLOORS]:
+        if state.raised(clique, floors[floor])[2] is None:
+            return [named.line, f"s 0 {floors[floor]}"]
+    return None
