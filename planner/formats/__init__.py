@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..model.problem import Problem
     from ..model.storage import Sharing
     from ..planning.shapes import ShapedProblem, ShapesPlan
+    from ..planning.sweeping import Sweep
     from .memplan.programs.read_cascade import CascadeFile
     from .memplan.programs.read_graph import ProgramFile
     from .tables.plans import PlanFormat
@@ -172,6 +173,20 @@ def is_frontier(data: bytes) -> bool:
     return is_one(data)
 
 
+def read_sweep(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Sweep:
+    """The Sweep in the bytes (JSON, format memplan-sweep/1), with its plans. `read_file` gives those that are in files beside it."""
+    from .answers.sweep import read_sweep_json
+
+    return read_sweep_json(data, read_file)
+
+
+def is_sweep(data: bytes) -> bool:
+    """Do the bytes say that they are a Sweep?"""
+    from .answers.sweep import is_sweep as is_one
+
+    return is_one(data)
+
+
 def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
     """The problem as JSON in the field names of TVM's USMP, with the plan's addresses if there is one. Raises BadInput for what it cannot say."""
     from .planners.usmp_writer import usmp_document
@@ -199,6 +214,7 @@ __all__ = [
     "is_frontier",
     "is_shapes_plan",
     "is_sharing",
+    "is_sweep",
     "plan_format",
     "read_cascade",
     "read_frontier",
@@ -209,6 +225,7 @@ __all__ = [
     "read_shaped",
     "read_shapes_plan",
     "read_sharing",
+    "read_sweep",
     "schema",
     "write_frontier",
     "write_plan",

@@ -19,8 +19,6 @@ PLAN_FORMAT: Final = "memplan-plan/1"
 FRONTIER_FORMAT = "memplan-frontier/1"
 PROVED_FORMAT = "memplan-proved/1"
 SHARING_FORMAT: Final = "memplan-sharing/1"
-ANSWERS = (PLAN_FORMAT, FRONTIER_FORMAT, SHARING_FORMAT)
-"""What is read beside the problem that it answers."""
 REPORT_FORMAT = "memplan-report/1"
 FRONTIER_REPORT_FORMAT = "memplan-frontier-report/1"
 SHARING_REPORT_FORMAT = "memplan-sharing-report/1"
@@ -32,6 +30,18 @@ PROGRAM_FORMAT: Final = "memplan-graph/2"
 CASCADE_FORMAT: Final = "memplan-cascade/1"
 NESTED_FORMAT = "memplan-nested/1"
 INSPECTION_FORMAT = "memplan-inspection/1"
+
+REPORTED = "'memplan report' and 'memplan verify' take such a file after the problem's"
+ANSWERS = {
+    PLAN_FORMAT: REPORTED,
+    SHARING_FORMAT: REPORTED,
+    FRONTIER_FORMAT: f"{REPORTED}, 'memplan inspect' takes it alone",
+    SWEEP_FORMAT: "'memplan verify' takes such a file after the problem's",
+    SHAPES_FORMAT: "'memplan verify' takes such a file after the problem's",
+    NESTED_FORMAT: "'memplan draw' takes such a file after the program's",
+    PROVED_FORMAT: "what stands under 'plan' in it 'memplan verify' takes after the problem's, with --proof what stands under 'proof'",
+}
+"""What memplan answers with, and which command takes it."""
 
 
 LEAST_BYTES = 24 * FEW

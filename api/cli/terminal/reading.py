@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import typer
 
-from planner.formats import read_frontier, read_plan, read_problem
+from planner.formats import read_frontier, read_plan, read_problem, read_sweep
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Frontier, Plan
 from planner.model.problem import Problem
@@ -20,6 +20,9 @@ from planner.planning.options.preference import Preference, Stability
 
 from .output_file import reason
 from .text import is_terminal, say
+
+if TYPE_CHECKING:
+    from planner.planning.sweeping import Sweep
 
 STANDARD_INPUT = "-"
 MAX_INPUT_BYTES = 1 << 30
@@ -64,13 +67,23 @@ def read_baseline(file: str | None) -> Plan | None:
 
 def read_frontier_file(file: str, data: bytes) -> Frontier:
     """The frontier in that file, whose plans are in files beside it. Raises BadInput, with the names of these."""
+    return read_frontier(data, _beside(file))
 
-    def beside(name: str) -> bytes:
+
+def read_sweep_file(file: str, data: bytes) -> Sweep:
+    """The same of a sweep."""
+    return read_sweep(data, _beside(file))
+
+
+def _beside(file: str) -> Callable[[str], bytes] | None:
+    """What reads the files that lie beside that one; None: it lies nowhere."""
+
+    def read(name: str) -> bytes:
         if Path(name).name != name:
             raise unreadable("is not the name of a file in the same folder")
         return read_bytes(str(Path(file).with_name(name)))
 
-    return read_frontier(data, None if file == STANDARD_INPUT else beside)
+    return None if file == STANDARD_INPUT else read
 
 
 def read_bytes(file: str) -> bytes:

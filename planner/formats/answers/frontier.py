@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from solvers.model.errors import StopReason
 
-from ...checks.report import bad_input, pointer
+from ...checks.report import bad_input
 from ...model.errors import BadInput, Code
 from ...model.plan import Frontier, Plan, Run
 from ..documents import FRONTIER_FORMAT
 from ..json.lines import Written, compact, document
 from ..json.scan import require_format, scan
 from .plan_writer import run_fields, write_plan_json
+from .plans_within import plan_of_answer
 
 
 def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warnings: Sequence[str] = ()) -> bytes:
@@ -97,25 +97,8 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
 
 
 def _plan(point: Any, number: int, read_file: Callable[[str], bytes] | None) -> Plan:
-    from .plan_reader import read_plan_json  # brings pydantic, which whoever writes does without
-
     place = ("points", number, "plan")
-    said = point.get("plan") if isinstance(point, dict) else None
-    try:
-        if isinstance(said, str) and read_file is not None:
-            data = read_file(said)
-        elif isinstance(said, dict):
-            data = json.dumps(said).encode("ascii")
-        else:
-            raise bad_input(Code.WRONG_TYPE, (), "must be a plan; where it is in a file, only the command can read it")
-        plan = read_plan_json(data, scan(data))
-    except BadInput as error:
-        there = f"{said}: " if isinstance(said, str) else ""
-        findings = (
-            replace(each, pointer=pointer(place) + each.pointer, message=there + each.message)
-            for each in error.findings
-        )
-        raise BadInput(*findings, more=error.more) from None
+    plan = plan_of_answer(point.get("plan") if isinstance(point, dict) else None, place, read_file)
     if plan.choice is None or plan.objective.value is None:
         raise bad_input(Code.INVALID_VALUE, place, "must be a plan with a choice")
     for name, value in point_fields(plan).items():

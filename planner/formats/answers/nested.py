@@ -12,6 +12,7 @@ from ...model.plan import Plan
 from ..documents import NESTED_FORMAT
 from ..json.scan import require_format, scan
 from .plan_writer import write_plan_json
+from .plans_within import plan_of_answer
 
 if TYPE_CHECKING:
     from ...graph.nested import NestedArena, NestedPlan
@@ -58,14 +59,5 @@ def read_nested(data: bytes) -> tuple[dict[str, Plan], int | None]:
     for i, arena in enumerate(arenas):
         if not isinstance(arena, dict) or not isinstance(arena.get("function"), str):
             raise bad_input(Code.WRONG_TYPE, ("arenas", i), "must be an arena with the name of its function")
-        found[arena["function"]] = _plan(arena.get("plan"), i)
+        found[arena["function"]] = plan_of_answer(arena.get("plan"), ("arenas", i, "plan"))
     return found, peak
-
-
-def _plan(plan: Any, number: int) -> Plan:
-    from .plan_reader import read_plan_json  # brings pydantic, which whoever writes does without
-
-    if not isinstance(plan, dict):
-        raise bad_input(Code.WRONG_TYPE, ("arenas", number, "plan"), "must be a plan")
-    data = json.dumps(plan).encode("ascii")
-    return read_plan_json(data, scan(data))

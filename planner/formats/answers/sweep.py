@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from solvers.model.instance import Term
 
 from ...checks.report import bad_input
-from ...model.errors import Code
-from ...model.plan import PlanStatus
+from ...model.errors import BadInput, Code
+from ...model.plan import Plan, PlanStatus
 from ...planning.sweeping import Sweep, SweepPoint
-from ...planning.sweeping.answer import COST
+from ...planning.sweeping.answer import COST, SmallestCapacity
 from ..documents import SWEEP_FORMAT
 from ..json.lines import Written, compact, document
 from ..json.scan import require_format, scan
 from .plan_writer import write_plan_json
+from .plans_within import plan_of_answer
+
+SMALLEST_FILE = "smallest.json"
+"""Of the plan of the smallest capacity, where plans are in files."""
 
 
 def write_sweep_json(sweep: Sweep, warnings: Sequence[str] = (), *, with_plans: bool = False) -> bytes:
@@ -27,6 +32,19 @@ def write_sweep_json(sweep: Sweep, warnings: Sequence[str] = (), *, with_plans: 
         if sweep.smallest is not None:
             fields["smallest"]["plan"] = json.loads(write_plan_json(sweep.smallest.plan))
     return document(fields, listed=("points",))
+
+
+def write_sweep_files(sweep: Sweep) -> tuple[bytes, dict[str, Plan]]:
+    """The figures with the names of the plans' files, and the plans by these names."""
+    fields, files = sweep_fields(sweep), {}
+    for point, said in zip(sweep.points, fields["points"], strict=True):
+        said["plan"] = None if point.plan is None else f"{configuration(point.capacity)}.json"
+        if point.plan is not None:
+            files[said["plan"]] = point.plan
+    if sweep.smallest is not None:
+        fields["smallest"]["plan"] = SMALLEST_FILE
+        files[SMALLEST_FILE] = sweep.smallest.plan
+    return document(fields, listed=("points",)), files
 
 
 def configuration(capacity: Mapping[str, int]) -> str:
@@ -77,31 +95,86 @@ def point_fields(point: SweepPoint) -> dict[str, Any]:
     }
 
 
+def is_sweep(data: bytes) -> bool:
+    """Do the bytes say that they are a sweep?"""
+    try:
+        return SWEEP_FORMAT.encode() in data and (scan(data).top or {}).get("format") == SWEEP_FORMAT
+    except BadInput:
+        return False
+
+
 def read_sweep_figures(data: bytes) -> Sweep:
-    """Without plans, and without the smallest capacity, whose plan is not in it. Raises BadInput."""
+    """Without plans, and without the smallest capacity, whose plan may not be in it. Raises BadInput."""
     require_format(scan(data), SWEEP_FORMAT, "a sweep")
     document = json.loads(data)
+    if not isinstance(document.get("points"), list):
+        raise bad_input(Code.WRONG_TYPE, ("points",), "must be a list of points")
     try:
         points = tuple(
             SweepPoint(
-                dict(point["capacity"]),
+                {str(name): _whole(size) for name, size in point["capacity"].items()},
                 PlanStatus(point["status"]),
-                None if point["value"] is None else tuple(point["value"]),
-                tuple(point["bound"]),
-                point["peaks"],
-                point["access_cost"],
-                point["spilled_bytes"],
+                None if point["value"] is None else tuple(map(_whole, point["value"])),
+                tuple(map(_whole, point["bound"])),
+                None if point["peaks"] is None else {str(name): _whole(size) for name, size in point["peaks"].items()},
+                None if point["access_cost"] is None else _whole(point["access_cost"]),
+                None if point["spilled_bytes"] is None else _whole(point["spilled_bytes"]),
                 None,
-                point["solved"],
+                bool(point["solved"]),
             )
             for point in document["points"]
         )
         chooses = document["terms"][:1] == [COST]
         terms = tuple(Term(term) for term in document["terms"][chooses:])
         found = Sweep(
-            document["name"], document["problem_digest"], terms, 0, points, None, document["reproducible"],
+            document["name"], str(document["problem_digest"]), terms, 0, points, None, bool(document["reproducible"]),
             document["run"]["seconds"], chooses,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise bad_input(Code.INVALID_VALUE, (), "this is no sweep that was written here") from error
+    if len({frozenset(point.capacity) for point in points}) > 1:
+        raise bad_input(Code.INVALID_VALUE, ("points",), "must be of the same pools, all of them")
     return found
+
+
+def read_sweep_json(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Sweep:
+    """With its plans. `read_file` gives those that are in files; without it such a sweep is refused. Raises BadInput."""
+    figures = read_sweep_figures(data)
+    document = json.loads(data)
+    points = tuple(
+        replace(point, plan=_plan_of(said, ("points", number, "plan"), read_file))
+        for number, (point, said) in enumerate(zip(figures.points, document["points"], strict=True))
+    )
+    least = document.get("smallest")
+    if least is None:
+        return replace(figures, points=points)
+    place = ("smallest",)
+    try:
+        pool, bound = str(least["pool"]), _whole(least["bound"])
+        capacity = None if least["capacity"] is None else _whole(least["capacity"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise bad_input(Code.INVALID_VALUE, place, "this is no smallest capacity that was written here") from error
+    if any(pool not in point.capacity for point in points):
+        raise bad_input(Code.INVALID_VALUE, (*place, "pool"), "must be a pool whose sizes were tried")
+    plan = _plan_of(least, (*place, "plan"), read_file)
+    if plan is None:
+        raise bad_input(Code.INVALID_VALUE, (*place, "plan"), "must be a plan")
+    if least.get("status") != plan.status:
+        raise bad_input(Code.INVALID_VALUE, (*place, "status"), f'its plan says "{plan.status}"')
+    return replace(figures, points=points, smallest=SmallestCapacity(pool, capacity, bound, plan))
+
+
+def _whole(number: Any) -> int:
+    """Raises TypeError for what is no integer."""
+    if type(number) is not int:
+        raise TypeError
+    return number
+
+
+def _plan_of(
+    said: Mapping[str, Any], place: tuple[str | int, ...], read_file: Callable[[str], bytes] | None
+) -> Plan | None:
+    if "plan" not in said:
+        text = "is missing: these are figures alone; 'memplan sweep --plans FOLDER' writes the plans, and a sweep.json that names them"
+        raise bad_input(Code.MISSING_FIELD, place, text)
+    return None if said["plan"] is None else plan_of_answer(said["plan"], place, read_file)

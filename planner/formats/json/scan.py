@@ -95,9 +95,7 @@ def require_format(scanned: Scanned, wanted: str, what: str) -> None:
     found = scanned.top["format"]
     if found != wanted:
         said = quoted(found) if isinstance(found, str) else "something else"
-        advice = (
-            "; 'memplan report' and 'memplan verify' take such a file after the problem's" if found in ANSWERS else ""
-        )
+        advice = f"; {ANSWERS[found]}" if isinstance(found, str) and found in ANSWERS else ""
         raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}{advice}")
 
 

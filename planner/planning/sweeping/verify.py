@@ -15,18 +15,19 @@ from ...model.problem import Problem
 from ...verifying.objective import term_value
 from ...verifying.verify import verify
 from .answer import Sweep, SweepPoint
+from .carrying import proven
 
 
 def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
     """Everything that is wrong with the sweep, in sentences; empty if it may be trusted."""
     problem = replace(problem, terms=found.terms, peak_price=found.peak_price)
-    wrong = (
-        []
-        if found.problem_digest == digest(problem)
-        else ["the sweep was made for another problem: the digests differ"]
-    )
+    if found.problem_digest != digest(problem):
+        return ("the sweep was made for another problem: the digests differ",)
+    unknown = {name for point in found.points for name in point.capacity} - {pool.name for pool in problem.pools}
+    if unknown:
+        return (f"the problem has no pool {', '.join(map(repr, sorted(unknown)))}",)
     of_smallest = list(_of_smallest(problem, found))
-    wrong += of_smallest
+    wrong = list(of_smallest)
     if found.chooses != (problem.variants is not None):
         wrong.append("the sweep and the problem do not agree on whether there is something to choose")
     proven = _proven_impossible(problem, found)
@@ -93,6 +94,13 @@ def _proven_impossible(problem: Problem, found: Sweep) -> list[SweepPoint]:
 
 def _of_point(problem: Problem, point: SweepPoint) -> Iterator[str]:
     plan = point.plan
+    proved = () if plan is None or plan.status is PlanStatus.INFEASIBLE else proven(plan)
+    if point.bound != proved:
+        yield f"the bound is {proved}, not {point.bound}"
+    if plan is None or not plan.status.has_plan:
+        figures = (point.value, point.peaks, point.access_cost, point.spilled_bytes)
+        if any(figure is not None for figure in figures):
+            yield "there are figures of a plan, and no plan"
     if plan is None:
         if point.status.has_plan:
             yield f"it is {point.status}, but has no plan"

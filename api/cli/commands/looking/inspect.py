@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
+import typer
+
 import planner
 from planner.drawing import Sheet, profile
+from planner.formats import is_frontier, write_frontier
 from planner.formats.answers.write_report import write_inspection
 from planner.formats.documents import Source
 from planner.formats.tables.problems import chosen
@@ -17,7 +20,7 @@ from planner.reporting.report import memory_report
 from ...exit_codes import ExitCode
 from ...terminal.output_file import STANDARD_OUTPUT
 from ...terminal.picture_file import PictureFile
-from ...terminal.reading import read_bytes, shown_name
+from ...terminal.reading import read_bytes, read_frontier_file, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_document, write_out
 from ...terminal.text import is_terminal, say_warnings
@@ -35,10 +38,12 @@ class Request(NamedTuple):
 
 
 def run(request: Request, options: Options) -> ExitCode:
-    """Read the file, plan it for the figures, and show them."""
+    """Read the file, plan it for the figures, and show them. A frontier is shown as it is."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         picture = None if request.plot is None else PictureFile.checked(request.plot, "plot", request.file)
         source = Source(read_bytes(request.file), request.file)
+        if is_frontier(source.data):
+            return _frontier(request, source.data)
         row = chosen(source, request.input_format)
         problem, warnings = row.read(source)
         contents = row.contained(source)
@@ -61,4 +66,19 @@ def run(request: Request, options: Options) -> ExitCode:
         from ...terminal.tables.inspection import print_inspection
 
         print_inspection(row.title, problem, contents, report, console_on())
+    return ExitCode.OK
+
+
+def _frontier(request: Request, data: bytes) -> ExitCode:
+    """Its points, and as JSON their plans too. Without the problem nothing says that they are right, or in bytes."""
+    found = read_frontier_file(request.file, data)
+    if request.plot is not None:
+        text = "cannot be drawn without the problem; 'memplan pareto -o FOLDER' draws the curve of a frontier"
+        raise typer.BadParameter(text, param_hint="--plot")
+    if request.as_json or not (request.tables or is_terminal(sys.stdout)):
+        print_document(write_frontier(found))
+    else:
+        from ...terminal.tables.frontier import print_frontier
+
+        print_frontier(found, in_bytes=False)
     return ExitCode.OK

@@ -1,4 +1,4 @@
-"""`memplan verify`: is this plan a plan of this problem, and are its claims possible? Also all plans of a frontier."""
+"""`memplan verify`: is this plan a plan of this problem, and are its claims possible? Also all plans of a frontier or a sweep."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from planner.formats import (
     is_frontier,
     is_shapes_plan,
     is_sharing,
+    is_sweep,
     read_plan,
     read_problem,
     read_shaped,
@@ -36,6 +37,7 @@ from ...terminal.reading import (
     read_baseline,
     read_bytes,
     read_frontier_file,
+    read_sweep_file,
     require_one_standard_input,
     shown_name,
 )
@@ -65,8 +67,9 @@ def run(
         problem = planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)
-        if proof is not None and (is_shapes_plan(data) or is_sharing(data) or is_frontier(data)):
-            text = "there are proofs of plans, not of sharings, shapes or frontiers"
+        others = (is_shapes_plan, is_sharing, is_frontier, is_sweep)
+        if proof is not None and any(is_one(data) for is_one in others):
+            text = "there are proofs of plans, not of sharings, shapes, frontiers or sweeps"
             raise typer.BadParameter(text, param_hint="--proof")
         if is_frontier(data):
             verdict = _frontier(problem, plan_file, data)
@@ -74,6 +77,8 @@ def run(
             verdict = _shapes(read_shaped(given, name=problem_file, format=input_format)[0], problem, data)
         elif is_sharing(data):
             verdict = _sharing(problem, data)
+        elif is_sweep(data):
+            verdict = _sweep(problem, plan_file, data)
         else:
             verdict = _plan(problem, data, proof, as_json=as_json)
     with refusing(None, as_json=as_json):
@@ -90,7 +95,7 @@ class Verdict:
     """What was checked, and what was found."""
 
     checked: str
-    findings: Sequence[VerifyFinding | SharingFinding | ShapesFinding]
+    findings: Sequence[VerifyFinding | SharingFinding | SaidFinding]
     notes: Sequence[str]
 
 
@@ -122,9 +127,19 @@ def _sharing(problem: Problem, data: bytes) -> Verdict:
     return Verdict(_counted(len(sharing.assignments), "assignment"), findings, notes_on_sharing(sharing))
 
 
+def _sweep(problem: Problem, file: str, data: bytes) -> Verdict:
+    from planner.planning.sweeping import verify_sweep
+
+    found = replace(read_sweep_file(file, data), peak_price=problem.peak_price)
+    plans = [point.plan for point in found.points] + [None if found.smallest is None else found.smallest.plan]
+    remarks = dict.fromkeys(note for plan in plans if plan is not None for note in notes(plan))
+    findings = [SaidFinding("sweep", text) for text in verify_sweep(problem, found)]
+    return Verdict(_counted(len(found.points), "configuration"), findings, tuple(remarks))
+
+
 @dataclass(frozen=True, slots=True)
-class ShapesFinding:
-    """Something that is wrong with a plan for all shapes."""
+class SaidFinding:
+    """Something that is wrong with a plan for all shapes, or with a sweep."""
 
     kind: str
     message: str
@@ -135,7 +150,7 @@ def _shapes(shaped: ShapedProblem, problem: Problem, data: bytes) -> Verdict:
 
     shaped = replace(shaped, largest=problem)
     found = read_shapes_plan(data)
-    findings = [ShapesFinding("shapes", text) for text in verify_shapes(shaped, found)]
+    findings = [SaidFinding("shapes", text) for text in verify_shapes(shaped, found)]
     return Verdict(_counted(len(shaped.sizes), "buffer"), findings, ())
 
 

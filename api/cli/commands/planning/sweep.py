@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planner.formats import read_problem, write_plan
-from planner.formats.answers.sweep import configuration, write_sweep_json
+from planner.formats.answers.sweep import write_sweep_files, write_sweep_json
 from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import PlanStatus
@@ -24,6 +24,9 @@ from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_document
 from ...terminal.text import is_terminal, say_warnings
+
+INDEX = "sweep.json"
+"""Of the folder of plans: it names them."""
 
 
 class Request(NamedTuple):
@@ -100,8 +103,7 @@ def _write(request: Request, found: Sweep, plot: PictureFile | None) -> None:
 
         plot.write(sweep_curve(found, plot.sheet(Sheet(theme=Theme(request.theme)))))
     if request.plans is not None:
-        for point in found.points:
-            if point.plan is not None:
-                OutputFile(str(Path(request.plans) / f"{configuration(point.capacity)}.json")).write(
-                    write_plan(point.plan)
-                )
+        index, files = write_sweep_files(found)
+        for name, plan in files.items():
+            OutputFile(str(Path(request.plans) / name)).write(write_plan(plan))
+        OutputFile(str(Path(request.plans) / INDEX)).write(index)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from api.cli.app import COMMANDS
 from planner.checks.limits import MAX_DEPTH
 from planner.checks.report import Report
+from planner.formats.documents import ANSWERS
 from planner.formats.json.exact_scan import exact_scan, unescape
-from planner.formats.json.scan import members, scan
+from planner.formats.json.scan import members, require_format, scan
 from planner.model.errors import BadInput, Code
 
 
@@ -188,3 +191,18 @@ def test_the_values_of_a_document_are_taken_as_they_stand(
 ) -> None:
     found = members(f" {json.dumps(document, indent=indent, ensure_ascii=plain)}\n".encode())
     assert {key: json.loads(value) for key, value in found.items()} == document
+
+
+@pytest.mark.parametrize(("answer", "advice"), ANSWERS.items())
+def test_an_answer_in_place_of_a_problem_is_told_which_command_takes_it(answer: str, advice: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        require_format(scan(json.dumps({"format": answer}).encode()), "memplan/1", "a problem")
+    assert advice in str(caught.value)
+    assert set(re.findall(r"'memplan ([a-z]+)'", advice)) <= COMMANDS.keys()
+
+
+def test_other_formats_are_told_none() -> None:
+    for other in ("memplan/2", 7, ["memplan-plan/1"]):
+        with pytest.raises(BadInput) as caught:
+            require_format(scan(json.dumps({"format": other}).encode()), "memplan/1", "a problem")
+        assert "takes" not in str(caught.value)

@@ -41,6 +41,19 @@ def test_a_plan_for_each_point_the_list_and_the_curve(problem: str, tmp_path: Pa
         assert run("report", problem, str(folder / point["plan"])).returncode == 0
 
 
+def test_its_list_can_be_looked_at_alone(problem: str, tmp_path: Path) -> None:
+    folder = tmp_path / "plans"
+    assert run("pareto", problem, "-o", str(folder)).returncode == 0
+    index = str(folder / "frontier.json")
+    done = run("inspect", index)
+    assert (done.returncode, done.stderr) == (0, b"")
+    shown, listed = json.loads(done.stdout), json.loads(Path(index).read_bytes())
+    assert [point["memory"] for point in shown["points"]] == [point["memory"] for point in listed["points"]]
+    assert all(point["plan"]["format"] == "memplan-plan/1" for point in shown["points"])
+    assert b"of the frontier, proven" in run("inspect", index, "--tables").stdout
+    assert run("inspect", index, "--plot", str(tmp_path / "curve.svg")).returncode == 2
+
+
 def test_on_a_terminal_a_curve_of_characters(problem: str) -> None:
     code, text = run_on_terminal("pareto", problem, "--points", "3", env={"NO_COLOR": "1"})
     assert code == 0

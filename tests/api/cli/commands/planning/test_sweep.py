@@ -40,8 +40,34 @@ def test_files_and_plans_that_can_be_verified(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert plot.read_bytes().startswith(b"<svg")
     assert len(json.loads(out.read_bytes())["points"]) == 2
-    assert {path.name for path in plans.iterdir()} <= {"80.json", "90.json"}
+    assert {path.name for path in plans.iterdir()} <= {"80.json", "90.json", "smallest.json", "sweep.json"}
     assert run("verify", THREE, str(plans / "90.json"), "--capacity", "90").returncode == 0
+
+
+def test_all_of_it_can_be_verified(tmp_path: Path) -> None:
+    out, plans = tmp_path / "s.json", tmp_path / "plans"
+    assert (
+        run("sweep", THREE, "--capacity", "64..128", "--step", "8", "-o", str(out), "--plans", str(plans)).returncode
+        == 0
+    )
+    index = plans / "sweep.json"
+    done = run("verify", THREE, str(index))
+    assert (done.returncode, json.loads(done.stdout)["findings"]) == (0, [])
+    figures = run("verify", THREE, str(out))
+    assert figures.returncode == 2
+    assert b"sweep --plans FOLDER" in figures.stderr
+
+    made = json.loads(index.read_bytes())
+    made["points"][-1]["peaks"]["arena"] -= 1
+    index.write_text(json.dumps(made))
+    done = run("verify", THREE, str(index))
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["findings"][0]["kind"] == "sweep"
+    for name in ("../three.json", "gone.json"):
+        made["points"][-1]["plan"] = name
+        index.write_text(json.dumps(made))
+        assert run("verify", THREE, str(index)).returncode == 2
+    assert run("verify", THREE, str(index), "--proof", str(out)).returncode == 2
 
 
 def test_a_terminal_gets_a_table() -> None:

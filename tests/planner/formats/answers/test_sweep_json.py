@@ -1,0 +1,75 @@
+"""Sweeps with their plans: written and read again; what is no sweep is refused, and what is wrong with one is found."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from planner import Buffer, Options, Pool, Problem, sweep, verify_sweep
+from planner.formats import is_sweep, read_sweep, write_plan
+from planner.formats.answers.sweep import write_sweep_files, write_sweep_json
+from planner.model.errors import BadInput
+
+PROBLEM = Problem(
+    (Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((1, 3),)), Buffer("c", 16, live=((0, 3),))),
+    (Pool("sram"), Pool("dram", rank=1)),
+)
+
+HARMLESS = ("name", "warnings", "run", "reproducible")
+"""What nothing else says, be it true or not."""
+
+
+@pytest.fixture(scope="module")
+def written() -> dict[str, Any]:
+    found = sweep(PROBLEM, {"sram": range(32, 129, 16)}, Options(), processes=1)
+    document: dict[str, Any] = json.loads(write_sweep_json(found, with_plans=True))
+    return document
+
+
+def read(document: Any) -> tuple[str, ...]:
+    return verify_sweep(PROBLEM, read_sweep(json.dumps(document).encode()))
+
+
+def test_plans_stand_in_it_or_in_files() -> None:
+    found = sweep(PROBLEM, {"sram": (48, 128)}, Options(), processes=1)
+    data = write_sweep_json(found, with_plans=True)
+    assert is_sweep(data)
+    within = read_sweep(data)
+    assert [point.plan for point in within.points] == [point.plan for point in found.points]
+    assert verify_sweep(PROBLEM, within) == ()
+    index, files = write_sweep_files(found)
+    beside = read_sweep(index, lambda name: write_plan(files[name]))
+    assert beside == within
+    for figures in (index, write_sweep_json(found)):
+        with pytest.raises(BadInput):
+            read_sweep(figures)
+
+
+def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Of everything in the document, but for what is within plans, which their own reader looks at."""
+    if here[-1:] == ("plan",):
+        return [here]
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [here, *(path for key, each in inner for path in paths(each, (*here, key)))]
+
+
+@pytest.mark.parametrize("other", [None, -1, 10**30, 1.5, "x", [], {}, True])
+def test_whatever_stands_in_it_it_is_refused_or_looked_over(written: dict[str, Any], other: Any) -> None:
+    assert read(written) == ()
+    text = json.dumps(written)
+    for path in paths(written)[1:]:
+        document = json.loads(text)
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        before, place[path[-1]] = place[path[-1]], other
+        is_harmless = path[0] in HARMLESS or path[-1] == "solved" or before == other
+        if is_harmless or (path, other) in ((("points",), []), (("smallest",), None), (("smallest", "bound"), -1)):
+            continue  # it says less, and nothing that is wrong
+        try:
+            wrong = read(document)
+        except BadInput:
+            continue
+        assert wrong, path
