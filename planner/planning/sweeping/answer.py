@@ -76,3 +76,21 @@ class Sweep:
     def names(self) -> tuple[str, ...]:
         """Of what each value is made of."""
         return (*((COST,) if self.chooses else ()), *map(str, self.terms))
+
+
+def proven(plan: Plan) -> tuple[int, ...]:
+    """The objective's bounds, as far as there are any; that of what alternatives cost comes first."""
+    found: list[int] = []
+    if plan.choice is not None:
+        if plan.choice.cost_bound is None:
+            return ()
+        found.append(plan.choice.cost_bound)
+        if plan.choice.cost != plan.choice.cost_bound:
+            return tuple(found)
+    for term in plan.objective.terms:
+        if term.bound is None:
+            break
+        found.append(term.bound)
+        if term.value != term.bound:
+            break
+    return tuple(found)

@@ -14,6 +14,7 @@ from ...model.plan import ChoiceGoal, Objective, Plan, PlanStatus, PoolUse, Run,
 from ...model.problem import Problem
 from ...verifying.objective import term_value
 from ...verifying.verify import verify
+from .answer import proven
 from .configurations import Capacity, holds
 
 Value: TypeAlias = tuple[int, ...]
@@ -100,24 +101,6 @@ class Facts:
             return None
         stood.append(capacity)
         return plan
-
-
-def proven(plan: Plan) -> Value:
-    """The objective's bounds, as far as there are any; that of what alternatives cost comes first."""
-    found: list[int] = []
-    if plan.choice is not None:
-        if plan.choice.cost_bound is None:
-            return ()
-        found.append(plan.choice.cost_bound)
-        if plan.choice.cost != plan.choice.cost_bound:
-            return tuple(found)
-    for term in plan.objective.terms:
-        if term.bound is None:
-            break
-        found.append(term.bound)
-        if term.value != term.bound:
-            break
-    return tuple(found)
 
 
 def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:

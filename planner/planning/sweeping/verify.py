@@ -14,8 +14,7 @@ from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
 from ...verifying.objective import term_value
 from ...verifying.verify import verify
-from .answer import Sweep, SweepPoint
-from .carrying import proven
+from .answer import Sweep, SweepPoint, proven
 
 
 def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
