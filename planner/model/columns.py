@@ -15,6 +15,9 @@ from .problem import Buffer, BufferId
 FEW = 4096
 """Up to so many buffers are objects: these are looked at faster, several times."""
 
+FEW_OF = 16
+"""One of so many is made by itself when it is asked for."""
+
 Row = TypeVar("Row")
 
 
@@ -72,26 +75,38 @@ class BufferColumns(Columns[Buffer]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptBuffers(BufferColumns):
-    """The same where they are looked at one by one, several times: all of them are made when the first is, and kept."""
+    """The same where they are looked at one by one, several times: what is made is kept, and all of them are made where many are asked for."""
 
+    _some: dict[int, Buffer] = field(default_factory=dict, init=False, repr=False)
+    """Those that were asked for, while these are few."""
     _made: list[tuple[Buffer, ...]] = field(default_factory=list, init=False, repr=False)
 
     @property
     def rows(self) -> tuple[Buffer, ...]:
         """All of them, always the same objects."""
         if not self._made:
-            self._made.append(tuple(BufferColumns.__iter__(self)))
+            made = [*BufferColumns.__iter__(self)]
+            for i, buffer in self._some.items():
+                made[i] = buffer
+            self._made.append(tuple(made))
         return self._made[0]
 
     def row(self, i: int) -> Buffer:
-        return self.rows[i]
+        return self[i]
 
     @overload
     def __getitem__(self, at: int) -> Buffer: ...
     @overload
     def __getitem__(self, at: slice) -> tuple[Buffer, ...]: ...
     def __getitem__(self, at: int | slice) -> Buffer | tuple[Buffer, ...]:
-        return (self._made[0] if self._made else self.rows)[at]
+        if self._made:
+            return self._made[0][at]
+        if isinstance(at, slice) or len(self._some) * FEW_OF > len(self.ids):
+            return self.rows[at]
+        at = range(len(self.ids))[at]
+        if at not in self._some:
+            self._some[at] = BufferColumns.row(self, at)
+        return self._some[at]
 
     def __iter__(self) -> Iterator[Buffer]:
         return iter(self.rows)

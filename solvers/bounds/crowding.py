@@ -17,7 +17,7 @@ FREE_BLOCKS = 64
 
 def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certificate | None:
     """Parts that need more pools than they may go to; None if no such set shows, or none before the caller stops it."""
-    if not len(instance.apart):
+    if not len(instance.apart) or _all_have_homes(instance):
         return None
     homes = _homes(instance)
     for clique in _cliques(instance, stopped):
@@ -33,6 +33,23 @@ def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certif
         if len(torn):
             return _certificate(instance, instance.apart[torn[0]].tolist())
     return None
+
+
+def _all_have_homes(instance: Instance) -> bool:
+    """True if it is plain that no such set shows: a member of one has fewer homes than the set has members, and so no more than it has others to keep apart from."""
+    homes = np.zeros(instance.blocks, dtype=np.int64)
+    homes[instance.pool_class] = instance.allowed.sum(axis=1)
+    pairs = instance.pool_class[instance.apart]
+    if not homes[pairs].all():
+        return False
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    while len(pairs):
+        others = np.bincount(pairs.reshape(-1), minlength=instance.blocks)
+        kept = pairs[(homes <= others)[pairs].all(axis=1)]
+        if len(kept) == len(pairs):
+            return False
+        pairs = kept
+    return True
 
 
 def _certificate(instance: Instance, blocks: list[int]) -> Certificate:

@@ -339,7 +339,9 @@ class Joint:
 
 def is_settled_by_choice(instance: Instance) -> bool:
     """Are there few enough choices of pools to try them all, with nothing else to weigh than how low each pool is packed?"""
+    if instance.blocks > MOST_BLOCKS_OF_CHOICES:
+        return False
     choices = math.prod(instance.allowed.sum(axis=1).tolist())
     terms = all(term in TERMS_OF_CHOICES or choice_cost(instance, term) is not None for term in instance.terms)
     weighs_more = len(instance.penalties) > 0 or instance.weighs_moves
-    return choices <= MOST_CHOICES and instance.blocks <= MOST_BLOCKS_OF_CHOICES and terms and not weighs_more
+    return choices <= MOST_CHOICES and terms and not weighs_more

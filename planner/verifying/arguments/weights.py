@@ -54,15 +54,17 @@ def weigh(
     places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, int]]
 ) -> dict[int, dict[str, int]]:
     """What the named buffers (none named: all) weigh in each pool, by the first of those that must share a pool."""
-    named = set(certificate.buffers) or set(places.index)
+    index = places.index
+    named = (
+        sorted({index[id_] for id_ in certificate.buffers if id_ in index}) if certificate.buffers else index.values()
+    )
     excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
     single, entangled = [], []
-    for number, each in enumerate(places.problem.buffers):
-        if each.id in named:
-            if number in excluded or len(places.group(number).members) > 1:
-                entangled.append(number)
-            else:
-                single.append(number)
+    for number in named:
+        if number in excluded or len(places.group(number).members) > 1:
+            entangled.append(number)
+        else:
+            single.append(number)
     weights = _weigh_single(places, single, moments)
     for heights, of_pool in _heights(places, entangled, moments):
         for first, height in in_time(heights.items(), VERIFYING):

@@ -13,7 +13,7 @@ from planner.checks import check
 from planner.checks.limits import MAX_TEXT
 from planner.facts.digest import digest
 from planner.facts.figures import figures
-from planner.model.columns import FEW, BufferColumns, PlacementColumns, buffer_columns
+from planner.model.columns import FEW, BufferColumns, KeptBuffers, PlacementColumns, buffer_columns
 from planner.model.problem import Buffer, BufferId, Pool, Problem
 from planner.planning.doors.session import Session
 from planner.planning.placing.lowering import lower
@@ -117,3 +117,19 @@ def test_few_buffers_are_objects() -> None:
     ones = np.ones(FEW + 1, dtype=np.int64)
     assert isinstance(buffer_columns(range(FEW + 1), ones, ones, ones, ones), BufferColumns)
     assert isinstance(buffer_columns(range(FEW), *[ones[:-1]] * 4), tuple)
+
+
+def test_what_was_made_of_columns_stays_the_same_object() -> None:
+    numbers = np.arange(1, 101)
+    kept = KeptBuffers([*range(100)], numbers, numbers, numbers, numbers + 5)
+    one, last = kept[3], kept[-1]
+    assert kept[3] is one
+    assert kept[99] is last
+    every = [kept[i] for i in range(100)]
+    assert every == [*BufferColumns.__iter__(kept)]
+    assert all(a is b for a, b in zip(kept, every, strict=True))
+    assert kept[2:4] == (every[2], one)
+    assert (kept[3], kept[-1]) == (one, last)
+    assert kept[3] is one
+    with pytest.raises(IndexError):
+        KeptBuffers([*range(100)], numbers, numbers, numbers, numbers + 5)[100]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from itertools import combinations, permutations
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from solvers.bounds import crowding
 from solvers.bounds.crowding import crowded
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.outcome import Proof
@@ -59,3 +62,24 @@ def test_two_with_one_home_show_however_little_time_there_is() -> None:
     assert found is not None
     assert (found.proof, found.parts) == (Proof.TOO_FEW_POOLS, (200, 201))
     assert crowded(instance(homes[:200], pairs[:100], 3), lambda: True) is None
+
+
+def test_where_it_is_plain_that_there_is_none_there_is_none() -> None:
+    plainly = found = 0
+    for seed in range(600):
+        chance = random.Random(seed)
+        count, pools = chance.randrange(2, 9), chance.randrange(1, 5)
+        group = [chance.randrange(i + 1) if chance.random() < 0.2 else i for i in range(count)]
+        group = [group[g] for g in group]
+        homes = [sorted(chance.sample(range(pools), chance.randrange(1, pools + 1))) for _ in range(count)]
+        blocks = [plain(0, 1, 1, pools=homes[g], pool_class=g) for g in group]
+        density = chance.random()
+        apart = [pair for pair in combinations(range(count), 2) if chance.random() < density]
+        instance = make_instance(blocks, pools=[PoolSpec(None)] * pools, apart=apart)
+        is_plain = crowding._all_have_homes(instance)
+        with patch.object(crowding, "_all_have_homes", return_value=False):
+            short = crowded(instance)
+        assert short is None or not is_plain, seed
+        plainly, found = plainly + is_plain, found + (short is not None)
+    assert plainly > 50
+    assert found > 50
