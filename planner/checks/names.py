@@ -11,7 +11,7 @@ from solvers.model.instance import Term
 from ..model.columns import BufferColumns
 from ..model.deadline import in_time, tick
 from ..model.errors import Code
-from ..model.problem import Buffer, BufferId, Interval, Pool, Problem
+from ..model.problem import Buffer, BufferId, Interval, Pool, Problem, has_one_peak
 from .limits import MAX_ADDRESS, MAX_TEXT, MAX_TIME
 from .report import Place, Report, quoted
 
@@ -190,10 +190,11 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
 def _buffers(problem: Problem, names: Names, report: Report) -> None:
     index = names.buffers
     if isinstance(problem.buffers, BufferColumns) and are_in_range(problem.buffers):
-        index.update(zip(problem.buffers.ids, range(len(problem.buffers)), strict=True))
-        if len(index) == len(problem.buffers):
+        ids = problem.buffers.ids
+        if isinstance(ids, range) or len(set(ids)) == len(ids):
+            if not has_one_peak(problem):  # or nothing names them
+                index.update(zip(ids, range(len(ids)), strict=True))
             return
-        index.clear()
     known = problem.facts.rows or (None,) * len(problem.buffers)
     for i, buffer in enumerate(in_time(problem.buffers, "checking", "buffer")):
         id_ = buffer.id

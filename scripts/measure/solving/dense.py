@@ -13,20 +13,22 @@ from planner import Buffer, Lifetimes, Options, Pool, Problem, plan
 
 HEIGHT = 1 << 20
 STEPS_PER_BUFFER = 8
+TALL = 0.33
+"""Cuts in time of boxes of which 60 to 110 of 300 to 500 pieces are live at a time."""
 USUAL = ("whole:1500", "whole:3000", "whole:8000", "dropped3:3000", "dropped5:3000", "sizes:3000", "times:3000")
 
 Piece = tuple[int, int, int]
 """Start, end, size."""
 
 
-def cut(count: int, rng: random.Random) -> list[Piece]:
-    """A box in so many pieces."""
+def cut(count: int, rng: random.Random, in_time: float = 0.5) -> list[Piece]:
+    """A box in so many pieces; `in_time`: how many of the cuts are made at a time, and not at a height."""
     pieces = [(0, STEPS_PER_BUFFER * count, HEIGHT)]
     while len(pieces) < count:
         at = rng.randrange(len(pieces))
         start, end, size = pieces[at]
         is_long, is_high = end - start >= 2, size >= 8
-        if is_long and (not is_high or rng.random() < 0.5):
+        if is_long and (not is_high or rng.random() < in_time):
             margin = max((end - start) // 6, 1)
             middle = rng.randint(start + margin, end - margin)
             pieces[at : at + 1] = [(start, middle, size), (middle, end, size)]
@@ -38,9 +40,10 @@ def cut(count: int, rng: random.Random) -> list[Piece]:
 
 
 def family(name: str, count: int, seed: int) -> list[Piece]:
-    """The pieces of one problem; `dropped3` is without three per cent of them."""
+    """The pieces of one problem; `dropped3` is without three per cent of them, and of `tall_dropped3` besides many are live at a time."""
     rng = random.Random(seed)
-    pieces = cut(count, rng)
+    pieces = cut(count, rng, TALL if name.startswith("tall_") else 0.5)
+    name = name.removeprefix("tall_")
     if name == "sizes":
         return [(start, end, max(int(size * (1 - rng.random() * 0.02)), 1)) for start, end, size in pieces]
     if name == "times":
@@ -66,7 +69,7 @@ def main() -> None:
             found = plan(problem, Options(time_limit=arguments.time_limit, work_limit=arguments.work_limit))
             gap = 100 * ((found.peak or 0) / (found.pools[0].bound or 1) - 1)
             print(
-                f"{name:9} {count:>6} seed {seed}: {gap:7.3f} %, by {found.solver}, {found.status}, stopped by {found.stop}, "
+                f"{name:13} {count:>6} seed {seed}: {gap:7.3f} %, by {found.solver}, {found.status}, stopped by {found.stop}, "
                 f"{'repeatable' if found.reproducible else 'not repeatable'}, {_processor() - before:.1f} s of the processor",
                 flush=True,
             )
