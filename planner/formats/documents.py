@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +10,7 @@ from ..model.deadline import expect
 from ..model.errors import BadInput
 
 if TYPE_CHECKING:
+    from .json.pieces import Path
     from .json.records import Taken
     from .json.scan import Scanned
 
@@ -76,11 +76,12 @@ class Source:
 
         return taken_apart(self.data)
 
-    @property
-    def loaded(self) -> Any:
-        """The whole JSON document. Raises BadInput unless it is sound."""
+    def loaded(self, *lists: Path) -> Any:
+        """The whole JSON document; of a long one, the long lists at these places a piece at a time. Raises BadInput unless it is sound."""
+        from .json.loading import loaded
+
         expect(self.scanned.seconds, "reading", f"{len(self.data)} bytes")
-        return json.loads(self.data)
+        return loaded(self.data, lists)
 
     @property
     def top(self) -> dict[str, Any]:

@@ -23,22 +23,29 @@ MESSAGES, BYTES_A_MESSAGE = 1 << 17, 8
 """So many may be looked into in any file, and one more for each so many bytes: something is made of most, and an empty one takes two bytes."""
 
 
-class _Messages:
-    """How many more may be looked into."""
+MEMORY, FOR_EACH_BYTE = 1 << 25, 5
+"""Bytes of memory that what is made of any file may take, and so many more for each of the file's."""
+A_TEXT = 64
+"""Bytes of memory for a name, besides its own."""
 
-    __slots__ = ("left",)
+
+class _Left:
+    """What may still be done with one file."""
+
+    __slots__ = ("memory", "messages")
 
     def __init__(self, size: int) -> None:
-        self.left = MESSAGES + size // BYTES_A_MESSAGE
+        self.messages = MESSAGES + size // BYTES_A_MESSAGE
+        self.memory = MEMORY + FOR_EACH_BYTE * size
 
 
 class Part:
     """A stretch of the file: a message, a text, or a list of numbers that are packed together."""
 
-    __slots__ = ("_messages", "data", "depth", "end", "start")
+    __slots__ = ("_left", "data", "depth", "end", "start")
 
-    def __init__(self, data: bytes, start: int, end: int, depth: int, messages: _Messages) -> None:
-        self.data, self.start, self.end, self.depth, self._messages = data, start, end, depth, messages
+    def __init__(self, data: bytes, start: int, end: int, depth: int, left: _Left) -> None:
+        self.data, self.start, self.end, self.depth, self._left = data, start, end, depth, left
 
     @property
     def size(self) -> int:
@@ -53,18 +60,26 @@ class Part:
         if self.end - self.start > MAX_TEXT:
             text = f"byte {self.start}: a name of {self.end - self.start} bytes; at most {MAX_TEXT} are taken"
             raise bad_input(Code.TOO_LARGE, ("bytes", self.start), text)
+        self.keep(A_TEXT + self.end - self.start)
         try:
             return self.bytes.decode("utf-8")
         except UnicodeDecodeError:
             raise unreadable(self.start, "a name that is not UTF-8") from None
+
+    def keep(self, memory: int) -> None:
+        """Something of about so many bytes is made of it, and stays. Raises BadInput if that is too much for a file of this length."""
+        self._left.memory -= memory
+        if self._left.memory < 0:
+            text = f"byte {self.start}: more than a file of this length should hold, however little each takes there"
+            raise bad_input(Code.TOO_LARGE, ("bytes", self.start), text)
 
     def fields(self) -> Iterator[Field]:
         """The message's fields in the order of the file. Raises BadInput where they cannot be told apart."""
         if self.depth > MAX_DEPTH:
             text = f"byte {self.start}: messages nest deeper than {MAX_DEPTH}"
             raise bad_input(Code.TOO_DEEP, ("bytes", self.start), text)
-        self._messages.left -= 1
-        if self._messages.left < 0:
+        self._left.messages -= 1
+        if self._left.messages < 0:
             text = f"byte {self.start}: more messages than a file of this length should have"
             raise bad_input(Code.TOO_LARGE, ("bytes", self.start), text)
         data, at, end, inner = self.data, self.start, self.end, self.depth + 1
@@ -87,7 +102,7 @@ class Part:
                 raise unreadable(begun, f"a field of the kind {kind}, which there is not")
             if size > end - at:
                 raise unreadable(begun, f"a field of {size} bytes, where only {end - at} are left")
-            yield Field(number, kind, begun, 0, Part(data, at, at + size, inner, self._messages))
+            yield Field(number, kind, begun, 0, Part(data, at, at + size, inner, self._left))
             at += size
 
 
@@ -141,7 +156,7 @@ class Field(NamedTuple):
 
 def message(data: bytes) -> Part:
     """The whole file as one message."""
-    return Part(data, 0, len(data), 0, _Messages(len(data)))
+    return Part(data, 0, len(data), 0, _Left(len(data)))
 
 
 def unreadable(at: int, what: str) -> BadInput:

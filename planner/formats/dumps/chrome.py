@@ -39,7 +39,7 @@ class _Bar(NamedTuple):
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of the trace's buffers. Times that are no whole numbers are counted in the order in which they come."""
-    document = source.loaded
+    document = source.loaded((), ("traceEvents",))
     events = document.get("traceEvents") if isinstance(document, dict) else document
     at: Place = ("traceEvents",) if isinstance(document, dict) else ()
     if not isinstance(events, list):

@@ -50,7 +50,7 @@ NOTHING = _Held(0, {})
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem, with a memory for each device. What is there from before lives from the beginning, what is not freed to the end."""
-    document = source.loaded
+    document = source.loaded(("device_traces", None), ("segments",))
     report = Report()
     if not isinstance(document, dict):
         raise bad_input(Code.WRONG_TYPE, (), "must be an object")

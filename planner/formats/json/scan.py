@@ -6,18 +6,18 @@ C code alone; only when something is wrong does exact_scan.py go through it char
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import time
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-
-from ...checks.limits import MAX_DEPTH, MAX_DIGITS
+from ...checks.limits import MAX_DEPTH, MAX_DIGITS, MOST_KEYS
 from ...checks.report import Report, bad_input, quoted
 from ...model.deadline import LOOK_EVERY, look
 from ...model.errors import Code
 from ..documents import ANSWERS
+from .pieces import PIECE, Piece, Span, container, deepest, member, pieces, root
 
 WIDE = 1000
 """An object with more keys than this is looked at with care: each key might become an error."""
@@ -30,7 +30,6 @@ _HALF_SURROGATE = re.compile(
 READING = "reading"
 _SPACE = re.compile(r"[ \t\n\r,]*")
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
-_ESCAPE = re.compile(rb"\\.", re.DOTALL)
 NOT_STRUCTURE = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 
 
@@ -49,26 +48,66 @@ def scan(data: bytes) -> Scanned:
     """Raises BadInput unless the bytes are sound JSON."""
     begun = time.monotonic()
     look(READING)
-    text = _decode(data)
-    if _depth(data) > MAX_DEPTH or (b"\\u" in data and _HALF_SURROGATE.search(data)):
-        _find_fault(text)
-        if _depth(data) > MAX_DEPTH:  # brackets beyond the end of what exact_scan saw
+    _require_text(data)
+    if deepest(data) > MAX_DEPTH or (b"\\u" in data and _HALF_SURROGATE.search(data)):
+        _find_fault(data)
+        if deepest(data) > MAX_DEPTH:  # brackets beyond the end of what exact_scan saw
             raise bad_input(Code.TOO_DEEP, (), f"brackets nest deeper than {MAX_DEPTH}")
-    hooks = _Hooks()
-    parse_int = hooks.integer if _LONG_NUMBER in data.translate(_DIGITS_ALIKE) else None
+    hooks = _Hooks(has_long_numbers=_has_long_numbers(data))
     look(READING)
     try:
-        top = json.loads(
-            text,
-            object_pairs_hook=hooks.object,
-            parse_constant=hooks.constant,
-            parse_float=hooks.float,
-            parse_int=parse_int,
-        )
+        top = _read(data, hooks)
     except (ValueError, RecursionError):
-        _find_fault(text)
+        _find_fault(data)
         raise bad_input(Code.INVALID_JSON, (), "is not valid JSON") from None
-    return Scanned(hooks.last if isinstance(top, _Object) else None, hooks.wide, time.monotonic() - begun)
+    return Scanned(top, hooks.wide, time.monotonic() - begun)
+
+
+def _read(data: bytes, hooks: _Hooks) -> dict[str, Any] | None:
+    """Everything in the document, a piece after the other; the document's own keys. ValueError: look closely."""
+    whole = root(data)
+    if whole is None or whole.end - whole.begin <= PIECE:
+        return hooks.last if isinstance(hooks.load(data), _Object) else None
+    return _read_container(data, whole, hooks)
+
+
+def _read_container(data: bytes, span: Span, hooks: _Hooks) -> dict[str, Any] | None:
+    """The keys of a long object; of a long list nothing is kept."""
+    is_object = data[span.begin] == ord("{")
+    keys: dict[str, Any] = {}
+    count = 0
+    for piece in pieces(data, span):
+        found = _large(data, piece, is_object=is_object) if piece.is_large else None
+        if found is None:
+            opening, closing = (b"{", b"}") if is_object else (b"[", b"]")
+            read = hooks.load(opening + data[piece.begin : piece.end] + closing)
+            here = hooks.last if isinstance(read, _Object) else {}
+            if (len(here) if is_object else len(read)) != piece.children:
+                raise ValueError  # a comma with nothing before or behind it
+        else:
+            key, value = found
+            _read_container(data, value, hooks)
+            here = {hooks.load(key): None} if is_object else {}
+        count += len(here)
+        keys.update(here)
+        if len(keys) != count:
+            raise ValueError
+        hooks.wide = hooks.wide or count > WIDE
+        if count > MOST_KEYS:
+            _find_fault(data)
+    return keys if is_object else None
+
+
+def _large(data: bytes, piece: Piece, *, is_object: bool) -> tuple[bytes, Span] | None:
+    """The key and the place of a large child, if it is a list or an object itself."""
+    key, begin = b"", piece.begin
+    if is_object:
+        found = member(data, piece)
+        if found is None:
+            raise ValueError
+        key, begin = found
+    value = container(data, begin, piece.end)
+    return None if value is None else (key, value)
 
 
 def members(data: bytes) -> dict[str, bytes]:
@@ -109,10 +148,20 @@ _AN_OBJECT = _Object()
 class _Hooks:
     """What json.loads calls; a ValueError from here means: look closely."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_long_numbers: bool) -> None:
         self.last: dict[str, Any] = {}
         self.wide = False
         self._objects = 0
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=self.object,
+            parse_constant=self.constant,
+            parse_float=self.float,
+            parse_int=self.integer if has_long_numbers else None,
+        )
+
+    def load(self, data: bytes) -> Any:
+        """What stands there. Raises ValueError."""
+        return self._decoder.decode(data.decode("utf-8"))
 
     def object(self, pairs: list[tuple[str, Any]]) -> _Object:
         self.last = dict(pairs)
@@ -140,35 +189,44 @@ class _Hooks:
         return int(digits)
 
 
-def _decode(data: bytes) -> str:
+def _require_text(data: bytes) -> None:
+    """Raises BadInput unless it is UTF-8."""
+    if data.startswith(codecs.BOM_UTF8):
+        raise bad_input(Code.INVALID_JSON, (), "begins with a byte order mark; save the file as UTF-8 without one")
+    if data.isascii():
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        from .exact_scan import exact_scan
+        for begin in range(0, len(data), PIECE):
+            decoder.decode(data[begin : begin + PIECE])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        _say_no_text(data)
 
+
+def _say_no_text(data: bytes) -> NoReturn:
+    from .exact_scan import exact_scan
+
+    try:
+        data.decode("utf-8")
+        raise AssertionError
+    except UnicodeDecodeError as error:
         place, _ = exact_scan(data[: error.start].decode("utf-8"), Report())
         raise bad_input(Code.INVALID_JSON, place, f"is not UTF-8: byte {error.start} cannot be decoded") from None
-    if text.startswith("\ufeff"):
-        raise bad_input(Code.INVALID_JSON, (), "begins with a byte order mark; save the file as UTF-8 without one")
-    return text
 
 
-def _depth(data: bytes) -> int:
-    """The deepest nesting of brackets outside strings, if the document is valid up to there."""
-    if b"\\" in data:
-        data = _ESCAPE.sub(b"", data)
-    marks = np.frombuffer(data.translate(None, NOT_STRUCTURE), np.uint8)
-    outside = np.cumsum(marks == ord('"')) % 2 == 0
-    opening = (marks == ord("[")) | (marks == ord("{"))
-    closing = (marks == ord("]")) | (marks == ord("}"))
-    steps = np.where(outside, opening.astype(np.int8) - closing.astype(np.int8), 0)
-    return int(np.cumsum(steps, dtype=np.int64).max(initial=0))
+def _has_long_numbers(data: bytes) -> bool:
+    """Is some number longer than MAX_DIGITS? Digits in texts count, too."""
+    step = PIECE - len(_LONG_NUMBER)
+    return any(
+        _LONG_NUMBER in data[begin : begin + PIECE].translate(_DIGITS_ALIKE) for begin in range(0, len(data), step)
+    )
 
 
-def _find_fault(text: str) -> None:
+def _find_fault(data: bytes) -> None:
     """Raises BadInput if the exact scan finds what made the fast look suspicious."""
     from .exact_scan import exact_scan  # only for what is broken
 
     report = Report()
-    exact_scan(text, report)
+    exact_scan(data.decode("utf-8"), report)
     report.raise_if_any()

@@ -20,6 +20,8 @@ from ...model.errors import Code
 from .scan import WIDE, Scanned
 from .sentences import BUFFER_ID_ERROR, LABEL_ERROR, describe_error
 
+LARGE = 1 << 20
+"""A document of more bytes is validated in pieces."""
 STRICT = ConfigDict(strict=True, extra="forbid")
 """For every wire type: no conversions, no unknown fields."""
 STRICT_VALUES = ConfigDict(strict=True)
@@ -91,12 +93,21 @@ def field_names(*objects: type) -> frozenset[str]:
 def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     """The document as plain Python objects. Raises BadInput with at most MAX_FINDINGS findings, and the number of the rest."""
     expect(scanned.seconds, "reading", f"{len(data)} bytes")
+    if len(data) > LARGE:
+        from .long_documents import validate_in_pieces  # most documents are not
+
+        return validate_in_pieces(wire, data, scanned)
     if scanned.wide and wire.names is not None:
         report = Report()
-        _report_wide(wire, from_json(data), report)
+        report_wide(wire, from_json(data), (), report)
         report.raise_if_any()
         expect(scanned.seconds, "reading", f"{len(data)} bytes")
-    if not _needed(wire.document.core_schema) <= (scanned.top or {}).keys():
+    return validated(wire, data, scanned.top or {})
+
+
+def validated(wire: Wire, data: bytes, top: Mapping[str, Any]) -> Any:
+    """The same, all at once."""
+    if not _needed(wire.document.core_schema) <= top.keys():
         # Pydantic would make an error of each field that is missing, with a copy of the whole document.
         report = Report()
         _take_apart(wire, from_json(data), report)
@@ -119,10 +130,10 @@ def _needed(schema: Any) -> set[str]:
     return {name for name, field in schema["fields"].items() if field["required"]}
 
 
-def _report_wide(wire: Wire, document: Any, report: Report) -> None:
+def report_wide(wire: Wire, document: Any, place: Place, report: Report) -> None:
     """Objects with more keys than any type has: their unknown fields, most of them only counted."""
     names = wire.names or frozenset()
-    todo: list[tuple[Place, Any]] = [((), document)]
+    todo: list[tuple[Place, Any]] = [(place, document)]
     while todo:
         tick("reading")
         place, here = todo.pop()
@@ -152,10 +163,10 @@ def _take_apart(wire: Wire, document: Any, report: Report) -> None:
     for path, items in longs:
         part = parts[path]
         for i, item in enumerate(in_time(items, "reading", path[-1])):
-            _validate_item(part, item, (*path, i), report)
+            validate_item(part, item, (*path, i), report)
 
 
-def _validate_item(part: Part, item: Any, place: Place, report: Report) -> None:
+def validate_item(part: Part, item: Any, place: Place, report: Report) -> None:
     if part.member is not None and isinstance(item, list):
         _validate_all(part.member, item, place, report)
         return

@@ -84,7 +84,15 @@ def _choosing_wire() -> Wire:
         v.AlternativeWire,
         v.MoreLifeWire,
     )
-    return Wire(TypeAdapter(v.ChoosingProblemWire), _lists, field_names(*_KINDS, *kinds), frozenset({"costs"}))
+    pairs = Part(TypeAdapter(v.Choosables, config=STRICT_VALUES))
+    groups = Part(TypeAdapter(v.VariantGroupWire), {"alternatives": TypeAdapter(v.AlternativeWire)})
+    more: dict[tuple[str, ...], Part] = {
+        ("variants", "groups"): groups,
+        ("variants", "requires"): pairs,
+        ("variants", "forbids"): pairs,
+    }
+    names = field_names(*_KINDS, *kinds)
+    return Wire(TypeAdapter(v.ChoosingProblemWire), lambda: {**_lists(), **more}, names, frozenset({"costs"}))
 
 
 @cache
@@ -113,7 +121,7 @@ def read(source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
     if any(mark in source.data for mark in SYMBOL_MARKS):
         from .shapes.read import read_shaped_document, shaped_document  # what most problems do without
 
-        document = shaped_document(source.data)
+        document = shaped_document(source)
         if document is not None:
             return read_shaped_document(document, source.name, _read_plain)
     return _read_plain(source)

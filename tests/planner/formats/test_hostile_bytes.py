@@ -19,8 +19,8 @@ from tests.planner.formats.models.onnx.models import inside, node, number
 from tests.planner.formats.models.onnx.models import value as declared
 
 COUNT = 2000
-MOST = 60
-"""Bytes of memory for each byte of JSON: an empty object takes three of these, and 72 of those."""
+MOST = 5
+"""Bytes of memory for each byte of JSON, besides a base."""
 
 
 def onnx(graph: bytes, functions: bytes = b"") -> bytes:
@@ -93,7 +93,7 @@ def test_more_events_than_a_file_of_this_length_should_have_are_refused(monkeypa
                 read_problem(buffers + traces, format="xla")
 
 
-EMPTY: list[dict[str, int]] = [{}] * 4000
+EMPTY: list[dict[str, int]] = [{}] * 400_000
 DOCUMENTS = {
     "memplan": {"format": "memplan/1", "buffers": EMPTY},
     "dsa": {"schema_version": 1, "problem": {"buffers": EMPTY}},
@@ -119,4 +119,4 @@ def test_lists_of_empty_objects_are_refused_in_little_memory(name: str) -> None:
     finally:
         tracemalloc.stop()
     assert error.findings
-    assert peak < MOST * len(data) + (1 << 18)
+    assert peak < MOST * len(data) + (1 << 23)

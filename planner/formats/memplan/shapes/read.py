@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,15 +16,18 @@ from ....planning.shapes.shaped import ShapedProblem, check_symbols
 from ...documents import Source
 from ...json.sentences import kind_of
 
+RANGE = re.compile(rb'"size_range"[ \t\n\r]*:')
 MOST_PARTS = 100_000
 """Of all different expressions of a problem."""
 
 ReadPlain = Callable[[Source], tuple[Problem, tuple[str, ...]]]
 
 
-def shaped_document(data: bytes) -> dict[str, Any] | None:
+def shaped_document(source: Source) -> dict[str, Any] | None:
     """The document, which is sound JSON, if sizes in it may depend on symbols; None for all others."""
-    document = json.loads(data)
+    if "symbols" not in source.top and not RANGE.search(source.data):
+        return None
+    document = source.loaded()
     if not isinstance(document, dict):
         return None
     buffers = document.get("buffers")

@@ -30,7 +30,7 @@ MOST_NODES = 1 << 17
 """Of all graphs and functions together, those of functions as often as they are run."""
 MOST_HELD = 1 << 20
 """Tensors in sequences, as often as one is in any."""
-NODES, BYTES_A_NODE = 1 << 15, 64
+NODES, BYTES_A_NODE = 1 << 15, 512
 """So many a file of any length may have, and one more for each so many bytes."""
 MOST_FUNCTIONS = 32
 """Functions of the model's own inside each other."""

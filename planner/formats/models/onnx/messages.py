@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ....checks.report import Place, bad_input, quoted
@@ -23,6 +24,8 @@ from .model import (
     Reference,
 )
 
+A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 500, 200, 350, 300, 32
+"""Bytes of memory for what is made of a message, names aside."""
 LONGEST_LIST = 1 << 16
 """Numbers of a list that may say something of shapes; longer ones are weights."""
 
@@ -119,6 +122,7 @@ def _graph(part: Part, place: Place, depth: int) -> Graph:
 
 
 def _node(part: Part, place: Place, depth: int) -> Node:
+    part.keep(A_NODE)
     operator = domain = name = ""
     inputs: list[str] = []
     outputs: list[str] = []
@@ -147,6 +151,7 @@ def _node(part: Part, place: Place, depth: int) -> Node:
 
 
 def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
+    part.keep(AN_ATTRIBUTE)
     name, said = "", 0
     found: dict[str, Attribute] = {}
     lists: dict[str, list[int | float | str]] = {"ints": [], "floats": [], "strings": []}
@@ -165,11 +170,12 @@ def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
             case 6:
                 found["graph"] = _graph(each.part, (*place, "attribute", name or "graph"), depth + 1)
             case 7:
-                _extend(lists["floats"], each.floats())
+                _extend(part, lists["floats"], each.floats())
             case 8:
-                _extend(lists["ints"], each.numbers())
+                _extend(part, lists["ints"], each.numbers())
             case 9:
-                _extend(lists["strings"], [each.part.bytes[:64].decode("utf-8", "replace")])
+                part.keep(A_TENSOR)
+                _extend(part, lists["strings"], [each.part.bytes[:64].decode("utf-8", "replace")])
             case 20:
                 said = each.signed
             case 21:
@@ -192,14 +198,16 @@ def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
     return name, tuple(next((each for each in lists.values() if each), ()))
 
 
-def _extend(into: list[int | float | str], values: object) -> None:
-    for value in values:  # type: ignore[attr-defined]
+def _extend(part: Part, into: list[int | float | str], values: Iterable[int | float | str]) -> None:
+    for value in values:
         if len(into) >= LONGEST_LIST:
             return
+        part.keep(A_NUMBER)
         into.append(value)
 
 
 def _tensor(part: Part) -> Constant:
+    part.keep(A_TENSOR)
     name, element = "", 0
     shape: list[int] = []
     numbers: list[int | float | str] = []
@@ -216,9 +224,9 @@ def _tensor(part: Part) -> Constant:
             case 2:
                 element = each.signed
             case 4:
-                _some(numbers, each, floats=True)
+                _some(part, numbers, each, floats=True)
             case 5 | 7 | 11:
-                _some(numbers, each, floats=False)
+                _some(part, numbers, each, floats=False)
             case 8:
                 name = each.text()
             case 9:
@@ -234,10 +242,11 @@ def _tensor(part: Part) -> Constant:
     return Constant(name, element, tuple(shape), raw, tuple(numbers), is_outside)  # type: ignore[arg-type]
 
 
-def _some(into: list[int | float | str], each: Field, *, floats: bool) -> None:
+def _some(part: Part, into: list[int | float | str], each: Field, *, floats: bool) -> None:
     for value in each.floats() if floats else each.numbers():
         if len(into) > MOST_NUMBERS:
             return
+        part.keep(A_NUMBER)
         into.append(value)
 
 
@@ -256,6 +265,7 @@ def _sparse(part: Part) -> Constant:
 
 
 def _declared(part: Part, place: Place) -> Declared:
+    part.keep(A_DECLARED)
     name, kind = "", None
     for each in part.fields():
         if each.number == 1:
@@ -303,6 +313,7 @@ def _tensor_type(name: str, part: Part, place: Place) -> Declared:
 
 
 def _dimension(part: Part, place: Place) -> int | str | None:
+    part.keep(A_NUMBER)
     found: int | str | None = None
     for each in part.fields():
         if each.number == 1:

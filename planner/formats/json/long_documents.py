@@ -1,0 +1,98 @@
+"""Documents that are too long to be made into objects before anybody knows whether they are sound.
+
+Their long lists are validated a piece at a time, up to the first that is wrong; then each piece is only looked at for what else is wrong. What is left
+is short, or is refused unless a file of this length should have so much in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import SchemaValidator, core_schema, from_json
+
+from ...checks.report import Place, Report
+from ...model.deadline import look
+from ...model.errors import BadInput
+from .pieces import Span, long_lists, pieces, require_room, shortened
+from .scan import Scanned
+from .strict import Part, Wire, report_wide, validate_item, validated
+
+VALIDATED = (350, 32)
+"""Bytes of memory that validation takes: of a list or object, and of what stands in one."""
+
+
+def validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
+    """The document as plain Python objects. Raises BadInput as `validate` does."""
+    parts = wire.lists()
+    lists = sorted(long_lists(data, parts), key=lambda found: found[1])
+    rest = shortened(data, [span for _, span in lists])
+    require_room(rest, len(data), (), VALIDATED)
+    report = Report()
+    if scanned.wide and wire.names is not None:
+        report_wide(wire, from_json(rest), (), report)
+    document: Any = None
+    try:
+        if not report:
+            document = validated(wire, rest, scanned.top or {})
+    except BadInput as error:
+        for finding in error.findings:
+            report.include(finding)
+        report.count(error.more)
+    for path, span in lists:
+        place: Place = tuple(map(str, path))
+        items = _items(wire, parts[place], data, span, place, report)  # type: ignore[index]  # all are names
+        if not report:
+            holder = document
+            for key in place:
+                holder = holder[key]
+            holder.extend(items)
+    report.raise_if_any()
+    return document
+
+
+def _items(wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report) -> list[Any]:
+    """All but the first piece of a list; none where something is wrong, which is reported."""
+    several = _several(part.item)
+    found: list[Any] = []
+    for piece in pieces(data, span):
+        look("reading")
+        if not piece.first:
+            continue
+        text = data[piece.begin : piece.end]
+        if piece.is_large:
+            found.append(_large(wire, part, text, (*path, piece.first), len(data), report))
+            continue
+        if not report:
+            try:
+                found += several.validate_json(b"[" + text + b"]")
+                continue
+            except ValidationError:
+                found.clear()
+        for i, item in enumerate(from_json(b"[" + text + b"]"), piece.first):
+            if wire.names is not None:
+                report_wide(wire, item, (*path, i), report)
+            validate_item(part, item, (*path, i), report)
+    return found
+
+
+def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, report: Report) -> Any:
+    """One item that is long, whose own lists may be."""
+    lists = sorted(long_lists(text, [(name,) for name in part.inner]), key=lambda found: found[1])
+    rest = shortened(text, [span for _, span in lists])
+    require_room(rest, length, place, VALIDATED)
+    item = from_json(rest)
+    if wire.names is not None:
+        report_wide(wire, item, place, report)
+    validate_item(part, item, place, report)
+    for (name,), span in lists:
+        inner = Part(part.inner[str(name)])
+        more = _items(wire, inner, text, span, (*place, str(name)), report)
+        if not report:
+            item[name].extend(more)
+    return item
+
+
+def _several(item: TypeAdapter[Any]) -> SchemaValidator:
+    """Of a list of such items."""
+    return SchemaValidator(core_schema.list_schema(item.core_schema, fail_fast=True))

@@ -1,0 +1,185 @@
+"""Long lists and objects in JSON, a piece at a time, so that what is made of a document need never be there all at once.
+
+Brackets, quotes and commas are found without making anything of what stands between them. Whoever reads a piece finds out whether it is sound.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from solvers.model.instance import Ints
+
+from ...checks.report import Place, bad_input
+from ...model.deadline import look
+from ...model.errors import Code
+
+PIECE = 1 << 16
+"""Bytes that are read at once."""
+ALLOWANCE, FOR_EACH = 1 << 26, 5
+"""Bytes of memory that what is read at once may take, besides so many for each of the document's."""
+ANY: Final = None
+"""Every item of a list."""
+Path: TypeAlias = tuple[str | int | None, ...]
+_CHUNK = 1 << 18
+"""Bytes that are looked at together."""
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
+_BLANK = b" \t\n\r"
+_SPACE = re.compile(rb"[ \t\n\r]*")
+_KEY = re.compile(rb'[ \t\n\r]*("[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*")[ \t\n\r]*:[ \t\n\r]*', re.DOTALL)
+_STEPS = np.zeros(256, dtype=np.int8)
+_STEPS[[*b"[{"]] = 1
+_STEPS[[*b"]}"]] = -1
+
+
+class Piece(NamedTuple):
+    """Children of a list or an object that stand there one after the other, or a single one that is large."""
+
+    first: int
+    """The number of the first."""
+    begin: int
+    end: int
+    """Where they stand, without the commas around them."""
+    children: int
+
+    @property
+    def is_large(self) -> bool:
+        return self.end - self.begin > PIECE
+
+
+class Span(NamedTuple):
+    """A list or an object, from its first bracket to its last."""
+
+    begin: int
+    end: int
+
+
+def _levels(
+    data: bytes, begin: int, end: int
+) -> Iterator[tuple[int, np.ndarray[tuple[int], np.dtype[np.uint8]], Ints]]:
+    """Of each chunk where it begins, its bytes with what is in texts blanked, and how deep each of them stands (brackets: within them)."""
+    inside, depth = False, 0
+    while begin < end:
+        look("reading")
+        stop = min(begin + _CHUNK, end)
+        chunk = data[begin:stop]
+        while chunk.endswith(b"\\") and stop < end and (len(chunk) - len(chunk.rstrip(b"\\"))) % 2:
+            stop += 1
+            chunk = data[begin:stop]
+        if b"\\" in chunk:
+            chunk = _ESCAPE.sub(b"  ", chunk)
+        raw = np.frombuffer(chunk, np.uint8).copy()
+        quotes = raw == ord('"')
+        within = (np.cumsum(quotes, dtype=np.int32) + inside) % 2 == 1
+        inside = bool(within[-1])
+        raw[within | quotes] = ord(" ")
+        steps = _STEPS[raw]
+        levels = np.cumsum(steps, dtype=np.int32) + depth
+        depth = int(levels[-1])
+        yield begin, raw, np.where(steps < 0, levels + 1, levels)
+        begin = stop
+
+
+def deepest(data: bytes) -> int:
+    """How deep brackets nest outside of texts, if the document is sound up to there."""
+    return max((int(levels.max()) for _, _, levels in _levels(data, 0, len(data))), default=0)
+
+
+def root(data: bytes) -> Span | None:
+    """The document, if it is a list or an object."""
+    return container(data, 0, len(data))
+
+
+def stripped(data: bytes, begin: int, end: int) -> Span:
+    """Without white space around it."""
+    begin = _SPACE.match(data, begin, end).end()  # type: ignore[union-attr]  # it matches nothing as well
+    while begin < end and data[end - 1] in _BLANK:
+        tail = data[max(begin, end - PIECE) : end]
+        end -= len(tail) - len(tail.rstrip(_BLANK))
+    return Span(begin, end)
+
+
+def pieces(data: bytes, span: Span) -> Iterator[Piece]:
+    """The children of a list or an object, in pieces of about PIECE bytes; a child that is longer is one alone. None where it is empty."""
+    start, first = span.begin + 1, 0
+    last, count = -1, 0
+    """The last comma that can end a piece, and how many children it ends."""
+    end = span.end - 1
+    for begin, raw, levels in _levels(data, start, end):
+        commas = np.flatnonzero((raw == ord(",")) & (levels == 0)) + begin
+        at = 0
+        while at < len(commas):
+            upto = int(np.searchsorted(commas, start + PIECE, side="right"))
+            if upto > at:
+                last, count, at = int(commas[upto - 1]), count + upto - at, upto
+            elif count:
+                yield Piece(first, start, last, count)
+                start, first, count = last + 1, first + count, 0
+            else:
+                yield Piece(first, start, int(commas[at]), 1)
+                start, first, at = int(commas[at]) + 1, first + 1, at + 1
+    if count and end - start > PIECE:
+        yield Piece(first, start, last, count)
+        start, first, count = last + 1, first + count, 0
+    rest = stripped(data, start, end)
+    if first or count or rest.begin < rest.end:
+        yield Piece(first, start, end, count + 1)
+
+
+def member(data: bytes, piece: Piece) -> tuple[bytes, int] | None:
+    """A large member of an object: its key as it is written, and where its value begins."""
+    found = _KEY.match(data, piece.begin, piece.end)
+    return None if found is None else (found[1], found.end())
+
+
+def container(data: bytes, begin: int, end: int) -> Span | None:
+    """What stands there, if it may be one list or object."""
+    span = stripped(data, begin, end)
+    is_one = span.end - span.begin >= 2 and (data[span.begin], data[span.end - 1]) in (tuple(b"[]"), tuple(b"{}"))
+    return span if is_one else None
+
+
+def long_lists(data: bytes, paths: Iterable[Path]) -> Iterator[tuple[Path, Span]]:
+    """Where the lists at these places stand, if they are long; of a sound document. ANY in a path is every item of a list."""
+    whole = root(data)
+    waiting: list[tuple[Path, Span]] = [] if whole is None else [((), whole)]
+    while waiting:
+        place, span = waiting.pop()
+        is_list = data[span.begin] == ord("[")
+        if is_list and any(_leads(place, path) and len(path) == len(place) for path in paths):
+            yield place, span
+            continue
+        further = [path[len(place)] for path in paths if len(path) > len(place) and _leads(place, path)]
+        for piece in pieces(data, span) if further and is_list == (ANY in further) else ():
+            if piece.is_large:
+                found = (b"", piece.begin) if is_list else member(data, piece)
+                inner = None if found is None else container(data, found[1], piece.end)
+                key = piece.first if is_list or found is None else found[0][1:-1].decode()
+                if inner is not None and (is_list or key in further):
+                    waiting.append(((*place, key), inner))
+
+
+def _leads(place: Path, path: Path) -> bool:
+    return all(there in (here, ANY) for here, there in zip(place, path, strict=False))
+
+
+def shortened(data: bytes, spans: Iterable[Span]) -> bytes:
+    """The document with the first piece of each of these lists alone."""
+    kept: list[bytes] = []
+    at = 0
+    for span in sorted(spans):
+        kept.append(data[at : next(pieces(data, span)).end])
+        at = span.end - 1
+    return b"".join([*kept, data[at:]])
+
+
+def require_room(part: bytes, length: int, place: Place, costs: tuple[int, int]) -> None:
+    """Raises BadInput if so much of a document of this length would take more memory than it should. `costs`: of a list or object, and of a value."""
+    containers = part.count(b"[") + part.count(b"{")
+    values = part.count(b",") + part.count(b":")
+    if costs[0] * containers + costs[1] * values > ALLOWANCE + FOR_EACH * length:
+        text = "holds more lists, objects and values in one place than a document of this length should have"
+        raise bad_input(Code.TOO_LARGE, place, text)

@@ -1,0 +1,91 @@
+"""Measures how much memory reading takes beyond that of the idle process, for each byte of the file. Prints a Markdown table.
+
+python -m scripts.measure.reading [--mib 8] [--only WORD]...
+
+Each file is read by a process of its own, which has read a small file of the format before. What counts is its largest resident set from there on, the
+file's own bytes among it. Files that end in a problem hold what the problem takes; the others are refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from planner.formats import FORMATS, read_problem
+from planner.model.errors import BadInput
+from scripts.measure.reading_files import FILES
+
+MIB = 1 << 20
+
+
+def resident(word: str) -> int:
+    """VmRSS, now; VmHWM, at most."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(word + ":")) << 10
+
+
+def measure(format_: str, path: str, back: Connection) -> None:
+    """In a process of its own."""
+    for row in FORMATS.values():
+        if row.name == format_:
+            read_problem(row.document, format=format_)
+            for broken in (row.document[:-3], b"{}", b"x"):
+                try:
+                    read_problem(broken, format=format_)
+                except BadInput:
+                    pass
+    before = resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+    data = Path(path).read_bytes()
+    try:
+        problem, _ = read_problem(data, format=format_)
+        said = f"{len(problem.buffers)} buffers"
+    except BadInput as error:
+        said = f"{error.findings[0].code}"
+    back.send((resident("VmHWM") - before, said))
+    back.close()
+
+
+def row(name: str, format_: str, make: Callable[[int], bytes], size: int, folder: Path) -> str:
+    data = make(size)
+    path = folder / "measured"
+    path.write_bytes(data)
+    length = len(data)
+    del data
+    here, there = multiprocessing.Pipe(duplex=False)
+    child = multiprocessing.get_context("spawn").Process(target=measure, args=(format_, str(path), there))
+    child.start()
+    there.close()
+    try:
+        more, said = here.recv()
+    except EOFError:
+        more, said = 0, "DIED"
+    child.join()
+    path.unlink()
+    return f"| {format_} | {name} | {length / MIB:.1f} | {said} | {more / MIB:.0f} | {more / length:.1f} |"
+
+
+def main() -> None:
+    import tempfile
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mib", type=float, default=8)
+    parser.add_argument("--only", action="append", help="formats and files with this word in their names")
+    arguments = parser.parse_args()
+    print(
+        "| format | file | MiB | what comes of it | MiB more | for each byte |\n|---|---|---|---|---|---|", flush=True
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for (format_, name), make in FILES.items():
+            if arguments.only and not any(word in f"{format_} {name}" for word in arguments.only):
+                continue
+            print(row(name, format_, make, int(arguments.mib * MIB), Path(folder)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""A document that is read a piece at a time says what it says as a whole, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.formats import read_problem
+from planner.formats.documents import Source
+from planner.formats.json import loading, pieces, scan, strict
+from planner.model.errors import MAX_FINDINGS, BadInput
+from tests.planner.formats.test_fuzz import attempt, broken, mutations
+from tests.small.strategies import effort
+
+VALUES = st.recursive(
+    st.sampled_from([None, True, 0, -1, 1.5, "", "a,b", '"', "\\", "[{", "}]", "ä€", "\U0001f600"]),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.sampled_from(["a", ",", "\\", '"', "]"]), inner),
+    max_leaves=30,
+)
+
+
+@contextmanager
+def small() -> Iterator[None]:
+    """Everything is longer than a piece."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (pieces, scan, loading):
+            patch.setattr(module, "PIECE", 24)
+        patch.setattr(pieces, "_CHUNK", 7)
+        patch.setattr(strict, "LARGE", 0)
+        yield
+
+
+def scanned(data: bytes) -> Any:
+    """The keys, or what is wrong."""
+    try:
+        found = scan.scan(data)
+    except BadInput as error:
+        return [(finding.code, finding.pointer) for finding in error.findings], error.more
+    return None if found.top is None else {*found.top}
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> bytes:
+    indent = draw(st.sampled_from([None, 1]))
+    text = json.dumps(draw(VALUES), ensure_ascii=draw(st.booleans()), indent=indent)
+    return broken(draw, text.encode()) if draw(st.booleans()) else text.encode()
+
+
+@effort(300, 20000)
+@given(documents())
+def test_a_first_look_finds_the_same_in_pieces(data: bytes) -> None:
+    whole = scanned(data)
+    with small():
+        assert scanned(data) == whole
+        if not isinstance(whole, tuple):
+            assert pieces.deepest(data) <= 64
+            assert _plain(Source(data).loaded((), ("a",), ("a", None), (",",))) == json.loads(data)
+
+
+def _plain(value: Any) -> Any:
+    """With lists that are there."""
+    if isinstance(value, list):
+        assert len(value) == len([*value])
+        return [_plain(each) for each in value]
+    return {key: _plain(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+@effort(150, 10000)
+@given(mutations())
+def test_reading_in_pieces_gives_the_same(data: bytes) -> None:
+    whole = attempt(data)
+    with small():
+        found = attempt(data)
+    if isinstance(whole, BadInput):
+        assert isinstance(found, BadInput)
+        if whole.more == 0 and len(whole.findings) < MAX_FINDINGS:
+            assert {(f.code, f.pointer) for f in found.findings} == {(f.code, f.pointer) for f in whole.findings}
+    else:
+        assert found == whole
+
+
+def test_every_wrong_item_is_counted() -> None:
+    buffers = [{"id": i, "size": 8, "live": [[0, 1]], "kind": "x"} for i in range(100)]
+    for i in range(40, 100):
+        buffers[i]["size"] = "8"
+    data = json.dumps({"format": "memplan/1", "lifetimes": "half_open", "buffers": buffers}).encode()
+    with small(), pytest.raises(BadInput) as caught:
+        read_problem(data)
+    assert [f.pointer for f in caught.value.findings] == [f"/buffers/{i}/size" for i in range(40, 40 + MAX_FINDINGS)]
+    assert caught.value.more == 60 - MAX_FINDINGS
