@@ -9,10 +9,9 @@ file's own bytes among it. Files that end in a problem hold what the problem tak
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
-import sys
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -35,10 +34,8 @@ def measure(format_: str, path: str, back: Connection) -> None:
         if row.name == format_:
             read_problem(row.document, format=format_)
             for broken in (row.document[:-3], b"{}", b"x"):
-                try:
+                with suppress(BadInput):
                     read_problem(broken, format=format_)
-                except BadInput:
-                    pass
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     data = Path(path).read_bytes()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from tests.planner.formats.models.onnx.models import inside, node, number
 from tests.planner.formats.models.onnx.models import value as declared
@@ -148,23 +147,21 @@ FILES: dict[tuple[str, str], Make] = {
         for name, (head, tail) in JSON_HEADS.items()
         for item, text in ITEMS.items()
     },
-    **{
-        ("memplan", "one object of many keys"): rows(
-            b'{"format":"memplan/1","buffers":[],"x":{', lambda i: b'"%d":0' % i, b"}}"
-        ),
-        ("memplan", "keys at the top"): rows(b'{"format":"memplan/1",', lambda i: b'"%d":0' % i, b"}"),
-        ("memplan", "sound, but the last id is there twice"): rows(
-            MEMPLAN,
-            lambda i: b'{"id":"b%d","size":64,"live":[[%d,%d]],"kind":"x"}' % (i, i, i + 2),
-            b',{"id":"b0","size":1,"live":[[0,1]]}]}',
-        ),
-        ("memplan", "one text"): rows(b'{"format":"memplan/1","name":"', lambda i: b"aaaaaaaaaa", b'"}', b""),
-        ("memplan", "letters of three bytes"): rows(
-            b'{"format":"memplan/1","name":"', lambda i: "\u20ac\u20ac".encode(), b'"}', b""
-        ),
-        ("memplan", "and one of four"): rows(
-            '{"format":"memplan/1","name":"\U0001f600'.encode(), lambda i: b"aaaaaaaaaa", b'"}', b""
-        ),
-    },
+    ("memplan", "one object of many keys"): rows(
+        b'{"format":"memplan/1","buffers":[],"x":{', lambda i: b'"%d":0' % i, b"}}"
+    ),
+    ("memplan", "keys at the top"): rows(b'{"format":"memplan/1",', lambda i: b'"%d":0' % i, b"}"),
+    ("memplan", "sound, but the last id is there twice"): rows(
+        MEMPLAN,
+        lambda i: b'{"id":"b%d","size":64,"live":[[%d,%d]],"kind":"x"}' % (i, i, i + 2),
+        b',{"id":"b0","size":1,"live":[[0,1]]}]}',
+    ),
+    ("memplan", "one text"): rows(b'{"format":"memplan/1","name":"', lambda i: b"aaaaaaaaaa", b'"}', b""),
+    ("memplan", "letters of three bytes"): rows(
+        b'{"format":"memplan/1","name":"', lambda i: "\u20ac\u20ac".encode(), b'"}', b""
+    ),
+    ("memplan", "and one of four"): rows(
+        '{"format":"memplan/1","name":"\U0001f600'.encode(), lambda i: b"aaaaaaaaaa", b'"}', b""
+    ),
     **{("onnx", name): make for name, make in ONNX.items()},
 }

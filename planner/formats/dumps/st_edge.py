@@ -39,7 +39,7 @@ class _Memory(NamedTuple):
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of its activations: each memory that holds some, and the file's own places as hints; warnings where memories lie in others."""
-    document = source.loaded()
+    document = source.loaded(("memory_pools",), ("buffers",))
     report = Report()
     memories = dict(_memories(document, report))
     found = list(_buffers(document, memories, report))

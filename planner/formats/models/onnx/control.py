@@ -10,9 +10,9 @@ from ....checks.report import Place, quoted
 from ....graph.operators import Operator, OperatorKind, TensorKind
 from . import dims as d
 from .function import ABSENT, Scope, Several, Value, Written
-from .model import BOOL, INT64, Declared, Graph, Node
+from .model import BOOL, INT64, Attribute, Declared, Graph, Node
 from .rules.site import ShapeError, Site, Type
-from .turns import turns, unrolled
+from .turns import called, unrolled
 from .values import is_settled
 
 if TYPE_CHECKING:
@@ -167,8 +167,6 @@ def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
     try:
         back = _turned(written, outputs, carried)
     except Growing:
-        if turns(trips) is None:
-            raise
         del low.functions[kept:]
         unrolled(low, node, inputs, scope, into)
         return
@@ -204,9 +202,11 @@ def _turns(low: Lowering, node: Node, scope: Scope, j: int, count: Any) -> d.Dim
 
 def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:
     """Scan. What is scanned along another dimension than the first is put in order before."""
-    many = node.attributes.get("num_scan_inputs")
-    if not isinstance(many, int) or not 1 <= many <= len(inputs) or scope.opsets.get("", 9) < 9:
-        raise ShapeError("num_scan_inputs must say how many inputs are scanned (opset 9 or later)")
+    many = _scanned(node, inputs)
+    if scope.opsets.get("", 9) < 9 and "scan_input_axes" not in node.attributes:
+        inputs = inputs[1:]  # how long each sequence is
+        node = _of_each_batch(node, many, len(inputs))
+        many = len(inputs)
     state = [_needed(inputs, j) for j in range(len(inputs) - many)]
     parts = [_needed(inputs, len(state) + j) for j in range(many)]
     site = Site(node, (), (), 0, low.symbols.box)
@@ -247,6 +247,31 @@ def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
             scope.values[name].type = Type(type_.element, tuple(dims))
     entering = tuple(map(into.given_back, state))
     _run(node, into, entering, tuple(whole), into.used(list(taken)), results, function.name)
+
+
+def _scanned(node: Node, inputs: Inputs) -> int:
+    """How many of the inputs are scanned; they are the last."""
+    many = node.attributes.get("num_scan_inputs")
+    if not isinstance(many, int) or not 1 <= many <= len(inputs):
+        raise ShapeError("num_scan_inputs must say how many inputs are scanned")
+    return many
+
+
+def _of_each_batch(node: Node, many: int, count: int) -> Node:
+    """Scan as it was in opset 8, as it is since: one that goes through the batch, and runs another one for each sequence. It takes `count` inputs."""
+    names = [f"{_name(node)}.{j}" for j in range(count)]
+    results = [f"{_name(node)}.out{j}" for j in range(len(node.outputs))]
+    known: dict[str, Attribute] = {
+        "body": _graph(node, "body"),
+        "num_scan_inputs": many,
+        "scan_input_axes": (0,) * many,
+    }
+    inner = replace(node, inputs=tuple(names), outputs=tuple(results), attributes=known)
+    given = tuple(Declared(name, None, None) for name in names)
+    back = tuple(Declared(name, None, None) for name in results)
+    body = Graph("", (inner,), given, back, {}, {}, node.place)
+    whole: dict[str, Attribute] = {"body": body, "num_scan_inputs": count, "scan_input_axes": (0,) * count}
+    return replace(node, attributes=whole)
 
 
 CONTROL: Mapping[str, Callable[[Lowering, Node, Inputs, Scope, Written], None]] = {
@@ -307,4 +332,4 @@ def _needed(inputs: Inputs, j: int) -> Value:
 
 
 def _name(node: Node) -> str:
-    return node.name or next((name for name in node.outputs if name), node.operator)
+    return called(node)

@@ -59,6 +59,8 @@ class Symbols:
         self._names: dict[str, str] = {}
         """Of what stands in the file."""
         self.box: dict[str, tuple[int, int]] = {}
+        self._counts: set[str] = set()
+        """Of what was given, that which says how often something runs."""
         self._of_symbols = Names(mark="_")
         self.missing = Report()
 
@@ -112,6 +114,17 @@ class Symbols:
             self.box[plain] = span
         return d.named(self._names[name], self.box)
 
+    def count(self, name: str) -> int | None:
+        """How often something runs, by what was given under this name; None if nothing was. Raises BadInput unless it is one number."""
+        for each in (name, re.sub(r"\W", "_", name, flags=re.ASCII)):
+            if each in self._given:
+                low, high = self._given[each]
+                if low != high:
+                    raise _bad(f"{quoted(each)} must be one number, since what is carried grows with every turn")
+                self._counts.add(each)
+                return low
+        return None
+
     def require_all_known(self) -> None:
         """Raises BadInput for dimensions that nothing was said of."""
         self.missing.raise_if_any()
@@ -119,6 +132,6 @@ class Symbols:
     def require_all_used(self) -> None:
         """Raises BadInput for values of dimensions that the model does not have."""
         for name in self._given:
-            if name not in self._names and name not in self.box:
+            if name not in self._names and name not in self.box and name not in self._counts:
                 known = ", ".join(list(self.box)[:8]) or "none that has a name"
                 raise _bad(f"there is no dimension {quoted(name)}; there is {known}")

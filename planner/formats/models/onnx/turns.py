@@ -1,7 +1,9 @@
-"""Loops of which every turn is known, as if their graph stood there as often: what such a loop carries may grow, sequences among it."""
+"""Loops of which every turn is known, or how many there are was said: as if their graph stood there as often. What such a loop carries may grow, sequences
+among it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -43,13 +45,15 @@ def turns(trips: Value | Several | None) -> int | None:
 
 
 def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None], scope: Scope, into: Written) -> None:
-    """The turns, one after the other. Raises ShapeError where their number depends on what the model is given."""
+    """The turns, one after the other. Raises ShapeError where their number depends on what is computed, and was not said."""
     body = node.attributes.get("body")
     if not isinstance(body, Graph):
         raise ShapeError("it has no graph body")
-    most = turns(inputs[0] if inputs else None)
+    said = low.symbols.count(f"{called(node)}_turns")
+    known = turns(inputs[0] if inputs else None)
+    most = min((each for each in (said, known) if each is not None), default=None)
     if most is None:
-        raise ShapeError("it carries what may grow, and how many turns it takes is not known")
+        raise _not_known(node, "how many turns it takes")
     test = inputs[1] if len(inputs) > 1 else None
     state = [_there(value, node.inputs[2 + j]) for j, value in enumerate(inputs[2:])]
     if len(body.inputs) != 2 + len(state) or len(body.outputs) <= len(state):
@@ -57,7 +61,7 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
     names = [said.name for said in body.inputs]
     parts: list[list[Value]] = [[] for _ in body.outputs[1 + len(state) :]]
     turn = 0
-    while turn < most and _goes_on(test, node):
+    while turn < most and _goes_on(test, said, node):
         low.count(1, node.place)
         inner = Scope(scope, scope.opsets, body.known)
         low.constants(body, inner, into)
@@ -89,13 +93,25 @@ def _there(value: Value | Several | None, name: str) -> Value | Several:
     return value
 
 
-def _goes_on(test: Value | Several | None, node: Node) -> bool:
+def _goes_on(test: Value | Several | None, said: int | None, node: Node) -> bool:
     """Is another turn taken? Raises ShapeError where nobody knows."""
     if test is None:
         return True
-    if not isinstance(test, Value) or not is_settled(test.content) or test.content.size != 1:
-        raise ShapeError("it carries what may grow, and whether it takes another turn depends on what is computed")
-    return bool(test.content.ravel()[0])
+    if isinstance(test, Value) and is_settled(test.content) and test.content.size == 1:
+        return bool(test.content.ravel()[0])
+    if said is None:
+        raise _not_known(node, "whether it takes another turn")
+    return True
+
+
+def called(node: Node) -> str:
+    """What the node is called: otherwise after what it gives out."""
+    return node.name or next((name for name in node.outputs if name), node.operator)
+
+
+def _not_known(node: Node, what: str) -> ShapeError:
+    name = re.sub(r"\W", "_", called(node), flags=re.ASCII)
+    return ShapeError(f"it carries what may grow, and {what} depends on what is computed: give dim {name[:64]}_turns=4")
 
 
 def _together(parts: list[Value], name: str, into: Written) -> Value:

@@ -200,6 +200,34 @@ def test_a_scan_takes_parts() -> None:
         assert verify(problem, plan(problem)) == ()
 
 
+def test_a_scan_of_opset_8_goes_through_one_sequence_of_a_batch_after_the_other() -> None:
+    body = graph(
+        [node("Add", "s e", "s2"), node("Relu", "s2", "o")],
+        [value("s", [16]), value("e", [16])],
+        [value("s2", [16]), value("o", [16])],
+    )
+    made = graph(
+        [node("Scan", "- s0 x", "sn y", name="scan", body=("graph", body), num_scan_inputs=1)],
+        [value("s0", [3, 16]), value("x", [3, 6, 16])],
+        [value("sn", None), value("y", None)],
+    )
+    problem = read(model(made, opset=8))
+    assert sizes(problem)["main/sn"] == 3 * 64
+    assert sizes(problem)["main/y"] == 3 * 6 * 64
+    assert verify(problem, plan(problem)) == ()
+    end = max(end for spans in lives(problem).values() for _, end in spans or ())
+    assert lives(problem)["main/x"] == lives(problem)["main/s0"] == ((0, end - 1),)
+    ((begin, last),) = lives(problem)["main/sn"] or ()
+    assert (begin < end - 1, last) == (True, end)
+    assert lives(problem)["main/y"] == lives(problem)["main/sn"]
+    flat = graph(
+        [node("Scan", "- s0 x", "sn y", body=("graph", body), num_scan_inputs=1)],
+        [value("s0", []), value("x", [6])],
+        [value("y", None)],
+    )
+    assert refused(model(flat, opset=8))[0] == "invalid_value"
+
+
 def test_functions_of_the_model_stand_where_they_are_used() -> None:
     twice = inside(1, "Twice") + inside(4, "v") + inside(5, "w")
     twice += inside(7, node("Add", "v v", "u")) + inside(7, node("Relu", "u", "w")) + inside(10, "own")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner import Problem, plan, read_problem, verify
@@ -40,9 +42,9 @@ def sizes(problem: Problem) -> dict[int | str, int]:
     return {buffer.id: buffer.size for buffer in problem.buffers}
 
 
-def refused(data: bytes) -> tuple[str, str, str]:
+def refused(data: bytes, format_: str = "onnx") -> tuple[str, str, str]:
     with pytest.raises(BadInput) as caught:
-        read_problem(data)
+        read_problem(data, format=format_)
     found = caught.value.findings[0]
     return found.code.value, found.pointer, found.message
 
@@ -80,12 +82,24 @@ def test_a_condition_that_is_known_ends_it() -> None:
     assert sizes(read(looped(nodes, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=9)))["z"] == 3 * 32
 
 
+@pytest.mark.parametrize("asked", [{"trips": None}, {"test": "asked"}, {"trips": None, "test": "asked"}])
+def test_how_many_turns_there_are_may_be_said(asked: dict[str, Any]) -> None:
+    """Where what the model is given, or computes, decides it."""
+    for data in (
+        looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER, **asked),
+        looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, **asked),
+    ):
+        found = sizes(read_problem(data, format="onnx:dim=y_turns=2")[0])
+        assert found["z"] == (3 if "e" in found else 2) * 32
+        assert refused(data, "onnx:dim=y_turns=2..3")[0] == "invalid_option"
+
+
 @pytest.mark.parametrize(
     ("made", "code", "text"),
     [
         (looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=None), "invalid_value", "how many turns"),
         (looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, test="asked"), "invalid_value", "another turn"),
-        (looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER, trips=None), "invalid_value", "changes its shape"),
+        (looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER, trips=None), "invalid_value", "give dim y_turns=4"),
         (looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER, test="asked"), "invalid_value", "another turn"),
         (looped(GROWN[1:], sequence("s", [1, 8]), "t", EMPTY, JOINED), "unknown_buffer", "'a'"),
         (looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=1 << 60), "too_large", "more than"),
