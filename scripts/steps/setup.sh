@@ -13,7 +13,8 @@ MINORS=(11 12 13 14)   # the versions of Python 3 that requirements/*.txt are pi
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
-# Prints each usable interpreter as "minor headers path": headers is 0 if Python.h is there (the kernels cannot be compiled without it), else 1.
+# Prints each usable interpreter as "minor lacks took path": lacks is 1 where Python.h is missing (the kernels cannot be compiled without it), 2 or more where it
+# makes no virtual environments; took is the time of a loop.
 # Besides the PATH it looks where pyenv keeps versions that are installed but not activated.
 list_pythons() {
     local minor name candidate
@@ -25,13 +26,27 @@ list_pythons() {
             fi
         } 2>/dev/null | while read -r candidate; do
             "$candidate" - "$minor" 2>/dev/null <<'PYTHON' || true
-import os, sys, sysconfig
+import importlib.util, os, sys, sysconfig, time
+def took():
+    begun = time.process_time()
+    for i in range(100_000):
+        len([i])
+    return time.process_time() - begun
 if sys.version_info[:2] == (3, int(sys.argv[1])) and sys.implementation.name == "cpython" and sys.prefix == sys.base_prefix:
     header = os.path.join(sysconfig.get_paths()["include"], "Python.h")
-    print(sys.argv[1], int(not os.path.exists(header)), sys.executable)
+    lacks = (not os.path.exists(header)) + 2 * (importlib.util.find_spec("ensurepip") is None)
+    print(sys.argv[1], lacks, "%.6f" % min(took() for _ in range(5)), sys.executable)
 PYTHON
         done
-    done | awk '!seen[$3]++'
+    done | awk '!seen[$4]++'
+}
+
+# Of those in the first line's place the first, unless another is clearly faster: an interpreter that was compiled without its optimisations, as pyenv does by
+# default, takes half as long again for everything.
+fastest() {
+    awk 'NR == 1 { minor = $1; lacks = $2 }
+         $1 == minor && $2 == lacks && (NR == 1 || 1.2 * $3 < took) { took = $3; found = $0 }
+         END { print found }'
 }
 
 # The oldest supported version, so that what works here works for everybody; one with headers if there is one.
@@ -41,15 +56,15 @@ choose_python() {
         return
     fi
     local found
-    found=$(list_pythons | sort -s -k2,2n -k1,1n | head -n 1)
+    found=$(list_pythons | sort -s -k2,2n -k1,1n | fastest)
     [ -n "$found" ] || die "no Python 3.${MINORS[0]} to 3.${MINORS[-1]} found. Debian, Ubuntu: apt-get install python3 python3-venv (or set MEMPLAN_PYTHON)"
-    echo "${found#* * }"
+    echo "${found#* * * }"
 }
 
 newest_python() {
     local found
-    found=$(list_pythons | sort -s -k1,1nr -k2,2n | head -n 1)
-    echo "${found#* * }"
+    found=$(list_pythons | sort -s -k1,1nr -k2,2n | fastest)
+    echo "${found#* * * }"
 }
 
 fingerprint() { "$1" "$ROOT/scripts/steps/fingerprint.py" "${@:2}"; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -36,3 +37,23 @@ def test_of_what_was_made_within_a_package_nothing_is_compiled(tmp_path: Path) -
     subprocess.run([sys.executable, *shlex.split(called)], cwd=tmp_path, check=True)
     found = {path.parents[1].relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.pyc")}
     assert found == {"api/routes", "memplan", "planner", "solvers"}
+
+
+@pytest.mark.parametrize(
+    ("found", "oldest", "newest"),
+    [
+        (["12 0 0.001 /new", "11 0 0.004 /slow", "11 0 0.0028 /a fast one"], "/a fast one", "/new"),
+        (["11 0 0.0030 /first", "11 0 0.0026 /hardly faster"], "/first", "/first"),
+        (["11 1 0.002 /without headers", "11 0 0.004 /whole"], "/whole", "/whole"),
+        (["11 2 0.002 /makes no environments", "12 1 0.004 /without headers"], "/without headers", "/without headers"),
+    ],
+)
+def test_of_interpreters_of_a_version_the_one_that_is_clearly_faster_is_taken(
+    found: list[str], oldest: str, newest: str
+) -> None:
+    for function, taken in (("choose_python", oldest), ("newest_python", newest)):
+        code = f"source scripts/steps/setup.sh; list_pythons() {{ cat; }}; {function}"
+        env = {name: value for name, value in os.environ.items() if name != "MEMPLAN_PYTHON"}
+        lines = "".join(f"{line}\n" for line in found).encode()
+        done = subprocess.run(["bash", "-c", code], cwd=ROOT, env=env, input=lines, capture_output=True, check=True)
+        assert done.stdout.decode() == f"{taken}\n"
