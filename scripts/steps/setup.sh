@@ -41,8 +41,8 @@ PYTHON
     done | awk '!seen[$4]++'
 }
 
-# Of those in the first line's place the first, unless another is clearly faster: an interpreter that was compiled without its optimisations, as pyenv does by
-# default, takes half as long again for everything.
+# Of those in the first line's place the first, unless another is clearly faster: one that was compiled without its optimisations, as pyenv does by default, takes
+# half as long again for what is Python alone.
 fastest() {
     awk 'NR == 1 { minor = $1; lacks = $2 }
          $1 == minor && $2 == lacks && (NR == 1 || 1.2 * $3 < took) { took = $3; found = $0 }
