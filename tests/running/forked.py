@@ -16,7 +16,6 @@ import importlib
 import io
 import json
 import os
-import pkgutil
 import selectors
 import shutil
 import signal
@@ -34,37 +33,6 @@ from typing import NamedTuple, NoReturn, Protocol
 ROOT = Path(__file__).resolve().parents[2]
 SEARCHED = os.pathsep.join((str(ROOT), str(ROOT / "tests" / "running" / "installed")))
 """Where the project is, and what tests have as if it were installed."""
-LIBRARIES = (
-    "alembic.command",
-    "encodings.idna",
-    "fastapi",
-    "fastapi.openapi.utils",
-    "fastapi.telemetry._runtime",
-    "numpy",
-    "numpy.random",
-    "procrastinate",
-    "prometheus_client",
-    "psycopg",
-    "psycopg_pool",
-    *(["pydantic.v1"] if sys.version_info < (3, 14) else []),
-    "pydantic_settings",
-    "rich.console",
-    "rich.progress",
-    "rich.table",
-    "sqlalchemy.dialects.postgresql.psycopg",
-    "sqlalchemy.dialects.sqlite",
-    "sqlalchemy.orm",
-    "sqlite3",
-    "structlog",
-    "typer",
-    "typer.rich_utils",
-    "uvicorn.loops.asyncio",
-    "uvicorn.protocols.http.h11_impl",
-)
-"""Loaded beforehand, and every module of the project besides: what each process would spend a quarter of a second on."""
-PACKAGES = ("api", "planner", "solvers")
-RUN_WHEN_LOADED = ("__main__", "env")
-"""Modules that do their work when they are imported: a command's, and what alembic runs."""
 READ_AT_START = ("PYTHON", "LC_", "LANG")
 """Variables that begin so are read when an interpreter starts: who changes them needs a new one."""
 MESSAGE = 1 << 20
@@ -290,16 +258,9 @@ def usual_parent() -> Parent:
 
 
 def main() -> None:
-    from api.cli.lean_libraries import load_libraries_lean
+    from tests.running.loaded import load
 
-    load_libraries_lean()
-    for name in (*LIBRARIES, *PACKAGES):
-        importlib.import_module(name)
-    for package in PACKAGES:
-        for module in pkgutil.walk_packages(sys.modules[package].__path__, f"{package}."):
-            if not module.name.endswith(RUN_WHEN_LOADED):
-                importlib.import_module(module.name)
-    _know_formats()
+    load()
 
     def ready() -> None:
         sys.stdout.write("ready\n")
@@ -312,16 +273,6 @@ def main() -> None:
     finally:
         if os.getpid() == me:
             shutil.rmtree(Path(path).parent)
-
-
-def _know_formats() -> None:
-    """What pydantic works out of a format with the first file that is read: 20 ms in each process."""
-    from planner.formats import read_plan, read_problem, write_plan, write_problem
-    from tests.api.sample_plans import stacked
-
-    problem, plan = stacked([("a", 1)])
-    read_problem(write_problem(problem))
-    read_plan(write_plan(plan))
 
 
 def _serve(path: str, ready: Callable[[], None]) -> None:
