@@ -224,6 +224,29 @@ def test_dask_takes_the_arguments_of_the_cluster_s_pods(monkeypatch: pytest.Monk
     assert share_out(settings, service=False, readers=0, workers=given["nthreads"]).sum <= size(limits["memory"])
 
 
+def test_the_operator_s_cluster_has_the_same_pods() -> None:
+    plain = list(yaml.safe_load_all((DOCKER / "kubernetes" / "cluster.yaml").read_text(encoding="utf-8")))
+    told, cluster, policy = yaml.safe_load_all(
+        (DOCKER / "kubernetes" / "operator" / "cluster.yaml").read_text(encoding="utf-8")
+    )
+    assert (told, policy) == (plain[0], plain[-1])
+    assert (cluster["apiVersion"], cluster["kind"]) == ("kubernetes.dask.org/v1", "DaskCluster")
+    for part, (manifest, container) in dask_pods().items():
+        pod = cluster["spec"][part]
+        its = manifest["spec"]["template"]
+        named = ["--name", "$(DASK_WORKER_NAME)"] if part == "worker" else []
+        its_container = {**container, "args": [*container["args"], *named]}
+        assert pod["spec"] == {**its["spec"], "containers": [its_container]}
+        assert pod["metadata"] == its["metadata"]
+    assert cluster["spec"]["worker"]["replicas"] == dask_pods()["worker"][0]["spec"]["replicas"]
+    (address,) = told["data"].values()
+    ports = {port["name"]: port for port in cluster["spec"]["scheduler"]["service"]["ports"]}
+    assert set(ports) == {"tcp-comm", "http-dashboard"}, "by these names the operator finds them"
+    assert address == f"tcp://{cluster['metadata']['name']}-scheduler:{ports['tcp-comm']['port']}"
+    given = {port["name"] for port in dask_pods()["scheduler"][1]["ports"]}
+    assert {port["targetPort"] for port in ports.values()} <= given
+
+
 def test_whoever_is_to_reach_the_scheduler_finds_it_and_nobody_else_does() -> None:
     (service,) = [m for m in MANIFESTS if m["kind"] == "Service" and m["metadata"]["name"] == "memplan-scheduler"]
     (port,) = service["spec"]["ports"]
@@ -279,6 +302,7 @@ def test_files_are_where_their_comments_say() -> None:
     assert {path.name for path in Path(DOCKER / "kubernetes").iterdir()} == {
         "cluster.yaml",
         "migrate.yaml",
+        "operator",
         "service.yaml",
         "settings.yaml",
         "worker.yaml",
