@@ -56,8 +56,9 @@ class Case:
         """By buffer the first of those that are in one memory with it, and by these the memories that are left to them."""
         self.is_divided = False
         """Has it been looked at which buffers are in which memory? Then no more is chosen."""
-        self._apart = _apart(self.known, self.unit_of)
-        self.is_out = not self._settle()
+        too_many = any(len(group) > len(self.pools) for group in self.known.constraints.different_pool)
+        self._apart = {} if too_many else _apart(self.known, self.unit_of)
+        self.is_out = too_many or not self._settle()
         """True if nothing can be so."""
 
     def copy(self) -> Case:
@@ -67,6 +68,11 @@ class Case:
         other.homes = {unit: set(pools) for unit, pools in self.homes.items()}
         other.heights = list(self.heights)
         return other
+
+    @property
+    def extent(self) -> int:
+        """What it takes to look at it, and to keep it."""
+        return sum(map(len, self.homes.values())) + len(self.known.buffers) + len(self.pools)
 
     @cached_property
     def blocks(self) -> Blocks:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 
 from ...facts.constants import spell_out_constants
 from ...facts.digest import digest
+from ...facts.variants import most_buffers
 from ...model.errors import echo
 from ...model.problem import Problem
 from .blocks import Blocks
 from .cases import Case, Claim, TooLoose, can_be_claimed, has_cases
-from .reading import BadProof, Reader, Refused, exactly
+from .reading import MOST_MEMBERS, BadProof, Reader, Refused, exactly
 from .replay import Replay, a_buffer, live_clique, named_clique
 
 FORMAT = "memplan-proof/1"
 MOST_RESERVED = 500
+MOST_PAIRS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ def unsupported(problem: Problem) -> str | None:
     """Why there are no proofs about this problem; None: there are."""
     if not can_be_claimed(problem):
         return f"proofs about several memories are about peaks, and what memories cost, not about {problem.terms[0]}"
+    if len(problem.pools) > 1 and len(problem.pools) * most_buffers(problem) > MOST_PAIRS:
+        return f"proofs about several memories are about {MOST_PAIRS} pairs of a buffer and a memory at most"
     if any(len(pool.reserved) > MOST_RESERVED for pool in problem.pools):
         return f"proofs are about memories with at most {MOST_RESERVED} reserved ranges"
     return None
@@ -89,19 +93,27 @@ class _Cases:
         """All of them. Raises BadProof."""
         try:
             root = Case(problem, claim)
-            todo = [] if root.is_out else [root]
+            todo = [iter(() if root.is_out else (root,))]
+            """Of each case that is divided, those that are left."""
             while todo:
-                todo += reversed(self._work_on(todo.pop()))
+                case = next(todo[-1], None)
+                if case is None:
+                    todo.pop()
+                    continue
+                self._reader.spend(case.extent)
+                if len(todo) * case.extent > MOST_MEMBERS:
+                    raise Refused("cases of so many buffers are divided too often")
+                todo.append(self._work_on(case))
         except (Refused, TooLoose) as why:
             raise self._reader.bad(str(why)) from None
         return self._placements
 
-    def _work_on(self, case: Case) -> list[Case]:
+    def _work_on(self, case: Case) -> Iterator[Case]:
         """Reads on until the case is closed; the cases that it is divided into."""
         self._clique = ()
         while True:
             word, numbers = self._reader.words()
-            self._reader.spend(len(case.known.buffers) + len(case.pools))
+            self._reader.spend(case.extent)
             if word == "a":
                 return self._chosen(case, numbers)
             if word == "m":
@@ -112,23 +124,26 @@ class _Cases:
                 self._clique = named_clique(case.blocks, numbers, self._reader.spend)
             elif word == "w":
                 self._weigh(case, numbers)
-                return []
+                return iter(())
             elif word == "p":
                 self._reach(case, numbers)
                 if case.is_closed():
-                    return []
+                    return iter(())
             else:
                 raise Refused(f"{echo(word)} is no step of a case")
 
-    def _chosen(self, case: Case, numbers: list[int]) -> list[Case]:
+    def _chosen(self, case: Case, numbers: list[int]) -> Iterator[Case]:
         (group,) = exactly(numbers, 1)
         if case.is_divided or not 0 <= group < len(case.choice) or case.choice[group] is not None:
             raise Refused(f"there is nothing to choose in group {group} any more, or no such group")
-        return list(case.alternatives(group))
+        return case.alternatives(group)
 
-    def _put(self, case: Case, numbers: list[int]) -> list[Case]:
+    def _put(self, case: Case, numbers: list[int]) -> Iterator[Case]:
         (buffer,) = exactly(numbers, 1)
-        return list(case.memories(case.unit_of[a_buffer(case.blocks, buffer)]))
+        unit = case.unit_of[a_buffer(case.blocks, buffer)]
+        if len(case.homes[unit]) < 2:
+            raise Refused(f"there is one memory alone for buffer {buffer}")
+        return case.memories(unit)
 
     def _weigh(self, case: Case, numbers: list[int]) -> None:
         value, *rooms = exactly(numbers, 1 + len(case.pools))

@@ -19,7 +19,9 @@ MOST_DEPTH = 200
 MOST_MOMENTS = 32
 """So many busy times are weighed."""
 MOST_SETS = 64
-"""So many sets of memories."""
+"""So many sets of memories,"""
+MOST_PRICES = 8
+"""and so many prices for each."""
 
 
 def refuted_case_by_case(problem: Problem, claim: Claim, stopped: Callable[[], bool]) -> Iterable[str] | Ending:
@@ -58,8 +60,7 @@ class _Finder:
 
     def refute(self, case: Case, depth: int = 0) -> Iterator[Iterable[str]]:
         """The case's lines, some at a time. Raises _Ended."""
-        if self._stopped():
-            raise _Ended(Ending.STOPPED)
+        self._poll()
         if depth > MOST_DEPTH:
             raise _Ended(Ending.TOO_LARGE)
         found = self._weighed(case) or self._summed(case)
@@ -80,6 +81,10 @@ class _Finder:
         for each in cases:
             yield from self.refute(each, depth + 1)
 
+    def _poll(self) -> None:
+        if self._stopped():
+            raise _Ended(Ending.STOPPED)
+
     def _next(self, case: Case) -> int | None:
         """The unit to decide about: the largest of those with the least choice."""
         sizes: dict[int, int] = {}
@@ -93,6 +98,7 @@ class _Finder:
         weights = list(_weights(case))
         for named in (None, *busy_cliques(case.blocks, MOST_MOMENTS)):
             for value, rooms in weights:
+                self._poll()
                 if case.is_outweighed(() if named is None else named.buffers, value, rooms):
                     line = [] if named is None else [named.line]
                     return [*line, " ".join(map(str, ("w", value, *rooms)))]
@@ -102,6 +108,7 @@ class _Finder:
         """Each memory's busiest time, where all of them together are too much."""
         here, lines = case.copy(), list[str]()
         for p in range(len(case.pools)):
+            self._poll()
             problem = case.within(p)
             if not problem.buffers:
                 continue
@@ -176,7 +183,7 @@ def _weights(case: Case) -> Iterator[tuple[int, tuple[int, ...]]]:
         yield 0, tuple(int(p in chosen) for p in range(count))
         if case.is_largest:
             continue
-        for price in sorted(set(case.prices)):
+        for price in sorted(set(case.prices))[:MOST_PRICES]:
             rooms = tuple(max(price - case.prices[p], 0) if p in chosen else 0 for p in range(count))
             if any(rooms):
                 yield 1, rooms

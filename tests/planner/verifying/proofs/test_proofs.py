@@ -340,6 +340,7 @@ def test_each_memory_that_a_buffer_may_be_in_is_a_case() -> None:
     assert check_proof(TWO, whole).height == 13
     assert objection(TWO, proof_of(TWO, 13, "m 3"))[0] == 4
     assert objection(TWO, proof_of(TWO, 13, "m"))[0] == 4
+    assert objection(TWO, proof_of(TWO, 13, "m 1", "m 1")) == (5, "there is one memory alone for buffer 1")
     assert objection(TWO, proof_of(TWO, 13, "a 0"))[0] == 4
     assert objection(TWO, proof_of(TWO, 13, "p 2 1", "e 0"))[0] == 4
     assert objection(TWO, proof_of(TWO, 13, "x"))[0] == 4
@@ -364,6 +365,19 @@ def test_each_alternative_is_a_case_and_dear_ones_may_be_left_out() -> None:
     )
     (finding,) = check_plan_proof(CHOICE, plan(CHOICE), cheap).findings
     assert "shows only that no plan ends below 13 at a cost of 3 or less" in finding.message
+
+
+def test_cases_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(2_000)), (Pool("p"), Pool("q", cost=2)))
+    line, why = objection(many, proof_of(many, 4_001, *(f"m {n}" for n in range(2_000))))
+    assert line < 1_100
+    assert "divided too often" in why
+    monkeypatch.setattr(reading, "MOST_WORK", 100_000)
+    assert "looks" in objection(many, proof_of(many, 4_001, *["t 0"] * 1_000))[1]
+    pools = tuple(Pool(f"p{n}") for n in range(1_001))
+    why = "proofs about several memories are about 1000000 pairs of a buffer and a memory at most"
+    wide = replace(many, buffers=many.buffers[:1_000], pools=pools)
+    assert objection(wide, proof_of(wide, 1, "m 0")) == (3, why)
 
 
 def test_memories_are_not_alike_as_long_as_alternatives_are_open() -> None:
