@@ -89,6 +89,8 @@ class _Run:
         self.offset = np.zeros(instance.blocks, dtype=np.int64)
         self.peak = [0] * len(instance.pools)
         self.high = instance.block_high.tolist()
+        rects = np.bincount(instance.part_block[instance.rect_part], minlength=instance.blocks)
+        self.rects = np.maximum(rects, 1).tolist()
         self.reserved = Reserved(instance)
         self.modulus = instance.modulus.tolist()
         self.residue = instance.residue.tolist()
@@ -144,7 +146,7 @@ class _Run:
     def _base(self, block: int, pool: int) -> int | None:
         span = self._span(block, pool)
         extra = self.reserved.closed(block, pool, span, self.peak[pool], self.fit)
-        self.looked += LOOK + len(extra)
+        self.looked += LOOK * self.rects[block] + len(extra)
         wishes = self._unwelcome(block, pool)
         if wishes:
             base = self.near.open_base(block, pool, span, extra + wishes, self.fit)

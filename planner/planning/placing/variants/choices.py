@@ -19,7 +19,7 @@ from ....facts.colocation import groups as colocated
 from ....facts.constants import spell_out_constants
 from ....facts.intervals import merged
 from ....facts.variants import rules, weighted_cost
-from ....model.deadline import PREPARING, look, tick
+from ....model.deadline import PREPARING, in_time, look, tick
 from ....model.plan import Plan
 from ....model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Interval, Pool, Problem
 from ..lowering import lower
@@ -162,12 +162,17 @@ def _room(pool: Pool) -> int | None:
 def _homes(problem: Problem, parts: Parts, block: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
     """The pools in which some member of each block may be."""
     position = {pool.name: p for p, pool in enumerate(problem.pools)}
-    every = set(position.values())
+    every = tuple(sorted(position.values()))
     found: dict[int, set[int]] = {}
-    for i, (buffer, _, _) in enumerate(parts.buffers):
+    anywhere: set[int] = set()
+    for i, (buffer, _, _) in enumerate(in_time(parts.buffers, PREPARING, "buffer")):
         names = buffer.pools if buffer.fixed is None else (buffer.fixed.pool,)
-        found.setdefault(block[i], set()).update(every if names is None else (position[name] for name in names))
-    return {root: tuple(sorted(pools)) for root, pools in found.items()}
+        if names is None:
+            anywhere.add(block[i])
+        else:
+            found.setdefault(block[i], set()).update(position[name] for name in names)
+    homes = {root: tuple(sorted(pools)) for root, pools in found.items()}
+    return homes | dict.fromkeys(anywhere, every)
 
 
 def _unbound(parts: Parts, block: Mapping[int, int]) -> dict[int, Fixed | None]:

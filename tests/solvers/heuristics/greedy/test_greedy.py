@@ -161,3 +161,19 @@ def test_a_stopped_first_pass_is_finished_by_stacking() -> None:
     assert offsets(hurried) == [4 * i for i in range(1, 10)]
     assert violation(instance, hurried) is None
     assert place_all(instance, sequence, neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, lambda: True) is None
+
+
+def test_it_is_asked_more_often_whether_to_stop_where_blocks_live_many_times() -> None:
+    def asks(lives: int) -> int:
+        blocks = [Block([(0, 4, [(2 * j, 2 * j + 1) for j in range(lives)])]) for _ in range(32)]
+        instance, asked = make_instance(blocks), []
+
+        def stop() -> bool:
+            asked.append(True)
+            return False
+
+        place_all(instance, np.arange(32), neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, stop)
+        return len(asked)
+
+    assert asks(1) == 1
+    assert asks(500) > 10

@@ -43,3 +43,14 @@ def test_a_frontier_has_its_smallest_point_where_nothing_is_found_in_time() -> N
     problem = replace(problem, pools=(Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1)))
     found = pareto(problem, Options(workers=1, time_limit=None, work_limit=1_000_000), 2)
     assert len(found.points) == 2
+
+
+def test_what_may_be_anywhere_shares_one_list_of_all_memories() -> None:
+    problem = generate("variants", Request(40, 1, parameters={"groups": 14, "alternatives": 4}))
+    pools = tuple(Pool(f"p{i}", 6000) for i in range(50))
+    memories = lower_choices(replace(problem, pools=pools)).memories
+    assert memories is not None
+    shares = [share for shares in memories.live for share in shares]
+    assert len(shares) > 50
+    assert {share.pools for share in shares} == {tuple(range(50))}
+    assert len({id(share.pools) for share in shares}) == 1
