@@ -4,7 +4,7 @@ What differs: capacities are hard here, so the term capacity_overflow goes witho
 banks: their cost model is left to a later version, and so the term decides nothing. Pins that are exclusive for all time become buffers
 that live for all time. Colocations may be given in circles there, and penalties of colocated pairs cost nothing there; both are dropped.
 Alias classes and pipeline groups are provenance: what they demand is in the separations already. That buffers may share addresses only from a common
-beginning (`whole_slot_reuse`, `no_partial_overlaps`) cannot be said here, and is refused.
+beginning (`whole_slot_reuse`, `no_partial_overlaps`) is a choice for each pair of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from solvers.model.instance import Term
 from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS
 from ...checks.pool_choice import Classes
-from ...checks.report import Report, quoted
+from ...checks.report import Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...model.errors import Code
 from ...model.problem import (
@@ -36,10 +36,12 @@ from ...model.problem import (
 from ..documents import Source
 from ..json.strict import Part, Wire, field_names, validate
 from . import dsa_wire as w
+from .dsa_slots import with_slots
 
 TERMS = {"total_peak": Term.SUM_OF_PEAKS, "max_peak": Term.LARGEST_PEAK, "reuse_cost": Term.REUSE_COST}
 
 BANKS = "banks are ignored: in this version of dsa-solver's files they cost nothing, and the term bank_cost is 0 for every plan"
+FIRST_TERM = "where buffers lie in one place or apart, the first term of the objective decides, and no other one"
 RESERVED_PEAK = (
     "peaks do not count reserved ranges here; in dsa-solver a pool's peak is at least the end of its last one"
 )
@@ -85,7 +87,6 @@ class _Translation:
         """Buffers tied by colocations, by number."""
 
     def result(self) -> tuple[Problem, tuple[str, ...]]:
-        self._refuse_whole_slots()
         pools = self._pools()
         exclusive = self._names_of_buffers()
         terms, warnings = self._terms()
@@ -93,15 +94,28 @@ class _Translation:
         buffers = self._buffers(exclusive)
         self.report.raise_if_any()
         problem = Problem(buffers, pools, constraints, terms, self.name, Lifetimes.HALF_OPEN)
-        return sound_as_read(problem), warnings
+        sound_as_read(problem)
+        made = self._with_slots(problem)
+        if made.terms != terms:
+            warnings = (*warnings, FIRST_TERM)
+        return (problem if made is problem else sound_as_read(made)), warnings
 
-    def _refuse_whole_slots(self) -> None:
-        """Some versions let buffers share addresses only if they begin at one; a plan made without that would be wrong."""
-        text = "that buffers share addresses only from a common beginning cannot be said here"
-        if self.problem.get("pypto_structure", {}).get("whole_slot_reuse") not in (None, False):
-            self.report.add(Code.NOT_SUPPORTED_YET, ("problem", "pypto_structure", "whole_slot_reuse"), text)
-        if self.problem["constraints"].get("no_partial_overlaps"):
-            self.report.add(Code.NOT_SUPPORTED_YET, ("problem", "constraints", "no_partial_overlaps"), text)
+    def _with_slots(self, problem: Problem) -> Problem:
+        """As some versions ask for it: buffers share addresses only if they begin at one."""
+        place = ("problem", "pypto_structure", "whole_slot_reuse")
+        whole = self.problem.get("pypto_structure", {}).get("whole_slot_reuse", False)
+        if not isinstance(whole, bool):
+            raise bad_input(Code.WRONG_TYPE, place, f"must be a boolean, not {quoted(whole)}")
+        positions = {buffer["id"]: i for i, buffer in enumerate(self.problem["buffers"])}
+        pairs: list[tuple[int, int]] = []
+        for i, p in enumerate(self.problem["constraints"].get("no_partial_overlaps", ())):
+            self._pair(p["first"], p["second"], "no_partial_overlaps", i)
+            self.report.raise_if_any()
+            pairs.append((positions[p["first"]], positions[p["second"]]))
+        if not whole and not pairs:
+            return problem
+        at = place if whole else ("problem", "constraints", "no_partial_overlaps")
+        return with_slots(problem, pairs, whole=whole, place=at)
 
     def _pools(self) -> tuple[Pool, ...]:
         pools: list[Pool] = []

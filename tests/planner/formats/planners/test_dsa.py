@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from planner import plan, verify
 from planner.formats import read_problem
-from planner.formats.planners.dsa import BANKS, RESERVED_PEAK
+from planner.formats.planners.dsa import BANKS, FIRST_TERM, RESERVED_PEAK
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
 from solvers.model.instance import Term
 from tests.planner.formats.reading import corpus, read, refusal, wrong
@@ -220,22 +221,46 @@ def test_the_corpus_is_read_as_it_stands(path: Path) -> None:
     assert [p.size for p in problem.pools] == [p["capacity"] for p in given["problem"]["pools"]]
 
 
+BEFORE, AFTER = buffer(0, (0, 2)), [buffer(1, (2, 4), size=4), buffer(2, (2, 4), size=4)]
+
+
 @pytest.mark.parametrize(
-    ("more", "pointer"),
+    ("more", "peak"),
     [
-        ({"pypto_structure": {"whole_slot_reuse": True}}, "/problem/pypto_structure/whole_slot_reuse"),
-        ({"pypto_structure": {"whole_slot_reuse": "yes"}}, "/problem/pypto_structure/whole_slot_reuse"),
-        ({"no_partial_overlaps": [pair(0, 1)]}, "/problem/constraints/no_partial_overlaps"),
+        ({}, 8),
+        ({"pypto_structure": {"whole_slot_reuse": True}}, 12),
+        ({"pypto_structure": {"whole_slot_reuse": True}, "separations": [pair(0, 1), pair(0, 2)]}, 16),
+        ({"no_partial_overlaps": [pair(0, 1)]}, 12),
+        ({"no_partial_overlaps": [pair(0, 1), pair(2, 0)]}, 16),
+        ({"no_partial_overlaps": [pair(1, 2)]}, 8),
     ],
 )
-def test_sharing_from_a_common_beginning_alone_is_refused_not_left_out(more: dict[str, Any], pointer: str) -> None:
-    """Some versions of dsa-solver ask for it; a plan that does not know of it would be wrong there."""
-    made = document(buffer(0), buffer(1))
-    if "no_partial_overlaps" in more:
-        made["problem"]["constraints"] |= more
-    else:
-        made["problem"] |= more
-    assert wrong(made) == [("not_supported_yet", pointer)]
+def test_buffers_share_addresses_from_a_common_beginning_where_it_is_asked(more: dict[str, Any], peak: int) -> None:
+    """Two small buffers side by side in the place of a large one: not where slots are used whole, nor where ranges must be equal."""
+    made = document(BEFORE, *AFTER, **{k: v for k, v in more.items() if k != "no_partial_overlaps"})
+    made["problem"]["constraints"]["no_partial_overlaps"] = more.get("no_partial_overlaps", [])
+    problem = read(made)
+    found = plan(problem)
+    assert (found.status.value, found.peak) == ("optimal", peak)
+    assert verify(problem, found) == ()
+
+
+def test_three_buffers_may_use_one_slot_and_those_needed_together_do_not() -> None:
+    buffers = [buffer(i, (i, i + 1), size=8 - i) for i in range(3)]
+    long = buffer(3, (0, 2), size=8)
+    made = document(*buffers, long, pypto_structure={"whole_slot_reuse": True})
+    problem, warnings = read_problem(json.dumps(made).encode())
+    found = plan(problem)
+    at = {each.id: each.offset for each in found.placements}
+    assert (found.peak, FIRST_TERM in warnings) == (16, True)
+    assert at["b0"] == at["b1"] != at["b3"]
+
+
+def test_more_pairs_than_can_be_chosen_of_are_refused() -> None:
+    made = document(*(buffer(i, (i, i + 1)) for i in range(50)), pypto_structure={"whole_slot_reuse": True})
+    assert wrong(made) == [("too_large", "/problem/pypto_structure/whole_slot_reuse")]
+    made["problem"]["pypto_structure"]["whole_slot_reuse"] = "yes"
+    assert wrong(made) == [("wrong_type", "/problem/pypto_structure/whole_slot_reuse")]
 
 
 def test_what_says_that_it_does_not_ask_for_it_is_read() -> None:
