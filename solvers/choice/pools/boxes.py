@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from heapq import heappop, heappush
 
-from .crowds import Priced, prices_of
 from .peaks import Choice
 from .program import Heights, Program
 from .questions.asking import Asking
 from .questions.question import Question
+from .relaxation import bound_of
 
 NARROW = 100
 """A box is narrow where, pool by pool, what its heights cost differs by such a part of the best choice at most."""
@@ -70,8 +70,7 @@ class BoxSearch:
             if relaxed is None and not self._is_over:
                 known = self._ask(box, known)  # mostly nothing is in it, which floating-point numbers cannot prove
             elif relaxed is not None:
-                prices = prices_of(relaxed.of_rows, relaxed.of_crowds)
-                known = max(known, Priced(self._program, prices, box).bound)
+                known = max(known, bound_of(self._program, relaxed, heights=box))
                 heights = tuple(room.below(peak) for room, peak in zip(self._program.rooms, relaxed.peaks, strict=True))
         if known < self._best:
             self._number += 1

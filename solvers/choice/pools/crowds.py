@@ -1,4 +1,4 @@
-"""What prices on room, and on being one of a crowd, prove of a program's first term: exact, whoever made the prices.
+"""What prices on room, and on being one of a crowd, prove of a program's term: exact, whoever made the prices.
 
 A *crowd* is a set of classes in one row, in one pool. If h units are live there at most, no more of them are in that pool than N(h): the smallest
 ones of the crowd, one after the other, as long as they fit below h. Let y be the prices of rows, and w those of crowds, all >= 0. Then no
@@ -9,18 +9,23 @@ choice of pools costs less than
 
 where h is at most what the pool holds. Cutting classes in parts gains nothing of N(h), which is what makes crowds worth more than rows alone:
 without them the bound is that of the linear program.
+
+Of a later term this holds with a price for each earlier one, too: a unit of it costs so much, and what it may come to at most, at that price, is taken
+off again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from .program import Heights, Program
 
 FINEST = 1 << 20
-"""Prices are multiples of that part of a unit of cost."""
+"""Prices are multiples of that part of a unit of cost,"""
+FINEST_OF_LATER = 1 << 60
+"""or, where earlier terms have prices, of that one: a picosecond may be worth the millionth part of a byte."""
 
 
 class Crowd(NamedTuple):
@@ -44,16 +49,22 @@ class Prices:
     of_rows: dict[int, int]
     """By the row's number,"""
     of_crowds: dict[Crowd, int]
+    of_held: tuple[int, ...] = ()
+    """By earlier term."""
 
 
 class Priced:
-    """A program's first term at some prices, of all choices with the pools so high."""
+    """A program's term at some prices, of all choices with the pools so high and the earlier terms no more than what is held."""
 
-    def __init__(self, program: Program, prices: Prices, heights: Heights = ()) -> None:
+    def __init__(self, program: Program, prices: Prices, heights: Heights = (), held: Sequence[int] = ()) -> None:
         self._program, self._prices = program, prices
+        counted = list(zip((*prices.of_held, prices.scale), program.terms[: len(held) + 1], strict=True))
+        self._of_peaks = [
+            sum(price * term.of_peaks[pool] for price, term in counted) for pool in range(len(program.rooms))
+        ]
         self._due = [
-            {p: prices.scale * cost for p, cost in zip(homes, costs, strict=True)}
-            for homes, costs in zip(program.homes, program.terms[0].of_homes, strict=True)
+            {p: sum(price * term.of_homes[group][n] for price, term in counted) for n, p in enumerate(homes)}
+            for group, homes in enumerate(program.homes)
         ]
         """By class and pool: what it costs to be there."""
         for number, price in prices.of_rows.items():
@@ -66,6 +77,7 @@ class Priced:
         ends = heights or [(0, program.highest(pool)) for pool in range(len(program.rooms))]
         self._total = sum(min(due.values(), default=0) for due in self._due)
         self._total += sum(self._of_height(pool, low, high) for pool, (low, high) in enumerate(ends))
+        self._total -= sum(price * most for price, most in zip(prices.of_held, held, strict=True))
 
     @property
     def bound(self) -> int:
@@ -79,7 +91,7 @@ class Priced:
     def _of_height(self, pool: int, low: int, high: int) -> int:
         """What a pool costs at least that is so high."""
         program, prices = self._program, self._prices
-        room, price = program.rooms[pool], prices.scale * program.terms[0].of_peaks[pool]
+        room, price = program.rooms[pool], self._of_peaks[pool]
         total = fixed = 0
         for number, each in prices.of_rows.items():
             row = program.rows[number]
@@ -110,12 +122,16 @@ class Priced:
         return min(found)
 
 
-def prices_of(of_rows: Iterable[tuple[int, float]], of_crowds: Iterable[tuple[Crowd, float]]) -> Prices:
+def prices_of(
+    of_rows: Iterable[tuple[int, float]], of_crowds: Iterable[tuple[Crowd, float]], of_held: Sequence[float] = ()
+) -> Prices:
     """Prices as whole numbers; those that become nothing are left out."""
-    rows = {row: round(price * FINEST) for row, price in of_rows}
-    crowds = {crowd: round(price * FINEST) for crowd, price in of_crowds}
+    scale = FINEST_OF_LATER if of_held else FINEST
+    rows = {row: round(price * scale) for row, price in of_rows}
+    crowds = {crowd: round(price * scale) for crowd, price in of_crowds}
     return Prices(
-        FINEST,
+        scale,
         {row: price for row, price in rows.items() if price > 0},
         {crowd: price for crowd, price in crowds.items() if price > 0},
+        tuple(max(round(price * scale), 0) for price in of_held),
     )

@@ -89,7 +89,7 @@ class InPieces(Standing):
         self._take(found)
         if found is not None and not self._is_over():
             windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
-            tops = windows.lower(relaxed.peaks, self._some(*SHARE_OF_LOWERING))
+            tops = windows.lower(0, relaxed.peaks, self._some(*SHARE_OF_LOWERING))
             self._take(windows.placement)
             self._go_on(windows, 0, tops, self._some(*SHARE_OF_WINDOWS))
         return found is not None

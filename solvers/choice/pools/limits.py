@@ -15,8 +15,10 @@ from .questions.question import Question
 
 FIRST_STEP = 512
 """The second limit is lower than the best known by such a part of it; later steps are twice as large, or half of what is open."""
-SHARE_OF_QUESTION = 3
-"""One question may take a third of the work."""
+SHARE_OF_QUESTION = 2
+"""One question may take half of what is left of the work."""
+LOWER = 5, 8
+"""Where that was not enough, the rest goes to one limit, so far up from what is proven to what is known."""
 
 
 def can_limit(program: Program, index: int) -> bool:
@@ -41,35 +43,35 @@ class LimitSearch:
         self._program = program
         self._turned = replace(program, terms=(*program.terms[: self._index - 1], term, before))
         self._question = replace(question, most=None)
-        self._end, self._each = asking.work + work, max(work // SHARE_OF_QUESTION, 1)
+        self._end = asking.work + work
 
     def run(self, bound: int, *, is_least: bool) -> int:
         """Look until all is known or the work is done; what no choice comes to less than. `is_least`: no choice has less of the earlier terms."""
         step, limit = self._best // FIRST_STEP + 1, self._best - 1
-        open_from = bound
-        """Below it nothing is looked for: it is impossible, or took too long."""
-        while open_from < self._best and not self._is_over:
-            is_better, is_impossible = self._ask(limit, is_least)
+        while bound < self._best and not self._is_over:
+            is_better, is_impossible = self._ask(limit, is_least, SHARE_OF_QUESTION)
             if is_better:
-                limit = max((open_from + self._best) // 2, self._best - step)
-                limit = min(limit, self._best - 1)
+                limit = min(max((bound + self._best) // 2, self._best - step), self._best - 1)
                 step *= 2
-                continue
-            if is_impossible:
-                bound = limit + 1
-            elif limit == self._best - 1:
+            elif is_impossible:
+                bound, limit = limit + 1, self._best - 1
+            else:
+                # Much lower limits are sooner refuted.
+                limit = bound + (self._best - bound) * LOWER[0] // LOWER[1]
+                if not self._is_over and self._ask(limit, is_least, 1)[1]:
+                    bound = limit + 1
                 break
-            open_from, limit = limit + 1, self._best - 1
         return min(bound, self._best)
 
     @property
     def _is_over(self) -> bool:
         return self._asking.work >= self._end or self._asking.stop is not None
 
-    def _ask(self, limit: int, is_least: bool) -> tuple[bool, bool]:
+    def _ask(self, limit: int, is_least: bool, share: int) -> tuple[bool, bool]:
         """Is there a better choice within this limit; if not, is it known that there is none?"""
-        question = replace(self._question, held=(*self._held, limit), least=self._most if is_least else None)
-        answer = self._asking.ask(self._turned, question, min(self._each, self._end - self._asking.work))
+        least, enough = self._most if is_least else None, self._most + 1
+        question = replace(self._question, held=(*self._held, limit), least=least, enough=enough)
+        answer = self._asking.ask(self._turned, question, (self._end - self._asking.work) // share + 1)
         if answer.pools is not None and answer.value is not None and answer.value <= self._most:
             tops = self._program.least_tops(answer.pools)
             self._best = min(self._program.value(self._index, answer.pools, tops), limit)

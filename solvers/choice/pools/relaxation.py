@@ -32,6 +32,11 @@ WORK_PER_ENTRY = 3
 """Of looking for crowds."""
 
 
+def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = (), heights: Heights = ()) -> int:
+    """What its prices prove of the term after those that are held."""
+    return Priced(program, prices_of(relaxed.of_rows, relaxed.of_crowds, relaxed.of_held), heights, held).bound
+
+
 class Reached(NamedTuple):
     """A moment at which one more fits: the column of the level, if there is one that is not simply reached or out of reach."""
 
@@ -65,8 +70,8 @@ class Relaxation:
         self._rows = [self._row(number) for number in range(len(program.rows))]
         self._levels, self._reached = list[list[int]](), list[list[int]]()
         self._make_levels()
-        for number, most in enumerate(held):
-            self._hold(number, most)
+        self._held = tuple(held)
+        self._holds = [self._hold(number, most) for number, most in enumerate(held)]
         self._crowds = list[tuple[Crowd, int]]()
         self._known = set[Crowd]()
         if self._is_large:
@@ -101,7 +106,7 @@ class Relaxation:
 
     def _better(self, one: Relaxed, other: Relaxed) -> Relaxed:
         """That of which the prices prove more: of what is solved only nearly, it may be the earlier one."""
-        bounds = [Priced(self._program, prices_of(each.of_rows, each.of_crowds)).bound for each in (one, other)]
+        bounds = [bound_of(self._program, each, self._held) for each in (one, other)]
         return one if bounds[0] >= bounds[1] else other
 
     def _limit(self, heights: Heights) -> None:
@@ -127,6 +132,7 @@ class Relaxation:
                 for crowd, row in self._crowds
                 if row < len(found.rows) and found.rows[row] > 0
             ),
+            of_held=tuple(max(found.rows[row], 0.0) * self._costs / unit for row, unit in self._holds),
             gain=gain,
             work=work,
         )
@@ -156,8 +162,8 @@ class Relaxation:
             self._levels.append(levels)
             self._reached.append(columns)
 
-    def _hold(self, number: int, most: int) -> None:
-        """An earlier term is so much at most."""
+    def _hold(self, number: int, most: int) -> tuple[int, float]:
+        """An earlier term is so much at most: the row, and what its unit is."""
         term = self._program.terms[number]
         costs = [
             (columns[p], float(cost))
@@ -166,7 +172,7 @@ class Relaxation:
         ]
         costs += [(top, price * self._units) for top, price in zip(self._tops, term.of_peaks, strict=True)]
         unit = max((cost for _, cost in costs), default=1.0) or 1.0
-        self._lp.row(None, most / unit, [(column, cost / unit) for column, cost in costs])
+        return self._lp.row(None, most / unit, [(column, cost / unit) for column, cost in costs]), unit
 
     def _base(self, pool: int, always: int) -> int:
         return always - self._program.rooms[pool].spare

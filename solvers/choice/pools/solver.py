@@ -41,6 +41,16 @@ SECONDS_PER_BLOCK = 2e-4
 """What making the program of a large one takes at most; who has less time is left alone."""
 SHARE = 2, 3
 """Of what is left a question may take so much: packing, and later questions, need some of it, too."""
+SHARE_WITHOUT_PEAKS = 1, 3
+"""At first: what is found with more mostly cannot be packed any more, and windows come further."""
+SHARE_OF_MENDING = 2, 3
+"""Where a choice could not be packed, windows of time begin from what was found instead;"""
+SHARE_OF_LOWERING = 3, 4
+"""where only peaks count, they first make pools lower."""
+NEAR = 200
+"""Windows that came within such a part of the choice go on; where they did not, another choice is looked for."""
+SHARE_OF_BOUND = 1, 4
+"""Of the linear program of a later term."""
 SHARE_BESIDE_PEAKS = 1, 4
 """Where peaks are weighed, which is far harder, they are then searched for."""
 ROUNDS_AT_FIRST = 2
@@ -112,19 +122,45 @@ class _Whole(Standing):
         while not self._is_over() and not self._is_settled(index):
             choices = self._choices(index, tuple(stretch))
             missed = self._pack_best(index, choices)
+            is_known = self.is_known
+            if choices and not any(stretch) and self._goes_by_windows(index):
+                if missed:
+                    self._mend(index, choices[0])
+                excess = choices[0].value if self.value is None else self.value[index] - choices[0].value
+                if excess <= 0 and not is_known:
+                    continue  # and ask for what is better still
+                if excess * NEAR <= choices[0].value:
+                    break
             if not missed or not self._stretch(stretch, missed):
                 break
         if not self._is_settled(index):
             self._improve(index, self._some(*SHARE_OF_WINDOWS))
 
+    def _weighs_peaks(self, index: int) -> bool:
+        """Does this term or an earlier one count peaks, and none of them only the greatest?"""
+        terms = self.program.terms[: index + 1]
+        return any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
+
+    def _goes_by_windows(self, index: int) -> bool:
+        """Do windows come as near to a choice that could not be packed as others that leave more room?"""
+        return not self._weighs_peaks(index) or can_limit(self.program, index)
+
+    def _mend(self, index: int, choice: Choice) -> None:
+        """Go over windows towards a choice that could not be packed."""
+        if self.best is None or self._is_over():
+            return
+        if index and any(self.program.terms[index].of_peaks):
+            windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+            windows.lower(index, choice.tops, self._some(*SHARE_OF_LOWERING))
+            self._take(windows.placement)
+        self._improve(index, self._some(*SHARE_OF_MENDING))
+
     def _choices(self, index: int, stretch: tuple[int, ...]) -> list[Choice]:
         """The program's best choices of pools, best first, as far as they are better than what is known."""
         is_exact = not any(stretch) and self._is_proven(index)
         question = self._question(index, stretch, is_exact)
-        terms = self.program.terms[: index + 1]
-        weighs_peaks = any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
-        if not weighs_peaks:
-            return self._asked(question, is_exact, *SHARE)
+        if not self._weighs_peaks(index):
+            return self._asked(question, is_exact, *(SHARE_WITHOUT_PEAKS if question.near is None else SHARE))
         if can_limit(self.program, index):
             found = self._asked(question, is_exact, *SHARE_BEFORE_LIMITS)
             return found if self.is_known else self._below_limits(question, found, is_exact)
@@ -145,13 +181,14 @@ class _Whole(Standing):
 
     def _question(self, index: int, stretch: tuple[int, ...], is_exact: bool) -> Question:
         """Is there a choice with less of this term than is known? `is_exact`: rows are as they are, and the earlier terms at their least."""
+        is_begun = is_exact and (index > 0 or self.has_found)
         return Question(
             index,
             held=() if self.value is None else self.value[:index],
             least=self.bound[index] if is_exact and len(self.bound) > index else None,
             most=None if self.value is None else self.value[index],
             stretch=stretch,
-            near=pools_of_classes(self.number, self.best) if index and is_exact and self.best is not None else None,
+            near=pools_of_classes(self.number, self.best) if is_begun and self.best is not None else None,
         )
 
     def _can_look_at_boxes(self, relaxed: Relaxed | None) -> bool:
@@ -186,15 +223,14 @@ class _Whole(Standing):
         assert question.most is not None
         index = question.term
         best = min([question.most, *(choice.value for choice in found)])
+        if is_exact and index not in self.relaxed:
+            self.relaxed[index] = self._relax(index, 1, *SHARE_OF_BOUND)
         search = LimitSearch(self.program, self.asking, question, best, self._some(*SHARE_OF_LIMITS))
         known = self.bound[index] if is_exact and len(self.bound) > index else 0
         proven = search.run(known, is_least=is_exact)
         found = [*search.found, *found]
         if is_exact:
             self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
-            if proven <= known and not self._is_over():
-                most = found[0].value if found else question.most
-                found = [*self._asked(replace(question, most=most), is_exact, *SHARE_OF_LIMITS), *found]
         return found
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:

@@ -14,20 +14,20 @@ from ...model.instance import Instance, Ints, Placement
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task
-from .crowds import Priced, prices_of
 from .packing import Packing
 from .peaks import Choice
 from .program import Program, class_numbers
 from .proving import certificate_of
 from .questions.asking import Asking
 from .questions.question import Answer, Question, Relaxed
+from .relaxation import bound_of
 from .windows import Windows
 
 NAME = "pools_first"
 WORK_OF_PROGRAM_PER_ENTRY = 3
 """What writing down the program takes for each number in it."""
-WORK_OF_PACKING = 300_000
-WORK_OF_PACKING_A_BLOCK = 300
+WORK_OF_PACKING = 100_000
+WORK_OF_PACKING_A_BLOCK = 100
 SHARE_AT_FIRST = 1, 16
 """Before that, all that is easy is done."""
 MOST_WORK = 4_000_000
@@ -96,15 +96,15 @@ class Standing:
         return [Choice(answer.value, self.program.least_tops(answer.pools), answer.pools)]
 
     def _relax(self, index: int, rounds: int | None, part: int, of: int) -> Relaxed | None:
-        """The linear program, within its share of the work, and what its prices prove of the first term."""
+        """The linear program, within its share of the work, and what its prices prove of the term, if the earlier ones are at their least."""
         held = () if self.value is None else self.value[:index]
         found = self.asking.relax(self.program, held, (), self._some(part, of), rounds)
-        if found is not None and not index:
-            bound = Priced(self.program, prices_of(found.of_rows, found.of_crowds)).bound
-            if can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM:
-                proof = certificate_of(self.instance, self.program, self.number, found)
-                self.priced = proof if self.priced is None or proof.value > self.priced.value else self.priced
-            self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        if found is None or held != self.bound[:index]:
+            return found
+        if not index and can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM:
+            proof = certificate_of(self.instance, self.program, self.number, found)
+            self.priced = proof if self.priced is None or proof.value > self.priced.value else self.priced
+        self._learn(index, Answer(None, None, bound_of(self.program, found, held), StopReason.WORK_LIMIT))
         return found
 
     def _learn(self, index: int, answer: Answer) -> None:
@@ -179,7 +179,7 @@ class Standing:
 
         def better() -> bool:
             self._take(windows.placement)
-            return not self._is_over()
+            return not self._is_over() and not self._is_settled(index)
 
         windows.improve(index, tuple(tops), work, better)
 

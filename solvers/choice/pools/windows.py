@@ -25,6 +25,8 @@ STEP = 5, 8
 """The next window begins that part of one later."""
 STRETCHES = (4, 15, 40, 100, 200)
 """By how many thousandths the rows of a pool are longer, in turn, after what was chosen could not be packed into it."""
+NEIGHBOURS = (0, 40, 80)
+"""Where pools are too high, so many more on each side are chosen anew, in turn, as long as they stay too high."""
 WORK_PER_CLASS = 400
 """What a question may take: with more it rarely finds more."""
 OPEN = 100
@@ -48,6 +50,7 @@ class Windows:
             for group, _ in row.members:
                 self._rows_of[group].append(n)
         self._order = classes_in_time(program)
+        self._rank = {group: n for n, group in enumerate(self._order)}
         self._apart: dict[int, list[int]] = {}
         for a, b in program.apart:
             self._apart.setdefault(a, []).append(b)
@@ -94,15 +97,18 @@ class Windows:
             idle = 0 if gained else idle + 1
             number += 1
 
-    def lower(self, tops: tuple[int, ...], work: int) -> tuple[int, ...]:
-        """Choose anew where pools are higher than these tops, for the least of the first term; the tops that are kept to then."""
+    def lower(self, index: int, tops: tuple[int, ...], work: int) -> tuple[int, ...]:
+        """Choose anew where pools are higher than these tops, for the least of a term, the earlier ones no worse; the tops that are kept to then."""
         end = self.work + work
-        clusters = list(self._clusters(tops))
-        for done, members in enumerate(clusters):
-            left = end - self.work
-            if left <= 0 or self._asking.stop is not None:
-                break
-            tops = self._lower(members, tops, left // (len(clusters) - done))
+        for around in NEIGHBOURS:
+            clusters = list(self._clusters(tops))
+            for done, members in enumerate(clusters):
+                left = end - self.work
+                if left <= 0 or self._asking.stop is not None:
+                    break
+                some = self._with_neighbours(members, around)
+                tops = self._lower(index, some, tops, left // (len(clusters) - done))
+        self._pack_whole(tops)
         return tuple(map(max, tops, peaks(self._instance, self.placement)))
 
     def _clusters(self, tops: tuple[int, ...]) -> Iterator[list[int]]:
@@ -124,20 +130,47 @@ class Windows:
         if found:
             yield list(dict.fromkeys(found))
 
-    def _lower(self, members: list[int], tops: tuple[int, ...], work: int) -> tuple[int, ...]:
+    def _pack_whole(self, tops: tuple[int, ...]) -> None:
+        """Pack pools anew that are too high only because of gaps, each as a whole."""
+        placement = self.placement
+        for pool, (peak, top) in enumerate(zip(peaks(self._instance, placement), tops, strict=True)):
+            if peak > top:
+                here = np.flatnonzero(placement.pool == pool)
+                found = self._packing.beside(pool, here, placement.pool, self._offset, top)
+                if found is not None:
+                    self._offset = self._offset.copy()
+                    self._offset[found[0]] = found[1]
+
+    def _with_neighbours(self, members: list[int], around: int) -> list[int]:
+        """These, and so many that begin before the first of them, and after the last."""
+        at = [self._rank[group] for group in members]
+        first, last = max(min(at) - around, 0), max(at) + around
+        return list(dict.fromkeys([*members, *(self._order[first : last + 1] if around else ())]))
+
+    def _lower(self, index: int, members: list[int], tops: tuple[int, ...], work: int) -> tuple[int, ...]:
         """The tops below which these are now; the same if nothing was found."""
-        part, near = self._part(0, members)
+        part, near = self._part(index, members)
+        costs = tuple(_cost(term, part.homes, near) for term in part.terms[:index])
         rooms = tuple(room._replace(lowest=top) for room, top in zip(part.rooms, tops, strict=True))
-        part = replace(part, rooms=rooms, terms=(part.terms[0]._replace(of_peaks=self._program.terms[0].of_peaks),))
-        answer = self._asking.ask(part, Question(0, near=near), work)
-        if answer.pools is None:
-            return tops
-        chosen = dict(zip(members, answer.pools, strict=True))
-        lowest = part.least_tops(answer.pools)
+        last = part.terms[index]._replace(of_peaks=self._program.terms[index].of_peaks)
+        part = replace(part, rooms=rooms, terms=(*part.terms[:index], last))
+        end, stretch = self.work + work, [0] * len(rooms)
+        chosen, lowest = dict[int, int](), tops
         for step in (0, *STRETCHES):
+            if not chosen:
+                question = Question(index, held=costs, stretch=tuple(stretch), near=near if not step else None)
+                pools = self._asking.ask(part, question, max(end - self.work, 1)).pools
+                if pools is None:
+                    break
+                chosen, lowest = dict(zip(members, pools, strict=True)), part.least_tops(pools)
             raised = tuple(top + top * step // 1000 for top in lowest)
-            if not self._pack(chosen, raised, {*near, *answer.pools}):
+            missed = self._pack(chosen, raised, {*near, *chosen.values()})
+            if not missed:
                 return tuple(map(max, tops, raised))
+            for p in missed:
+                end_of_pool = rooms[p].capacity
+                if end_of_pool is not None and raised[p] >= end_of_pool:  # no room is gained by raising it
+                    stretch[p], chosen = step, {}
         return tops
 
     def _windows(self, sweep: int) -> Iterator[list[int]]:

@@ -121,8 +121,12 @@ def solve(
     control: Control,
     on_solution: Callable[[ReadValue], None],
     on_bound: Callable[[int], None] | None = None,
+    enough: int | None = None,
 ) -> Reply:
-    """Search until done, or until the budget or the caller's patience is used up. Solutions are handed over as they are found."""
+    """Search until done, or until the budget or the caller's patience is used up. Solutions are handed over as they are found.
+
+    It also ends once it is known that no solution is below `enough`.
+    """
     cp_model = load()
     if model.validate():
         raise Unsupported(NAME, "too large for this solver")
@@ -133,9 +137,14 @@ def solve(
         def on_solution_callback(self) -> None:
             on_solution(self.value)
 
-    if on_bound is not None:
-        report = on_bound
-        solver.best_bound_callback = lambda value: report(whole(value))
+    def hear(value: float) -> None:
+        if on_bound is not None:
+            on_bound(whole(value))
+        if enough is not None and whole(value) >= enough:
+            solver.stop_search()
+
+    if on_bound is not None or enough is not None:
+        solver.best_bound_callback = hear
     ended = threading.Event()
     reasons: list[StopReason] = []
 

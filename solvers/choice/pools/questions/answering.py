@@ -96,7 +96,7 @@ class _Model:
             pools = tuple(next(p for p, literal in each.items() if value(literal)) for each in self._inside)
             best[:] = [(pools, value(self._goal))]
 
-        reply = engine.solve(self._cp, budget, control, on_solution)
+        reply = engine.solve(self._cp, budget, control, on_solution, enough=self._question.enough)
         if reply.answer is engine.Answer.INFEASIBLE:
             return Answer(None, None, None, None, reply.work)
         pools, value = best[0] if best else (None, None)

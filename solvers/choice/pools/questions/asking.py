@@ -69,7 +69,7 @@ class Asking:
         self._relaxed = program, held
         if fields is None:
             return None
-        relaxed, spent = read_relaxed(fields, program)
+        relaxed, spent = read_relaxed(fields, program, len(held))
         self.work += spent
         return relaxed
 

@@ -35,6 +35,8 @@ class Question:
     """A choice to begin with."""
     heights: Heights = ()
     """Only choices with the pools so high are asked for."""
+    enough: int | None = None
+    """That no choice is below it is all that need be known."""
 
 
 class Answer(NamedTuple):
@@ -62,7 +64,9 @@ class Relaxed:
     of_rows: tuple[tuple[int, float], ...]
     """The price of each row that has one, by its number,"""
     of_crowds: tuple[tuple[Crowd, float], ...]
-    """and of each crowd."""
+    """and of each crowd;"""
+    of_held: tuple[float, ...]
+    """and of each earlier term."""
     gain: float
     """By what part of it crowds have raised the cost,"""
     work: int
@@ -81,6 +85,7 @@ def read_question(fields: Mapping[str, Any]) -> Question:
         fields["are_peaks"],
         None if near is None else tuple(near),
         read_heights(fields["heights"]),
+        fields["enough"],
     )
 
 
@@ -125,8 +130,8 @@ def write_relaxed(relaxed: Relaxed | None, work: int) -> dict[str, object]:
     return {"relaxed": None if relaxed is None else asdict(relaxed), "work": work}
 
 
-def read_relaxed(fields: Mapping[str, Any], program: Program) -> tuple[Relaxed | None, int]:
-    """The solution, if it can be one, and the work it took. Raises SolverFailed as `read_answer` does."""
+def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tuple[Relaxed | None, int]:
+    """The solution, if it can be one of the term after so many that are held, and the work it took. Raises SolverFailed as `read_answer` does."""
     try:
         work, told = int(fields["work"]), fields["relaxed"]
         if told is None:
@@ -138,15 +143,16 @@ def read_relaxed(fields: Mapping[str, Any], program: Program) -> tuple[Relaxed |
                 (Crowd(int(row), tuple(int(group) for group in classes)), float(price))
                 for (row, classes), price in told["of_crowds"]
             ),
+            of_held=tuple(float(price) for price in told["of_held"]),
             gain=float(told["gain"]),
             work=int(told["work"]),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise SolverFailed(NAME, f"it answered with what is no relaxation: {error}") from error
-    prices = [price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)]
+    prices = [*(price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)), *relaxed.of_held]
     if len(relaxed.peaks) != len(program.rooms) or min(relaxed.peaks, default=0) < 0 or work < 0:
         raise SolverFailed(NAME, "it answered with what are no peaks")
-    if not all(math.isfinite(price) and price >= 0 for price in prices):
+    if len(relaxed.of_held) != held or not all(math.isfinite(price) and price >= 0 for price in prices):
         raise SolverFailed(NAME, "it answered with what are no prices")
     rows = [row for row, _ in relaxed.of_rows] + [crowd.row for crowd, _ in relaxed.of_crowds]
     if not all(0 <= row < len(program.rows) for row in rows) or not all(

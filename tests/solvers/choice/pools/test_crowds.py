@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from math import prod
 from random import Random
@@ -18,9 +20,10 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools import relaxation
 from solvers.choice.pools.boxes import BoxSearch
 from solvers.choice.pools.crowds import Crowd, Priced, Prices, prices_of
-from solvers.choice.pools.program import Costs, Program, Room, Row, program_of
+from solvers.choice.pools.program import Costs, Pools, Program, Room, Row, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question, read_relaxed
+from solvers.choice.pools.relaxation import bound_of
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.solver import Limits, Silent
@@ -54,11 +57,51 @@ def test_no_choice_costs_less_than_any_prices_prove(problem: Problem, chance: Ra
     if not program.terms or program.terms[0].is_largest or prod(map(len, program.homes)) > MOST_CHOICES:
         return
     priced = Priced(program, random_prices(program, chance))
+    for pools, tops in choices(program):
+        assert priced.bound <= program.value(0, pools, tops)
+
+
+@effort(30, 6_000)
+@given(problems(max_buffers=6), st.randoms(use_true_random=False))
+def test_no_choice_that_keeps_what_is_held_costs_less_in_a_later_term(problem: Problem, chance: Random) -> None:
+    program = program_of(lower(problem).instance)
+    if len(program.terms) < 2 or prod(map(len, program.homes)) > MOST_CHOICES:
+        return
+    everything = list(choices(program))
+    if not everything:
+        return
+    pools, tops = chance.choice(everything)
+    held = [program.value(0, pools, tops)]
+    prices = replace(random_prices(program, chance), of_held=(chance.randint(0, 4),))
+    priced = Priced(program, prices, held=held)
+    for pools, tops in everything:
+        assert program.value(0, pools, tops) > held[0] or priced.bound <= program.value(1, pools, tops)
+
+
+def choices(program: Program) -> Iterator[tuple[Pools, tuple[int, ...]]]:
+    """Those that fit, and how high the pools then are."""
     for pools in product(*program.homes):
         tops = program.least_tops(pools)
         fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
         if fits and all(pools[a] != pools[b] for a, b in program.apart):
-            assert priced.bound <= program.value(0, pools, tops)
+            yield pools, tops
+
+
+def test_with_the_first_term_held_the_relaxation_bounds_the_second() -> None:
+    """Without it the peaks could be as low as if everything were in the cheapest pool."""
+    program = program_like("pools", 60, 3, Preference.SPEED)
+    asking = Asking(Limits(work=20_000_000), 0, Silent())
+    try:
+        held = asking.ask(program, Question(0), 5_000_000).value
+        assert held is not None
+        least = asking.ask(program, Question(1, held=(held,)), 5_000_000)
+        relaxed = asking.relax(program, (held,), (), 2_000_000)
+        assert least.value is not None
+        assert least.stopped is None
+        assert relaxed is not None
+        assert least.value * 3 // 4 <= bound_of(program, relaxed, (held,)) <= least.value
+    finally:
+        asking.close()
 
 
 @pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
@@ -144,11 +187,21 @@ def test_what_is_too_large_to_be_solved_exactly_is_solved_nearly_and_proves_near
         {"of_rows": [[0, float("nan")]]},
         {"of_crowds": [[[0, [99_999]], 1.0]]},
         {"of_crowds": 3},
+        {"of_held": []},
+        {"of_held": [-1.0]},
+        {"of_held": [float("inf")]},
     ],
 )
 def test_a_relaxation_that_cannot_be_is_refused(told: dict[str, object]) -> None:
     program = program_like("pools", 20, 1)
-    sound = {"peaks": [0] * len(program.rooms), "of_rows": [], "of_crowds": [], "gain": 0.0, "work": 1}
-    assert read_relaxed({"relaxed": sound, "work": 1}, program)[0] is not None
+    sound = {
+        "peaks": [0] * len(program.rooms),
+        "of_rows": [],
+        "of_crowds": [],
+        "of_held": [0.5],
+        "gain": 0.0,
+        "work": 1,
+    }
+    assert read_relaxed({"relaxed": sound, "work": 1}, program, 1)[0] is not None
     with pytest.raises(SolverFailed):
-        read_relaxed({"relaxed": sound | told, "work": 1}, program)
+        read_relaxed({"relaxed": sound | told, "work": 1}, program, 1)

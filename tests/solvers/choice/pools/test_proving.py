@@ -40,7 +40,7 @@ def certificate_at_random(instance: Instance, chance: random.Random) -> Certific
         classes = [group for group, _ in row.members if chance.random() < 0.8]
         if classes:
             of_crowds.append((Crowd(number, tuple(classes)), chance.random() * most))
-    relaxed = Relaxed((0,) * len(program.rooms), tuple(of_rows), tuple(of_crowds), 0.0, 0)
+    relaxed = Relaxed((0,) * len(program.rooms), tuple(of_rows), tuple(of_crowds), (), 0.0, 0)
     return certificate_of(instance, program, class_numbers(instance), relaxed)
 
 

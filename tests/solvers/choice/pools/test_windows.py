@@ -1,0 +1,70 @@
+"""Windows of time: pools that are higher than they need be are made lower, and the terms before stay as good."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner import Preference
+from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools.packing import Packing
+from solvers.choice.pools.program import class_numbers, pools_of_classes, program_of
+from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.windows import Windows
+from solvers.geometry.presolve import scaled, unit
+from solvers.geometry.rules import violation
+from solvers.model.instance import Instance, Placement
+from solvers.model.objective import evaluate, peaks
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task
+
+WORK = 2_000_000
+
+
+def instance_of(kind: str, buffers: int, seed: int) -> Instance:
+    instance = lower(with_preference(generate(kind, Request(buffers, seed)), Preference.SPEED)).instance
+    return scaled(instance, unit(instance))
+
+
+def lowered(instance: Instance, start: Placement, tops: tuple[int, ...]) -> Placement:
+    """What windows make of it where peaks are the second term."""
+    limits, number = Limits(work=WORK), class_numbers(instance)
+    asking, packing = Asking(limits, 0, Silent()), Packing(instance, Task(limits), Silent())
+    try:
+        windows = Windows(instance, program_of(instance), number, asking, packing, start)
+        windows.lower(1, tops, WORK)
+        return windows.placement
+    finally:
+        asking.close()
+
+
+def start_of(instance: Instance) -> Placement:
+    found = get("greedy").solve(instance, Task(limits=Limits(work=20_000)), Silent()).placement
+    assert found is not None
+    return found
+
+
+def test_gaps_are_closed_though_nobody_moves_to_another_pool() -> None:
+    instance = instance_of("pools", 40, 2)
+    start = start_of(instance)
+    last = len(instance.pools) - 1
+    tops = peaks(instance, start)
+    raised = Placement(start.pool, np.where(start.pool == last, start.offset + 4 * tops[last], start.offset))
+    found = lowered(instance, raised, tops)
+    assert violation(instance, found) is None
+    assert peaks(instance, found)[last] <= tops[last]
+    assert evaluate(instance, found) <= evaluate(instance, start)
+
+
+def test_a_later_term_is_lowered_and_the_one_before_is_no_worse() -> None:
+    instance = instance_of("pools", 120, 3)
+    start = start_of(instance)
+    program, number = program_of(instance), class_numbers(instance)
+    tops = program.least_tops(pools_of_classes(number, start))
+    below = (*tops[:-1], tops[-1] * 9 // 10)
+    found = lowered(instance, start, below)
+    assert violation(instance, found) is None
+    first, second = evaluate(instance, found)
+    assert first <= evaluate(instance, start)[0]
+    assert second < evaluate(instance, start)[1]
