@@ -15,10 +15,10 @@ from .questions.question import Question
 
 FIRST_STEP = 512
 """The second limit is lower than the best known by such a part of it; later steps are twice as large, or half of what is open."""
-SHARE_OF_QUESTION = 2
-"""One question may take half of what is left of the work."""
+SHARE_OF_FIRST, SHARE_OF_QUESTION = 3, 2
+"""The first question may take a third of the work, later ones half of what is left of it."""
 LOWER = 5, 8
-"""Where that was not enough, the rest goes to one limit, so far up from what is proven to what is known."""
+"""Where that was not enough, although there were better choices before, the rest goes to one limit, so far up from what is proven to what is known."""
 
 
 def can_limit(program: Program, index: int) -> bool:
@@ -49,14 +49,15 @@ class LimitSearch:
         """Look until all is known or the work is done; what no choice comes to less than. `is_least`: no choice has less of the earlier terms."""
         step, limit = self._best // FIRST_STEP + 1, self._best - 1
         while bound < self._best and not self._is_over:
-            is_better, is_impossible = self._ask(limit, is_least, SHARE_OF_QUESTION)
+            is_better, is_impossible = self._ask(limit, is_least, SHARE_OF_QUESTION if self.found else SHARE_OF_FIRST)
             if is_better:
                 limit = min(max((bound + self._best) // 2, self._best - step), self._best - 1)
                 step *= 2
             elif is_impossible:
                 bound, limit = limit + 1, self._best - 1
-            else:
-                # Much lower limits are sooner refuted.
+            elif not self.found:
+                break
+            else:  # much lower limits are sooner refuted
                 limit = bound + (self._best - bound) * LOWER[0] // LOWER[1]
                 if not self._is_over and self._ask(limit, is_least, 1)[1]:
                     bound = limit + 1

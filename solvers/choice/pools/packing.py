@@ -17,9 +17,13 @@ from ...portfolio.separate_pools import solve_separate_pools
 
 WORK_OF_PIECE = 30_000
 WORK_OF_PIECE_PER_BLOCK = 300
-"""What packing some blocks beside others may take."""
 BLOCKS_PER_WORK = 100
 """What finding out who is beside them takes, besides."""
+
+
+def work_of_piece(blocks: int) -> int:
+    """What packing so many beside others may take."""
+    return WORK_OF_PIECE + WORK_OF_PIECE_PER_BLOCK * blocks
 
 
 class Packed(NamedTuple):
@@ -92,8 +96,7 @@ class Packing:
             penalties=piece.penalties[:0],
             was=None,
         )
-        work = WORK_OF_PIECE + WORK_OF_PIECE_PER_BLOCK * len(blocks)
-        task = Task(replace(self._task.limits, work=work, workers=1), Goal.FIT, self._task.seed)
+        task = Task(replace(self._task.limits, work=work_of_piece(len(blocks)), workers=1), Goal.FIT, self._task.seed)
         outcome = solve_separate_pools(piece, task, self._control, PACKERS, by_name=False)
         self.work += outcome.work + instance.blocks // BLOCKS_PER_WORK
         if outcome.placement is None:

@@ -26,7 +26,7 @@ SHARES = (0.2, 0.4, 0.6, 0.8)
 """Crowds are looked for among those with so much of them in a pool."""
 LEAST_GAIN = 1e-4
 """Rounds of crowds end when two in a row have raised the bound by no larger part than this."""
-MOST_ENTRIES = 50_000
+MOST_ENTRIES = 25_000
 """Larger programs are solved nearly."""
 WORK_PER_ENTRY = 3
 """Of looking for crowds."""

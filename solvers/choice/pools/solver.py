@@ -50,7 +50,8 @@ SHARE_OF_LOWERING = 3, 4
 NEAR = 200
 """Windows that came within such a part of the choice go on; where they did not, another choice is looked for."""
 SHARE_OF_BOUND = 1, 4
-"""Of the linear program of a later term."""
+LEAST_WORK_PER_ENTRY = 200
+"""Of the linear program of a later term, where so much is left for each number in it."""
 SHARE_BESIDE_PEAKS = 1, 4
 """Where peaks are weighed, which is far harder, they are then searched for."""
 ROUNDS_AT_FIRST = 2
@@ -223,7 +224,8 @@ class _Whole(Standing):
         assert question.most is not None
         index = question.term
         best = min([question.most, *(choice.value for choice in found)])
-        if is_exact and index not in self.relaxed:
+        left = self._some(1, 1)
+        if is_exact and index not in self.relaxed and left >= LEAST_WORK_PER_ENTRY * self.program.entries:
             self.relaxed[index] = self._relax(index, 1, *SHARE_OF_BOUND)
         search = LimitSearch(self.program, self.asking, question, best, self._some(*SHARE_OF_LIMITS))
         known = self.bound[index] if is_exact and len(self.bound) > index else 0
@@ -231,6 +233,9 @@ class _Whole(Standing):
         found = [*search.found, *found]
         if is_exact:
             self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
+            if proven <= known and not search.found and not self._is_over():
+                most = found[0].value if found else question.most
+                found = [*self._asked(replace(question, most=most), is_exact, *SHARE_OF_LIMITS), *found]
         return found
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:

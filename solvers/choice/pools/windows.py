@@ -14,7 +14,7 @@ import numpy as np
 from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
 from ...model.objective import peaks
-from .packing import Packing
+from .packing import Packing, work_of_piece
 from .program import Costs, Pools, Program, Row, classes_in_time, pools_of_classes
 from .questions.asking import Asking
 from .questions.question import Question
@@ -100,7 +100,7 @@ class Windows:
     def lower(self, index: int, tops: tuple[int, ...], work: int) -> tuple[int, ...]:
         """Choose anew where pools are higher than these tops, for the least of a term, the earlier ones no worse; the tops that are kept to then."""
         end = self.work + work
-        for around in NEIGHBOURS:
+        for around in NEIGHBOURS if index else NEIGHBOURS[:1]:
             clusters = list(self._clusters(tops))
             for done, members in enumerate(clusters):
                 left = end - self.work
@@ -108,7 +108,7 @@ class Windows:
                     break
                 some = self._with_neighbours(members, around)
                 tops = self._lower(index, some, tops, left // (len(clusters) - done))
-        self._pack_whole(tops)
+        self._pack_whole(tops, end)
         return tuple(map(max, tops, peaks(self._instance, self.placement)))
 
     def _clusters(self, tops: tuple[int, ...]) -> Iterator[list[int]]:
@@ -130,12 +130,12 @@ class Windows:
         if found:
             yield list(dict.fromkeys(found))
 
-    def _pack_whole(self, tops: tuple[int, ...]) -> None:
-        """Pack pools anew that are too high only because of gaps, each as a whole."""
+    def _pack_whole(self, tops: tuple[int, ...], end: int) -> None:
+        """Pack pools anew that are too high only because of gaps, each as a whole, where there is work left for that."""
         placement = self.placement
         for pool, (peak, top) in enumerate(zip(peaks(self._instance, placement), tops, strict=True)):
-            if peak > top:
-                here = np.flatnonzero(placement.pool == pool)
+            here = np.flatnonzero(placement.pool == pool)
+            if peak > top and self.work + work_of_piece(len(here)) <= end:
                 found = self._packing.beside(pool, here, placement.pool, self._offset, top)
                 if found is not None:
                     self._offset = self._offset.copy()
