@@ -143,7 +143,6 @@ class _Whole(Standing):
         return any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
 
     def _goes_by_windows(self, index: int) -> bool:
-        """Do windows come as near to a choice that could not be packed as others that leave more room?"""
         return not self._weighs_peaks(index) or can_limit(self.program, index)
 
     def _mend(self, index: int, choice: Choice) -> None:
@@ -269,7 +268,7 @@ class _Whole(Standing):
             if answer.pools is not None:
                 found.append(np.array(answer.pools, dtype=np.int64)[self.number])
         for pools in reversed(found):
-            start, _ = self.packing.pack(pools, frozenset(range(len(program.rooms))), self._work_of_packing())
+            start, _ = self.packing.pack(pools, frozenset(range(len(program.rooms))), self._work_of_packing(index))
             if start is not None and evaluate(self.instance, start)[:index] <= question.held:
                 self._take(start)
                 windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)

@@ -26,8 +26,10 @@ from .windows import Windows
 NAME = "pools_first"
 WORK_OF_PROGRAM_PER_ENTRY = 3
 """What writing down the program takes for each number in it."""
-WORK_OF_PACKING = 100_000
-WORK_OF_PACKING_A_BLOCK = 100
+WORK_OF_PACKING = 300_000
+WORK_OF_PACKING_A_BLOCK = 300
+SHARE_BEFORE_MENDING = 1, 3
+"""Of that, where windows come near to what cannot be packed: who packs at all takes less."""
 SHARE_AT_FIRST = 1, 16
 """Before that, all that is easy is done."""
 MOST_WORK = 4_000_000
@@ -135,9 +137,14 @@ class Standing:
             self.control.incumbent(placement)
         return value
 
-    def _work_of_packing(self) -> int:
-        """What packing one pool may take."""
-        work, left = WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks, self._left()
+    def _goes_by_windows(self, index: int) -> bool:
+        """Do windows come as near to a choice that could not be packed as others that leave more room?"""
+        return False
+
+    def _work_of_packing(self, index: int) -> int:
+        """What packing one pool may take, for this term."""
+        part, of = SHARE_BEFORE_MENDING if self._goes_by_windows(index) else (1, 1)
+        work, left = (WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks) * part // of, self._left()
         return work if left is None else min(work, left)
 
     def _pack(self, index: int, choice: Choice) -> list[int]:
@@ -145,7 +152,7 @@ class Standing:
         terms = self.program.terms[: index + 1]
         counted = [p for p in range(len(self.instance.pools)) if any(t.of_peaks[p] or t.is_largest for t in terms)]
         pools = np.array(choice.pools, dtype=np.int64)[self.number]
-        placement, unfit = self.packing.pack(pools, frozenset(counted), self._work_of_packing())
+        placement, unfit = self.packing.pack(pools, frozenset(counted), self._work_of_packing(index))
         if placement is None:
             self._take(self._with_room_elsewhere(pools))
             return unfit

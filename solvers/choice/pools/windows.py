@@ -100,7 +100,7 @@ class Windows:
     def lower(self, index: int, tops: tuple[int, ...], work: int) -> tuple[int, ...]:
         """Choose anew where pools are higher than these tops, for the least of a term, the earlier ones no worse; the tops that are kept to then."""
         end = self.work + work
-        for around in NEIGHBOURS if index else NEIGHBOURS[:1]:
+        for around in NEIGHBOURS:
             clusters = list(self._clusters(tops))
             for done, members in enumerate(clusters):
                 left = end - self.work
