@@ -50,7 +50,10 @@ class Forked:
 
     def _bury(self, how: int) -> int | None:
         if self.returncode is None:
-            pid, status = os.waitpid(self.pid, how)
+            try:
+                pid, status = os.waitpid(self.pid, how)
+            except ChildProcessError:  # where the end of children is ignored, nobody is told with what they ended
+                pid, status = self.pid, 0
             if pid:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode

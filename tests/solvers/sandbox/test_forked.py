@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -86,6 +87,18 @@ def test_its_end_is_told(companion: Companion, question: str, code: int) -> None
     with ended(own), pytest.raises(EOFError):
         asked(companion, question)
     assert companion.end() == code
+
+
+def test_it_can_be_ended_where_the_end_of_children_is_ignored() -> None:
+    usual = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        made = Companion(HERE, fork_process)
+        assert asked(made, "print") == "answer"
+        with ended(asked(made, "who")[0]):  # type: ignore[index]
+            made.kill()
+        assert made.end() == 0
+    finally:
+        signal.signal(signal.SIGCHLD, usual)
 
 
 def test_none_is_forked_beside_threads() -> None:
