@@ -51,6 +51,8 @@ class Run:
     task: Task
     answer: Placement | None = None
     work: int = 0
+    interrupted: bool = False
+    """Would it have gone on?"""
     notes: list[str] = field(default_factory=list)
 
     def spend(self, work: int) -> None:
@@ -92,7 +94,7 @@ class Heuristic(Solver, ABC):
         except NothingFits as error:
             run.answer, stuck = None, first_part(instance, error.block)
         except Interrupted:
-            pass  # what there is by now is the answer
+            run.interrupted = True  # what there is by now is the answer
         return self._outcome(instance, run, stuck)
 
     def _outcome(self, instance: Instance, run: Run, stuck: int | None) -> Outcome:
@@ -104,6 +106,10 @@ class Heuristic(Solver, ABC):
                 notes.append(ASYMMETRIC)
         value = None if answer is None else evaluate(instance, answer)
         stop = run.control.stopped() or StopReason.WORK_LIMIT
+        if (
+            stop is StopReason.TIME_LIMIT and not run.interrupted
+        ):  # it was through, by its own rules, and more time would change nothing
+            stop = StopReason.WORK_LIMIT
         if answer is not None and value is not None:
             run.control.incumbent(answer)
             if value <= run.task.enough:

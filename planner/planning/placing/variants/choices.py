@@ -230,7 +230,9 @@ class Parts:
             (self.same_pool, (pair for group in given.same_pool for pair in pairwise(group))),
             (self.different_pool, (pair for group in given.different_pool for pair in combinations(group, 2))),
         ):
-            kind += [Relation(index[one], index[other], pick) for one, other in pairs]
+            for one, other in pairs:  # of a long list to be in different pools there are a great many
+                tick(PREPARING)
+                kind.append(Relation(index[one], index[other], pick))
 
 
 def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> set[int]:

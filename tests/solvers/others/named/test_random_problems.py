@@ -118,3 +118,16 @@ def test_a_planner_that_is_told_to_stop_stops(name: str) -> None:
     assert outcome.stop is StopReason.CANCELLED
     assert not outcome.reproducible
     assert outcome.stuck is None
+
+
+@pytest.mark.parametrize("name", ["exir_greedy", "tflm_greedy"])
+@pytest.mark.parametrize("capacity", [None, 10])
+def test_more_time_would_not_help_a_planner_that_was_through(name: str, capacity: int | None) -> None:
+    class Late(Silent):
+        def stopped(self) -> StopReason | None:
+            return StopReason.TIME_LIMIT
+
+    outcome = execute(name, make_instance([(0, 3, 8), (1, 4, 8)], capacity=capacity), Task(), Late())
+    assert (outcome.placement is None) == (capacity is not None)
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert outcome.reproducible
