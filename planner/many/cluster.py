@@ -37,6 +37,7 @@ OTHER_FILES = 128
 """That are open besides: the manifest, plans, the client's connections."""
 MOST_SAID = 300
 """Characters of what Dask says of a loss."""
+SCHEDULER_LOST = Lost("the cluster's scheduler was lost", is_its_fault=False)
 IDLE: deque[Companion] = deque()
 """On a worker: processes that wait for the next file."""
 
@@ -102,6 +103,11 @@ def lost_by(error: Exception) -> str:
     """What became of the workers that had it, in a line: where their memplan is missing or another one, that says so."""
     said = printable(" ".join(str(error).split()))
     return f"the cluster lost it: {type(error).__name__}" + (f": {said[:MOST_SAID]}" if said else "")
+
+
+def is_without_scheduler(future: Any, error: Exception) -> bool:
+    """Was its scheduler lost, and not whoever had it? What is done and cannot be fetched is lost so, too, and Dask does not always know of it yet."""
+    return future.status == "cancelled" or (future.status != "error" and isinstance(error, OSError))
 
 
 def threads(client: Any) -> int:
@@ -242,12 +248,12 @@ class ClusterPlace:
     def _done(self, future: Any) -> None:
         """In a thread of the client's."""
         if future.status == "cancelled":
-            self._answer(Lost("the cluster's scheduler was lost", is_its_fault=False))
+            self._answer(SCHEDULER_LOST)
             return
         try:
             answer, plan = future.result()
         except Exception as error:  # noqa: BLE001 - whatever it was that became of the workers that had it
-            self._answer(Lost(lost_by(error)))
+            self._answer(SCHEDULER_LOST if is_without_scheduler(future, error) else Lost(lost_by(error)))
             return
         if plan is not None:
             try:

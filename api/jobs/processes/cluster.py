@@ -20,6 +20,7 @@ import structlog
 from planner.many.cluster import (
     REPEATS,
     connected,
+    is_without_scheduler,
     lost_by,
     require_distributed,
     worth_sending,
@@ -290,7 +291,7 @@ async def _ending(future: Any) -> Ending | None:
     try:
         found: Ending = await future.result()
     except Exception as error:  # noqa: BLE001 - whatever became of the workers that had it
-        if future.status == "cancelled":
+        if is_without_scheduler(future, error):
             return None
         return Reply({"kind": "died", "why": lost_by(error)}), None
     return found

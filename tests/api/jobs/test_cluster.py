@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, cast
 
 import pytest
@@ -138,3 +139,30 @@ def test_what_a_worker_is_told_of_the_service_is_no_secret() -> None:
     assert "secret" not in told
     assert "0" * 64 not in told
     Settings.model_validate_json(told)
+
+
+class Ended:
+    """A future of Dask's whose result cannot be had."""
+
+    def __init__(self, status: str, error: Exception) -> None:
+        self.status, self._error = status, error
+
+    async def result(self) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "is_death"),
+    [
+        ("cancelled", CancelledError("scheduler-connection-lost"), False),
+        ("finished", OSError("in <rpc>: Stream is closed"), False),  # Dask has not noticed yet that it has no scheduler
+        ("finished", ValueError("nothing that can be read"), True),
+        ("error", OSError("the worker's own"), True),
+    ],
+)
+def test_what_cannot_be_fetched_from_a_scheduler_that_is_lost_is_no_death(
+    status: str, error: Exception, *, is_death: bool
+) -> None:
+    ending = asyncio.run(cluster._ending(Ended(status, error)))
+    assert (ending is not None) == is_death
+    assert ending is None or ending[0].header["kind"] == "died"
