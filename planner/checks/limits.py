@@ -10,8 +10,8 @@ MAX_TIME = ADDRESS_LIMIT
 """Times lie between -MAX_TIME and MAX_TIME, inclusive."""
 MAX_DEPTH = 64
 """Lists and objects inside each other."""
-MOST_KEYS = 1 << 16
-"""Of one object; those that programs write have some dozens."""
+MOST_KEYS, BYTES_A_KEY = 1 << 16, 16
+"""Of one object, and one more for each so many bytes of the document."""
 MAX_DIGITS = 20
 """Of an integer as it is written."""
 MAX_TEXT = 1024

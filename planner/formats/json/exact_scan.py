@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from math import isinf
 
-from ...checks.limits import MAX_DEPTH, MAX_DIGITS, MOST_KEYS
+from ...checks.limits import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
 from ...checks.report import Place, Report, quoted
 from ...model.deadline import tick
 from ...model.errors import Code
@@ -166,8 +166,9 @@ def _key(scan: _Scan) -> bool:
         if key in frame.keys:
             scan.report.add(Code.DUPLICATE_KEY, scan.place, f"the key {quoted(key)} appears twice in one object")
         frame.keys.add(key)
-        if len(frame.keys) > MOST_KEYS:
-            scan.report.add(Code.TOO_LARGE, scan.place[:-1], f"an object has {MOST_KEYS} keys at most")
+        if len(frame.keys) > MOST_KEYS + len(scan.text) // BYTES_A_KEY:
+            text = f"an object has {len(frame.keys) - 1} keys at most in a document of this length"
+            scan.report.add(Code.TOO_LARGE, scan.place[:-1], text)
             return False
     _check_text(scan, key, "the key")
     if scan.space() != ":":

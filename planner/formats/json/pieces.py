@@ -19,7 +19,7 @@ from ...model.errors import Code
 
 PIECE = 1 << 16
 """Bytes that are read at once."""
-ALLOWANCE, FOR_EACH = 1 << 26, 5
+ALLOWANCE, FOR_EACH = 1 << 26, 16
 """Bytes of memory that what is read at once may take, besides so many for each of the document's."""
 ANY: Final = None
 """Every item of a list."""
@@ -143,14 +143,15 @@ def container(data: bytes, begin: int, end: int) -> Span | None:
 
 
 def long_lists(data: bytes, paths: Iterable[Path]) -> Iterator[tuple[Path, Span]]:
-    """Where the lists at these places stand, if they are long; of a sound document. ANY in a path is every item of a list."""
+    """Where the lists at these places stand, if they are long and not empty; of a sound document. ANY in a path is every item of a list."""
     whole = root(data)
     waiting: list[tuple[Path, Span]] = [] if whole is None else [((), whole)]
     while waiting:
         place, span = waiting.pop()
         is_list = data[span.begin] == ord("[")
         if is_list and any(_leads(place, path) and len(path) == len(place) for path in paths):
-            yield place, span
+            if next(pieces(data, span), None) is not None:  # or it is long of white space alone
+                yield place, span
             continue
         further = [path[len(place)] for path in paths if len(path) > len(place) and _leads(place, path)]
         for piece in pieces(data, span) if further and is_list == (ANY in further) else ():

@@ -12,7 +12,7 @@ import re
 import time
 from typing import Any, NamedTuple, NoReturn
 
-from ...checks.limits import MAX_DEPTH, MAX_DIGITS, MOST_KEYS
+from ...checks.limits import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
 from ...checks.report import Report, bad_input, quoted
 from ...model.deadline import LOOK_EVERY, look
 from ...model.errors import Code
@@ -93,7 +93,7 @@ def _read_container(data: bytes, span: Span, hooks: _Hooks) -> dict[str, Any] | 
         if len(keys) != count:
             raise ValueError
         hooks.wide = hooks.wide or count > WIDE
-        if count > MOST_KEYS:
+        if count > MOST_KEYS + len(data) // BYTES_A_KEY:
             _find_fault(data)
     return keys if is_object else None
 

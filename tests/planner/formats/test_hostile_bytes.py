@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -73,6 +74,15 @@ def test_a_short_file_that_runs_many_nodes_is_refused(monkeypatch: pytest.Monkey
     for made in (one_function_run(), one_constant_given_out()):
         assert refused(made).findings[0].code is Code.TOO_LARGE
     assert len(read_problem(onnx(inside(11, declared("a", [4])) + inside(12, declared("a", None))))[0].buffers) == 1
+
+
+def test_a_model_may_have_as_many_nodes_as_stand_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lowering, "NODES", 100)
+    monkeypatch.setattr(protobuf, "MEMORY", 1 << 10)
+    names = [f"/layers.{i}/Relu_output_0" for i in range(COUNT + 1)]
+    nodes = b"".join(inside(1, node("Relu", a, b, name=a)) for a, b in pairwise(names))
+    made = onnx(inside(11, declared(names[0], [4])) + nodes + inside(12, declared(names[-1], None)))
+    assert len(read_problem(made)[0].buffers) == COUNT + 1
 
 
 def test_more_messages_than_a_file_of_this_length_should_have_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,9 @@ MOST_NODES = 1 << 17
 MOST_HELD = 1 << 20
 """Tensors in sequences, as often as one is in any."""
 NODES, BYTES_A_NODE = 1 << 15, 512
-"""So many a file of any length may have, and one more for each so many bytes."""
+"""So many a file of any length may run, and one more for each so many bytes."""
+BYTES_OF_A_NODE = 48
+"""Those that stand in the file come on top, at most one for each so many bytes."""
 MOST_FUNCTIONS = 32
 """Functions of the model's own inside each other."""
 
@@ -43,7 +45,8 @@ class Lowering:
         self._model = model
         self.symbols = symbols
         self._in_place = in_place
-        self._count, self._most = 0, min(MOST_NODES, NODES + model.size // BYTES_A_NODE)
+        there = min(_nodes_of(model.graph), model.size // BYTES_OF_A_NODE)
+        self._count, self._most = 0, min(MOST_NODES, NODES + model.size // BYTES_A_NODE + there)
         self._depth = self._items = 0
         self._of_functions = Names(mark="_", first=2)
         self.functions: list[Function] = []
@@ -337,6 +340,12 @@ class _Greatest(dict[str, int]):
 
     def __missing__(self, name: str) -> int:
         return self._box[name][1]
+
+
+def _nodes_of(graph: Graph) -> int:
+    """How many stand in it, those of its nodes' own graphs among them."""
+    inner = (each for node in graph.nodes for each in node.attributes.values() if isinstance(each, Graph))
+    return len(graph.nodes) + sum(map(_nodes_of, inner))
 
 
 def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:

@@ -94,3 +94,29 @@ def test_every_wrong_item_is_counted() -> None:
         read_problem(data)
     assert [f.pointer for f in caught.value.findings] == [f"/buffers/{i}/size" for i in range(40, 40 + MAX_FINDINGS)]
     assert caught.value.more == 60 - MAX_FINDINGS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"format":"memplan/1","lifetimes":"half_open","buffers":[@]}',
+        '{"format":"memplan/1","lifetimes":"half_open","buffers":[],"constraints":{"conflicts":[@]}}',
+        '{"traceEvents":[@]}',
+        '{"segments":[@],"device_traces":[[@],[@]]}',
+        '{"memory_footprint":{},"memory_pools":[@],"buffers":[@]}',
+    ],
+)
+def test_a_list_may_be_long_of_white_space_alone(text: str) -> None:
+    whole, spaced = (attempt(text.replace("@", blank).encode()) for blank in ("", "\n" * 60))
+    with small():
+        found = attempt(text.replace("@", "\n" * 60).encode())
+    assert str(found) == str(spaced) == str(whole)
+
+
+def test_an_object_may_be_keyed_by_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "MOST_KEYS", 10)
+    names = {f"buffer{i}": f"model/layer/{i}" for i in range(200)}
+    buffers = [{"id": "a", "size": 8, "live": [[0, 1]]}]
+    data = json.dumps({"format": "memplan/1", "buffers": buffers, "names": names}).encode()
+    with small():
+        assert scanned(data) == {"format", "buffers", "names"}
