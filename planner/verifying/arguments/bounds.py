@@ -122,12 +122,16 @@ class _Proven:
         )
 
     def _least_choice(self, term: Term) -> int:
-        """Every buffer in the best pool that it can be in; of one that can be in none, whatever is claimed holds."""
+        """All that must share a pool in the best pool that they can be in; of those that can be in none, whatever is claimed holds."""
         total = 0
-        for number, buffer in enumerate(self.places.problem.buffers if has_choice(term) else ()):
+        problem, pools = self.places.problem, self.places.pools
+        for number in range(len(problem.buffers) if has_choice(term) else 0):
             look(VERIFYING)
-            homes = self.places.possible_pools(number)
-            costs = [choice_cost(buffer, self.places.pools[pool], term) for pool in homes or self.places.pools]
+            tied = self.places.tied(number)
+            if number != tied[0]:
+                continue
+            homes, buffers = self.places.possible_pools(number), [problem.buffers[other] for other in tied]
+            costs = [sum(choice_cost(buffer, pools[pool], term) for buffer in buffers) for pool in homes or pools]
             total += min(costs) if homes else max(costs, default=0)
         return total
 
