@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from solvers.model.instance import Term
@@ -10,7 +10,7 @@ from solvers.model.instance import Term
 from ...checks import check
 from ...facts.digest import digest
 from ...facts.variants import as_chosen
-from ...model.plan import Plan, PlanStatus
+from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
 from ...verifying.objective import term_value
 from ...verifying.verify import verify
@@ -25,6 +25,10 @@ def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
     unknown = {name for point in found.points for name in point.capacity} - {pool.name for pool in problem.pools}
     if unknown:
         return (f"the problem has no pool {', '.join(map(repr, sorted(unknown)))}",)
+    swept = found.points[0].capacity if found.points else {}
+    largest = {name: max(point.capacity[name] for point in found.points) for name in swept}
+    if check(_sized(problem, largest)):
+        return ("the problem makes no sense with the largest sizes",)
     of_smallest = list(_of_smallest(problem, found))
     wrong = list(of_smallest)
     if found.chooses != (problem.variants is not None):
@@ -32,7 +36,7 @@ def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
     proven = _proven_impossible(problem, found)
     for point in found.points:
         where = ", ".join(f"{name}={size}" for name, size in point.capacity.items())
-        wrong += [f"{where}: {text}" for text in _of_point(_sized(problem, point), point)]
+        wrong += [f"{where}: {text}" for text in _of_point(_sized(problem, point.capacity), point)]
         if point.plan is None and point.status is PlanStatus.INFEASIBLE:
             by_smallest = not of_smallest and _is_too_small(point, found)
             if not by_smallest and not any(_holds(other, point) for other in proven):
@@ -53,9 +57,9 @@ def _is_too_small(point: SweepPoint, found: Sweep) -> bool:
     return least.plan.status is PlanStatus.INFEASIBLE or point.capacity[least.pool] < least.bound
 
 
-def _sized(problem: Problem, point: SweepPoint) -> Problem:
-    """The problem that the point is about."""
-    pools = tuple(replace(pool, size=point.capacity.get(pool.name, pool.size)) for pool in problem.pools)
+def _sized(problem: Problem, capacity: Mapping[str, int]) -> Problem:
+    """The problem with these sizes."""
+    pools = tuple(replace(pool, size=capacity.get(pool.name, pool.size)) for pool in problem.pools)
     return replace(problem, pools=pools)
 
 
@@ -63,6 +67,12 @@ def _of_smallest(problem: Problem, found: Sweep) -> Iterator[str]:
     least = found.smallest
     if least is None:
         return
+    if any(set(point.capacity) != {least.pool} for point in found.points):
+        yield "a smallest capacity is there, which says nothing where other pools are swept, too"
+    choice = least.plan.choice
+    limits = {point.plan.choice.most_cost for point in found.points if point.plan is not None and point.plan.choice}
+    if choice is not None and (choice.goal is not ChoiceGoal.SIZE or {choice.most_cost} != (limits or {None})):
+        yield "the smallest capacity's plan is the smallest of some choices, not of all"
     alone = replace(
         problem,
         pools=tuple(
@@ -87,8 +97,8 @@ def _proven_impossible(problem: Problem, found: Sweep) -> list[SweepPoint]:
         for point in found.points
         if point.plan is not None
         and point.plan.status is PlanStatus.INFEASIBLE
-        and not verify(_sized(problem, point), point.plan)
-    ] + [point for point in found.points if point.plan is None and check(_sized(problem, point))]
+        and not verify(_sized(problem, point.capacity), point.plan)
+    ] + [point for point in found.points if point.plan is None and check(_sized(problem, point.capacity))]
 
 
 def _of_point(problem: Problem, point: SweepPoint) -> Iterator[str]:

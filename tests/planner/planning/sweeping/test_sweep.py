@@ -29,7 +29,7 @@ from planner.facts.digest import digest, digest_for_sizes
 from planner.generate import Request, generate
 from planner.model.deadline import look
 from planner.model.plan import PlanStatus
-from planner.planning.sweeping import Sweep, capacity_range, carrying, parse_ranges
+from planner.planning.sweeping import Sweep, SweepPoint, capacity_range, carrying, parse_ranges
 from tests.small.oracle import solve
 
 OPTIONS = Options(time_limit=60, workers=1)
@@ -275,3 +275,28 @@ def test_what_stood_its_verification_is_not_verified_for_more_memory(monkeypatch
     assert {point.status for point in found.points} == {PlanStatus.OPTIMAL}
     assert verify_sweep(BESIDE, found) == ()
     assert len(asked) == 1
+
+
+def too_small(capacity: dict[str, int]) -> SweepPoint:
+    return SweepPoint(capacity, PlanStatus.INFEASIBLE, None, (), None, None, None, None, solved=False)
+
+
+@pytest.mark.parametrize("size", [1 << 61, 1 << 70])
+def test_a_size_that_makes_no_sense_does_not_show_that_smaller_ones_are_too_small(size: int) -> None:
+    """Costs times sizes must be below 2^62, and sizes at most that."""
+    problem = Problem((Buffer("b", 10, live=((0, 1),)),), (Pool("p", 100, cost=5),))
+    found = sweep(problem, {"p": (9,)}, OPTIONS, processes=1)
+    assert verify_sweep(problem, found) == ()
+    forged = replace(found, smallest=None, points=(too_small({"p": 50}), too_small({"p": size})))
+    assert verify_sweep(problem, forged) != ()
+
+
+def test_the_smallest_size_beside_a_small_memory_says_nothing_beside_a_larger_one() -> None:
+    problem = Problem(
+        (Buffer("a", 10, live=((0, 1),)), Buffer("b", 10, live=((0, 1),))), (Pool("p", 100), Pool("q", 10))
+    )
+    found = sweep(problem, {"p": (5, 20)}, OPTIONS, processes=1)
+    assert verify_sweep(problem, found) == ()
+    assert found.smallest is not None
+    assert found.smallest.bound == 10
+    assert verify_sweep(problem, replace(found, points=(too_small({"p": 5, "q": 20}),))) != ()

@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from planner import BadInput, Options, Pool, Problem, plan, sweep, verify_sweep, with_capacity
+from planner import BadInput, Buffer, Options, Pool, Problem, plan, sweep, verify_sweep, with_capacity
 from planner.formats.answers.sweep import read_sweep_figures, write_sweep_json
 from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
+from planner.model.problem import Alternative, CostTerm, VariantGroup, Variants
 from planner.planning.options.preference import Preference
 from planner.planning.sweeping import Sweep
+from planner.planning.sweeping.answer import SmallestCapacity
+from planner.planning.sweeping.sweep import least_capacity_problem
 from tests.planner.planning.placing.variants.random_variants import every_choice, random_problem
 
 OPTIONS = Options(time_limit=60, workers=1)
@@ -104,3 +107,23 @@ def test_it_is_the_least_cost_that_is_swept(prefer: Preference) -> None:
     with pytest.raises(BadInput) as refusal:
         swept(small(0), Options(prefer=prefer))
     assert refusal.value.findings[0].pointer == "/options/prefer"
+
+
+def test_the_smallest_size_of_some_choices_is_not_that_of_all() -> None:
+    """Of the least cost, or of no more than some cost."""
+    large = Alternative("large", (1,), (Buffer("l", 10, live=((0, 1),)),))
+    small = Alternative("small", (2,), (Buffer("s", 5, live=((0, 1),)),))
+    variants = Variants((VariantGroup("g", (large, small)),), (CostTerm("cycles"),))
+    problem = Problem((), (Pool("p", 100),), variants=variants)
+    found = sweep(problem, {"p": (8,)}, OPTIONS, processes=1)
+    assert found.smallest is not None
+    assert found.smallest.capacity == 5
+    alone = least_capacity_problem(problem, "p")
+    (point,) = found.points
+    wrong = replace(point, status=PlanStatus.INFEASIBLE, plan=None, value=None, bound=(), peaks=None)
+    wrong = replace(wrong, access_cost=None, spilled_bytes=None)
+    cheap = replace(OPTIONS, max_cost=1)
+    assert verify_sweep(problem, sweep(problem, {"p": (8, 10)}, cheap, processes=1)) == ()
+    for options in (replace(OPTIONS, prefer=Preference.SPEED), cheap):
+        least = SmallestCapacity("p", 10, 10, plan(alone, options))
+        assert verify_sweep(problem, replace(found, points=(wrong,), smallest=least)) != ()
