@@ -68,7 +68,7 @@ class BatchIntake:
         self._work = asyncio.create_task(self._run())
 
     async def begun(self) -> None:
-        """When there is a first line. Raises Refusal where there is none."""
+        """When a first line is in the store, so that whoever is told the batch's name can ask for it and end it. Raises Refusal where there is none."""
         try:
             await self._begun.wait()
         finally:
@@ -100,9 +100,9 @@ class BatchIntake:
                 self._entering.add(entering)
                 entering.add_done_callback(self._entered)
                 self.taken += 1
-                self._begun.set()
         except ClientDisconnect:
             self._gone.set()
+            self._begun.set()
         except Refusal as refusal:
             self.refusal = self.refusal or refusal
         finally:
@@ -119,6 +119,7 @@ class BatchIntake:
     def _entered(self, entering: asyncio.Task[None]) -> None:
         self._entering.discard(entering)
         self._window.release()
+        self._begun.set()
 
     async def _enter(self, owner: str, number: int, line: bytes) -> None:
         """From a line to its job: one that has failed already where nothing can be made of it."""

@@ -176,6 +176,15 @@ def test_a_batch_is_ended_at_one_go(tmp_path: Path) -> None:
         sending.close()
 
 
+def test_a_batch_whose_name_is_known_can_be_ended(service: Served) -> None:
+    for number in range(30):
+        sending = Sending(service)
+        sending.send(line(number))
+        path = f"/v1/batches/{next(sending.answers())['batch']}"
+        assert service.client.delete(path).status_code == 200
+        sending.close()
+
+
 def until(is_so: Callable[[], bool]) -> None:
     end = time.monotonic() + SECONDS
     while not is_so():
