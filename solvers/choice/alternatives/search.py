@@ -81,7 +81,7 @@ class Search:
         is_all = self._all()
         while self._again(is_whole=self._demand.points is not None or (is_all and self._within() == 0)):
             is_all = self._all()
-        return self._result(is_complete=is_all)
+        return self._result(is_complete=is_all, is_whole=self._demand.points is None)
 
     def _again(self, *, is_whole: bool = True) -> bool:
         """Is something open, and more work to be had for it? Then it may be asked again."""
@@ -313,15 +313,18 @@ class Search:
             self._on_point(point)
         return point
 
-    def _result(self, *, is_complete: bool) -> Frontier:
+    def _result(self, *, is_complete: bool, is_whole: bool = False) -> Frontier:
+        """`is_whole`: all of the frontier was asked for, so that proven points alone are not what was wanted."""
         points = self._best()
         is_exact = not self._is_open and all(point.is_proven for point in points)
         points = _thinned(points, self._demand.points)
         within = self._within(points)
+        is_complete = is_complete and is_exact and within == 0
+        is_proven = is_complete or (is_exact and not (is_whole and points))
         return Frontier(
             points=points,
-            is_complete=is_complete and is_exact and within == 0,
-            stop=self._known.stop or (StopReason.PROVED if is_exact else StopReason.WORK_LIMIT),
+            is_complete=is_complete,
+            stop=self._known.stop or (StopReason.PROVED if is_proven else StopReason.WORK_LIMIT),
             work=self._master.work,
             least_value=self._least_value,
             least_cost=self._least_cost,

@@ -28,6 +28,7 @@ from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import points, search
+from solvers.choice.alternatives.coverage import Coverage
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from tests.planner.planning.placing.variants.random_variants import (
@@ -308,6 +309,17 @@ def test_what_is_left_open_is_asked_again_with_more_work(monkeypatch: pytest.Mon
     monkeypatch.setattr(Choosing, "_more", lambda _: False)
     given.clear()
     assert pareto(problem, OPTIONS, count).stop is StopReason.WORK_LIMIT
+
+
+def test_proven_points_that_are_not_all_are_no_proven_frontier(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
+    monkeypatch.setattr(Coverage, "next_values", lambda *_: [])
+    monkeypatch.setattr(Choosing, "_more", lambda _: False)
+    found = pareto(problem, OPTIONS)
+    assert all(each.status is PlanStatus.OPTIMAL for each in found.points)
+    assert not found.is_complete
+    assert found.stop is StopReason.WORK_LIMIT
+    assert pareto(problem, OPTIONS, len(found.points)).stop is StopReason.PROVED
 
 
 def test_some_points_of_the_frontier_are_spread() -> None:
