@@ -35,11 +35,11 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     peaks = [int(high[pool == p].max(initial=0)) for p in range(len(problem.pools))]
     if any(each.size is not None and peak > each.size for each, peak in zip(problem.pools, peaks, strict=True)):
         return False
-    if not known.is_plain and not all(
-        _is_where_it_may_be(buffer, problem.pools[int(pool[i])], int(low[i]))
-        for i, buffer in restricted(problem.buffers)
-    ):
-        return False
+    if not known.is_plain:
+        offset, number = low.tolist(), pool.tolist()
+        for i, buffer in restricted(problem.buffers):
+            if not _is_where_it_may_be(buffer, problem.pools[number[i]], offset[i]):
+                return False
     there = np.flatnonzero(known.size[known.owner] > 0)
     owner = known.owner[there]
     pieces = Pieces(low[owner], high[owner], known.start[there], known.end[there], owner)

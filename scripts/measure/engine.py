@@ -147,7 +147,11 @@ def used() -> tuple[float, float]:
     """Processor seconds of this process, and of those that it has started, with what they have started in their turn."""
     others = 0
     for children in Path("/proc/self/task").glob("*/children"):
-        for pid in children.read_text(encoding="ascii").split():
+        try:
+            pids = children.read_text(encoding="ascii").split()
+        except FileNotFoundError:  # a thread that has ended since
+            continue
+        for pid in pids:
             fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
             others += sum(map(int, fields[11:15]))  # its own and that of its children, as user and as system
     return time.process_time(), others / os.sysconf("SC_CLK_TCK")

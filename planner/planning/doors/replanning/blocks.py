@@ -75,6 +75,11 @@ class Blocks:
         self.had = [before.get(id_) for id_ in self.ids]
         self.lives = Lives(self.known)
         self.special = [] if self.known.is_plain else restricted(problem.buffers)
+        self._limited = [
+            (i, buffer)
+            for i, buffer in self.special
+            if buffer.max_offset is not None or (buffer.fixed is not None and buffer.fixed.offset is not None)
+        ]
         count = len(self.ids)
         self.part_low = np.zeros(count, dtype=np.int64)
         self._every_part = self._every_block = np.arange(count, dtype=np.int64)
@@ -110,17 +115,21 @@ class Blocks:
         pools = {pool.name: p for p, pool in enumerate(self.problem.pools)}
         if len(pools) == 1:
             return None
-        named = [(i, b.pools if b.fixed is None else (b.fixed.pool,)) for i, b in self.special]
-        said = [(i, names) for i, names in named if names is not None]
+        said = [i for i, b in self.special if b.fixed is not None or b.pools is not None]
         if not said:
             return None
-        lists = {names: k for k, names in enumerate(dict.fromkeys(names for _, names in said))}
+        named = [b.pools if b.fixed is None else (b.fixed.pool,) for _, b in self.special]
+        named = [names for names in named if names is not None]
+        lists = {names: k for k, names in enumerate(dict.fromkeys(named))}
         rows = np.zeros((len(lists), len(pools)), dtype=bool)
         for names, k in lists.items():
             rows[k, [pools[name] for name in names]] = True
         allowed = np.ones((len(self.first), len(pools)), dtype=bool)
-        of_list = rows[[lists[names] for _, names in said]]
-        np.logical_and.at(allowed, self.part_block[[i for i, _ in said]], of_list)
+        of_list = rows[[lists[names] for names in named]]
+        if self.groups:
+            np.logical_and.at(allowed, self.part_block[said], of_list)
+        else:
+            allowed[said] = of_list
         return allowed
 
     def _pools(self) -> Ints:
@@ -186,11 +195,11 @@ class Blocks:
     def _limits(self, pool: Pool, blocks: Ints, new_block: Ints, modulus: Ints) -> tuple[Ints, Ints, list[int]] | None:
         """The least and the greatest base of each block, and which are fixed. None: something fits nowhere."""
         height = self.height[blocks]
-        special = [(int(new_block[self.part_block[i]]), i, buffer) for i, buffer in self.special]
-        special = [each for each in special if each[0] >= 0]
+        limited = [(int(new_block[self.part_block[i]]), i, buffer) for i, buffer in self._limited]
+        limited = [each for each in limited if each[0] >= 0]
         fixed = [
             (block, buffer.fixed.offset - int(self.part_low[i]))
-            for block, i, buffer in special
+            for block, i, buffer in limited
             if buffer.fixed is not None and buffer.fixed.offset is not None
         ]
         floor = max([0, *(base for _, base in fixed), *(end for _, end in pool.reserved)])
@@ -198,7 +207,7 @@ class Blocks:
         if pool.size is not None:
             ceiling = min(ceiling, pool.size)
         lowest, highest = np.zeros(len(blocks), dtype=np.int64), ceiling - height
-        for block, i, buffer in special:
+        for block, i, buffer in limited:
             if buffer.max_offset is not None:
                 highest[block] = min(int(highest[block]), buffer.max_offset - int(self.part_low[i]))
         highest -= highest % modulus
