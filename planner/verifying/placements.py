@@ -63,7 +63,8 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
 def check_each(problem: Problem, placed: PlacedBuffers, report: PlanFindings) -> None:
     """Adds what is wrong with the placements, each looked at alone."""
     reserved = [merged(pool.reserved) for pool in problem.pools]
-    for i in np.flatnonzero(_is_doubtful(problem.pools, placed)).tolist():
+    doubtful = _is_doubtful(problem.pools, placed) | _meets(reserved, placed)
+    for i in np.flatnonzero(doubtful).tolist():
         p = int(placed.pool[i])
         _check(placed.buffers[i], placed.places[i], problem.pools[p], reserved[p], report)
 
@@ -85,7 +86,6 @@ def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
     alignment = exact_array([buffer.alignment for buffer in placed.buffers]) if known is None else known.alignment
     doubtful: Integers = (
         np.array(special, dtype=bool)
-        | np.array([bool(pool.reserved) for pool in pools])[here]
         | (exact_array([place.size for place in placed.places]) != placed.size)
         | (placed.offset < 0)
         | (limited & (placed.offset + placed.size > exact_array([pool.size or 0 for pool in pools])[here]))
@@ -93,6 +93,24 @@ def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
         | (address % alignment != 0)
     )
     return doubtful
+
+
+def _meets(reserved: Sequence[tuple[Interval, ...]], placed: PlacedBuffers) -> Integers:
+    """True for each placement that touches a range that is reserved in its pool."""
+    met: Integers = np.zeros(len(placed.places), dtype=bool)
+    if not any(reserved):
+        return met
+    order = np.argsort(placed.pool, kind="stable")
+    cuts = np.searchsorted(placed.pool[order], np.arange(len(reserved) + 1)).tolist()
+    for ranges, first, last in zip(reserved, cuts, cuts[1:], strict=False):
+        if not ranges or first == last:
+            continue
+        here = order[first:last]
+        start, end = placed.offset[here], placed.offset[here] + placed.size[here]
+        lows, highs = (exact_array(list(side)) for side in zip(*ranges, strict=True))
+        above = np.minimum(np.searchsorted(highs, start, side="right"), len(ranges) - 1)
+        met[here] = (start < end) & (lows[above] < end) & (start < highs[above])
+    return met
 
 
 def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interval, ...], report: PlanFindings) -> None:
