@@ -66,23 +66,26 @@ def _check_nesting(program: Program, number: Mapping[str, int], report: Report) 
     depth: dict[str, int] = {}
     for start in program.functions:
         path: list[tuple[str, list[tuple[int, str]]]] = [(start.name, _targets(start))]
+        running = {start.name}
         while path:
             name, todo = path[-1]
             if not todo:
                 below = [depth[target] for _, target in _targets(program.functions[number[name]])]
                 depth[name] = 1 + max(below, default=0)
                 path.pop()
+                running.discard(name)
                 continue
             i, target = todo.pop()
             if target in depth:
                 continue
-            running = [other for other, _ in path]
             if target in running:
-                circle = " runs ".join(map(quoted, [*running[running.index(target) :], target]))
+                names = [other for other, _ in path]
+                circle = " runs ".join(map(quoted, [*names[names.index(target) :], target]))
                 at: Place = ("functions", number[name], "operators", i, "functions")
                 report.add(Code.CONTRADICTION, at, f"a function cannot run itself: {circle}")
                 return
             path.append((target, _targets(program.functions[number[target]])))
+            running.add(target)
     for f, function in enumerate(program.functions):
         if depth[function.name] > MAX_NESTING:
             text = f"functions run functions {depth[function.name]} deep, more than {MAX_NESTING}"

@@ -12,7 +12,7 @@ import pytest
 
 from planner import BadInput, read_problem, read_program
 from planner.formats import FORMATS
-from planner.graph import OperatorKind, Program, TensorKind, program_problem
+from planner.graph import Function, Operator, OperatorKind, Program, TensorKind, program_problem
 from planner.model.problem import Pool
 from tests.planner.graph.random_programs import random_program
 
@@ -313,6 +313,27 @@ def test_functions_within_functions_without_end_are_refused() -> None:
     with pytest.raises(BadInput) as caught:
         read_problem(json.dumps(whole).encode())
     assert caught.value.findings[0].code == "too_deep"
+
+
+def test_how_deep_functions_run_functions_is_found_without_comparing_each_with_all() -> None:
+    class Name(str):
+        __slots__ = ()
+        compared = 0
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            Name.compared += 1
+            return str.__eq__(self, other)
+
+    count = 1000
+    chain = tuple(
+        Function(Name(f"f{i}"), (), (Operator(OperatorKind.CALL, (), (), functions=(Name(f"f{i + 1}"),)),))
+        for i in range(count)
+    )
+    with pytest.raises(BadInput) as caught:
+        program_problem(Program((*chain, Function(Name(f"f{count}"), (), ())), ("f0",)), (Pool("p"),))
+    assert caught.value.findings[0].code == "too_deep"
+    assert Name.compared < 50 * count
 
 
 @pytest.mark.parametrize("kind", ["view", "in_place", "copy"])
