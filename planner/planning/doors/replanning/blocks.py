@@ -115,21 +115,20 @@ class Blocks:
         pools = {pool.name: p for p, pool in enumerate(self.problem.pools)}
         if len(pools) == 1:
             return None
-        said = [i for i, b in self.special if b.fixed is not None or b.pools is not None]
+        named = [(i, b.pools if b.fixed is None else (b.fixed.pool,)) for i, b in self.special]
+        said = [(i, names) for i, names in named if names is not None]
         if not said:
             return None
-        named = [b.pools if b.fixed is None else (b.fixed.pool,) for _, b in self.special]
-        named = [names for names in named if names is not None]
-        lists = {names: k for k, names in enumerate(dict.fromkeys(named))}
+        lists = {names: k for k, names in enumerate(dict.fromkeys(names for _, names in said))}
         rows = np.zeros((len(lists), len(pools)), dtype=bool)
         for names, k in lists.items():
             rows[k, [pools[name] for name in names]] = True
         allowed = np.ones((len(self.first), len(pools)), dtype=bool)
-        of_list = rows[[lists[names] for names in named]]
+        parts, of_list = [i for i, _ in said], rows[[lists[names] for _, names in said]]
         if self.groups:
-            np.logical_and.at(allowed, self.part_block[said], of_list)
+            np.logical_and.at(allowed, self.part_block[parts], of_list)
         else:
-            allowed[said] = of_list
+            allowed[parts] = of_list
         return allowed
 
     def _pools(self) -> Ints:
