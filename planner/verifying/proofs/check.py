@@ -154,6 +154,8 @@ class _Cases:
         pool, height = exactly(numbers, 2)
         if not 0 <= pool < len(case.pools) or height < 0:
             raise Refused(f"there is no memory {pool}, or no height {height}")
+        related = case.known.constraints
+        self._reader.spend(len(related.conflicts) + len(related.exclusions) + len(related.colocations))
         self._placements += _replayed(self._reader, case.within(pool), height)
         case.heights[pool] = max(case.heights[pool], height)
 

@@ -18,7 +18,7 @@ MOST_MEMBERS = 5_000_000
 MOST_WORK = 100_000_000
 """Looks at a buffer: minutes."""
 
-_NUMBERS = re.compile(r"( (0|-?[1-9][0-9]{0,19}))*", re.ASCII)
+_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,19}", re.ASCII)
 
 
 class BadProof(PlannerError):
@@ -55,10 +55,10 @@ class Reader:
 
     def words(self) -> tuple[str, list[int]]:
         """The next line as a word and numbers. Raises BadProof."""
-        word, blank, rest = self.next().partition(" ")
-        if not _NUMBERS.fullmatch(blank + rest):
+        word, *numbers = self.next().split(" ")
+        if not all(map(_NUMBER.fullmatch, numbers)):
             raise self.bad("the line is not a word and numbers, with a blank before each number")
-        return word, [int(number) for number in rest.split()]
+        return word, [int(number) for number in numbers]
 
     def end(self) -> None:
         """Raises BadProof if there is more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from dataclasses import replace
 from io import BufferedReader, BytesIO, RawIOBase
 from typing import TYPE_CHECKING
@@ -378,6 +379,29 @@ def test_cases_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> No
     why = "proofs about several memories are about 1000000 pairs of a buffer and a memory at most"
     wide = replace(many, buffers=many.buffers[:1_000], pools=pools)
     assert objection(wide, proof_of(wide, 1, "m 0")) == (3, why)
+
+
+def test_what_relates_buffers_is_looked_at_once_more_for_each_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many more pairs than buffers, which take their time."""
+    monkeypatch.setattr(reading, "MOST_WORK", 20_000)
+    count = 100
+    pairs = tuple((a, b) for a in range(count) for b in range(a))
+    buffers = tuple(Buffer(n, 2, live=((n, n + 1),), fixed=Fixed("p")) for n in range(count))
+    problem = Problem(buffers, (Pool("p", 999), Pool("q", 999)), Constraints(conflicts=pairs))
+    line, why = objection(problem, proof_of(problem, 1, *["p 0 0", "e 0"] * 10))
+    assert line < 14
+    assert "asks for more than" in why
+
+
+def test_a_long_line_takes_little_more_room_than_its_numbers() -> None:
+    line = b"c" + b" 1" * 100_000
+    reader = reading.Reader(line + b"\n")
+    tracemalloc.start()
+    try:
+        assert len(reader.words()[1]) == 100_000
+        assert tracemalloc.get_traced_memory()[1] < 50 * len(line)
+    finally:
+        tracemalloc.stop()
 
 
 def test_memories_are_not_alike_as_long_as_alternatives_are_open() -> None:
