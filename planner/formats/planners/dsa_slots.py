@@ -28,25 +28,39 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
     given = problem.constraints
     number = {buffer.id: i for i, buffer in enumerate(buffers)}
     equal = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
-    asked = combinations(range(len(buffers)), 2) if whole else sorted(equal)
     apart = {frozenset((number[a], number[b])) for a, b in given.conflicts}
     never = {frozenset((number[a], number[b])) for a, b in given.exclusions}
     tied = Classes()
     for each in given.colocations:
         tied.join(number[each.buffer], number[each.base])
+    named = {tied.of(i) for pair in equal for i in pair}
+    looked_at = [i for i in range(len(buffers)) if whole or tied.of(i) in named]
+    parted: set[frozenset[int]] = set()
+    """Classes of tied buffers of which some are apart."""
+    for i, j in combinations(looked_at if given.colocations else (), 2):
+        tick("reading")
+        pair = frozenset((i, j))
+        meet = overlap(buffers[i].live or (), buffers[j].live or ()) and pair not in never
+        if (pair in apart or meet) and _may_meet(buffers[i], buffers[j]):
+            parted.add(frozenset((tied.of(i), tied.of(j))))
     groups: list[VariantGroup] = []
     conflicts = [*given.conflicts]
-    for i, j in asked:
+    for i, j in combinations(looked_at, 2):
         tick("reading")
         first, second = buffers[i], buffers[j]
         pair = frozenset((i, j))
         if tied.of(i) == tied.of(j) or pair in apart or not _may_meet(first, second):
             continue
         together = overlap(first.live or (), second.live or ()) and pair not in never
+        if not whole and (i, j) not in equal:
+            if together:  # nor may they be where a third one lies in one place with each
+                conflicts.append((first.id, second.id))
+            continue
         pinned = first.fixed is not None and second.fixed is not None
         if pinned and first.fixed == second.fixed:
             continue
-        if together or pinned or ((i, j) in equal and first.size != second.size):
+        is_parted = frozenset((tied.of(i), tied.of(j))) in parted
+        if together or pinned or is_parted or ((i, j) in equal and first.size != second.size):
             conflicts.append((first.id, second.id))
             continue
         one = Constraints(colocations=(Colocation(second.id, first.id, 0),))
@@ -55,7 +69,10 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
         if len(groups) > MOST:
             text = f"more than {MOST} pairs of buffers may lie in one place or apart, and each is a choice"
             raise bad_input(Code.TOO_LARGE, place, text)
-    made = replace(problem, constraints=replace(given, conflicts=tuple(conflicts)))
+    # All lean on earlier ones, so that choices never make a circle.
+    ordered = [sorted((each.buffer, each.base), key=number.__getitem__) for each in given.colocations]
+    ties = tuple(Colocation(later, earlier, 0) for earlier, later in ordered)
+    made = replace(problem, constraints=replace(given, conflicts=tuple(conflicts), colocations=ties))
     return replace(made, terms=problem.terms[:1], variants=Variants(tuple(groups))) if groups else made
 
 

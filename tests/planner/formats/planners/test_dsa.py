@@ -256,6 +256,22 @@ def test_three_buffers_may_use_one_slot_and_those_needed_together_do_not() -> No
     assert at["b0"] == at["b1"] != at["b3"]
 
 
+@pytest.mark.parametrize(
+    ("buffers", "more", "equal", "peak"),
+    [
+        ([(2, (1, 2)), (1, (3, 5)), (1, (0, 2))], {"pypto_structure": {"whole_slot_reuse": True}}, [], 2),
+        ([(1, (2, 4)), (3, (0, 1), (2, 3)), (3, (3, 4))], {}, [pair(2, 1)], 6),
+    ],
+)
+def test_one_place_goes_with_colocations(
+    buffers: list[Any], more: dict[str, Any], equal: list[dict[str, Any]], peak: int
+) -> None:
+    """Each choice may be made beside them, and those needed together stay apart."""
+    made = document(*(buffer(i, *live, size=size) for i, (size, *live) in enumerate(buffers)), **more)
+    made["problem"]["constraints"] |= {"colocations": [pair(2, 0)], "no_partial_overlaps": equal}
+    assert plan(read(made)).peak == peak
+
+
 def test_more_pairs_than_can_be_chosen_of_are_refused() -> None:
     made = document(*(buffer(i, (i, i + 1)) for i in range(50)), pypto_structure={"whole_slot_reuse": True})
     assert wrong(made) == [("too_large", "/problem/pypto_structure/whole_slot_reuse")]
