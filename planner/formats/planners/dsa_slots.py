@@ -44,6 +44,7 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
         if (pair in apart or meet) and _may_meet(buffers[i], buffers[j]):
             parted.add(frozenset((tied.of(i), tied.of(j))))
     groups: list[VariantGroup] = []
+    chosen: set[frozenset[int]] = set()
     conflicts = [*given.conflicts]
     for i, j in combinations(looked_at, 2):
         tick("reading")
@@ -65,6 +66,7 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
             continue
         one = Constraints(colocations=(Colocation(second.id, first.id, 0),))
         other = Constraints(conflicts=((first.id, second.id),))
+        chosen.add(pair)
         groups.append(VariantGroup(f"{i} and {j}", (Alternative(ONE, (), (), one), Alternative(APART, (), (), other))))
         if len(groups) > MOST:
             text = f"more than {MOST} pairs of buffers may lie in one place or apart, and each is a choice"
@@ -72,7 +74,11 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
     # All lean on earlier ones, so that choices never make a circle.
     ordered = [sorted((each.buffer, each.base), key=number.__getitem__) for each in given.colocations]
     ties = tuple(Colocation(later, earlier, 0) for earlier, later in ordered)
-    made = replace(problem, constraints=replace(given, conflicts=tuple(conflicts), colocations=ties))
+    # An exclusion lets a pair share addresses anywhere; these are apart, or share from a common beginning alone.
+    decided = {frozenset((number[a], number[b])) for a, b in conflicts} | chosen
+    exclusions = tuple((a, b) for a, b in given.exclusions if frozenset((number[a], number[b])) not in decided)
+    constraints = replace(given, conflicts=tuple(conflicts), exclusions=exclusions, colocations=ties)
+    made = replace(problem, constraints=constraints)
     return replace(made, terms=problem.terms[:1], variants=Variants(tuple(groups))) if groups else made
 
 

@@ -272,6 +272,24 @@ def test_one_place_goes_with_colocations(
     assert plan(read(made)).peak == peak
 
 
+@pytest.mark.parametrize(
+    ("sizes", "more", "equal", "peak"),
+    [
+        ((8, 4), {"pypto_structure": {"whole_slot_reuse": True}}, [], 8),
+        ((8, 8), {}, [pair(0, 1)], 8),
+        ((8, 4), {}, [pair(0, 1)], 12),
+    ],
+)
+def test_exclusions_go_with_it(
+    sizes: tuple[int, int], more: dict[str, Any], equal: list[dict[str, Any]], peak: int
+) -> None:
+    """Buffers that are needed at one time, though never together, may lie in one place, too."""
+    made = document(*(buffer(i, size=size) for i, size in enumerate(sizes)), temporal_exclusions=[pair(0, 1)], **more)
+    made["problem"]["constraints"]["no_partial_overlaps"] = equal
+    found = plan(read(made))
+    assert (found.status.value, found.peak) == ("optimal", peak)
+
+
 def test_more_pairs_than_can_be_chosen_of_are_refused() -> None:
     made = document(*(buffer(i, (i, i + 1)) for i in range(50)), pypto_structure={"whole_slot_reuse": True})
     assert wrong(made) == [("too_large", "/problem/pypto_structure/whole_slot_reuse")]
