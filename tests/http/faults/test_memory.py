@@ -179,6 +179,7 @@ def test_the_service_says_that_it_is_busy_before_it_has_no_memory_left(tmp_path:
 def test_large_answers_come_from_the_store_in_pieces_and_who_takes_nothing_is_cut_off(tmp_path: Path) -> None:
     size = 20 * MIB
     with serving(tmp_path, send_seconds="1", max_bodies_bytes=str(3 * size)) as service:
+        before = memory(service.process.pid, "VmRSS")
         job = service.client.post("/v1/jobs", content=json.dumps(THREE).encode() + b" " * size, headers=JSON).json()
         path = f"/v1/jobs/{job['id']}/problem"
         whole = service.client.get(path)
@@ -186,18 +187,18 @@ def test_large_answers_come_from_the_store_in_pieces_and_who_takes_nothing_is_cu
             json.dumps(THREE).encode(),
             int(whole.headers["content-length"]),
         )
-        until(lambda: memory(service.process.pid, "VmRSS") < 150 * MIB)
+        until(lambda: memory(service.process.pid, "VmRSS") < before + 50 * MIB)
         Path(f"/proc/{service.process.pid}/clear_refs").write_text("5")  # the most is counted from here on
         resting = sockets(service.process.pid)
         lines = [deaf(service.address, path) for _ in range(20)]
         time.sleep(0.5)
         until(lambda: service.client.get(path).status_code == 200)
-        assert memory(service.process.pid, "VmHWM") < 300 * MIB, "twenty times as much would be 400"
+        assert memory(service.process.pid, "VmHWM") < before + 200 * MIB, "twenty times as much would be 400"
         until(lambda: sockets(service.process.pid) <= resting)
         answers = [taken(line) for line in lines]
         assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
         assert all(len(answer) < size for answer in answers), "none of them was waited for"
-        until(lambda: memory(service.process.pid, "VmRSS") < 180 * MIB)
+        until(lambda: memory(service.process.pid, "VmRSS") < before + 80 * MIB)
 
 
 def test_what_was_being_sent_to_a_client_that_leaves_is_free_without_looking_for_garbage() -> None:
