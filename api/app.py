@@ -31,7 +31,8 @@ from .process.metrics import Metrics
 from .routes import about, checks, draw, plans, studies
 from .routes.http.guard import OPEN_PATHS, Guard
 from .routes.http.sending import answer
-from .routes.openapi.examples import ERRORS, components
+from .routes.openapi.examples import ERRORS
+from .routes.openapi.shapes import components
 from .routes.pages import page, reference, site
 from .routes.queued import batches, events, jobs
 from .service import Service

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
-from planner.formats import FORMATS, schema
+from planner.formats import FORMATS
 from planner.formats.tables.problems import BYTES, CSV, JSON
 
 from ...errors import CONTENT_TYPE
 from ..http.body import FORM, LINES
-from .shapes import OBJECT, PARTS, TEXT, WHOLE, part, record
+from .shapes import OBJECT, TEXT, WHOLE, part, record
 
 PROBLEM = {
     "format": "memplan/1",
@@ -380,26 +379,3 @@ ENDED_BATCH_ANSWERS: dict[int | str, dict[str, Any]] = {
         record(batch=TEXT, problems=WHOLE, unfinished=WHOLE),
     )
 }
-
-
-@cache
-def components() -> dict[str, Any]:
-    """The schemas of answers and of problems, with all their parts side by side as OpenAPI wants them."""
-    whole = schema()
-    parts = whole.pop("$defs")
-    whole.pop("$schema")
-    found: dict[str, Any] = PARTS | _moved({"Problem": whole, **parts})
-    found["Problem"]["properties"]["solve"] = {"type": "object", "description": "Options, as in the query."}
-    return found
-
-
-def _moved(part: Any) -> Any:
-    """With references to where the parts are now."""
-    if isinstance(part, list):
-        return [_moved(item) for item in part]
-    if not isinstance(part, dict):
-        return part
-    return {
-        name: value.replace("#/$defs/", "#/components/schemas/") if name == "$ref" else _moved(value)
-        for name, value in part.items()
-    }

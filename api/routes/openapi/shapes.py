@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+from planner.formats import schema
 from planner.model.plan import PlanStatus
 from solvers.model.errors import StopReason
 
@@ -163,3 +165,26 @@ PARTS: dict[str, Schema] = {
     },
 }
 PARTS["Refusal"]["properties"] |= {"errors": listed(part("Finding")), "more": WHOLE}
+
+
+@cache
+def components() -> dict[str, Any]:
+    """The schemas of answers and of problems, with all their parts side by side as OpenAPI wants them."""
+    whole = schema()
+    parts = whole.pop("$defs")
+    whole.pop("$schema")
+    found: dict[str, Any] = PARTS | _moved({"Problem": whole, **parts})
+    found["Problem"]["properties"]["solve"] = {"type": "object", "description": "Options, as in the query."}
+    return found
+
+
+def _moved(part: Any) -> Any:
+    """With references to where the parts are now."""
+    if isinstance(part, list):
+        return [_moved(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: value.replace("#/$defs/", "#/components/schemas/") if name == "$ref" else _moved(value)
+        for name, value in part.items()
+    }
