@@ -4,8 +4,8 @@ const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|[^\P{Zs} ]/gu;
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const LONGEST = 300;
 
-// The terms of an objective that count bytes.
-export const IN_BYTES = new Set(["sum_of_peaks", "largest_peak", "spilled_bytes", "moved_bytes"]);
+// Does this term of an objective count bytes? Its name says so.
+export const countsBytes = (term) => /_(peaks?|bytes)$/.test(term);
 
 // The text with everything that cannot be seen, or would change how others are read, as its escape.
 export function visible(text) {

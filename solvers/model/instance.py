@@ -22,7 +22,7 @@ ADDRESS_LIMIT = 1 << 62
 
 
 class Term(StrEnum):
-    """One thing to minimise; an objective is a lexicographic list of them."""
+    """One thing to minimise; an objective is a lexicographic list of them. The name of one that counts bytes ends with `bytes`, `peak` or `peaks`."""
 
     ACCESS_COST = "access_cost"
     SUM_OF_PEAKS = "sum_of_peaks"

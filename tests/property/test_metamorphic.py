@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from planner import Buffer, Options, Plan, PlanStatus, Problem, StopReason, plan, verify
 from planner.model.problem import BufferId, Colocation, Constraints, Fixed
 from solvers.model.instance import Term
-from tests.small.oracle import solve
+from tests.small.oracle import IN_BYTES, solve
 from tests.small.strategies import effort, problems
 
 LIMITS = Options(time_limit=60.0, work_limit=2_000_000, workers=1)
@@ -93,8 +93,7 @@ def with_a_twin(problem: Problem, which: int) -> Problem:
 
 
 def scaled_value(problem: Problem, value: tuple[int, ...], k: int) -> tuple[int, ...]:
-    in_bytes = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES, Term.MOVED_BYTES, Term.STABILITY)
-    return tuple(v * k if term in in_bytes else v for term, v in zip(problem.terms, value, strict=True))
+    return tuple(v * k if term in IN_BYTES else v for term, v in zip(problem.terms, value, strict=True))
 
 
 def compare(problem: Problem, best: tuple[int, ...] | None) -> Plan:

@@ -8,16 +8,53 @@ group never raises a peak, and never makes two that are apart share. So all assi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
+from typing import NamedTuple
 
 from planner.model.problem import Buffer, BufferId, Pool, Problem
 from solvers.model.instance import Term
 
 Value = tuple[int, ...]
+
+
+class Counted(NamedTuple):
+    """What a placement comes to, before terms weigh it."""
+
+    peaks: Sequence[int]
+    """Of the problem's pools, in their order."""
+    homes: Sequence[tuple[Buffer, Pool]] = ()
+    reused: int = 0
+    """The reuse penalties that are due."""
+    moved: tuple[int, int] = (0, 0)
+    """Buffers, and bytes."""
+
+
+WORTH: dict[Term, Callable[[Problem, Counted], int]] = {
+    Term.SUM_OF_PEAKS: lambda problem, c: sum(p.cost * peak for p, peak in zip(problem.pools, c.peaks, strict=True)),
+    Term.LARGEST_PEAK: lambda _, c: max(c.peaks, default=0),
+    Term.ACCESS_COST: lambda _, c: sum(use_cost(b, pool) for b, pool in c.homes),
+    Term.REUSE_COST: lambda _, c: c.reused,
+    Term.SPILLED_BYTES: lambda _, c: sum(b.size * pool.rank for b, pool in c.homes),
+    Term.BALANCED: lambda problem, c: worth(problem, c, Term.ACCESS_COST) + _price(problem, c),
+    Term.MOVED_BUFFERS: lambda _, c: c.moved[0],
+    Term.MOVED_BYTES: lambda _, c: c.moved[1],
+    Term.STABILITY: lambda problem, c: worth(problem, c, Term.MOVED_BYTES) + _price(problem, c),
+}
+"""What each term adds up."""
+IN_BYTES = frozenset((Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES, Term.MOVED_BYTES, Term.STABILITY))
+"""Twice as much where all sizes and offsets are doubled."""
 MOVES = frozenset((Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY))
+
+
+def worth(problem: Problem, counted: Counted, term: Term) -> int:
+    return WORTH[term](problem, counted)
+
+
+def _price(problem: Problem, counted: Counted) -> int:
+    return problem.peak_price * worth(problem, counted, Term.SUM_OF_PEAKS)
 
 
 @dataclass(frozen=True)
@@ -205,23 +242,9 @@ class _Oracle:
         return tuple(tops)
 
     def _value(self, choice: tuple[int, ...], place: list[int], paid: int) -> Value:
-        peaks = self._peaks(choice, place)
-        pools = self.problem.pools
-        total = sum(pool.cost * peak for pool, peak in zip(pools, peaks, strict=True))
-        homes = [(b, pools[choice[self.home[b.id]]]) for b in self.problem.buffers]
-        access = sum(use_cost(b, pool) for b, pool in homes)
-        worth = {
-            Term.SUM_OF_PEAKS: total,
-            Term.LARGEST_PEAK: max(peaks, default=0),
-            Term.ACCESS_COST: access,
-            Term.REUSE_COST: paid,
-            Term.SPILLED_BYTES: sum(b.size * pool.rank for b, pool in homes),
-            Term.BALANCED: access + self.problem.peak_price * total,
-            Term.MOVED_BUFFERS: self.moved[0],
-            Term.MOVED_BYTES: self.moved[1],
-            Term.STABILITY: self.moved[1] + self.problem.peak_price * total,
-        }
-        return tuple(worth[term] for term in self.problem.terms)
+        homes = [(b, self.problem.pools[choice[self.home[b.id]]]) for b in self.problem.buffers]
+        counted = Counted(self._peaks(choice, place), homes, paid, self.moved)
+        return tuple(worth(self.problem, counted, term) for term in self.problem.terms)
 
 
 def use_cost(buffer: Buffer, pool: Pool) -> int:

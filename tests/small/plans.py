@@ -10,7 +10,7 @@ from planner.model.problem import BufferId, Problem
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
-from tests.small.oracle import Truth, shares, solve, use_cost
+from tests.small.oracle import Counted, Truth, shares, solve, worth
 
 Spots = Mapping[BufferId, tuple[str, int]]
 """Pool and offset of each buffer."""
@@ -58,21 +58,14 @@ def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Pla
     for penalty in problem.constraints.reuse_penalties:
         (pool_a, range_a), (pool_b, range_b) = ends[penalty.first], ends[penalty.second]
         reuse += penalty.cost if pool_a == pool_b and shares(range_a, range_b) else 0
-    worth = {
-        Term.SUM_OF_PEAKS: sum(pool.cost * peaks[pool.name] for pool in problem.pools),
-        Term.LARGEST_PEAK: max(peaks.values()),
-        Term.ACCESS_COST: sum(use_cost(b, pool) for b, pool in homes),
-        Term.SPILLED_BYTES: sum(b.size * pool.rank for b, pool in homes),
-        Term.REUSE_COST: reuse,
-    }
     old = {was.buffer: (was.pool, was.offset) for was in problem.was}
     gone = [b for b in problem.buffers if b.id in old and old[b.id] != spots[b.id]]
-    worth[Term.MOVED_BUFFERS], worth[Term.MOVED_BYTES] = len(gone), sum(b.size for b in gone)
-    worth[Term.STABILITY] = worth[Term.MOVED_BYTES] + problem.peak_price * worth[Term.SUM_OF_PEAKS]
-    worth[Term.BALANCED] = worth[Term.ACCESS_COST] + problem.peak_price * worth[Term.SUM_OF_PEAKS]
+    found = [peaks[pool.name] for pool in problem.pools]
+    counted = Counted(found, homes, reuse, (len(gone), sum(b.size for b in gone)))
     best = None if truth is None else truth.value
     values = tuple(
-        TermValue(term, worth[term], None if best is None else best[n]) for n, term in enumerate(problem.terms)
+        TermValue(term, worth(problem, counted, term), None if best is None else best[n])
+        for n, term in enumerate(problem.terms)
     )
     peak = sum(peaks.values())
     single = truth is not None and problem.terms == (Term.SUM_OF_PEAKS,) and len(problem.pools) == 1

@@ -26,10 +26,10 @@ from planner.model.problem import (
     Was,
 )
 from solvers.model.instance import Term
+from tests.small.oracle import MOVES
 
 NIGHTLY = os.environ.get("MEMPLAN_NIGHTLY") == "1" or settings.get_current_profile_name() == "nightly"
 BRIEF = settings.get_current_profile_name() == "brief"
-MOVES = frozenset((Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY))
 ALIGNMENTS = (1, 1, 1, 2, 3, 4, 6)
 IDS: tuple[BufferId, ...] = ("a", 1, "1", "d", 5, "f")
 

@@ -1,7 +1,7 @@
 // A sweep: what each size of memory buys, where nothing fits any more, and the smallest size, proven on both sides.
 
 import { Curve, EDGE, steps } from "./curve.js";
-import { IN_BYTES, bytes, grouped } from "../text.js";
+import { bytes, countsBytes, grouped } from "../text.js";
 
 const SMALLEST = "smallest";
 
@@ -79,7 +79,7 @@ export class SweepCurve extends Curve {
       return { x: this.x(capacity), y: this.bottom, isProven: capacity === bound, words: `smallest size ${bytes(capacity)}, ${proof}` };
     }
     const sizes = Object.entries(point.capacity).map(([pool, size]) => `${pool} ${bytes(size)}`);
-    const value = IN_BYTES.has(this.term) ? bytes(point.value[0]) : grouped(point.value[0]);
+    const value = countsBytes(this.term) ? bytes(point.value[0]) : grouped(point.value[0]);
     const isProven = point.status === "optimal";
     const words = `${sizes.join(", ")}: ${value}, ${isProven ? "proven" : "not proven to be the best"}`;
     return { x: this.x(point.capacity[this.pool]), y: this.y(point.value[0]), isProven, words };
@@ -91,7 +91,7 @@ export class SweepCurve extends Curve {
     const pools = Object.keys(any.capacity);
     this.pool = pools.at(-1);
     this.others = pools.slice(0, -1);
-    this.inBytes = IN_BYTES.has(this.term);
+    this.inBytes = countsBytes(this.term);
     const key = (point) => pools.map((pool) => point.capacity[pool]);
     this.all.sort((a, b) => key(a).reduce((found, size, i) => found || size - key(b)[i], 0));
     this.points = this.all.filter((point) => point.value !== null);

@@ -1,6 +1,6 @@
 // A plan's figures, and what else is to be said of it: what is short, what the bound stands on, warnings.
 
-import { IN_BYTES, element, exactBytes, grouped, name, percent, plural, seconds, visible } from "../text.js";
+import { countsBytes, element, exactBytes, grouped, name, percent, plural, seconds, visible } from "../text.js";
 
 // What is best of jobs whose answer is more than a plan; of a frontier that is a curve.
 const NAMED = new Map([["frontier", ""], ["sweep", "smallest size"], ["nested", "peak"], ["shapes", "peak"]]);
@@ -44,7 +44,7 @@ export function figures(job, plan, map, more = []) {
 
 // What was minimised where that is not memory alone: each term, and how far the first may be from the least there can be.
 function costs(terms) {
-  const rows = terms.map(({ name: term, value }) => [`${words(term)}${IN_BYTES.has(term) ? "" : " (a cost)"}`, amount(term, value)]);
+  const rows = terms.map(({ name: term, value }) => [`${words(term)}${countsBytes(term) ? "" : " (a cost)"}`, amount(term, value)]);
   const [{ name: term, value, bound }] = terms;
   rows.splice(1, 0, ["bound of it", amount(term, bound)]);
   const isKnown = value !== null && bound !== null && (bound > 0 || value === 0);
@@ -53,7 +53,7 @@ function costs(terms) {
 }
 
 function amount(term, value) {
-  return value === null ? "–" : IN_BYTES.has(term) ? exactBytes(value) : grouped(value);
+  return value === null ? "–" : countsBytes(term) ? exactBytes(value) : grouped(value);
 }
 
 // Paragraphs, the gravest first.

@@ -17,7 +17,7 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Certificate, Proof
 from solvers.model.solver import Silent, Task
 from tests.small import oracle
-from tests.small.strategies import MOVES, effort, problems
+from tests.small.strategies import effort, problems
 
 
 def proofs(problem: Problem) -> tuple[Certificate, ...]:
@@ -108,7 +108,7 @@ def test_what_is_spoiled_is_refused() -> None:
 
 
 def test_moves_are_asked_for_wherever_they_count() -> None:
-    assert {proof.term for term in sorted(MOVES) for proof in proofs(grown(term))} == {
+    assert {proof.term for term in sorted(oracle.MOVES) for proof in proofs(grown(term))} == {
         Term.MOVED_BUFFERS,
         Term.MOVED_BYTES,
     }

@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from planner.model.problem import Buffer, Pool, Problem
 from solvers.geometry.presolve import restrict, scaled, unit
 from solvers.geometry.rules import violation
 from solvers.model.conflicts import live_pair_count, part_pairs
 from solvers.model.instance import Instance, Placement, PoolSpec, Term, Was
 from solvers.model.objective import evaluate, peaks
 from tests.small.instances import Block, make_instance, plain
+from tests.small.oracle import Counted, worth
 
 
 def placed(offsets: list[int], pools: list[int] | None = None) -> Placement:
@@ -33,17 +35,12 @@ def test_every_term_counts_what_it_says() -> None:
     instance = replace(instance, was=Was(np.array([[1, 4], [1, 6], [1, 2]], dtype=np.int64), stays), peak_price=1)
     placement = placed([0, 0, 3], [0, 1, 0])
     assert peaks(instance, placement) == (5, 6)
-    assert dict(zip(Term, evaluate(instance, placement), strict=True)) == {
-        Term.ACCESS_COST: 7,
-        Term.SUM_OF_PEAKS: 3 * 5 + 6,
-        Term.LARGEST_PEAK: 6,
-        Term.REUSE_COST: 10,
-        Term.SPILLED_BYTES: 6,
-        Term.BALANCED: 7 + 3 * 5 + 6,
-        Term.MOVED_BUFFERS: 2,
-        Term.MOVED_BYTES: 6 + 2,
-        Term.STABILITY: 6 + 2 + 3 * 5 + 6,
-    }
+    buffers = (Buffer("a", 4, accesses=5), Buffer("b", 6, accesses=7), Buffer("c", 2, accesses=1))
+    near, far = Pool("near", cost=3), Pool("far", rank=1)
+    counted = Counted((5, 6), [*zip(buffers, (near, far, near), strict=True)], reused=10, moved=(2, 6 + 2))
+    expected = {term: worth(Problem(buffers, (near, far)), counted, term) for term in Term}
+    assert dict(zip(Term, evaluate(instance, placement), strict=True)) == expected
+    assert (expected[Term.SUM_OF_PEAKS], expected[Term.BALANCED], expected[Term.STABILITY]) == (21, 7 + 21, 8 + 21)
 
 
 def test_the_balanced_term_weighs_peaks_by_their_price_in_any_unit() -> None:
