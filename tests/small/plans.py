@@ -76,8 +76,8 @@ def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Pla
         gap = None if value is None or not least else value / least - 1
     searched = [PlanCertificate(Proof.SEARCH, bound, pool.name, solver="search") for pool in problem.pools if bound]
     if best is not None:
-        found = zip(problem.terms, best, strict=True)
-        searched += [PlanCertificate(Proof.SEARCH, value, solver="search", term=term) for term, value in found]
+        told = zip(problem.terms, best, strict=True)
+        searched += [PlanCertificate(Proof.SEARCH, value, solver="search", term=term) for term, value in told]
     return Plan(
         status=PlanStatus.FEASIBLE if truth is None else PlanStatus.OPTIMAL,
         stop=StopReason.WORK_LIMIT if truth is None else StopReason.PROVED,
