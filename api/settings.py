@@ -309,6 +309,8 @@ def settings_table() -> str:
 def _shown(default: object) -> str:
     if default is None or default in ((), {}):
         return ""
+    if default == tuple(FORMATS):
+        return "all"
     if isinstance(default, tuple):
         return f"`{','.join(map(str, default))}`"
     if isinstance(default, bool):

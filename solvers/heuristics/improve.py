@@ -69,16 +69,8 @@ class Improver(Solver, ABC):
     def _outcome(
         self, instance: Instance, task: Task, stop: StopReason, placement: Placement | None, work: int
     ) -> Outcome:
-        return Outcome(
-            stop,
-            placement=placement,
-            value=None if placement is None else evaluate(instance, placement),
-            bound=task.bound,
-            pool_bounds=task.pool_bounds,
-            solver=self.name if work else None,
-            work=work,
-            reproducible=stop.is_repeatable,
-        )
+        value = None if placement is None else evaluate(instance, placement)
+        return task.outcome(stop, placement, value, self.name if work else None, work)
 
 
 class Improve(Improver):

@@ -61,16 +61,8 @@ class LocalSearch(ABC):
             self.idle += 1
             self.change(number)
             stop = self.finished(number)
-        return Outcome(
-            stop=stop,
-            placement=self.best,
-            value=self.value,
-            bound=self.task.bound,
-            pool_bounds=self.task.pool_bounds,
-            solver=self.solver if self.found_any else None,
-            work=int(self.work),
-            reproducible=stop.is_repeatable,
-        )
+        solver = self.solver if self.found_any else None
+        return self.task.outcome(stop, self.best, self.value, solver, int(self.work))
 
     def finished(self, number: int) -> StopReason | None:
         """Is it time to stop, after so many changes?"""

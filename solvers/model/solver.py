@@ -118,6 +118,21 @@ class Task:
         """Stop at a value that is no greater: nothing better exists, or nobody needs it."""
         return max(self.bound, self.target)
 
+    def outcome(
+        self, stop: StopReason, placement: Placement | None, value: Value | None, solver: str | None, work: int
+    ) -> Outcome:
+        """Of a run that proved no more than was known."""
+        return Outcome(
+            stop,
+            placement=placement,
+            value=value,
+            bound=self.bound,
+            pool_bounds=self.pool_bounds,
+            solver=solver,
+            work=work,
+            reproducible=stop.is_repeatable,
+        )
+
 
 class Control(Protocol):
     """A solver's line to whoever started it."""

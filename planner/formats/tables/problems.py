@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 JSON = "application/json"
 CSV = "text/csv"
 BYTES = "application/octet-stream"
-"""Says nothing of the format."""
+"""Says nothing of the format, so it is nobody's own."""
 LINES = "application/jsonl"
 LOG = "text/x-log"
 TEXT = "text/plain"
-"""Says no more than that it is text."""
+"""Says no more than that it is text, so it is nobody's own either."""
 LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` plans them otherwise"
 
 

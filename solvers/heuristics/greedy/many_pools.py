@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 from ...fitting.neighbours import neighbours
@@ -127,13 +128,6 @@ class _Best:
         return self.control.stopped()
 
     def outcome(self, stop: StopReason) -> Outcome:
-        return Outcome(
-            stop=stop,
-            placement=self.placement,
-            value=self.value,
-            bound=self.task.bound,
-            pool_bounds=self.task.pool_bounds,
-            solver=self.solver if self.found_any else None,
-            work=self.work,
-            reproducible=stop.is_repeatable and not self.haste.is_over,
-        )
+        solver = self.solver if self.found_any else None
+        found = self.task.outcome(stop, self.placement, self.value, solver, self.work)
+        return replace(found, reproducible=False) if self.haste.is_over else found

@@ -63,16 +63,7 @@ def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome
         stop = StopReason.GOAL_MET if task.goal is Goal.FIT else StopReason.PROVED
     else:
         stop = control.stopped() or stop
-    return Outcome(
-        stop=stop,
-        placement=known.placement,
-        value=known.value,
-        bound=task.bound,
-        pool_bounds=task.pool_bounds,
-        solver=Greedy.name if known.found_any else None,
-        work=work,
-        reproducible=stop.is_repeatable,
-    )
+    return task.outcome(stop, known.placement, known.value, Greedy.name if known.found_any else None, work)
 
 
 class _Known:

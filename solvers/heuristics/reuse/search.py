@@ -106,16 +106,7 @@ class _Search:
                 stop = StopReason.WORK_LIMIT
             if stop is None and number % CHECK_EVERY == 0:
                 stop = self.control.stopped()
-        return Outcome(
-            stop=stop,
-            placement=self.best,
-            value=self.value,
-            bound=self.task.bound,
-            pool_bounds=self.task.pool_bounds,
-            solver=Reuse.name if self.found_any else None,
-            work=work,
-            reproducible=stop.is_repeatable,
-        )
+        return self.task.outcome(stop, self.best, self.value, Reuse.name if self.found_any else None, work)
 
     def _constant(self) -> int:
         """What parts of one block pay to each other wherever it is, and tables do not count."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -116,18 +116,8 @@ class Heuristic(Solver, ABC):
                 stop = StopReason.PROVED
             elif run.task.goal is Goal.FIT:
                 stop = StopReason.GOAL_MET
-        return Outcome(
-            stop=stop,
-            placement=answer,
-            value=value,
-            bound=run.task.bound,
-            pool_bounds=run.task.pool_bounds,
-            solver=None if answer is None else self.name,
-            work=run.work,
-            reproducible=stop.is_repeatable,
-            notes=tuple(notes),
-            stuck=stuck,
-        )
+        found = run.task.outcome(stop, answer, value, None if answer is None else self.name, run.work)
+        return replace(found, notes=tuple(notes), stuck=stuck)
 
 
 def first_part(instance: Instance, block: int) -> int:

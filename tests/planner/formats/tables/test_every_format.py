@@ -24,7 +24,7 @@ from api.settings import Settings
 from planner import Buffer, Problem
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.documents import Source
-from planner.formats.tables.problems import recognised
+from planner.formats.tables.problems import BYTES, TEXT, recognised
 from planner.model.errors import BadInput
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
@@ -122,6 +122,7 @@ def test_it_is_recognised_by_content_and_by_name(row: Format) -> None:
             assert recognised(Source(document(row), name)) is row
     for kind in row.media_types:
         assert recognised(Source(document(row)), kind) is row
+    assert not {BYTES, TEXT}.intersection(row.media_types)  # these say nothing of the format
 
 
 @EVERY
