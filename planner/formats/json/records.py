@@ -19,7 +19,6 @@ from ...model.columns import BufferColumns
 from ...model.deadline import look
 from ...model.problem import BufferId
 from ..binary.digits import Bytes, are_digits, chunks, numbers
-from .scan import NOT_STRUCTURE
 
 MOST_SHAPES = 64
 KEY = b'"buffers"'
@@ -27,6 +26,7 @@ OPEN = re.compile(KEY + rb"[ \t\n\r]*:[ \t\n\r]*\[[ \t\n\r]*(?=\{)")
 CLOSE = re.compile(rb"\}[ \t\n\r]*\]")
 QUOTE, COLON, ZERO = b'":0'
 OPENING, CLOSING = [*b"[{"], [*b"]}"]
+NOT_STRUCTURE = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 WITHOUT_DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in range(256))
 
 

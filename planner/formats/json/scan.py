@@ -30,7 +30,6 @@ _HALF_SURROGATE = re.compile(
 READING = "reading"
 _SPACE = re.compile(r"[ \t\n\r,]*")
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
-NOT_STRUCTURE = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 
 
 class Scanned(NamedTuple):
