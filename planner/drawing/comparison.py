@@ -1,4 +1,4 @@
-"""Two plans of one problem in one picture: each pool twice, one field above the other on the same scales, and what has moved."""
+"""Two plans in one picture: each pool twice, one field above the other on the same scales, and what has moved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
     both = (first, second)
     moved = [_numbers(drawn, _moved(first, second)) for drawn in both]
     those = [dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True)) for drawn in both]
-    names = [a.name for a, b in zip(first.pools, second.pools, strict=True) if _has_something(a) or _has_something(b)]
+    names = list(dict.fromkeys(pool.name for drawn in both for pool in drawn.pools if _has_something(pool)))
     shown = names[: MOST_POOLS // 2] or [first.pools[0].name]
     begin = min(drawn.axis.begin for drawn in both)
     right = max(drawn.axis.right for drawn in both)
@@ -25,13 +25,13 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
     above: float = HEAD + GAP / 2
     parts = [text(LEFT, 68, f"B  {_figures(second)}", "soft")]
     for name in shown:
-        pools = [next(pool for pool in drawn.pools if pool.name == name) for drawn in both]
-        top = max(ceiling(pool, drawn.buffers) for pool, drawn in zip(pools, both, strict=True))
-        for i, (pool, drawn) in enumerate(zip(pools, both, strict=True)):
+        there = [(i, drawn, pool) for i, drawn in enumerate(both) for pool in drawn.pools if pool.name == name]
+        top = max(ceiling(pool, drawn.buffers) for _, drawn, pool in there)
+        for i, drawn, pool in there:
             frame = Frame(sheet, above, height, begin, right, top)
             parts += field(drawn, pool, those[i][name], frame, f"{NAMES[i]}   ", moved[i])
             above = frame.below + GAP
-    entries, rows = legend(first, sheet, above + 4, ("moved", "lies elsewhere in the other"))
+    entries, rows = legend(first, sheet, above + 4, ("moved", "not there in the other"))
     said = _said(first, second)
     parts += [*entries, text(LEFT, above + rows * 20 + 8, said, "soft")]
     if len(names) > len(shown):

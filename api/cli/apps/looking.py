@@ -147,6 +147,9 @@ def diff(
     problem: Annotated[
         str | None, typer.Option(metavar="PROBLEM", help="Their problem, which the picture needs.")
     ] = None,
+    problem_before: Annotated[
+        str | None, typer.Option(metavar="PROBLEM", help="That of BEFORE, if it was another.")
+    ] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="PLOT", help="Draw both, one above the other: an .svg, .png or .pdf file.")
     ] = None,
@@ -166,4 +169,7 @@ def diff(
         raise typer.BadParameter(
             "a picture needs the problem: give --problem and --plot, or neither", param_hint="--plot"
         )
-    raise typer.Exit(diff_command.run(diff_command.Request(before, after, problem, plot, input_format, as_json)))
+    if problem_before is not None and plot is None:
+        raise typer.BadParameter("is for the picture: give --plot as well", param_hint="--problem-before")
+    wanted = diff_command.Request(before, after, problem_before or problem, problem, plot, input_format, as_json)
+    raise typer.Exit(diff_command.run(wanted))

@@ -27,7 +27,7 @@ def test_the_message_names_pool_bytes_time_and_buffers() -> None:
     why = plan(TIGHT, GREEDY).shortage
     assert why is not None
     assert why.message == (
-        "pool 'sram' is 10 bytes too small: it has 100 bytes, but buffers 'a', 'b', live together at time 2, need 110 bytes"
+        "pool 'sram' is 10 bytes too small: it has 100 bytes, but buffers 'a', 'b', which live together at time 2, need 110 bytes"
     )
     assert (why.pool, why.bytes_short, why.time, why.buffers) == ("sram", 10, 2, ("a", "b"))
     assert why.subset is None

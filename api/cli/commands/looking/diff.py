@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import NamedTuple
 
+from planner.facts.variants import as_chosen
 from planner.formats import read_plan
+from planner.model.errors import BadInput, Code, Finding, echo
 from planner.model.plan import Placement, Plan
+from planner.model.problem import Problem
 from planner.reporting.difference import Difference, difference
 
 from ...exit_codes import ExitCode
@@ -29,6 +32,7 @@ class Request(NamedTuple):
 
     before: str
     after: str
+    problem_before: str | None
     problem: str | None
     plot: str | None
     input_format: str | None
@@ -37,14 +41,14 @@ class Request(NamedTuple):
 
 def run(request: Request) -> ExitCode:
     """Exit code 1 if they differ."""
-    require_one_standard_input(request.before, request.after, request.problem)
+    require_one_standard_input(request.before, request.after, *{request.problem_before, request.problem})
     plot = None
     with refusing(None, as_json=request.as_json):
         if request.plot is not None:
             plot = PictureFile.checked(request.plot, "plot", request.before, request.after)
     before, after = (_plan(request, file) for file in (request.before, request.after))
     found = difference(before, after)
-    if plot is not None and request.problem is not None:
+    if plot is not None:
         _draw(request, plot, before, after)
     if request.as_json or not is_terminal(sys.stdout):
         print_json({**asdict(found), "bytes": found.bytes})
@@ -61,11 +65,37 @@ def _plan(request: Request, file: str) -> Plan:
 def _draw(request: Request, plot: PictureFile, before: Plan, after: Plan) -> None:
     from planner.drawing import STANDARD, compared, memory_map
 
-    assert request.problem is not None
-    with refusing(shown_name(request.problem), as_json=request.as_json):
-        problem = read_planned_problem(request.problem, request.input_format, None, None)
-        maps = [memory_map(problem, each) for each in (before, after)]
+    first = _problem(request, request.problem_before)
+    second = first if request.problem == request.problem_before else _problem(request, request.problem)
+    maps = []
+    for file, problem, plan in ((request.before, first, before), (request.after, second, after)):
+        with refusing(shown_name(file), as_json=request.as_json):
+            _require_same_sizes(problem, plan)
+            maps.append(memory_map(problem, plan))
+    with refusing(None, as_json=request.as_json):
         plot.write(compared(maps[0], maps[1], plot.sheet(STANDARD)))
+
+
+def _problem(request: Request, file: str | None) -> Problem:
+    assert file is not None
+    with refusing(shown_name(file), as_json=request.as_json):
+        return read_planned_problem(file, request.input_format, None, None)
+
+
+def _require_same_sizes(problem: Problem, plan: Plan) -> None:
+    """Raises BadInput for a plan of another problem, which would be drawn with the wrong sizes."""
+    sizes = {buffer.id: buffer.size for buffer in as_chosen(problem, plan).buffers}
+    for number, place in enumerate(plan.placements):
+        if place.id not in sizes:
+            raise _of_another(number, "id", Code.UNKNOWN_BUFFER, f"buffer {echo(place.id)} is not in the problem")
+        if sizes[place.id] != place.size:
+            text = f"buffer {echo(place.id)} has {sizes[place.id]} bytes in the problem"
+            raise _of_another(number, "size", Code.CONTRADICTION, text)
+
+
+def _of_another(number: int, field: str, code: Code, text: str) -> BadInput:
+    advice = "--problem-before names that of the older plan, if it was another"
+    return BadInput(Finding(code, f"/placements/{number}/{field}", f"{text}; {advice}"))
 
 
 def _show(found: Difference) -> None:

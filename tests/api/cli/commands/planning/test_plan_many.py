@@ -87,6 +87,27 @@ def test_a_diff_says_what_moved(folder: Path, tmp_path: Path) -> None:
     assert run("diff", *plans, "--plot", str(picture)).returncode == 2
 
 
+def test_a_diff_draws_each_plan_with_its_own_sizes(folder: Path, tmp_path: Path) -> None:
+    older = json.loads((folder / "1.json").read_bytes())
+    newer = {**older, "buffers": older["buffers"][1:], "pools": [{"name": "other"}]}
+    newer["buffers"][0] = {**newer["buffers"][0], "size": 2 * newer["buffers"][0]["size"] + 64}
+    problems = [str(tmp_path / "older.json"), str(tmp_path / "newer.json")]
+    plans = [str(tmp_path / "a.json"), str(tmp_path / "b.json")]
+    for problem, document, plan in zip(problems, (older, newer), plans, strict=True):
+        Path(problem).write_text(json.dumps(document))
+        assert run("plan", problem, "-o", plan).returncode == 0
+    picture = tmp_path / "d.svg"
+    refused = run("diff", *plans, "--problem", problems[1], "--plot", str(picture))
+    assert refused.returncode == 2
+    assert b"a.json: /placements/0/id: buffer " in refused.stderr
+    assert b"--problem-before" in refused.stderr
+    assert run("diff", *plans, "--problem", problems[1], "--problem-before", problems[0]).returncode == 2
+    drawn = run("diff", *plans, "--problem", problems[1], "--problem-before", problems[0], "--plot", str(picture))
+    assert drawn.returncode == 1, drawn.stderr
+    assert ">A other" not in picture.read_text()
+    assert "B   other" in picture.read_text()
+
+
 def sources(done: subprocess.CompletedProcess[bytes]) -> dict[str, int]:
     said: dict[str, int] = json.loads(done.stdout)["sources"]
     return said
