@@ -50,7 +50,9 @@ def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate
     if certificate.proof is Proof.SINGLE_BLOCK:
         text = room + f"{these(named)} cannot end below {certificate.value} there"
     elif certificate.proof is Proof.LIVE_TOGETHER:
-        text = room + f"{these(named)}, which live together at time {certificate.time}, need {in_bytes(certificate.value)}"
+        text = (
+            room + f"{these(named)}, which live together at time {certificate.time}, need {in_bytes(certificate.value)}"
+        )
     else:
         text = room + f"{these(named)}, which all conflict with each other, need {in_bytes(certificate.value)}"
     return Shortage(text, pool.name, short, certificate.time, named)
