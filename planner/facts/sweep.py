@@ -6,7 +6,7 @@ at neighbours only. `meetings` lists every pair that overlaps, also where some p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -130,19 +130,30 @@ class Pieces(NamedTuple):
         return len(self.low)
 
 
-def all_apart(pieces: Pieces) -> bool:
-    """True if no two of the pieces have an address in common at any time."""
+MayShare: TypeAlias = Callable[[Integers, Integers], Integers]
+"""Says for each two owners, the first of one list and the second of another, whether they may have addresses in common."""
+
+
+def all_apart(pieces: Pieces, may_share: MayShare | None = None) -> bool:
+    """True if no two of the pieces have an address in common at any time, but those whose owners may.
+
+    With `may_share` it is False, too, where so many are live together that not each two are compared.
+    """
     order = np.argsort(pieces.start, kind="stable")
     start = pieces.start[order]
     later = np.searchsorted(start, pieces.end[order]) - np.arange(1, len(order) + 1)
     """How many of those that follow each in this order begin before it ends."""
     if int(later.sum()) > PAIRS_PER_PIECE * len(order):
+        if may_share is not None:
+            return False
         ranges = _Ranges.of(pieces)
         return _neighbours_apart(pieces) if ranges is None else ranges.are_apart()
-    return _pairs_apart(pieces.low[order], pieces.high[order], later)
+    return _pairs_apart(pieces.low[order], pieces.high[order], later, pieces.owner[order], may_share)
 
 
-def _pairs_apart(low: Integers, high: Integers, later: Integers) -> bool:
+def _pairs_apart(
+    low: Integers, high: Integers, later: Integers, owner: Integers, may_share: MayShare | None = None
+) -> bool:
     """Each piece against the `later` ones that follow it, some pieces at a time."""
     total = np.cumsum(later)
     begin = 0
@@ -153,7 +164,8 @@ def _pairs_apart(low: Integers, high: Integers, later: Integers) -> bool:
         first = np.repeat(np.arange(begin, end), some)
         # The pairs of a piece are numbered 1, 2, ... from its first on.
         second = first + np.arange(1, len(first) + 1) - np.repeat(total[begin:end] - some - before, some)
-        if ((low[first] < high[second]) & (low[second] < high[first])).any():
+        met = (low[first] < high[second]) & (low[second] < high[first])
+        if met.any() and (may_share is None or not may_share(owner[first[met]], owner[second[met]]).all()):
             return False
         begin = end
     return True

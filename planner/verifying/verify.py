@@ -6,13 +6,16 @@ Knows nothing of how plans are made: it reads the user's Problem and the Plan, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
-from ..facts.colocation import groups
+import numpy as np
+
+from ..facts.colocation import forest_of, groups
 from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
 from ..facts.intervals import merged
 from ..facts.places import Places
-from ..facts.sweep import VERIFYING, Pieces, all_apart, meetings
+from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, meetings
 from ..facts.variants import as_chosen
 from ..model.columns import PlacementColumns, ids
 from ..model.deadline import in_time, look
@@ -26,6 +29,8 @@ from .arguments.counterexamples import counterexamples
 from .choice import check_choice
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import check_each, pieces, placed_buffers
+
+PAIRS_AT_ONCE = 4096
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
@@ -144,11 +149,11 @@ def _check_overlaps(
             continue
         look(VERIFYING)
         permitted = permitted or _Permitted(problem)
-        if all_apart(permitted.outlines(here)):
+        if all_apart(here, permitted.may_share) or all_apart(permitted.outlines(here)):
             continue
         seen: set[tuple[int, int]] = set()
-        for pair in meetings(here):
-            if pair in seen or permitted.may_share(*pair):
+        for pair in permitted.others(meetings(here)):
+            if pair in seen:
                 continue
             if report.is_full(FindingKind.OVERLAP):
                 return
@@ -170,17 +175,40 @@ class _Permitted:
 
     def __init__(self, problem: Problem) -> None:
         index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
-        self._group: dict[int, int] = {}
-        for number, group in enumerate(groups(index, problem.constraints.colocations)):
-            self._group.update((member, number) for member in group.members)
-        self._excluded = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
+        self._buffers = len(index)
+        self._group = np.arange(-1, -len(index) - 1, -1)
+        """By buffer, the number of its group; one that has none has a number below 0."""
+        forest = forest_of(index, problem.constraints.colocations)
+        if forest is not None:
+            self._group[forest.members] = np.repeat(np.arange(len(forest.begin) - 1), np.diff(forest.begin))
+        else:
+            for number, group in enumerate(groups(index, problem.constraints.colocations)):
+                self._group[[*group.members]] = number
+        first, second = np.array([(index[a], index[b]) for a, b in problem.constraints.exclusions] or [(0, 0)]).T
+        self._excluded = np.unique(self._numbered(first, second))
+
+    def _numbered(self, first: Integers, second: Integers) -> Integers:
+        numbers: Integers = np.minimum(first, second) * self._buffers + np.maximum(first, second)
+        return numbers
+
+    def may_share(self, first: Integers, second: Integers) -> Integers:
+        """True for each pair of which both are of one group, or excluded."""
+        found: Integers = self._group[first] == self._group[second]
+        return found | np.isin(self._numbered(first, second), self._excluded)
+
+    def others(self, pairs: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Those that may not."""
+        while some := [*islice(pairs, PAIRS_AT_ONCE)]:
+            for i in np.flatnonzero(~self.may_share(*np.array(some).T)).tolist():
+                yield some[i]
 
     def outlines(self, pieces: Pieces) -> Pieces:
         """The same memory in fewer pieces: what one group uses of it at different times, or side by side, as one."""
+        group = self._group.tolist()
         times: dict[tuple[int, int, int], list[Interval]] = {}
         ranges: dict[tuple[int, int, int], list[Interval]] = {}
         for low, high, start, end, i in in_time(pieces.rows(), VERIFYING):
-            times.setdefault((self._group.get(i, ~i), low, high), []).append((start, end))
+            times.setdefault((group[i], low, high), []).append((start, end))
         for (owner, low, high), used in in_time(times.items(), VERIFYING):
             for start, end in merged(used):
                 ranges.setdefault((owner, start, end), []).append((low, high))
@@ -191,10 +219,6 @@ class _Permitted:
                 for low, high in merged(taken)
             ]
         )
-
-    def may_share(self, first: int, second: int) -> bool:
-        group = self._group.get(first)
-        return (group is not None and group == self._group.get(second)) or frozenset((first, second)) in self._excluded
 
 
 def _check_relations(problem: Problem, where: list[Placement | None], report: PlanFindings) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 
 import numpy as np
 
 from ..model.instance import LINEAR_TERMS, Instance, Term
+from ..model.interruption import GivenUp, interrupted_by
 from ..model.linear_terms import least_choice_cost, peak_price
 from ..model.outcome import Certificate, Proof, Value
 from ..model.solver import never
@@ -32,6 +34,20 @@ class FirstBounds:
 
 def first_bounds(instance: Instance, stopped: Callable[[], object] = never) -> FirstBounds:
     """The cheap bounds of an instance; of the pools only as many as there is time for."""
+    try:
+        with interrupted_by(partial(_give_up, stopped)):
+            return _bounds(instance, stopped)
+    except GivenUp:
+        return FirstBounds((), None, (), (least_of_term(instance, instance.terms[0], (), None),))
+
+
+def _give_up(stopped: Callable[[], object]) -> None:
+    """A placement is worth more than bounds."""
+    if stopped():
+        raise GivenUp
+
+
+def _bounds(instance: Instance, stopped: Callable[[], object]) -> FirstBounds:
     settled = instance.has_one_home
     some = np.flatnonzero((instance.allowed & settled[:, None]).any(axis=0)).tolist()
     found = (pool_bound(instance, pool, settled) for pool in takewhile(lambda _: not stopped(), some))

@@ -88,7 +88,6 @@ class Joint:
         self.board = Board(instance, control)
         check_interrupted()
         first = first_bounds(instance, control.stopped)
-        check_interrupted()
         self.proven = Proven(self.original, self.unit, first, self.board)
         self.placement: Placement | None = None
         self.value: Value | None = None

@@ -34,6 +34,9 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
         stop = search.finished(instance.blocks)
         if stop is not None and (stop is not StopReason.WORK_LIMIT or quick.all_as_preferred):
             return search.outcome(stop)
+        stop = control.stopped()
+        if stop is not None:  # to look at anything more takes long
+            return search.outcome(stop)
     near = neighbours(instance)
     check_interrupted()
     for number, (order, fit, policy, heed) in enumerate(_strategies(instance, bool(soft))):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -53,6 +54,18 @@ def test_all_apart_says_whether_there_is_any(those: list[Piece]) -> None:
                 patch.setattr(sweep, "PIECES_PER_RANGE", per_range)
                 patch.setattr(sweep, "PAIRS_AT_ONCE", at_once)
                 assert all_apart(scaled) is wanted, (way, at_once, unit)
+
+
+@effort(30, 3000)
+@given(pieces(), st.integers(1, 3))
+def test_some_may_share(those: list[Piece], kinds: int) -> None:
+    for at_once in 1, 1 << 18:
+        with patch.object(sweep, "PAIRS_AT_ONCE", at_once):
+            found = all_apart(Pieces.of(those), lambda first, second: first % kinds == second % kinds)
+        assert found is all(a % kinds == b % kinds for a, b in every_pair(those))
+    if every_pair(those):
+        with patch.object(sweep, "PAIRS_PER_PIECE", 0):
+            assert not all_apart(Pieces.of(those), lambda first, second: first == first)
 
 
 def test_touching_in_time_or_in_space_is_not_meeting() -> None:

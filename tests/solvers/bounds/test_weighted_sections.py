@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
+from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.priced_room import priced_value, proof_of
 from solvers.bounds.weighted_sections import (
     LiveHeights,
@@ -22,6 +23,7 @@ from solvers.bounds.weighted_sections import (
 )
 from solvers.model.errors import StopReason
 from solvers.model.instance import PoolSpec, Term
+from solvers.model.interruption import ASK_EVERY
 from solvers.model.outcome import Proof
 from solvers.model.solver import Task
 from tests.small import oracle
@@ -153,3 +155,16 @@ def test_a_class_may_go_where_all_its_blocks_may_go(problem: Problem) -> None:
         here = set(np.flatnonzero(instance.allowed[block]).tolist())
         expected[group] = expected.get(group, here) & here
     assert homes_of_classes(instance) == {group: sorted(pools) for group, pools in expected.items()}
+
+
+def test_bounds_are_given_up_with_the_time() -> None:
+    blocks = [Block([(0, 4, [(i, i + 3)]), (4, 8, [(i, i + 3)])]) for i in range(ASK_EVERY)]
+    instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
+    asked: list[None] = []
+
+    def soon_over() -> bool:
+        asked.append(None)
+        return len(asked) > 2
+
+    given_up = first_bounds(instance, soon_over)
+    assert (given_up.value, given_up.sharing, given_up.pools) == ((0,), None, ())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from solvers.geometry import overlaps
 from solvers.geometry.overlaps import first_overlap
 from solvers.model.conflicts import part_pairs
 from solvers.model.instance import Instance, Placement, PoolSpec
@@ -48,8 +50,14 @@ def overlap_among_all_pairs(instance: Instance, placement: Placement) -> bool:
 @effort(200, 10000)
 @given(placed())
 def test_as_comparing_all_pairs(case: tuple[Instance, Placement]) -> None:
-    found = first_overlap(*case)
-    assert (found is not None) == overlap_among_all_pairs(*case)
+    wanted = overlap_among_all_pairs(*case)
+    for many, per_rect, at_once in (5_000, 50, 9), (0, 50, 1 << 18), (0, 50, 1), (0, 0, 1):
+        with (
+            patch.object(overlaps, "MANY_PARTS", many),
+            patch.object(overlaps, "PAIRS_PER_RECT", per_rect),
+            patch.object(overlaps, "PAIRS_AT_ONCE", at_once),
+        ):
+            assert (first_overlap(*case) is not None) == wanted
 
 
 def at(*offsets: int) -> Placement:

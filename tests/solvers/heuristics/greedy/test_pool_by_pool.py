@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
@@ -92,15 +93,18 @@ def test_without_time_many_blocks_have_the_places_that_they_find_like_that() -> 
         def stopped(self) -> StopReason | None:
             return StopReason.TIME_LIMIT
 
-    instance, quick = next((each, found) for each in map(made_up, range(99)) if (found := pool_by_pool(each)))
+    some = [(each, found) for each in map(made_up, range(99)) if (found := pool_by_pool(each))]
+    assert {found.all_as_preferred for _, found in some} == {True, False}
     with (
         patch.object(many_pools, "MANY_BLOCKS", 1),
         patch.object(many_pools, "place_all", side_effect=AssertionError("there is no time for that")),
+        patch.object(many_pools, "neighbours", side_effect=AssertionError("nor for that")),
     ):
-        made = Greedy().solve(instance, Task(Limits(deadline=0.0)), Late())
-    assert made.placement is not None
-    assert np.array_equal(made.placement.offset, quick.placement.offset)
-    assert made.stop is StopReason.TIME_LIMIT
+        for (instance, quick), work in product(some, (None, 0)):
+            made = Greedy().solve(instance, Task(Limits(deadline=0.0, work=work)), Late())
+            assert made.placement is not None
+            assert np.array_equal(made.placement.offset, quick.placement.offset)
+            assert made.stop is StopReason.TIME_LIMIT or (made.stop is StopReason.WORK_LIMIT and quick.all_as_preferred)
 
 
 def test_with_time_all_orders_are_tried_all_the_same() -> None:
