@@ -104,6 +104,7 @@ class ScannedNeighbours:
         by_block = order[np.argsort(block, kind="stable")]
         bounds = np.searchsorted(np.sort(block), np.arange(instance.blocks + 1))
         self._rects = [by_block[s:e] for s, e in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+        self._times: dict[int, list[tuple[int, Ints, Ints]]] = {}
         self._start, self._end, self._low, self._high, self._pool, self._part = (
             np.empty(len(order), dtype=np.int64) for _ in range(6)
         )
@@ -113,13 +114,15 @@ class ScannedNeighbours:
         self._rows: dict[int, slice] = {}
         self._lifted = False
         self._apart: dict[int, list[int]] = {}
-        self._friends: dict[int, set[int]] = {}
+        self._friends: dict[int, list[int]] = {}
+        self._is_friend = np.zeros(len(instance.part_low), dtype=bool)
+        """True for friends while they are looked for."""
         for a, b in instance.conflicts.tolist():
             self._apart.setdefault(a, []).append(b)
             self._apart.setdefault(b, []).append(a)
         for a, b in instance.exclusions.tolist():
-            self._friends.setdefault(a, set()).add(b)
-            self._friends.setdefault(b, set()).add(a)
+            self._friends.setdefault(a, []).append(b)
+            self._friends.setdefault(b, []).append(a)
         self._parts: list[list[int]] = [[] for _ in range(instance.blocks)]
         if self._apart:
             for part, owner in enumerate(instance.part_block.tolist()):
@@ -127,7 +130,9 @@ class ScannedNeighbours:
 
     def fresh(self) -> ScannedNeighbours:
         """The same instance with nothing placed."""
-        return ScannedNeighbours(self._instance)
+        empty = ScannedNeighbours(self._instance)
+        empty._times = self._times
+        return empty
 
     def place(self, block: int, pool: int, base: int) -> None:
         instance, rects = self._instance, self._rects[block]
@@ -156,8 +161,11 @@ class ScannedNeighbours:
             some = np.array(found, dtype=np.int64)
             lows.append(some[:, 0])
             highs.append(some[:, 1])
-        for rect in self._rects[block].tolist():
-            low, high = self._closed_to_rect(rect, pool)
+        times = self._times.get(block)
+        if times is None:
+            times = self._times[block] = _times_by_part(self._instance, self._rects[block])
+        for part, starts, ends in times:
+            low, high = self._closed_to_times(part, starts, ends, pool)
             lows.append(low)
             highs.append(high)
         low = np.concatenate(lows) if lows else np.zeros(0, dtype=np.int64)
@@ -165,15 +173,21 @@ class ScannedNeighbours:
         order = np.argsort(low)
         return open_base_of_many(low[order], high[order], span, fit)
 
-    def _closed_to_rect(self, rect: int, pool: int) -> tuple[Ints, Ints]:
+    def _closed_to_times(self, part: int, starts: Ints, ends: Ints, pool: int) -> tuple[Ints, Ints]:
+        """What is placed closes to a part at any of these times, both in order."""
         instance, n = self._instance, self._count
-        part = int(instance.rect_part[rect])
-        near = (self._start[:n] < instance.rect_end[rect]) & (self._end[:n] > instance.rect_start[rect])
+        if len(starts) == 1:
+            near = (self._start[:n] < ends) & (self._end[:n] > starts)
+        else:  # more have begun before its end than had ended by its start
+            near = np.searchsorted(starts, self._end[:n]) > np.searchsorted(ends, self._start[:n], side="right")
         if len(instance.pools) > 1 or self._lifted:
             near &= self._pool[:n] == pool
-        if part in self._friends:
-            near &= ~np.isin(self._part[:n], list(self._friends[part]))
         at = np.flatnonzero(near)
+        if part in self._friends:
+            friends = self._friends[part]
+            self._is_friend[friends] = True
+            at = at[~self._is_friend[self._part[at]]]
+            self._is_friend[friends] = False
         return self._low[at] - instance.part_high[part], self._high[at] - instance.part_low[part]
 
     def _closed_to_part(self, block: int, part: int, pool: int) -> list[tuple[int, int]]:
@@ -192,3 +206,13 @@ class ScannedNeighbours:
                     )
                 )
         return found
+
+
+def _times_by_part(instance: Instance, rects: Ints) -> list[tuple[int, Ints, Ints]]:
+    """Of each part of a block when its rects start, and when they end."""
+    owners = instance.rect_part[rects]
+    found = []
+    for part in dict.fromkeys(owners.tolist()):
+        some = rects[owners == part]
+        found.append((part, np.sort(instance.rect_start[some]), np.sort(instance.rect_end[some])))
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 
 import numpy as np
 
@@ -17,13 +17,17 @@ from ..model.objective import peaks
 
 Spots = list[tuple[int, int, int]]
 """(block, pool, base)"""
+LOOK_EVERY = 32
+"""Blocks: to find room for so many takes a few milliseconds."""
 
 
 class Layout:
     """Where every block is. Blocks of one class, which must share a pool, come and go together."""
 
-    def __init__(self, instance: Instance, start: Placement) -> None:
+    def __init__(self, instance: Instance, start: Placement, hurries: Callable[[], bool] = lambda: False) -> None:
+        """From when `hurries` is true on, there is no room for a class of very many."""
         self.instance = instance
+        self._hurries = hurries
         self.pool, self.offset = start.pool.copy(), start.offset.copy()
         self.homes = homes_of_classes(instance)
         self.members: dict[int, list[int]] = {}
@@ -87,7 +91,8 @@ class Layout:
             return None if base is None else [(blocks[0], pool, base)]
         spots: Spots = []
         for block in sorted(blocks, key=lambda b: (-self.high[b], b)):
-            base = self.base(block, pool, fit)
+            hurries = len(spots) % LOOK_EVERY == LOOK_EVERY - 1 and self._hurries()
+            base = None if hurries else self.base(block, pool, fit)
             if base is None:
                 break
             spots.append((block, pool, base))

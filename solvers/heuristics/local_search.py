@@ -31,7 +31,8 @@ class LocalSearch(ABC):
 
     def __init__(self, instance: Instance, task: Task, start: Placement, control: Control) -> None:
         self.instance, self.task, self.control = instance, task, control
-        self.layout = Layout(instance, start)
+        self.layout = Layout(instance, start, self.hurries)
+        self._hurries = False
         self.birth, self.death = lives(instance)
         self.best, self.value = start, evaluate(instance, start)
         self.current = self.value
@@ -73,10 +74,15 @@ class LocalSearch(ABC):
         limit = self.task.limits.work
         if self.is_exhausted() or (limit is not None and self.work >= limit):
             return StopReason.WORK_LIMIT
-        return self.control.stopped() if self.looks_at_clock(number) else None
+        return self.control.stopped() if self._hurries or self.looks_at_clock(number) else None
 
     def looks_at_clock(self, number: int) -> bool:
         return number % CHECK_EVERY == 0
+
+    def hurries(self) -> bool:
+        """Is it time to stop? For changes of very many blocks, which are then undone."""
+        self._hurries = self._hurries or self.control.stopped() is not None
+        return self._hurries
 
     def below(self, count: int) -> int:
         """A number that is drawn."""

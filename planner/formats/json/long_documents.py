@@ -14,7 +14,7 @@ from pydantic_core import SchemaValidator, core_schema, from_json
 from ...checks.report import Place, Report
 from ...model.deadline import look
 from ...model.errors import BadInput
-from .pieces import Marks, Span, long_lists, pieces, require_room, shortened
+from .pieces import Span, long_lists, pieces, require_room, shortened
 from .scan import Scanned
 from .strict import Part, Wire, report_wide, validate_item, validated
 
@@ -25,9 +25,8 @@ VALIDATED = (350, 32)
 def validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     """The document as plain Python objects. Raises BadInput as `validate` does."""
     parts = wire.lists()
-    marks = scanned.marks
-    lists = sorted(long_lists(data, parts, marks), key=lambda found: found[1])
-    rest = shortened(data, [span for _, span in lists], marks)
+    lists = sorted(long_lists(data, parts), key=lambda found: found[1])
+    rest = shortened(data, [span for _, span in lists])
     require_room(rest, len(data), (), VALIDATED)
     report = Report()
     if scanned.wide and wire.names is not None:
@@ -42,7 +41,7 @@ def validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
         report.count(error.more)
     for path, span in lists:
         place: Place = tuple(map(str, path))
-        items = _items(wire, parts[place], data, span, place, report, marks)  # type: ignore[index]  # all are names
+        items = _items(wire, parts[place], data, span, place, report)  # type: ignore[index]  # all are names
         if not report:
             holder = document
             for key in place:
@@ -52,13 +51,11 @@ def validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     return document
 
 
-def _items(
-    wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report, marks: Marks | None = None
-) -> list[Any]:
+def _items(wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report) -> list[Any]:
     """All but the first piece of a list; none where something is wrong, which is reported."""
     several = _several(part.item)
     found: list[Any] = []
-    for piece in pieces(data, span, marks):
+    for piece in pieces(data, span):
         look("reading")
         if not piece.first:
             continue

@@ -17,10 +17,11 @@ from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...checks.report import Place, Report, quoted
 from ...model.deadline import expect, in_time, tick
 from ...model.errors import Code
-from .pieces import LARGE
 from .scan import WIDE, Scanned
 from .sentences import BUFFER_ID_ERROR, LABEL_ERROR, describe_error
 
+LARGE = 1 << 20
+"""A document of more bytes is validated in pieces."""
 STRICT = ConfigDict(strict=True, extra="forbid")
 """For every wire type: no conversions, no unknown fields."""
 STRICT_VALUES = ConfigDict(strict=True)

@@ -19,7 +19,7 @@ from ...model.objective import evaluate
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from ..greedy.packing import ORDERS, packed
-from ..layout import Spots
+from ..layout import LOOK_EVERY, Spots
 from ..local_search import WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch
 from .from_prices import from_prices
 from .worth import Worth
@@ -208,8 +208,9 @@ class _Search(LocalSearch):
         self.layout.set_down(spots)
         heights = self._peaks_without(lifted)
         down = list(staying)
-        for group in self._in_some_order(sorted(lifted)):
-            found = self._cheapest(group, heights, lifted)
+        for number, group in enumerate(self._in_some_order(sorted(lifted))):
+            hurries = number % LOOK_EVERY == LOOK_EVERY - 1 and self.hurries()
+            found = None if hurries else self._cheapest(group, heights, lifted)
             if found is None:
                 break
             self._set_down(group, found, heights)

@@ -137,7 +137,9 @@ def lower_joint(problem: Problem, choices: Choices) -> Joint | None:
         ),
         conflicts=tuple(parts.conflicts),
         same_pool=tuple(parts.same_pool),
-        different_pool=tuple(parts.different_pool),
+        different_pool=tuple(
+            Relation(a, b, pick) for group, pick in parts.different_pool for a, b in combinations(group, 2)
+        ),
     )
     return joint if joint.is_small() else None
 
@@ -200,7 +202,8 @@ class Parts:
         self.exclusions: list[Relation] = []
         self.conflicts: list[Relation] = []
         self.same_pool: list[Relation] = []
-        self.different_pool: list[Relation] = []
+        self.different_pool: list[tuple[tuple[int, ...], Pick | None]] = []
+        """As lists: a long one has a great many pairs, and only what is small is told of them."""
         self.longer: dict[int, list[int]] = {}
         """By a buffer of the problem, those in its place."""
         shared: dict[BufferId, int] = {}
@@ -228,11 +231,11 @@ class Parts:
             (self.exclusions, given.exclusions),
             (self.conflicts, given.conflicts),
             (self.same_pool, (pair for group in given.same_pool for pair in pairwise(group))),
-            (self.different_pool, (pair for group in given.different_pool for pair in combinations(group, 2))),
         ):
-            for one, other in pairs:  # of a long list to be in different pools there are a great many
+            for one, other in pairs:
                 tick(PREPARING)
                 kind.append(Relation(index[one], index[other], pick))
+        self.different_pool += [(tuple(index[id_] for id_ in group), pick) for group in given.different_pool]
 
 
 def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> set[int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 from planner.generate import Request, generate
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Constraints, Pool, Problem
 from planner.planning.options.preference import Preference, with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.room_prices import RoomPrices
@@ -143,3 +144,29 @@ def test_a_layout_puts_everything_back() -> None:
     layout.set_down(old)
     assert layout.offset.tolist() == [0, 6, 9]
     assert layout.peaks() == [13, 0]
+
+
+class _OverSoon(Silent):
+    """Its time is over when it is looked at for the second time."""
+
+    looks = 0
+
+    def stopped(self) -> StopReason | None:
+        self.looks += 1
+        return StopReason.TIME_LIMIT if self.looks > 1 else None
+
+
+def test_a_change_of_very_many_blocks_is_given_up_when_time_is_over() -> None:
+    count = 1000
+    buffers = tuple(Buffer(i, 1 + i % 3, live=((0, 1),)) for i in range(count))
+    pools = (Pool("a", 3000, reserved=((0, 1),)), Pool("b", 3000))
+    together = Constraints(same_pool=(tuple(range(count)),))
+    instance = lower(Problem(buffers, pools, constraints=together)).instance
+    start = Placement(np.zeros(count, dtype=np.int64), 1 + np.cumsum([0, *(1 + i % 3 for i in range(count - 1))]))
+    assert violation(instance, start) is None
+    with patch.object(Layout, "base", autospec=True, side_effect=Layout.base) as looked:
+        outcome = Assign().solve(instance, Task(start=start, goal=Goal.MINIMISE), _OverSoon())
+    assert outcome.stop is StopReason.TIME_LIMIT
+    assert looked.call_count < count
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
