@@ -22,13 +22,13 @@ def check(problem: Problem, solver: str) -> Plan:
     return made
 
 
-@effort(80, 10_000)
+@effort(40, 10_000)
 @given(problems())
 def test_greedy(problem: Problem) -> None:
     check(problem, "greedy")
 
 
-@effort(40, 10_000)
+@effort(20, 10_000)
 @given(problems())
 def test_auto(problem: Problem) -> None:
     made = check(problem, "auto")

@@ -26,7 +26,7 @@ def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:
     return best
 
 
-@effort(20, 1000)
+@effort(12, 1000)
 @given(problems(max_buffers=2, max_pools=2))
 def test_nothing_is_better_than_the_oracle_says(problem: Problem) -> None:
     agrees(problem)

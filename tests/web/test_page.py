@@ -167,7 +167,7 @@ def test_a_long_run_is_watched_and_stopped(visiting: Visiting) -> None:
     page.fill("[name=time_limit]", "600")
     page.locator("summary").click()
     page.fill("[name=work_limit]", "1000000000000")
-    page.select_option("[name=solver]", "cbc")
+    page.select_option("[name=solver]", "waiting")
     plan_text(page, SLOW.decode())
     expect(page.locator(".badge")).to_have_text("running")
     expect(page.locator(".convergence polyline")).to_have_count(2)

@@ -33,8 +33,8 @@ ENDLESS = "time_limit=600&work_limit=1000000000000"
 LONG = {
     "jobs": (f"/v1/jobs{SLOW_QUERY}", SLOW),
     "frontiers": (f"/v1/pareto?{ENDLESS}", json.dumps(choices(200, 5)).encode()),
-    "sweeps": (f"/v1/sweep?capacity=1000..100000&step=1000&solver=cbc&{ENDLESS}", SLOW),
-    "proofs": (f"/v1/proof?solver=cbc&{ENDLESS}", SLOW),
+    "sweeps": (f"/v1/sweep?capacity=1000..100000&step=1000&solver=waiting&{ENDLESS}", SLOW),
+    "proofs": (f"/v1/proof?solver=waiting&{ENDLESS}", SLOW),
 }
 """What takes hours: where it is posted, and the body."""
 

@@ -17,6 +17,7 @@ from planner.drawing.memory_map import Box
 from planner.drawing.rectangles import chosen
 from planner.generate import Request, generate
 from planner.model.problem import Lifetimes
+from tests.small.strategies import effort
 
 NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
 PLANNED = Options(work_limit=0, workers=1)
@@ -77,6 +78,7 @@ def test_names_stay_text(name: str) -> None:
     assert len(picture) < 20_000
 
 
+@effort(20, 1000)
 @given(st.text(min_size=1, max_size=30))
 def test_any_name_makes_a_picture_that_can_be_read(name: str) -> None:
     (place,), (use,) = ONE.placements, ONE.pools

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.model.problem import Problem
@@ -138,7 +138,7 @@ def test_no_blocks_prove_nothing(child: Child) -> None:
     assert not outcome.infeasible
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@effort(20, 1000)
 @given(problems(max_pools=3))
 def test_one_sweep_says_what_looking_at_each_section_says(problem: Problem) -> None:
     instance = lower(problem).instance
@@ -146,7 +146,7 @@ def test_one_sweep_says_what_looking_at_each_section_says(problem: Problem) -> N
     assert list(heights.over(range(instance.sections))) == [(s, heights.at(s)) for s in range(instance.sections)]
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@effort(20, 1000)
 @given(problems(max_pools=3))
 def test_a_class_may_go_where_all_its_blocks_may_go(problem: Problem) -> None:
     instance = lower(problem).instance

@@ -52,7 +52,7 @@ def documents(draw: st.DrawFn) -> bytes:
     return broken(draw, text.encode()) if draw(st.booleans()) else text.encode()
 
 
-@effort(300, 20000)
+@effort(120, 20000)
 @given(documents())
 def test_a_first_look_finds_the_same_in_pieces(data: bytes) -> None:
     whole = scanned(data)
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
     return {key: _plain(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
-@effort(150, 10000)
+@effort(60, 10000)
 @given(mutations())
 def test_reading_in_pieces_gives_the_same(data: bytes) -> None:
     whole = attempt(data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import assume, given
 
@@ -47,10 +49,16 @@ def planned(kind: str, buffers: int, seed: int, prefer: Preference, work_limit: 
     return made
 
 
+@cache
+def three_hundred(kind: str, prefer: Preference) -> Plan:
+    """As it is usually done: once for all tests."""
+    return planned(kind, 300, 11, prefer)
+
+
 @pytest.mark.parametrize("prefer", [Preference.SPEED, Preference.SIZE])
 @pytest.mark.parametrize("kind", ["pools", "memories"])
 def test_three_hundred_buffers_are_proven_term_by_term(kind: str, prefer: Preference) -> None:
-    made = planned(kind, 300, 11, prefer)
+    made = three_hundred(kind, prefer)
     assert made.status is PlanStatus.OPTIMAL
     assert [term.value for term in made.objective.terms] == [term.bound for term in made.objective.terms]
 
@@ -73,7 +81,7 @@ def test_what_is_too_much_for_memory_costs_the_engine_and_not_the_plan() -> None
 
 
 def test_cut_in_time_hardly_anything_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    best = planned("pools", 300, 11, Preference.SPEED).objective.value
+    best = three_hundred("pools", Preference.SPEED).objective.value
     monkeypatch.setattr(in_pieces, "LARGE", 100)
     monkeypatch.setattr(cutting, "PIECE", 150)
     cut = planned("pools", 300, 11, Preference.SPEED).objective
