@@ -41,7 +41,13 @@ def started(*command: str) -> Forked:
     """`dask scheduler`, `dask worker`, or what grows."""
     with Path(os.devnull).open("r+b") as nothing:
         files = (nothing.fileno(),) * 3
-        return Forked(command, files, environment({"PYTHONWARNINGS": "ignore", "MEMPLAN_SOLVERS": "waiting"}), kind=Kind.DASK, family=__name__)
+        return Forked(
+            command,
+            files,
+            environment({"PYTHONWARNINGS": "ignore", "MEMPLAN_SOLVERS": "waiting"}),
+            kind=Kind.DASK,
+            family=__name__,
+        )
 
 
 def preload() -> None:
