@@ -52,9 +52,9 @@ def read_shaped(
 
 def read_shapes_plan(data: bytes) -> ShapesPlan:
     """The ShapesPlan in the bytes (JSON, format memplan-shapes/1)."""
-    from .documents import SHAPES_FORMAT
-    from .json.scan import require_format, scan
-    from .memplan.shapes.plan_reader import read_shapes_plan_json
+    from .answers.shapes_reader import read_shapes_plan_json
+    from .documents import SHAPES_FORMAT, require_format
+    from .json.scan import scan
 
     require_format(scan(data), SHAPES_FORMAT, "a plan for all shapes")
     return read_shapes_plan_json(data)
@@ -70,7 +70,7 @@ def is_shapes_plan(data: bytes) -> bool:
 
 def write_shapes_plan(found: ShapesPlan, warnings: Sequence[str] = (), c: bytes | None = None) -> bytes:
     """The plan for all shapes as JSON, format memplan-shapes/1; with its C functions, if there are to be any."""
-    from .memplan.shapes.write import write_shapes_plan as write
+    from .answers.shapes_writer import write_shapes_plan as write
 
     return write(found, warnings, c)
 
@@ -92,7 +92,8 @@ def write_problem(problem: Problem) -> bytes:
 def read_plan(data: bytes) -> Plan:
     """The Plan in the bytes (JSON, format memplan-plan/1)."""
     from .answers.plan_reader import read_plan_json
-    from .json.scan import require_format, scan
+    from .documents import require_format
+    from .json.scan import scan
 
     scanned = scan(data)
     require_format(scanned, PLAN_FORMAT, "a plan")
@@ -108,8 +109,9 @@ def is_sharing(data: bytes) -> bool:
 
 def read_sharing(data: bytes) -> Sharing:
     """The Sharing in the bytes (JSON, format memplan-sharing/1)."""
-    from .answers.sharing_reader import read_sharing_json
-    from .json.scan import require_format, scan
+    from .answers.sharing.reader import read_sharing_json
+    from .documents import require_format
+    from .json.scan import scan
 
     scanned = scan(data)
     require_format(scanned, SHARING_FORMAT, "a sharing")
@@ -118,7 +120,7 @@ def read_sharing(data: bytes) -> Sharing:
 
 def write_sharing(sharing: Sharing) -> bytes:
     """The sharing as JSON, format memplan-sharing/1, always the same bytes for the same Sharing; what depends on the clock comes last."""
-    from .answers.sharing_writer import write_sharing_json
+    from .answers.sharing.writer import write_sharing_json
 
     return write_sharing_json(sharing)
 

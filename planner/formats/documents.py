@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from ..checks.report import bad_input, quoted
 from ..model.columns import FEW
 from ..model.deadline import expect
-from ..model.errors import BadInput
+from ..model.errors import BadInput, Code
 
 if TYPE_CHECKING:
     from .json.pieces import Path
@@ -42,6 +43,21 @@ ANSWERS = {
     PROVED_FORMAT: "what stands under 'plan' in it 'memplan verify' takes after the problem's, with --proof what stands under 'proof'",
 }
 """What memplan answers with, and which command takes it."""
+
+
+def require_format(scanned: Scanned, wanted: str, what: str) -> None:
+    """Raises BadInput unless the document says that it is of that format."""
+    if scanned.top is None:
+        raise bad_input(Code.WRONG_TYPE, (), f"{what} must be a JSON object")
+    if "format" not in scanned.top:
+        raise bad_input(
+            Code.UNKNOWN_FORMAT, (), f"the field 'format' is missing; it must be {quoted(wanted)} for {what}"
+        )
+    found = scanned.top["format"]
+    if found != wanted:
+        said = quoted(found) if isinstance(found, str) else "something else"
+        advice = f"; {ANSWERS[found]}" if isinstance(found, str) and found in ANSWERS else ""
+        raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}{advice}")
 
 
 LEAST_BYTES = 24 * FEW

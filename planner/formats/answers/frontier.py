@@ -11,9 +11,9 @@ from solvers.model.errors import StopReason
 from ...checks.report import bad_input
 from ...model.errors import BadInput, Code
 from ...model.plan import Frontier, Plan, Run
-from ..documents import FRONTIER_FORMAT
+from ..documents import FRONTIER_FORMAT, require_format
 from ..json.lines import Written, compact, document
-from ..json.scan import require_format, scan
+from ..json.scan import scan
 from .plan_writer import run_fields, write_plan_json
 from .plans_within import plan_of_answer
 

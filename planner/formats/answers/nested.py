@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ...checks.report import bad_input
 from ...model.errors import BadInput, Code
 from ...model.plan import Plan
-from ..documents import NESTED_FORMAT
-from ..json.scan import require_format, scan
+from ..documents import NESTED_FORMAT, require_format
+from ..json.scan import scan
 from .plan_writer import write_plan_json
 from .plans_within import plan_of_answer
 

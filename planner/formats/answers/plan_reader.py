@@ -25,7 +25,8 @@ from ...model.plan import (
     TracePoint,
 )
 from ..json.scan import Scanned
-from ..json.strict import Part, Wire, field_names, validate
+from ..json.strict import Part, Wire, field_names
+from ..json.validate import validate
 from . import plan_wire as w
 
 _KINDS = (

@@ -14,9 +14,9 @@ from ...model.errors import BadInput, Code
 from ...model.plan import Plan, PlanStatus
 from ...planning.sweeping import Sweep, SweepPoint
 from ...planning.sweeping.answer import COST, SmallestCapacity
-from ..documents import SWEEP_FORMAT
+from ..documents import SWEEP_FORMAT, require_format
 from ..json.lines import Written, compact, document
-from ..json.scan import require_format, scan
+from ..json.scan import scan
 from .plan_writer import write_plan_json
 from .plans_within import plan_of_answer
 

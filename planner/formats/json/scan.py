@@ -13,10 +13,9 @@ import time
 from typing import Any, NamedTuple, NoReturn
 
 from ...checks.limits import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
-from ...checks.report import Report, bad_input, quoted
+from ...checks.report import Report, bad_input
 from ...model.deadline import LOOK_EVERY, look
 from ...model.errors import Code
-from ..documents import ANSWERS
 from .pieces import PIECE, Piece, Span, container, deepest, member, pieces, root
 
 WIDE = 1000
@@ -120,21 +119,6 @@ def members(data: bytes) -> dict[str, bytes]:
         _, at = values.raw_decode(text, begin)
         found[key] = text[begin:at].encode("utf-8")
     return found
-
-
-def require_format(scanned: Scanned, wanted: str, what: str) -> None:
-    """Raises BadInput unless the document says that it is of that format."""
-    if scanned.top is None:
-        raise bad_input(Code.WRONG_TYPE, (), f"{what} must be a JSON object")
-    if "format" not in scanned.top:
-        raise bad_input(
-            Code.UNKNOWN_FORMAT, (), f"the field 'format' is missing; it must be {quoted(wanted)} for {what}"
-        )
-    found = scanned.top["format"]
-    if found != wanted:
-        said = quoted(found) if isinstance(found, str) else "something else"
-        advice = f"; {ANSWERS[found]}" if isinstance(found, str) and found in ANSWERS else ""
-        raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}{advice}")
 
 
 class _Object:

@@ -15,13 +15,11 @@ from pydantic_core import CoreSchema, from_json
 
 from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...checks.report import Place, Report, quoted
-from ...model.deadline import expect, in_time, tick
+from ...model.deadline import in_time, tick
 from ...model.errors import Code
-from .scan import WIDE, Scanned
+from .scan import WIDE
 from .sentences import BUFFER_ID_ERROR, LABEL_ERROR, describe_error
 
-LARGE = 1 << 20
-"""A document of more bytes is validated in pieces."""
 STRICT = ConfigDict(strict=True, extra="forbid")
 """For every wire type: no conversions, no unknown fields."""
 STRICT_VALUES = ConfigDict(strict=True)
@@ -90,23 +88,8 @@ def field_names(*objects: type) -> frozenset[str]:
     return frozenset(name for kind in objects for name in kind.__annotations__)
 
 
-def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
-    """The document as plain Python objects. Raises BadInput with at most MAX_FINDINGS findings, and the number of the rest."""
-    expect(scanned.seconds, "reading", f"{len(data)} bytes")
-    if len(data) > LARGE:
-        from .long_documents import validate_in_pieces  # most documents are not
-
-        return validate_in_pieces(wire, data, scanned)
-    if scanned.wide and wire.names is not None:
-        report = Report()
-        report_wide(wire, from_json(data), (), report)
-        report.raise_if_any()
-        expect(scanned.seconds, "reading", f"{len(data)} bytes")
-    return validated(wire, data, scanned.top or {})
-
-
 def validated(wire: Wire, data: bytes, top: Mapping[str, Any]) -> Any:
-    """The same, all at once."""
+    """The document as plain Python objects, all at once. Raises BadInput with at most MAX_FINDINGS findings, and the number of the rest."""
     if not _needed(wire.document.core_schema) <= top.keys():
         # Pydantic would make an error of each field that is missing, with a copy of the whole document.
         report = Report()

@@ -39,9 +39,9 @@ from ...model.problem import (
     Was,
     has_one_peak,
 )
-from ..documents import PROBLEM_FORMAT, Source
-from ..json.scan import require_format
-from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
+from ..documents import PROBLEM_FORMAT, Source, require_format
+from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names
+from ..json.validate import validate
 from ..memories import read_data, read_speed
 from . import wire as w
 

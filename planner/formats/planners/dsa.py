@@ -34,7 +34,8 @@ from ...model.problem import (
     ReusePenalty,
 )
 from ..documents import Source
-from ..json.strict import Part, Wire, field_names, validate
+from ..json.strict import Part, Wire, field_names
+from ..json.validate import validate
 from . import dsa_wire as w
 from .dsa_slots import with_slots
 

@@ -21,7 +21,8 @@ from ...facts.constants import CONSTANT
 from ...model.errors import MAX_ECHO, Code
 from ...model.problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from ..documents import Source
-from ..json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
+from ..json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys
+from ..json.validate import validate
 from ..memories import SPEED_FIELDS, read_data
 from ..memplan.wire import Alignment, Bytes, Name, Time
 

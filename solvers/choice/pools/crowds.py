@@ -53,6 +53,23 @@ class Prices:
     """By earlier term."""
 
 
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """The best that classes cut in parts could do."""
+
+    peaks: tuple[int, ...]
+    of_rows: tuple[tuple[int, float], ...]
+    """The price of each row that has one, by its number,"""
+    of_crowds: tuple[tuple[Crowd, float], ...]
+    """and of each crowd;"""
+    of_held: tuple[float, ...]
+    """and of each earlier term."""
+    gain: float
+    """By what part of it crowds have raised the cost,"""
+    work: int
+    """and the work that all of it took."""
+
+
 class Priced:
     """A program's term at some prices, of all choices with the pools so high and the earlier terms no more than what is held."""
 

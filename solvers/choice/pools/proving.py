@@ -8,9 +8,8 @@ from ...bounds.priced_room import Crowds, priced_value
 from ...bounds.weighted_sections import Weights
 from ...model.instance import Instance, Ints
 from ...model.outcome import Certificate, Proof
-from .crowds import FINEST
+from .crowds import FINEST, Relaxed
 from .program import Program
-from .questions.question import Relaxed
 
 LONGEST = 58
 """Bits of the dearest price, which readers take."""

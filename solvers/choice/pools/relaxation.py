@@ -13,9 +13,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...exact.cpsat.linear import LinearProgram, Solved
-from .crowds import Crowd, Priced, prices_of
+from .crowds import Crowd, Priced, Relaxed, prices_of
 from .program import Heights, Program
-from .questions.question import Relaxed
 
 LEVELS = 64
 """Of each pool, besides one for the size of each class."""

@@ -14,12 +14,13 @@ from ...model.instance import Instance, Ints, Placement
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task
+from .crowds import Relaxed
 from .packing import Packing
 from .peaks import Choice
 from .program import Program, class_numbers
 from .proving import certificate_of
 from .questions.asking import Asking
-from .questions.question import Answer, Question, Relaxed
+from .questions.question import Answer, Question
 from .relaxation import bound_of
 from .windows import Windows
 

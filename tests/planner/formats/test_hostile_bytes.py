@@ -13,7 +13,7 @@ import pytest
 from planner.formats import read_problem
 from planner.formats.binary import protobuf
 from planner.formats.dumps import buffer_assignment
-from planner.formats.json import loading, pieces, scan, strict
+from planner.formats.json import loading, pieces, scan, validate
 from planner.formats.models.onnx import lowering
 from planner.model.errors import BadInput, Code
 from tests.planner.formats.dumps.test_executorch import kernel, method, program, value
@@ -122,7 +122,7 @@ DOCUMENTS = {
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_lists_of_empty_objects_are_refused_in_little_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "_CHUNK", 1 << 10)
-    monkeypatch.setattr(strict, "LARGE", 1 << 12)
+    monkeypatch.setattr(validate, "LARGE", 1 << 12)
     for module in (pieces, scan, loading):
         monkeypatch.setattr(module, "PIECE", 1 << 10)
     data = json.dumps(DOCUMENTS[name], separators=(",", ":")).encode()

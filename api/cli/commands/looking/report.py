@@ -147,11 +147,11 @@ def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
 
     report = sharing_report(problem, sharing)
     if shown is View.JSON:
-        from planner.formats.answers.write_sharing_report import write_sharing_report_json
+        from planner.formats.answers.sharing.write_report import write_sharing_report_json
 
         print_document(write_sharing_report_json(report))
     elif shown is View.CSV:
-        from planner.formats.answers.write_sharing_report import write_sharing_report_csv
+        from planner.formats.answers.sharing.write_report import write_sharing_report_csv
 
         _print_csv(partial(write_sharing_report_csv, report))
     else:

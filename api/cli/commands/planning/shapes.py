@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from planner.formats import read_shaped
-from planner.formats.memplan.shapes.write import write_shapes_plan
+from planner.formats.answers.shapes_writer import write_shapes_plan
 from planner.model.deadline import time_limit
 from planner.planning.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, verify_shapes

@@ -18,9 +18,9 @@ from ....graph.cascades.tiles import Level, TileRates
 from ....graph.cascades.work import Rates
 from ....model.errors import Code
 from ....model.problem import Pool
-from ...documents import CASCADE_FORMAT
-from ...json.scan import require_format
-from ...json.strict import Part, Wire, field_names, validate
+from ...documents import CASCADE_FORMAT, require_format
+from ...json.strict import Part, Wire, field_names
+from ...json.validate import validate
 from ..read import read_pools
 from ..wire import PoolWire
 from . import cascade_wire as w

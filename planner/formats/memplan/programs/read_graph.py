@@ -15,9 +15,10 @@ from ....graph.problem import GraphOptions, program_problem
 from ....graph.program import Function, Program, program_of
 from ....model.errors import Code
 from ....model.problem import Pool
-from ...documents import GRAPH_FORMAT, PROGRAM_FORMAT
-from ...json.scan import Scanned, require_format
-from ...json.strict import Part, Wire, field_names, validate
+from ...documents import GRAPH_FORMAT, PROGRAM_FORMAT, require_format
+from ...json.scan import Scanned
+from ...json.strict import Part, Wire, field_names
+from ...json.validate import validate
 from ..read import read_pools
 from ..wire import PoolWire
 from . import graph_wire as w

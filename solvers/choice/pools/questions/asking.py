@@ -9,8 +9,9 @@ from typing import Any
 from ....model.errors import StopReason
 from ....model.solver import Control, Limits
 from ....sandbox.conversation import Conversation
+from ..crowds import Relaxed
 from ..program import Heights, Program
-from .question import NAME, Answer, Question, Relaxed, read_answer, read_relaxed
+from .question import NAME, Answer, Question, read_answer, read_relaxed
 
 WORK_PER_ENTRY = 3
 """What making a model takes for each number in it, and what CP-SAT does with that before it counts."""

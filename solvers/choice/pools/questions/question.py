@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from ....model.errors import SolverFailed, StopReason
-from ..crowds import Crowd, is_crowd
+from ..crowds import Crowd, Relaxed, is_crowd
 from ..program import Costs, Heights, Pools, Program, Room, Row
 
 NAME = "cpsat"
@@ -54,23 +54,6 @@ class Answer(NamedTuple):
     @property
     def is_impossible(self) -> bool:
         return self.pools is None and self.stopped is None
-
-
-@dataclass(frozen=True, slots=True)
-class Relaxed:
-    """The best that classes cut in parts could do."""
-
-    peaks: tuple[int, ...]
-    of_rows: tuple[tuple[int, float], ...]
-    """The price of each row that has one, by its number,"""
-    of_crowds: tuple[tuple[Crowd, float], ...]
-    """and of each crowd;"""
-    of_held: tuple[float, ...]
-    """and of each earlier term."""
-    gain: float
-    """By what part of it crowds have raised the cost,"""
-    work: int
-    """and the work that all of it took."""
 
 
 def read_question(fields: Mapping[str, Any]) -> Question:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from planner import BadInput, Buffer, PlanStatus, Problem, StopReason, read_problem, read_sharing, write_problem
 from planner.facts.digest import digest
 from planner.formats import is_sharing, read_plan, write_sharing
-from planner.formats.answers.sharing_wire import SharingWire
+from planner.formats.answers.sharing.wire import SharingWire
 from planner.model.plan import Run, Shortage, TracePoint
 from planner.model.storage import (
     Assignment,

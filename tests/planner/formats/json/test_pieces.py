@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from planner.formats import read_problem
 from planner.formats.documents import Source
-from planner.formats.json import loading, pieces, scan, strict
+from planner.formats.json import loading, pieces, scan, validate
 from planner.model.errors import MAX_FINDINGS, BadInput
 from tests.planner.formats.test_fuzz import attempt, broken, mutations
 from tests.small.strategies import effort
@@ -32,7 +32,7 @@ def small() -> Iterator[None]:
         for module in (pieces, scan, loading):
             patch.setattr(module, "PIECE", 24)
         patch.setattr(pieces, "_CHUNK", 7)
-        patch.setattr(strict, "LARGE", 0)
+        patch.setattr(validate, "LARGE", 0)
         yield
 
 

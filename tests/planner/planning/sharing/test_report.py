@@ -22,7 +22,7 @@ from planner import (
     share,
     verify_sharing,
 )
-from planner.formats.answers.write_sharing_report import (
+from planner.formats.answers.sharing.write_report import (
     COLUMNS,
     write_sharing_report_csv,
     write_sharing_report_json,

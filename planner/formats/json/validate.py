@@ -1,6 +1,6 @@
-"""Documents that are too long to be made into objects before anybody knows whether they are sound.
+"""Documents as plain Python objects, validated: short ones at once, long ones piece by piece, before anybody makes objects of all of them.
 
-Their long lists are validated a piece at a time, up to the first that is wrong; then each piece is only looked at for what else is wrong. What is left
+The long lists of these are validated a piece at a time, up to the first that is wrong; then each piece is only looked at for what else is wrong. What is left
 is short, or is refused unless a file of this length should have so much in it.
 """
 
@@ -12,18 +12,33 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaValidator, core_schema, from_json
 
 from ...checks.report import Place, Report
-from ...model.deadline import look
+from ...model.deadline import expect, look
 from ...model.errors import BadInput
 from .pieces import Span, long_lists, pieces, require_room, shortened
 from .scan import Scanned
 from .strict import Part, Wire, report_wide, validate_item, validated
 
+LARGE = 1 << 20
+"""A document of more bytes is validated in pieces."""
 VALIDATED = (350, 32)
 """Bytes of memory that validation takes: of a list or object, and of what stands in one."""
 
 
-def validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
-    """The document as plain Python objects. Raises BadInput as `validate` does."""
+def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
+    """The document as plain Python objects. Raises BadInput as `validated` does."""
+    expect(scanned.seconds, "reading", f"{len(data)} bytes")
+    if len(data) > LARGE:
+        return _validate_in_pieces(wire, data, scanned)
+    if scanned.wide and wire.names is not None:
+        report = Report()
+        report_wide(wire, from_json(data), (), report)
+        report.raise_if_any()
+        expect(scanned.seconds, "reading", f"{len(data)} bytes")
+    return validated(wire, data, scanned.top or {})
+
+
+def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
+    """The document as plain Python objects. Raises BadInput as `validated` does."""
     parts = wire.lists()
     lists = sorted(long_lists(data, parts), key=lambda found: found[1])
     rest = shortened(data, [span for _, span in lists])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model.storage import Kind, Sharing, SharingCertificate
-from ..documents import SHARING_FORMAT
-from ..json.lines import Written, compact, document
-from .plan_writer import last_fields
+from ....model.storage import Kind, Sharing, SharingCertificate
+from ...documents import SHARING_FORMAT
+from ...json.lines import Written, compact, document
+from ..plan_writer import last_fields
 
 
 def write_sharing_json(sharing: Sharing) -> bytes:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from ..json.strict import STRICT, Items
-from ..memplan.wire import Bytes, Time
-from .plan_wire import Amount, Id, Name, Prose, RunWire, ShortageWire, Status, Stop
+from ...json.strict import STRICT, Items
+from ...memplan.wire import Bytes, Time
+from ..plan_wire import Amount, Id, Name, Prose, RunWire, ShortageWire, Status, Stop
 
 Number = Annotated[int, Field(ge=0, le=(1 << 63) - 1)]
 

@@ -8,8 +8,8 @@ from pydantic import TypeAdapter
 
 from solvers.model.errors import StopReason
 
-from ...model.plan import PlanStatus, Run
-from ...model.storage import (
+from ....model.plan import PlanStatus, Run
+from ....model.storage import (
     Assignment,
     Kind,
     PoolTotal,
@@ -19,11 +19,12 @@ from ...model.storage import (
     StorageObject,
     Witness,
 )
-from ..json.scan import Scanned
-from ..json.strict import Part, Wire, field_names, validate
-from . import plan_wire as p
-from . import sharing_wire as w
-from .plan_reader import read_run, read_shortage
+from ...json.scan import Scanned
+from ...json.strict import Part, Wire, field_names
+from ...json.validate import validate
+from .. import plan_wire as p
+from ..plan_reader import read_run, read_shortage
+from . import wire as w
 
 _KINDS = (
     w.SharingWire,

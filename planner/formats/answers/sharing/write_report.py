@@ -8,10 +8,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ...model.storage import Kind
-from ...planning.sharing.report import KindReport, SharingReport
-from ..documents import SHARING_REPORT_FORMAT
-from ..json.lines import document
+from ....model.storage import Kind
+from ....planning.sharing.report import KindReport, SharingReport
+from ...documents import SHARING_REPORT_FORMAT
+from ...json.lines import document
 
 COLUMNS = ("scope", "pool", "device", "dtype", "object", "objects", "size", "bound", "idle", "unused", "buffers")
 

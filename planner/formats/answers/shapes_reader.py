@@ -10,16 +10,17 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from ....checks.report import Place, Report
-from ....model.errors import BadInput, Code, Finding
-from ....model.plan import Plan
-from ....planning.shapes import Behind, Expression, ExpressionError, Mode, PoolPeak, Row, ShapesPlan, parse
-from ....planning.shapes.expression import number
-from ....planning.shapes.shaped import check_symbols
-from ...answers.plan_reader import read_plan_json
-from ...json.scan import scan
-from ...json.strict import STRICT, BufferIdField, Items, Part, Wire, field_names, validate
-from ..wire import Alignment, Bytes, Time
+from ...checks.report import Place, Report
+from ...model.errors import BadInput, Code, Finding
+from ...model.plan import Plan
+from ...planning.shapes import Behind, Expression, ExpressionError, Mode, PoolPeak, Row, ShapesPlan, parse
+from ...planning.shapes.expression import number
+from ...planning.shapes.shaped import check_symbols
+from ..json.scan import scan
+from ..json.strict import STRICT, BufferIdField, Items, Part, Wire, field_names
+from ..json.validate import validate
+from ..memplan.wire import Alignment, Bytes, Time
+from .plan_reader import read_plan_json
 
 LONGER = 64
 """So many times as long as a size may a closed expression be."""

@@ -1,0 +1,1 @@
+"""Sharings and what they do with memory, as JSON."""
