@@ -7,8 +7,10 @@ read-only pool the kind is a label like any other.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from operator import attrgetter
+from typing import Any
 
 from ..model.problem import Buffer, Interval, Problem
 
@@ -16,7 +18,6 @@ CONSTANT = "constant"
 
 _FIELDS = tuple(field.name for field in fields(Buffer))
 _POOLS, _LIVE = _FIELDS.index("pools"), _FIELDS.index("live")
-_values_of = attrgetter(*_FIELDS)
 
 
 def has_read_only_pools(problem: Problem) -> bool:
@@ -37,7 +38,7 @@ def spell_out_constants(problem: Problem) -> Problem:
         facts.spelled_out.facts.is_sound = facts.is_sound
         return facts.spelled_out
     homes, always = OpenPools(problem), throughout(problem)
-    found = replace(problem, buffers=tuple(_spelled_out(buffer, homes, always) for buffer in problem.buffers))
+    found = replace(problem, buffers=_spelled_out(problem.buffers, homes, always))
     found.facts.is_spelled_out = True
     if facts.is_from_bytes:
         found.facts.is_sound, facts.spelled_out = facts.is_sound, found
@@ -70,9 +71,9 @@ class OpenPools:
         return found
 
 
-def _spelled_out(buffer: Buffer, homes: OpenPools, always: Interval) -> Buffer:
-    values = list(_values_of(buffer))
-    values[_POOLS] = homes.of(buffer)
-    if is_constant(buffer):
-        values[_LIVE] = (always,)
-    return Buffer(*values)
+def _spelled_out(buffers: Sequence[Buffer], homes: OpenPools, always: Interval) -> tuple[Buffer, ...]:
+    columns: list[Iterable[Any]] = [map(attrgetter(name), buffers) for name in _FIELDS]
+    columns[_POOLS] = map(homes.of, buffers)
+    throughout_time = (always,)
+    columns[_LIVE] = (throughout_time if buffer.kind == CONSTANT else buffer.live for buffer in buffers)
+    return (*map(Buffer, *columns),)

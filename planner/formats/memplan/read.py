@@ -150,6 +150,10 @@ def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
             columns = replace(columns, end=columns.end + 1)
         if empty.lifetimes is None or not are_in_range(columns):
             return None
+        if taken.more is not None:
+            if not taken.more.is_in_range():
+                return None
+            return sound_as_read(replace(empty, buffers=taken.more.rows(columns)))
         if not has_one_peak(empty):
             columns = KeptBuffers(columns.ids, columns.size, columns.alignment, columns.start, columns.end)
         return sound_as_read(replace(empty, buffers=columns))

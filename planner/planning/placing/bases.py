@@ -108,15 +108,18 @@ class Bases:
 
     def _allowed(self) -> Bools:
         allowed = np.ones(self._shape, dtype=bool)
+        block = self._blocks.part_block.tolist()
+        alike: dict[tuple[str, ...], list[int]] = {}
+        """The blocks that may be in these pools only."""
         for i, buffer in in_time(self._special, PREPARING, "buffer"):
             if buffer.pools is not None:
-                here = np.zeros(len(self._pools), dtype=bool)
-                here[[self._pool_index[name] for name in buffer.pools]] = True
-                allowed[self._blocks.part_block[i]] &= here
+                alike.setdefault(buffer.pools, []).append(block[i])
             if buffer.fixed is not None:
-                only = np.zeros(len(self._pools), dtype=bool)
-                only[self._pool_index[buffer.fixed.pool]] = True
-                allowed[self._blocks.part_block[i]] &= only
+                alike.setdefault((buffer.fixed.pool,), []).append(block[i])
+        for names, blocks in alike.items():
+            closed = np.ones(len(self._pools), dtype=bool)
+            closed[[self._pool_index[name] for name in names]] = False
+            allowed[np.ix_(np.array(blocks), np.flatnonzero(closed))] = False
         return allowed
 
     def bounds(self, modulus: Ints, residue: Ints, was: Iterable[int]) -> tuple[Ints, Ints]:
