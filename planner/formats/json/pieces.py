@@ -19,6 +19,8 @@ from ...model.errors import Code
 
 PIECE = 1 << 16
 """Bytes that are read at once."""
+LARGE = 1 << 20
+"""A document of more bytes is validated in pieces."""
 ALLOWANCE, FOR_EACH = 1 << 26, 16
 """Bytes of memory that what is read at once may take, besides so many for each of the document's."""
 ANY: Final = None
@@ -33,6 +35,10 @@ _KEY = re.compile(rb'[ \t\n\r]*("[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*")[ \t\
 _STEPS = np.zeros(256, dtype=np.int8)
 _STEPS[[*b"[{"]] = 1
 _STEPS[[*b"]}"]] = -1
+COMMA = ord(",")
+_MARKS = np.zeros(256, dtype=bool)
+_MARKS[[*b"[{,"]] = True
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 class Piece(NamedTuple):
@@ -83,6 +89,32 @@ def _levels(
         begin = stop
 
 
+class Marks(NamedTuple):
+    """Commas and opening brackets outside of texts, for whoever goes through the same document several times."""
+
+    places: Ints
+    levels: Ints
+    """How deep each comma stands; of a bracket, how deep what is within it stands, below 0."""
+    deepest: int
+
+    @classmethod
+    def of(cls, data: bytes) -> Marks:
+        """Of a document that is sound up to where it is not."""
+        places, levels, deepest = [], [], 0
+        for begin, raw, here in _levels(data, 0, len(data)):
+            deepest = max(deepest, int(here.max()))
+            found = np.flatnonzero(_MARKS[raw])
+            places.append((found + begin).astype(np.int64 if len(data) >> 31 else np.int32))
+            levels.append(np.where(raw[found] == COMMA, here[found], -here[found]).astype(np.int32))
+        return cls(np.concatenate(places), np.concatenate(levels), deepest) if places else cls(_NONE, _NONE, 0)
+
+    def commas(self, span: Span) -> Ints:
+        """Those between the children of a list or an object."""
+        first, behind = np.searchsorted(self.places, [span.begin, span.end - 1]).tolist()
+        found: Ints = self.places[first:behind][self.levels[first:behind] == -self.levels[first]]
+        return found
+
+
 def deepest(data: bytes) -> int:
     """How deep brackets nest outside of texts, if the document is sound up to there."""
     return max((int(levels.max()) for _, _, levels in _levels(data, 0, len(data))), default=0)
@@ -102,14 +134,14 @@ def stripped(data: bytes, begin: int, end: int) -> Span:
     return Span(begin, end)
 
 
-def pieces(data: bytes, span: Span) -> Iterator[Piece]:
+def pieces(data: bytes, span: Span, marks: Marks | None = None) -> Iterator[Piece]:
     """The children of a list or an object, in pieces of about PIECE bytes; a child that is longer is one alone. None where it is empty."""
+    look("reading")
     start, first = span.begin + 1, 0
     last, count = -1, 0
     """The last comma that can end a piece, and how many children it ends."""
     end = span.end - 1
-    for begin, raw, levels in _levels(data, start, end):
-        commas = np.flatnonzero((raw == ord(",")) & (levels == 0)) + begin
+    for commas in _commas(data, start, end) if marks is None else [marks.commas(span)]:
         at = 0
         while at < len(commas):
             upto = int(np.searchsorted(commas, start + PIECE, side="right"))
@@ -129,6 +161,12 @@ def pieces(data: bytes, span: Span) -> Iterator[Piece]:
         yield Piece(first, start, end, count + 1)
 
 
+def _commas(data: bytes, start: int, end: int) -> Iterator[Ints]:
+    """Those that stand in no list, object or text that begins there."""
+    for begin, raw, levels in _levels(data, start, end):
+        yield np.flatnonzero((raw == COMMA) & (levels == 0)) + begin
+
+
 def member(data: bytes, piece: Piece) -> tuple[bytes, int] | None:
     """A large member of an object: its key as it is written, and where its value begins."""
     found = _KEY.match(data, piece.begin, piece.end)
@@ -142,7 +180,7 @@ def container(data: bytes, begin: int, end: int) -> Span | None:
     return span if is_one else None
 
 
-def long_lists(data: bytes, paths: Iterable[Path]) -> Iterator[tuple[Path, Span]]:
+def long_lists(data: bytes, paths: Iterable[Path], marks: Marks | None = None) -> Iterator[tuple[Path, Span]]:
     """Where the lists at these places stand, if they are long and not empty; of a sound document. ANY in a path is every item of a list."""
     whole = root(data)
     waiting: list[tuple[Path, Span]] = [] if whole is None else [((), whole)]
@@ -150,11 +188,11 @@ def long_lists(data: bytes, paths: Iterable[Path]) -> Iterator[tuple[Path, Span]
         place, span = waiting.pop()
         is_list = data[span.begin] == ord("[")
         if is_list and any(_leads(place, path) and len(path) == len(place) for path in paths):
-            if next(pieces(data, span), None) is not None:  # or it is long of white space alone
+            if next(pieces(data, span, marks), None) is not None:  # or it is long of white space alone
                 yield place, span
             continue
         further = [path[len(place)] for path in paths if len(path) > len(place) and _leads(place, path)]
-        for piece in pieces(data, span) if further and is_list == (ANY in further) else ():
+        for piece in pieces(data, span, marks) if further and is_list == (ANY in further) else ():
             if piece.is_large:
                 found = (b"", piece.begin) if is_list else member(data, piece)
                 inner = None if found is None else container(data, found[1], piece.end)
@@ -167,12 +205,12 @@ def _leads(place: Path, path: Path) -> bool:
     return all(there in (here, ANY) for here, there in zip(place, path, strict=False))
 
 
-def shortened(data: bytes, spans: Iterable[Span]) -> bytes:
+def shortened(data: bytes, spans: Iterable[Span], marks: Marks | None = None) -> bytes:
     """The document with the first piece of each of these lists alone."""
     kept: list[bytes] = []
     at = 0
     for span in sorted(spans):
-        kept.append(data[at : next(pieces(data, span)).end])
+        kept.append(data[at : next(pieces(data, span, marks)).end])
         at = span.end - 1
     return b"".join([*kept, data[at:]])
 

@@ -16,7 +16,7 @@ from ...checks.limits import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
 from ...checks.report import Report, bad_input
 from ...model.deadline import LOOK_EVERY, look
 from ...model.errors import Code
-from .pieces import PIECE, Piece, Span, container, deepest, member, pieces, root
+from .pieces import LARGE, PIECE, Marks, Piece, Span, container, deepest, member, pieces, root
 
 WIDE = 1000
 """An object with more keys than this is looked at with care: each key might become an error."""
@@ -37,7 +37,9 @@ class Scanned(NamedTuple):
     top: dict[str, Any] | None
     """The document's own keys if it is an object; of the values strings and numbers are kept, and how long lists are."""
     wide: bool
-    """Some object has more than WIDE keys."""
+    """Some object may have more than WIDE keys."""
+    marks: Marks | None = None
+    """Of a document that is LARGE."""
     seconds: float = 0.0
     """How long it took: to read the document, which looks at no clock, takes about as long again."""
 
@@ -47,44 +49,51 @@ def scan(data: bytes) -> Scanned:
     begun = time.monotonic()
     look(READING)
     _require_text(data)
-    if deepest(data) > MAX_DEPTH or (b"\\u" in data and _HALF_SURROGATE.search(data)):
+    marks = Marks.of(data) if len(data) > LARGE else None
+    if (deepest(data) if marks is None else marks.deepest) > MAX_DEPTH or (
+        b"\\u" in data and _HALF_SURROGATE.search(data)
+    ):
         _find_fault(data)
         if deepest(data) > MAX_DEPTH:  # brackets beyond the end of what exact_scan saw
             raise bad_input(Code.TOO_DEEP, (), f"brackets nest deeper than {MAX_DEPTH}")
-    hooks = _Hooks(has_long_numbers=_has_long_numbers(data))
+    long_numbers = _has_long_numbers(data)
+    hooks = _Hooks(has_long_numbers=long_numbers, is_quick=marks is not None and not long_numbers and b"\\" not in data)
     look(READING)
     try:
-        top = _read(data, hooks)
+        top = _read(data, hooks, marks)
     except (ValueError, RecursionError):
         _find_fault(data)
         raise bad_input(Code.INVALID_JSON, (), "is not valid JSON") from None
-    return Scanned(top, hooks.wide, time.monotonic() - begun)
+    return Scanned(top, hooks.wide, marks, time.monotonic() - begun)
 
 
-def _read(data: bytes, hooks: _Hooks) -> dict[str, Any] | None:
+def _read(data: bytes, hooks: _Hooks, marks: Marks | None) -> dict[str, Any] | None:
     """Everything in the document, a piece after the other; the document's own keys. ValueError: look closely."""
     whole = root(data)
     if whole is None or whole.end - whole.begin <= PIECE:
         return hooks.last if isinstance(hooks.load(data), _Object) else None
-    return _read_container(data, whole, hooks)
+    return _read_container(data, whole, hooks, marks)
 
 
-def _read_container(data: bytes, span: Span, hooks: _Hooks) -> dict[str, Any] | None:
+def _read_container(data: bytes, span: Span, hooks: _Hooks, marks: Marks | None) -> dict[str, Any] | None:
     """The keys of a long object; of a long list nothing is kept."""
     is_object = data[span.begin] == ord("{")
     keys: dict[str, Any] = {}
     count = 0
-    for piece in pieces(data, span):
+    for piece in pieces(data, span, marks):
         found = _large(data, piece, is_object=is_object) if piece.is_large else None
         if found is None:
             opening, closing = (b"{", b"}") if is_object else (b"[", b"]")
-            read = hooks.load(opening + data[piece.begin : piece.end] + closing)
+            text = opening + data[piece.begin : piece.end] + closing
+            read = None if is_object else hooks.quickly(text)
+            if read is None:
+                read = hooks.load(text)
             here = hooks.last if isinstance(read, _Object) else {}
             if (len(here) if is_object else len(read)) != piece.children:
                 raise ValueError  # a comma with nothing before or behind it
         else:
             key, value = found
-            _read_container(data, value, hooks)
+            _read_container(data, value, hooks, marks)
             here = {hooks.load(key): None} if is_object else {}
         count += len(here)
         keys.update(here)
@@ -131,9 +140,11 @@ _AN_OBJECT = _Object()
 class _Hooks:
     """What json.loads calls; a ValueError from here means: look closely."""
 
-    def __init__(self, *, has_long_numbers: bool) -> None:
+    def __init__(self, *, has_long_numbers: bool, is_quick: bool = False) -> None:
         self.last: dict[str, Any] = {}
         self.wide = False
+        self._is_quick = is_quick
+        """There are neither escapes nor long numbers."""
         self._objects = 0
         self._decoder = json.JSONDecoder(
             object_pairs_hook=self.object,
@@ -145,6 +156,27 @@ class _Hooks:
     def load(self, data: bytes) -> Any:
         """What stands there. Raises ValueError."""
         return self._decoder.decode(data.decode("utf-8"))
+
+    def quickly(self, data: bytes) -> Any:
+        """A list read by a library that drops keys that are there already, written anew, and compared; None if that does not show that it is sound."""
+        if not self._is_quick:
+            return None
+        from pydantic_core import from_json, to_json  # only for long documents
+
+        try:
+            read = from_json(data, allow_inf_nan=False, cache_strings="none")
+        except ValueError:
+            return None
+        written = to_json(read)
+        if written.count(b":") != data.count(b":") or b"Infinity" in written:
+            return None
+        look(READING)
+        objects = written.count(b"{")
+        if objects == len(read) and set(map(type, read)) == {dict}:
+            self.wide = self.wide or max(map(len, read)) > WIDE
+        else:  # of objects within others nobody knows how many keys they have
+            self.wide = self.wide or objects > 0
+        return read
 
     def object(self, pairs: list[tuple[str, Any]]) -> _Object:
         self.last = dict(pairs)

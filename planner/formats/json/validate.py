@@ -14,12 +14,10 @@ from pydantic_core import SchemaValidator, core_schema, from_json
 from ...checks.report import Place, Report
 from ...model.deadline import expect, look
 from ...model.errors import BadInput
-from .pieces import Span, long_lists, pieces, require_room, shortened
+from .pieces import LARGE, Marks, Span, long_lists, pieces, require_room, shortened
 from .scan import Scanned
 from .strict import Part, Wire, report_wide, validate_item, validated
 
-LARGE = 1 << 20
-"""A document of more bytes is validated in pieces."""
 VALIDATED = (350, 32)
 """Bytes of memory that validation takes: of a list or object, and of what stands in one."""
 
@@ -40,8 +38,9 @@ def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
 def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     """The document as plain Python objects. Raises BadInput as `validated` does."""
     parts = wire.lists()
-    lists = sorted(long_lists(data, parts), key=lambda found: found[1])
-    rest = shortened(data, [span for _, span in lists])
+    marks = scanned.marks
+    lists = sorted(long_lists(data, parts, marks), key=lambda found: found[1])
+    rest = shortened(data, [span for _, span in lists], marks)
     require_room(rest, len(data), (), VALIDATED)
     report = Report()
     if scanned.wide and wire.names is not None:
@@ -56,7 +55,7 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
         report.count(error.more)
     for path, span in lists:
         place: Place = tuple(map(str, path))
-        items = _items(wire, parts[place], data, span, place, report)  # type: ignore[index]  # all are names
+        items = _items(wire, parts[place], data, span, place, report, marks)  # type: ignore[index]  # all are names
         if not report:
             holder = document
             for key in place:
@@ -66,11 +65,13 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     return document
 
 
-def _items(wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report) -> list[Any]:
+def _items(
+    wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report, marks: Marks | None = None
+) -> list[Any]:
     """All but the first piece of a list; none where something is wrong, which is reported."""
     several = _several(part.item)
     found: list[Any] = []
-    for piece in pieces(data, span):
+    for piece in pieces(data, span, marks):
         look("reading")
         if not piece.first:
             continue

@@ -30,8 +30,13 @@ from tests.small.strategies import BRIEF, NIGHTLY
 
 TRIES = 4000 if NIGHTLY else 40 if BRIEF else 120
 MARKS = b'0123456789-+.,:[]{}"e \n\r\\u\x00\x0b\xc3\xa9\xff'
-SOUND = [{"accesses": 12}, {"kind": "constant"}, {"kind": ""}, {"fixed": {"pool": "sram"}, "kind": "input"}]
-MORE = [
+SOUND: list[dict[str, Any]] = [
+    {"accesses": 12},
+    {"kind": "constant"},
+    {"kind": ""},
+    {"fixed": {"pool": "sram"}, "kind": "input"},
+]
+MORE: list[dict[str, Any]] = [
     {"kind": "é{}"},
     {"kind": None},
     {"kind": "layer 1", "accesses": 3},
@@ -53,7 +58,8 @@ def documents_of(seed: int) -> tuple[bytes, str]:
     chance = random.Random(seed)
     names = chance.choice(("number", "name", "both", "shuffled"))
     alignment = chance.choice(("none", "some", "all"))
-    more = chance.choice(([], [], SOUND, [*SOUND, *MORE]))
+    some: tuple[list[dict[str, Any]], ...] = ([], [], SOUND, [*SOUND, *MORE])
+    more = chance.choice(some)
     buffers = []
     for i in range(chance.randrange(1, 12)):
         start = chance.randrange(-3, 30)
@@ -84,11 +90,11 @@ def documents_of(seed: int) -> tuple[bytes, str]:
     if chance.random() < 0.3:
         document["pools"] = [{"name": "sram", "size": 10**9}, {"name": "dram"}]
     if chance.random() < 0.3:
-        some = [buffer["id"] for buffer in buffers] + ["nobody"] * (chance.random() < 0.2)
-        pairs = [chance.sample(some, 2) for _ in range(3) if len(some) > 1]
+        ids = [buffer["id"] for buffer in buffers] + ["nobody"] * (chance.random() < 0.2)
+        pairs = [chance.sample(ids, 2) for _ in range(3) if len(ids) > 1]
         document["constraints"] = {chance.choice(("conflicts", "exclusions", "same_pool")): pairs}
-        if len(some) > 1 and chance.random() < 0.5:
-            tied = dict(zip(("buffer", "base"), chance.sample(some, 2), strict=True)) | {"offset": 0}
+        if len(ids) > 1 and chance.random() < 0.5:
+            tied = dict(zip(("buffer", "base"), chance.sample(ids, 2), strict=True)) | {"offset": 0}
             document["constraints"] = {"colocations": [tied]}
     document |= {"name": "what"} if chance.random() < 0.3 else {}
     indent, ascii_ = chance.choice((None, None, 1)), chance.random() < 0.2

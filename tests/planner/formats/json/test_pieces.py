@@ -32,7 +32,8 @@ def small() -> Iterator[None]:
         for module in (pieces, scan, loading):
             patch.setattr(module, "PIECE", 24)
         patch.setattr(pieces, "_CHUNK", 7)
-        patch.setattr(validate, "LARGE", 0)
+        for module in (scan, validate):
+            patch.setattr(module, "LARGE", 0)
         yield
 
 
@@ -50,6 +51,37 @@ def documents(draw: st.DrawFn) -> bytes:
     indent = draw(st.sampled_from([None, 1]))
     text = json.dumps(draw(VALUES), ensure_ascii=draw(st.booleans()), indent=indent)
     return broken(draw, text.encode()) if draw(st.booleans()) else text.encode()
+
+
+@pytest.mark.parametrize(
+    ("item", "is_quick"),
+    [
+        (b'{"a": 1, "b": ":{\xc3\xa4", "c": [{"a": 1}], "d": {}}', True),
+        (b'{"a": 1, "a": 1}', False),
+        (b'{"a": 1, "b": {"c": 1, "c": 2}}', False),
+        (b'{"a": 1e999}', False),
+        (b'{"a": NaN}', False),
+        (b'{"a": 01}', False),
+        (b'{"a": 1', False),
+        (b'["Infinity"]', False),
+        (b'"{"', True),
+        (b'{"a": {}}, 5', True),
+        (b"", True),
+    ],
+)
+def test_a_quick_look_takes_what_is_sound(item: bytes, is_quick: bool) -> None:
+    hooks = scan._Hooks(has_long_numbers=False, is_quick=True)
+    assert (hooks.quickly(b"[" + item + b"]") is not None) is is_quick
+
+
+def test_marks_are_those_of_the_document() -> None:
+    data = b'{"a": [1, [2, 3], {"b,": 4, "c": "]"}], "d": [[], 5]}'
+    marks = pieces.Marks.of(data)
+    assert marks.deepest == 3
+    for begin, end in (0, len(data)), (6, 38), (10, 16), (45, 52):
+        span = pieces.Span(begin, end)
+        assert data[begin] in b"[{"
+        assert [*pieces.pieces(data, span, marks)] == [*pieces.pieces(data, span)]
 
 
 @effort(120, 20000)
