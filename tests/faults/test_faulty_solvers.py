@@ -8,34 +8,16 @@ import pytest
 
 from solvers import sandbox
 from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported
-from solvers.model.instance import Instance, Placement
-from solvers.model.outcome import Outcome, Value
+from solvers.model.instance import Instance
+from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance
+from tests.solvers.sandbox.test_sandbox import Recorder
 
 MEGABYTE = 1 << 20
 INSTANCE = make_instance([(0, 2, 4), (1, 3, 4), (0, 3, 2)])
 STACKED = [0, 4, 8]
 """What the faulty solvers find before they go wrong."""
-
-
-class Recorder(Silent):
-    """Remembers what it is told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.placements: list[list[int]] = []
-        self.bounds: list[Value] = []
-        self.lines: list[str] = []
-
-    def incumbent(self, placement: Placement) -> None:
-        self.placements.append(placement.offset.tolist())
-
-    def bound(self, bound: Value) -> None:
-        self.bounds.append(bound)
-
-    def log(self, line: str) -> None:
-        self.lines.append(line)
 
 
 def run(

@@ -16,13 +16,11 @@ from planner.model.problem import (
     Colocation,
     Constraints,
     Fixed,
-    Interval,
     Lifetimes,
     Pool,
     Problem,
 )
-
-IDS: tuple[BufferId, ...] = ("a", 1, "1", "d", 5, "f")
+from tests.small.strategies import IDS, lives
 
 
 def least_total(problem: Problem) -> int | None:
@@ -93,15 +91,6 @@ def fits(problem: Problem, sums: dict[str, int]) -> bool:
 def home(problem: Problem, buffer: Buffer) -> Pool:
     names = buffer.pools or ((buffer.fixed.pool,) if buffer.fixed is not None else (problem.pools[0].name,))
     return next(pool for pool in problem.pools if pool.name == names[0])
-
-
-@st.composite
-def lives(draw: st.DrawFn) -> tuple[Interval, ...] | None:
-    kind = draw(st.integers(0, 9))
-    if kind == 0:
-        return None
-    spans = draw(st.lists(st.tuples(st.integers(-2, 6), st.integers(1, 4)), min_size=1, max_size=1 + (kind < 4)))
-    return tuple((start, start + (0 if kind == 1 else length)) for start, length in spans)
 
 
 @st.composite
