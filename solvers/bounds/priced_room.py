@@ -11,7 +11,7 @@ since what is live in p at t is no more than the peak H, and the peak no more th
 takers dear; solvers.bounds.room_prices looks for them.
 
 A crowd is some parts that are live together, and a price w of being one of them in p, which their classes pay as well. Below H no more of them have room
-than the smallest, side by side, N(H) of them, so that the second sum is less by w * N(H) (solvers.choice.pools.crowds says more).
+than the smallest, side by side, N(H) of them, so that the second sum is less by w * N(H) (solvers.choice.pools.prices.crowds says more).
 """
 
 from __future__ import annotations

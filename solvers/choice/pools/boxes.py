@@ -12,10 +12,10 @@ from dataclasses import replace
 from heapq import heappop, heappush
 
 from .peaks import Choice
+from .prices.relaxation import bound_of
 from .program import Heights, Program
 from .questions.asking import Asking
 from .questions.question import Question
-from .relaxation import bound_of
 
 NARROW = 100
 """A box is narrow where, pool by pool, what its heights cost differs by such a part of the best choice at most."""

@@ -13,8 +13,8 @@ from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
 from ...model.outcome import Outcome
-from .crowds import Priced, prices_of
 from .cutting import Pieces, prices_of_rows
+from .prices.crowds import Priced, prices_of
 from .program import Program
 from .questions.question import Answer, Question
 from .standing import SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing

@@ -19,10 +19,10 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Solver, Task
 from .boxes import BoxSearch
-from .crowds import Relaxed
 from .in_pieces import LARGE, InPieces, is_large
 from .limits import LimitSearch, can_limit
 from .peaks import Choice, PeakSearch, heights_first, is_held_by_peaks
+from .prices.crowds import Relaxed
 from .program import Program, pools_of_classes, program_of
 from .questions.question import Answer, Question
 from .standing import NAME, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing

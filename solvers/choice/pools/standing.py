@@ -14,14 +14,14 @@ from ...model.instance import Instance, Ints, Placement
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task
-from .crowds import Relaxed
 from .packing import Packing
 from .peaks import Choice
+from .prices.crowds import Relaxed
+from .prices.proving import certificate_of
+from .prices.relaxation import bound_of
 from .program import Program, class_numbers
-from .proving import certificate_of
 from .questions.asking import Asking
 from .questions.question import Answer, Question
-from .relaxation import bound_of
 from .windows import Windows
 
 NAME = "pools_first"

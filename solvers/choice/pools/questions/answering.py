@@ -10,8 +10,8 @@ from typing import Any
 
 from ....exact.cpsat import engine
 from ....model.solver import Control
+from ..prices.relaxation import Relaxation
 from ..program import Costs, Pools, Program
-from ..relaxation import Relaxation
 from .question import Answer, Question, read_heights, read_program, read_question, write_answer, write_relaxed
 
 WORK_PER_DETERMINISTIC_SECOND = 4_000_000

@@ -9,7 +9,7 @@ from typing import Any
 from ....model.errors import StopReason
 from ....model.solver import Control, Limits
 from ....sandbox.conversation import Conversation
-from ..crowds import Relaxed
+from ..prices.crowds import Relaxed
 from ..program import Heights, Program
 from .question import NAME, Answer, Question, read_answer, read_relaxed
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from ....model.errors import SolverFailed, StopReason
-from ..crowds import Crowd, Relaxed, is_crowd
+from ..prices.crowds import Crowd, Relaxed, is_crowd
 from ..program import Costs, Heights, Pools, Program, Room, Row
 
 NAME = "cpsat"

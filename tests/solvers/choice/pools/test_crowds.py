@@ -17,13 +17,13 @@ from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools import relaxation
 from solvers.choice.pools.boxes import BoxSearch
-from solvers.choice.pools.crowds import Crowd, Priced, Prices, prices_of
+from solvers.choice.pools.prices import relaxation
+from solvers.choice.pools.prices.crowds import Crowd, Priced, Prices, prices_of
+from solvers.choice.pools.prices.relaxation import bound_of
 from solvers.choice.pools.program import Costs, Pools, Program, Room, Row, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question, read_relaxed
-from solvers.choice.pools.relaxation import bound_of
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.solver import Limits, Silent

@@ -18,9 +18,9 @@ from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
 from planner.verifying.arguments.certificates import objections
 from solvers.bounds.priced_room import priced_value
-from solvers.choice.pools.crowds import Crowd, Relaxed
+from solvers.choice.pools.prices.crowds import Crowd, Relaxed
+from solvers.choice.pools.prices.proving import certificate_of
 from solvers.choice.pools.program import class_numbers, program_of
-from solvers.choice.pools.proving import certificate_of
 from solvers.model.instance import Instance, Term
 from solvers.model.linear_terms import LINEAR
 from solvers.model.outcome import Certificate, Proof

@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...exact.cpsat.linear import LinearProgram, Solved
+from ....exact.cpsat.linear import LinearProgram, Solved
+from ..program import Heights, Program
 from .crowds import Crowd, Priced, Relaxed, prices_of
-from .program import Heights, Program
 
 LEVELS = 64
 """Of each pool, besides one for the size of each class."""

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .program import Heights, Program
+from ..program import Heights, Program
 
 FINEST = 1 << 20
 """Prices are multiples of that part of a unit of cost,"""

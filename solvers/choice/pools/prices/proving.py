@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...bounds.priced_room import Crowds, priced_value
-from ...bounds.weighted_sections import Weights
-from ...model.instance import Instance, Ints
-from ...model.outcome import Certificate, Proof
+from ....bounds.priced_room import Crowds, priced_value
+from ....bounds.weighted_sections import Weights
+from ....model.instance import Instance, Ints
+from ....model.outcome import Certificate, Proof
+from ..program import Program
 from .crowds import FINEST, Relaxed
-from .program import Program
 
 LONGEST = 58
 """Bits of the dearest price, which readers take."""
