@@ -155,7 +155,10 @@ def _are_sound_ranges(ranges: tuple[Interval, ...], low: int, high: int) -> bool
 def _pools(problem: Problem, names: Names, report: Report) -> None:
     if not problem.pools:
         report.add(Code.INVALID_VALUE, ("pools",), "must name at least one pool")
-    for i, pool in enumerate(problem.pools):
+    some = problem.pools
+    if len(names.pools) == len(some) and all(map(_is_plain_pool, some)):
+        return
+    for i, pool in enumerate(some):
         if not isinstance(pool.name, str) or not pool.name:
             report.add(Code.INVALID_VALUE, ("pools", i, "name"), "a pool needs a name: a string that is not empty")
         elif len(pool.name) > MAX_TEXT:
@@ -164,6 +167,22 @@ def _pools(problem: Problem, names: Names, report: Report) -> None:
             text = f"pool {i} has the same name {quoted(pool.name)} as pool {names.pools[pool.name]}"
             report.add(Code.DUPLICATE_ID, ("pools", i, "name"), text)
         _pool_numbers(report, ("pools", i), pool)
+
+
+def _is_plain_pool(pool: Pool) -> bool:
+    """The usual case, quickly: a name, a size, an alignment, a cost and a rank."""
+    return (
+        type(pool.name) is str
+        and 0 < len(pool.name) <= MAX_TEXT
+        and type(pool.size) is type(pool.alignment) is type(pool.cost) is type(pool.rank) is int
+        and 0 <= pool.size <= MAX_ADDRESS
+        and 1 <= pool.alignment <= MAX_ADDRESS
+        and 0 <= pool.cost <= MAX_ADDRESS
+        and 0 <= pool.rank <= MAX_ADDRESS
+        and pool.base is None
+        and pool.reserved == ()
+        and type(pool.read_only) is bool
+    )
 
 
 def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:

@@ -32,14 +32,14 @@ def _fields(plan: Plan) -> dict[str, Any]:
             "bound": plan.objective.bound,
             "terms": [{"name": str(t.name), "value": t.value, "bound": t.bound} for t in plan.objective.terms],
         },
-        "pools": [{"name": p.name, "size": p.size, "peak": p.peak, "bound": p.bound} for p in plan.pools],
+        "pools": Written(_pools(plan)),
         **({} if plan.choice is None else {"choice": _choice(plan.choice)}),
         "placements": Written(_placements(plan)),
-        **last_fields(plan, [_certificate(c) for c in plan.certificates]),
+        **last_fields(plan, Written(map(_certificate, plan.certificates))),
     }
 
 
-def last_fields(answer: Plan | Sharing, certificates: list[dict[str, Any]]) -> dict[str, Any]:
+def last_fields(answer: Plan | Sharing, certificates: list[Any]) -> dict[str, Any]:
     """What every answer ends with: where it comes from, what proves it, and how the run went."""
     return {
         "solver": answer.solver,
@@ -65,15 +65,23 @@ def _choice(choice: Choice) -> dict[str, Any]:
     }
 
 
+def _pools(plan: Plan) -> Iterator[str]:
+    """Line by line."""
+    for use in plan.pools:
+        size = "null" if use.size is None else use.size
+        peak = "null" if use.peak is None else use.peak
+        yield f'{{"name": {compact(use.name)}, "size": {size}, "peak": {peak}, "bound": {use.bound}}}'
+
+
 def _placements(plan: Plan) -> Iterator[str]:
     """Line by line: there may be a million, and a pool's name is the same in most."""
     if isinstance(plan.placements, PlacementColumns):
         yield from _lines(plan.placements)
         return
-    pools = {use.name: compact(use.name) for use in plan.pools}
+    pools: dict[str, str] = {}
     for p in plan.placements:
         id_ = p.id if type(p.id) is int else compact(p.id)
-        pool = pools.get(p.pool) or compact(p.pool)
+        pool = pools.get(p.pool) or pools.setdefault(p.pool, compact(p.pool))
         yield f'{{"id": {id_}, "pool": {pool}, "offset": {p.offset}, "size": {p.size}}}'
 
 
@@ -84,25 +92,29 @@ def _lines(columns: PlacementColumns) -> Iterator[str]:
         yield text.removeprefix(ITEM)
 
 
-def _certificate(certificate: PlanCertificate) -> dict[str, Any]:
-    weights = [{"pool": p, "time": t, "numerator": n, "denominator": d} for p, t, n, d in certificate.weights]
+def _certificate(certificate: PlanCertificate) -> str:
     crowds = [
         {"pool": p, "time": t, "buffers": list(ids), "numerator": n, "denominator": d}
         for p, t, ids, n, d in certificate.crowds
     ]
     sets = [{"buffers": list(ids), "numerator": n, "denominator": d} for ids, n, d in certificate.sets]
-    return {
+    fields = {
         "proof": str(certificate.proof),
         "value": certificate.value,
         "pool": certificate.pool,
         **({} if certificate.term is None else {"term": str(certificate.term)}),
         "time": certificate.time,
         "buffers": list(certificate.buffers),
-        "weights": weights,
+        "weights": [],
         **({"sets": sets} if sets else {}),
         **({"crowds": crowds} if crowds else {}),
         "solver": certificate.solver,
     }
+    weights = ", ".join(
+        f'{{"pool": {compact(p)}, "time": {t}, "numerator": {n}, "denominator": {d}}}'
+        for p, t, n, d in certificate.weights
+    )
+    return compact(fields).replace('"weights": []', f'"weights": [{weights}]', 1)
 
 
 def _shortage(shortage: Shortage) -> dict[str, Any]:

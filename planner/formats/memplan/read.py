@@ -42,7 +42,7 @@ from ...model.problem import (
 from ..documents import PROBLEM_FORMAT, Source, require_format
 from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names
 from ..json.validate import validate
-from ..memories import read_data, read_speed
+from ..memories import SPEED_FIELDS, read_data, read_speed
 from . import wire as w
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 SYMBOL_MARKS = (b'"symbols"', b'"size_range"')
 """One of these stands in every document whose sizes depend on symbols."""
 
+_SPEED = frozenset(SPEED_FIELDS)
 _KINDS = (
     w.ProblemWire,
     w.PoolWire,
@@ -193,15 +194,15 @@ def read_pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
     """The memories in a list called `pools`, whatever document it stands in."""
     return tuple(
         Pool(
-            name=pool["name"],
-            size=pool.get("size"),
-            alignment=pool.get("alignment", 1),
-            base=pool.get("base"),
-            reserved=_in_order(pool.get("reserved", []), ("pools", i, "reserved"), report),
-            cost=pool.get("cost", 1),
-            rank=pool.get("rank", i),
-            speed=read_speed(pool, ("pools", i), report),
-            read_only=pool.get("read_only", False),
+            pool["name"],
+            pool.get("size"),
+            pool.get("alignment", 1),
+            pool.get("base"),
+            _in_order(ranges, ("pools", i, "reserved"), report) if (ranges := pool.get("reserved")) else (),
+            pool.get("cost", 1),
+            pool.get("rank", i),
+            None if _SPEED.isdisjoint(pool) else read_speed(pool, ("pools", i), report),
+            pool.get("read_only", False),
         )
         for i, pool in enumerate(in_time(pools, "reading", "pool"))
     )

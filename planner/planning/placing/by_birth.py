@@ -7,7 +7,7 @@ time if a constraint keeps it apart from others whatever their lifetimes. So the
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import islice
 from typing import NamedTuple
@@ -60,13 +60,17 @@ def plan_by_birth(places: Places, order: Sequence[str], stopped: Callable[[], ob
     return _Run(places, order, stopped).all()
 
 
+def _end(pool: Pool) -> int:
+    return ADDRESS_LIMIT - 1 if pool.size is None else pool.size
+
+
 class _Room:
     """The free ranges of a pool, in order."""
 
     def __init__(self, pool: Pool, taken: Sequence[tuple[int, int]]) -> None:
         self._begins: list[int] = []
         self._ends: list[int] = []
-        end = ADDRESS_LIMIT - 1 if pool.size is None else pool.size
+        end = _end(pool)
         here = 0
         for low, high in merged([*pool.reserved, *taken]):
             if low > here:
@@ -124,17 +128,38 @@ class _Room:
         self.widest = max(self.widest, high - low)
 
 
+class _Rooms(dict[str, _Room]):
+    """The rooms of all pools by name, each made when somebody looks into it."""
+
+    def __init__(self, pools: Mapping[str, Pool], taken: Mapping[str, Sequence[tuple[int, int]]]) -> None:
+        super().__init__()
+        self._pools, self._taken = pools, taken
+
+    def __missing__(self, name: str) -> _Room:
+        room = self[name] = _Room(self._pools[name], self._taken.get(name, ()))
+        return room
+
+    def widest(self, name: str) -> int:
+        """No free range of this pool is wider."""
+        pool = self._pools[name]
+        if name in self or name in self._taken or pool.reserved:
+            return self[name].widest
+        return _end(pool)
+
+
 class _Choice:
     """A list of pools, and which of them is the next with room: a tree of the widest free ranges."""
 
-    def __init__(self, names: Sequence[str], rooms: dict[str, _Room], key: int = 0) -> None:
+    def __init__(self, names: Sequence[str], rooms: _Rooms, key: int = 0) -> None:
         self.names, self.key = names, key
         self._place = {name: i for i, name in enumerate(names)}
         self._leaves = 1 << max(len(names) - 1, 0).bit_length()
-        widest = [rooms[name].widest for name in names]
-        self._tree = [0] * self._leaves + widest + [0] * (self._leaves - len(names))
-        for node in range(self._leaves - 1, 0, -1):
-            self._tree[node] = max(self._tree[2 * node], self._tree[2 * node + 1])
+        level = [*map(rooms.widest, names), *[0] * (self._leaves - len(names))]
+        self._tree = level
+        while len(level) > 1:
+            level = [*map(max, level[::2], level[1::2])]
+            self._tree = level + self._tree
+        self._tree = [0, *self._tree]
 
     def update(self, name: str, widest: int) -> None:
         place = self._place.get(name)
@@ -189,8 +214,7 @@ class _Run:
                 group, low = places.group(places.index[buffer.id]), places.low(places.index[buffer.id])
                 base = buffer.fixed.offset - low
                 taken.setdefault(buffer.fixed.pool, []).append((base, base + self._height(group)))
-        pools = in_time(self._problem.pools, PLACING, "pool")
-        self._rooms = {pool.name: _Room(pool, taken.get(pool.name, ())) for pool in pools}
+        self._rooms = _Rooms(places.pools, taken)
         self._everywhere = _Choice(order, self._rooms)
         self._listed: dict[int, _Choice] = {}
         """By the list's identity, where many buffers have the very same."""
