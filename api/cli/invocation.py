@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from copy import copy
+from functools import cache
+from typing import Any
 
 import typer
 
@@ -17,7 +19,7 @@ def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
     """Run one command. Usage errors are bad input like any other. Time limits count from `begun` (of time.monotonic(); default: now)."""
     begun = time.monotonic() if begun is None else begun
     tolerate_narrow_encodings()
-    called = typer.main.get_command(_with_what_is_called(arguments))
+    called = command_called(arguments[0] if arguments else "")
     try:
         # Without any argument, help is what is wanted.
         code = called.main(list(arguments) or ["--help"], prog_name="memplan", standalone_mode=False, obj=begun)
@@ -35,14 +37,19 @@ def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
     return code if isinstance(code, int) else ExitCode.OK
 
 
-def _with_what_is_called(arguments: Sequence[str]) -> typer.Typer:
-    """The application with the command that is called alone: typer takes as long to look at all the others as a small plan takes."""
-    named = [command for command in app.registered_commands if [command.name] == [*arguments[:1]]]
-    if not named:
-        return app
+def command_called(name: str) -> Any:
+    """The application with the command of this name alone: typer takes as long to look at all the others as a small plan takes."""
+    return _alone(name if any(command.name == name for command in app.registered_commands) else None)
+
+
+@cache
+def _alone(name: str | None) -> Any:
+    if name is None:
+        return typer.main.get_command(app)
     alone = copy(app)
-    alone.registered_commands, alone.registered_groups = named, []
-    return alone
+    alone.registered_commands = [command for command in app.registered_commands if command.name == name]
+    alone.registered_groups = []
+    return typer.main.get_command(alone)
 
 
 def _command_path(called: object, arguments: Sequence[str]) -> str:

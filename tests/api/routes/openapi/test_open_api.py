@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import html
+import os
 import re
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from api.routes.pages import reference
 from api.routes.pages.page import POLICY, File
 from api.routes.pages.reference import rendered
 from api.settings import Settings
+from tests.running.forked import TOLD, usual_parent
 
 ROOT = Path(__file__).resolve().parents[4]
 MADE_UP = "tests/api/routes/openapi/made_up_requests.py"
@@ -67,7 +69,11 @@ def test_every_answer_is_one_that_was_promised(nightly: bool) -> None:
     """By night each body at each door that takes it; otherwise at one of them."""
     command = ["pytest", "-q", "-p", "schemathesis.pytest.plugin", "-p", "no:cacheprovider", MADE_UP]
     command += ["--nightly"] * nightly
-    done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
+    forking = usual_parent()
+    env = {**os.environ, TOLD: f"{forking.pid} {forking.path}"}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout
     assert (found := re.search(r"(\d+) passed", done.stdout)), done.stdout
     assert int(found[1]) == len(operations(document()))

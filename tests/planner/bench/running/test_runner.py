@@ -25,6 +25,7 @@ from planner.generate import Request, generate
 from solvers.model.solver import Goal
 from tests.planner.bench.made_records import made
 from tests.planner.bench.running.strange_cell import STRANGE
+from tests.running.forked import forking_companions
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -37,6 +38,13 @@ process = CellProcesses().start(Cell(File("x", Path(sys.argv[1]), "x"), "cbc", 0
 print(process._companion._process.pid, flush=True)
 process.result()
 """
+
+
+@pytest.fixture(autouse=True)
+def _forked() -> Iterator[None]:
+    """Those of the runner that is killed start as they do for users."""
+    with forking_companions():
+        yield
 
 
 @pytest.fixture

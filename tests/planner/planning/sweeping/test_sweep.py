@@ -30,6 +30,7 @@ from planner.generate import Request, generate
 from planner.model.deadline import look
 from planner.model.plan import PlanStatus
 from planner.planning.sweeping import Sweep, SweepPoint, capacity_range, carrying, parse_ranges
+from tests.running.forked import forking_companions
 from tests.small.oracle import solve
 
 OPTIONS = Options(time_limit=60, workers=1)
@@ -106,7 +107,8 @@ def test_the_answer_is_the_same_with_one_process_and_with_two(monkeypatch: pytes
     options = Options(time_limit=None, work_limit=3_000_000, workers=1)
     alone = sweep(problem, sizes, options, processes=1)
     monkeypatch.setattr("planner.planning.sweeping.side_by_side.QUICK", 0.0)
-    together = sweep(problem, sizes, options, processes=2)
+    with forking_companions():
+        together = sweep(problem, sizes, options, processes=2)
     assert without_the_clock(alone) == without_the_clock(together)
     assert alone.reproducible
 
