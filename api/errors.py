@@ -140,3 +140,8 @@ class OutOfMemory(Refusal):
 def too_large(detail: str) -> Refusal:
     """More than the service takes. The connection ends, since the rest of the body is not read."""
     return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Code.TOO_LARGE, detail, headers={"Connection": "close"})
+
+
+def takes_too_long(seconds: float) -> Refusal:
+    """What is only looked at has a limit of its own."""
+    return Refusal(413, Code.TOO_LARGE, f"this takes longer than {seconds:g} seconds to look at")

@@ -15,9 +15,7 @@ from typing import IO, Any, Generic, TypeVar
 
 import structlog
 
-from planner.model.errors import Code
-
-from .errors import HttpCode, Refusal
+from .errors import HttpCode, Refusal, takes_too_long
 from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
 from .jobs.processes.cluster import ClusterPool
@@ -285,7 +283,7 @@ class Service:
         try:
             return await self.readers.do(Task({"task": task, **header}, parts, owner, seconds))
         except WorkerLate:
-            raise Refusal(413, Code.TOO_LARGE, f"this takes longer than {seconds:g} seconds to look at") from None
+            raise takes_too_long(seconds) from None
 
     async def readiness(self) -> dict[str, Any]:
         """Can plans be made? Tries it, unless it has just been tried."""

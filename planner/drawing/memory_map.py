@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
+from ..model.deadline import in_time
 from ..model.errors import BadInput, Code, Finding, echo
 from ..model.plan import Placement, Plan, PlanStatus
 from ..model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
@@ -92,6 +93,9 @@ class MemoryMap:
     """Why there is no plan. Profiles then show what is needed, not what is in use."""
 
 
+DRAWING = "drawing the plan of"
+
+
 def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = ()) -> MemoryMap:
     """The map of a plan. It may be a wrong one, to see what is wrong, as long as it is of this problem. Raises BadInput."""
     problem = as_chosen(problem, plan)
@@ -102,7 +106,7 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
     uses = {use.name: use for use in plan.pools}
     boxes: dict[str, list[Box]] = {pool.name: [] for pool in problem.pools}
     columns = dict.fromkeys(boxes, 0)
-    for number, buffer in enumerate(problem.buffers):
+    for number, buffer in enumerate(in_time(problem.buffers, DRAWING)):
         place = places.get(buffer.id)
         if place is None or not buffer.size:
             continue

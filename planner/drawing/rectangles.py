@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..model.deadline import in_time, look
 from ..model.problem import Buffer, Lifetimes
 from .frame import LEFT, Frame, cut, number, safe, text
-from .memory_map import Box, MemoryMap
+from .memory_map import DRAWING, Box, MemoryMap
 from .style import colour_of
 from .ticks import grouped, short_bytes
 
@@ -34,11 +35,13 @@ def chosen(drawn: MemoryMap) -> list[Chosen]:
     count = sum(len(pool.boxes) for pool in drawn.pools)
     if count <= MOST:
         return [Chosen(pool.boxes, ()) for pool in drawn.pools]
+    look(DRAWING)
     bad = bad_buffers(drawn)
     areas = sorted((_area(box, drawn) for pool in drawn.pools for box in pool.boxes), reverse=True)
     least = areas[MOST]
     found = []
     for pool in drawn.pools:
+        look(DRAWING)
         single = tuple(box for box in pool.boxes if _area(box, drawn) > least or box.buffer in bad)
         known = set(single)
         found.append(Chosen(single, tuple(box for box in pool.boxes if box not in known)))
@@ -103,7 +106,7 @@ def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame) -> Iterator[
     left, above = LEFT, math.floor(frame.above)
     grid = np.zeros((math.ceil(frame.below) - above + 1, frame.sheet.width - left + 1), dtype=np.uint8)
     colours = [colour_of(kind, drawn.kinds) + 1 for kind in range(len(drawn.kinds))]
-    for box in small:
+    for box in in_time(small, DRAWING):
         x1, x2 = int(frame.x(box.start)) - left, round(frame.x(box.end)) - left
         y1 = int(frame.y(box.low + drawn.buffers[box.buffer].size)) - above
         y2 = round(frame.y(box.low)) - above

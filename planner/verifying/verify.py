@@ -149,7 +149,7 @@ def _check_overlaps(
             continue
         look(VERIFYING)
         permitted = permitted or _Permitted(problem)
-        if all_apart(here, permitted.may_share) or all_apart(permitted.outlines(here)):
+        if permitted.any and (all_apart(here, permitted.may_share) or all_apart(permitted.outlines(here))):
             continue
         seen: set[tuple[int, int]] = set()
         for pair in permitted.others(meetings(here)):
@@ -175,6 +175,8 @@ class _Permitted:
 
     def __init__(self, problem: Problem) -> None:
         index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
+        self.any = bool(problem.constraints.colocations or problem.constraints.exclusions)
+        """False if no two buffers may."""
         self._buffers = len(index)
         self._group = np.arange(-1, -len(index) - 1, -1)
         """By buffer, the number of its group; one that has none has a number below 0."""

@@ -16,7 +16,7 @@ from planner.formats.answers.write_map import write_map
 from planner.formats.documents import Source
 from planner.formats.tables.problems import BYTES, format_named, recognised
 from planner.generate import Request, generate
-from planner.model.deadline import time_limit
+from planner.model.deadline import OutOfTime, time_limit
 from planner.model.errors import PlannerError
 from planner.model.plan import Frontier
 from planner.model.problem import Buffer, Problem
@@ -28,7 +28,7 @@ from planner.reporting.explain import explain_bound
 from planner.verifying.arguments.bounds import notes
 from solvers.model.errors import StopReason
 
-from ...errors import Refusal
+from ...errors import Refusal, takes_too_long
 from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Answer, Asked, Kind, Line, Subject, etag_of
@@ -43,7 +43,14 @@ FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in
 
 def do(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Line) -> Answer:
     """Carry out one task."""
-    return TASKS[header["task"]](header, parts, settings, line)
+    task, seconds = header["task"], settings.max_explain_seconds
+    if task not in LOOKS:
+        return TASKS[task](header, parts, settings, line)
+    try:
+        with time_limit(seconds):
+            return TASKS[task](header, parts, settings, line)
+    except OutOfTime:
+        raise takes_too_long(seconds) from None
 
 
 def _read(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
@@ -110,7 +117,7 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
             from_body(solve)
         _, problem, warnings = read(data, header["format"], settings, header.get("media_type", BYTES))
     except (PlannerError, Refusal) as error:
-        if not error.findings:
+        if not error.findings or isinstance(error, OutOfTime):
             raise  # larger than is looked at
         errors = [asdict(found) for found in error.findings]
         return {}, as_json({"valid": False, "errors": errors, "more": error.more})
@@ -232,3 +239,6 @@ TASKS: dict[str, Callable[[dict[str, Any], list[bytes], Settings, Line], Answer]
     "example": _example,
     "ready": _ready,
 }
+
+LOOKS = ("validate", "verify", "explain", "draw", "draw_job")
+"""Tasks with nothing to show before they are through: they end with the time of all that is looked at. Others have a problem's time limit."""

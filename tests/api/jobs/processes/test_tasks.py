@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
+from api.errors import Refusal
 from api.jobs.kinds.kind import Answer, Written
 from api.jobs.processes.tasks import do
 from api.jobs.requests.options import as_document
 from api.settings import Settings
-from planner import Options, plan, read_problem, share
+from planner import Buffer, Options, Problem, plan, read_problem, share
 from planner.formats import write_plan, write_problem, write_sharing
+from planner.model.deadline import OutOfTime
+from planner.model.errors import Code, Finding
 from planner.planning.placing.watching import Progress
 from tests.planner.planning.placing.test_starting import GREEDY, tangle
 from tests.planner.planning.sharing.truth import FOUND_BY_SEARCH
@@ -107,3 +110,28 @@ def test_a_worker_loads_no_web_server_and_no_database() -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert said == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("task", "after"),
+    [("validate", "begin"), ("verify", "begin"), ("verify", "verified"), ("draw", "begin"), ("draw", "verified")],
+)
+def test_what_is_looked_at_ends_when_its_time_is_over(task: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time is over from the beginning, or from when the plan has been verified."""
+    apart = Problem(tuple(Buffer(i, 8, live=((i, i + 1),)) for i in range(3000)))
+    body = b'{"problem": %s, "plan": %s}' % (write_problem(apart), write_plan(plan(apart)))
+    over = after == "begin"
+
+    def verified(*given: Any) -> Any:
+        nonlocal over
+        over = True
+        if task == "verify":
+            raise OutOfTime(Finding(Code.OUT_OF_TIME, "", "while verifying"))
+        return ()
+
+    monkeypatch.setattr("planner.model.deadline._Deadline.is_over", lambda *_: over)
+    monkeypatch.setattr("planner.verify", verified)
+    order: dict[str, Any] = {"task": task, "format": None, "query": {}, "boundary": None, "as": "svg"}
+    with pytest.raises(Refusal, match="this takes longer than 60 seconds to look at") as refused:
+        do(order, [write_problem(apart) if task == "validate" else body], Settings(), Line())
+    assert refused.value.status == 413
