@@ -12,7 +12,7 @@ from ...facts.places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo
-from ...model.plan import Plan, PlanCertificate, PlanStatus
+from ...model.plan import ChoiceGoal, Plan, PlanCertificate, PlanStatus
 from ...model.problem import BufferId
 from ..findings import FindingKind, VerifyFinding
 from ..objective import can_be_priced, choice_cost, has_choice, price_of_peaks
@@ -40,8 +40,12 @@ def rests_on_searches(places: Places, plan: Plan) -> bool:
 
 
 def notes(plan: Plan, confirmed: Callable[[PlanCertificate], bool] = lambda _: False) -> tuple[str, ...]:
-    """What had to be believed: searches that only who made the plan went through, and that no proof has confirmed."""
+    """What had to be believed: searches that only who made the plan went through, and that no proof has confirmed; and which choices were open to it."""
     found = []
+    if plan.choice is not None and plan.choice.goal is ChoiceGoal.SIZE:
+        most = plan.choice.most_cost
+        cost = "whatever they cost" if most is None else f"that cost {most} at most"
+        found.append(f"its bound is said to be of all choices {cost}; which were allowed only the plan says")
     for certificate in plan.certificates:
         if certificate.proof is not Proof.SEARCH or confirmed(certificate):
             continue

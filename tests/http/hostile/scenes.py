@@ -366,7 +366,8 @@ def killed_worker(service: Served) -> list[int]:
 
 def scenes(most: int) -> Iterator[Scene]:
     """All of them, as people run them."""
-    bodies = {"max_body_bytes": str(most)}
+    patience = str(2 * SECONDS)  # or a busy machine answers that time was over, before it has seen what is wrong
+    bodies = {"max_body_bytes": str(most), "default_time_limit": patience, "max_explain_seconds": patience}
     yield Scene(f"bodies of {most // MIB} MiB", (*large_bodies(most), *floods(most)), bodies)
     yield memory_scene(20_000_000)
     yield lines_scene(1300, 1024)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from planner.model.plan import Choice, Plan, PlanStatus
+from planner.model.plan import Choice, ChoiceGoal, Plan, PlanStatus
 from planner.model.problem import Alternative, Buffer, CostTerm, MoreLife, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
+from planner.verifying.arguments.bounds import notes
 from planner.verifying.findings import FindingKind as Kind
 from planner.verifying.verify import verify
 
@@ -105,3 +106,13 @@ def test_a_choice_where_there_is_nothing_to_choose(made: Plan) -> None:
 
 def test_no_plan_and_yet_a_choice(made: Plan) -> None:
     assert Kind.WRONG_CHOICE in kinds(replace(made, status=PlanStatus.UNKNOWN))
+
+
+def test_it_is_said_which_choices_the_bound_is_of(made: Plan) -> None:
+    """A plan that was allowed to cost so much, and does not say so, cannot be told from one that was allowed anything."""
+    assert "of all choices whatever they cost; which were allowed only the plan says" in notes(made)[0]
+    limited = chosen(made, most_cost=40)
+    assert not verify(PROBLEM, limited)
+    assert "of all choices that cost 40 at most" in notes(limited)[0]
+    assert notes(chosen(limited, most_cost=None)) == notes(made)
+    assert notes(chosen(made, goal=ChoiceGoal.SPEED)) == ()
