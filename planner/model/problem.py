@@ -309,10 +309,14 @@ def has_one_peak(problem: Problem) -> bool:
 
 def has_peaks_alone(problem: Problem) -> bool:
     """True if all that counts is the sum of the pools' peaks, and nothing relates buffers to each other, or is in their way in a pool."""
+    return is_of_peaks(problem) and problem.constraints == NO_CONSTRAINTS
+
+
+def is_of_peaks(problem: Problem) -> bool:
+    """The same, whatever relates buffers to each other."""
     if problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None:
         return False
-    restricts = any(pool.reserved or pool.read_only or pool.cost != 1 for pool in problem.pools)
-    return not restricts and problem.constraints == NO_CONSTRAINTS
+    return not any(pool.reserved or pool.read_only or pool.cost != 1 for pool in problem.pools)
 
 
 def are_plain(buffers: Sequence[Buffer]) -> bool:

@@ -1,4 +1,4 @@
-"""The verification of a plan that is simple to look at: of buffers that nothing relates to each other, with bounds that are live at one time.
+"""The verification of a plan that is simple to look at: of buffers that nothing but views relates to each other, with bounds that are live at one time.
 In arrays, in a fifth of the time.
 
 It accepts nothing that `verify` objects to, and knows no more than that of how plans are made. What it does not accept may be right all the same.
@@ -6,7 +6,7 @@ It accepts nothing that `verify` objects to, and knows no more than that of how 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import gcd, lcm
 
 import numpy as np
@@ -15,16 +15,23 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
+from ..facts.colocation import groups
 from ..facts.figures import amounts
-from ..facts.sweep import Integers, Pieces, all_apart, exact_array
+from ..facts.intervals import merged
+from ..facts.sweep import Integers, Piece, Pieces, all_apart, exact_array
 from ..model.columns import BufferColumns, PlacementColumns, restricted
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
-from ..model.problem import Buffer, Figures, Pool, Problem, has_peaks_alone
+from ..model.problem import Buffer, BufferId, Colocation, Constraints, Figures, Pool, Problem, is_of_peaks
 
 
 def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     """True if the plan keeps every rule of the problem, and all that it says of itself holds. `digest` is the problem's."""
-    if plan.problem_digest != digest or not has_peaks_alone(problem):
+    ties = problem.constraints.colocations
+    if (
+        plan.problem_digest != digest
+        or not is_of_peaks(problem)
+        or problem.constraints != Constraints(colocations=ties)
+    ):
         return False
     known = amounts(problem)
     found = _placed(problem, known, plan.placements)
@@ -43,9 +50,17 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     there = np.flatnonzero(known.size[known.owner] > 0)
     owner = known.owner[there]
     pieces = Pieces(low[owner], high[owner], known.start[there], known.end[there], owner)
-    if not len(owner) or not all(all_apart(each) for each in _by_pool(pieces, pool[owner], len(peaks))):
+    group = None
+    used = pieces
+    if ties:
+        index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+        if not _are_tied(index, ties, low, pool):
+            return False
+        group = _groups(index, ties)
+        used = _without_views(pieces, group)
+    if not len(owner) or not all(all_apart(each) for each in _by_pool(used, pool[used.owner], len(peaks))):
         return False
-    bounds = _proven(problem, pieces, pool, plan.certificates)
+    bounds = _proven(problem, pieces, pool, group, plan.certificates)
     return bounds is not None and _says(problem, plan, peaks, bounds)
 
 
@@ -56,6 +71,50 @@ def _by_pool(pieces: Pieces, pool: Integers, pools: int) -> Iterator[Pieces]:
     for p in range(pools):
         here = np.flatnonzero(pool == p)
         yield Pieces(*(column[here] for column in pieces))
+
+
+def _are_tied(index: Mapping[BufferId, int], ties: Sequence[Colocation], low: Integers, pool: Integers) -> bool:
+    """True if all that are tied are as far from each other as they must be, in one pool."""
+    one, other = ([index[id_] for id_ in ids] for ids in zip(*((tie.buffer, tie.base) for tie in ties), strict=True))
+    distance = exact_array([tie.offset for tie in ties])
+    return bool((pool[one] == pool[other]).all() and (low[one] == low[other] + distance).all())
+
+
+def _groups(index: Mapping[BufferId, int], ties: Sequence[Colocation]) -> Integers:
+    """Of each buffer the first that moves with it."""
+    first = np.arange(len(index))
+    for group in groups(index, ties):
+        first[list(group.members)] = group.members[0]
+    return first
+
+
+def _without_views(pieces: Pieces, group: Integers) -> Pieces:
+    """The same memory without what lies inside another buffer of its group at that time."""
+    of_group = group[pieces.owner]
+    is_shared = np.bincount(of_group, minlength=len(group))[of_group] > 1
+    inside: dict[int, list[Piece]] = {}
+    for piece in Pieces(*(column[is_shared] for column in pieces)).rows():
+        inside.setdefault(int(group[piece[-1]]), []).append(piece)
+    left = [piece for some in inside.values() for piece in _outlines(some)]
+    alone = (column[~is_shared] for column in pieces)
+    return Pieces(*(np.concatenate(pair) for pair in zip(alone, Pieces.of(left), strict=True)))
+
+
+def _outlines(pieces: list[Piece]) -> Iterator[Piece]:
+    """The larger first, each at the times at which it does not lie inside of one before it."""
+    before: list[Piece] = []
+    for piece in sorted(pieces, key=lambda each: each[0] - each[1]):
+        low, high, start, end, owner = piece
+        over = merged((begin, stop) for bottom, top, begin, stop, _ in before if bottom <= low and high <= top)
+        before.append(piece)
+        for begin, stop in over:
+            if begin >= end:
+                break
+            if start < begin:
+                yield low, high, start, begin, owner
+            start = max(start, stop)
+        if start < end:
+            yield low, high, start, end, owner
 
 
 def _is_where_it_may_be(buffer: Buffer, pool: Pool, offset: int) -> bool:
@@ -94,7 +153,11 @@ def _placed(problem: Problem, known: Figures, places: Sequence[Placement]) -> tu
 
 
 def _proven(
-    problem: Problem, pieces: Pieces, pool: Integers, certificates: Sequence[PlanCertificate]
+    problem: Problem,
+    pieces: Pieces,
+    pool: Integers,
+    group: Integers | None,
+    certificates: Sequence[PlanCertificate],
 ) -> list[int] | None:
     """What the certificates prove of each pool; None if one is no plain proof."""
     bounds = [0] * len(problem.pools)
@@ -103,26 +166,36 @@ def _proven(
         if certificate.pool not in names or bounds[names.index(certificate.pool)]:
             return None
         p = names.index(certificate.pool)
-        if not _proves(problem, p, pieces, pool, certificate):
+        if not _proves(problem, p, pieces, pool, group, certificate):
             return None
         bounds[p] = certificate.value
     return bounds
 
 
-def _proves(problem: Problem, p: int, pieces: Pieces, number: Integers, certificate: PlanCertificate) -> bool:
-    """True if just what is live in the pool at the certificate's time cannot be elsewhere, nor end lower, one on top of the other."""
+def _proves(
+    problem: Problem, p: int, pieces: Pieces, number: Integers, group: Integers | None, certificate: PlanCertificate
+) -> bool:
+    """True if just what is live in the pool at the certificate's time cannot be elsewhere, nor end lower, one on top of the other.
+
+    Of each group the largest counts.
+    """
     if certificate.time is None:
         return False
     pool = problem.pools[p]
     here = pieces.owner[(pieces.start <= certificate.time) & (certificate.time < pieces.end)]
-    live = [problem.buffers[i] for i in here[number[here] == p].tolist()]
+    rows = here[number[here] == p].tolist()
+    live = [problem.buffers[i] for i in rows]
     if not live or (len(problem.pools) > 1 and not all(_is_at_home(buffer, pool) for buffer in live)):
         return False
+    buffers = tuple(buffer.id for buffer in live)
+    if group is not None:
+        largest = {int(group[i]): problem.buffers[i] for i in sorted(rows, key=lambda i: problem.buffers[i].size)}
+        live = list(largest.values())
     grain = gcd(pool.base or 0, *(lcm(pool.alignment, buffer.alignment) for buffer in live))
     padding = [-buffer.size % grain for buffer in live]
     least = sum(buffer.size for buffer in live) + sum(padding) - max(padding)
-    buffers = tuple(buffer.id for buffer in live)
-    return certificate == PlanCertificate(Proof.LIVE_TOGETHER, least, pool.name, certificate.time, buffers)
+    proof = PlanCertificate(Proof.LIVE_TOGETHER, certificate.value, pool.name, certificate.time, buffers)
+    return certificate.value <= least and certificate == proof
 
 
 def _is_at_home(buffer: Buffer, pool: Pool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from planner import Buffer, Options, Plan, Pool, Problem, plan, verify
 from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
-from planner.model.problem import Constraints, Fixed
+from planner.model.problem import Colocation, Constraints, Fixed
 from planner.verifying.quick_check import is_plainly_right
 from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
@@ -45,6 +46,21 @@ def problem_with_rules(seed: int) -> Problem:
             buffer = replace(buffer, pools=(chance.choice("pq"),))
         buffers.append(buffer)
     return replace(problem, buffers=tuple(buffers), pools=(pool, Pool("q", chance.choice((None, 1 << 20)))))
+
+
+def problem_with_views(seed: int) -> Problem:
+    """Some of its buffers have views of a part, views of views, needed at the same times or later."""
+    chance, problem = random.Random(seed), problem_of(seed)
+    buffers, ties = list(problem.buffers), []
+    for k in range(4):
+        base = chance.choice([each for each in buffers if each.size])
+        offset = 8 * chance.randrange(base.size // 8 + 1)
+        size = chance.randrange(1, max(base.size - offset, 1) + 1)
+        ((start, end), *_) = base.live or ((0, 1),)
+        begin = chance.randrange(start, end + 1)
+        buffers.append(Buffer(f"view {k}", size, live=((begin, begin + chance.randrange(1, 5)),)))
+        ties.append(Colocation(f"view {k}", base.id, offset))
+    return replace(problem, buffers=tuple(buffers), constraints=Constraints(colocations=tuple(ties)))
 
 
 def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
@@ -104,9 +120,10 @@ def test_it_accepts_nothing_that_is_wrong(seed: int) -> None:
     assert refused > 60
 
 
+@pytest.mark.parametrize("make", [problem_with_rules, problem_with_views])
 @pytest.mark.parametrize("seed", range(12))
-def test_nor_where_buffers_have_rules_of_their_own(seed: int) -> None:
-    chance, problem = random.Random(seed), problem_with_rules(seed)
+def test_nor_where_buffers_have_rules_of_their_own(seed: int, make: Callable[[int], Problem]) -> None:
+    chance, problem = random.Random(seed), make(seed)
     right = plan(problem, OPTIONS)
     assert not verify(problem, right)
     refused = 0
@@ -125,6 +142,28 @@ def test_buffers_at_home_in_several_pools_are_simple() -> None:
         made = plan(problem, OPTIONS)
         accepted += is_plainly_right(problem, made, made.problem_digest)
     assert accepted > 3
+
+
+def test_views_are_simple() -> None:
+    accepted = 0
+    for seed in range(12):
+        problem = problem_with_views(seed)
+        made = plan(problem, OPTIONS)
+        accepted += is_plainly_right(problem, made, made.problem_digest)
+    assert accepted > 3
+
+
+def test_a_view_is_there_when_its_base_is_not() -> None:
+    base, view = Buffer("base", 8, live=((0, 4),)), Buffer("view", 4, live=((1, 6),))
+    ties = Constraints(colocations=(Colocation("view", "base", 4),))
+    problem = Problem(buffers=(base, view, Buffer("later", 4, live=((4, 6),))), pools=(Pool("p"),), constraints=ties)
+    made = plan(problem, OPTIONS)
+    assert [each.offset for each in made.placements] == [0, 4, 0]
+    assert is_plainly_right(problem, made, made.problem_digest)
+    *others, later = made.placements
+    assert not is_plainly_right(
+        problem, replace(made, placements=(*others, replace(later, offset=4))), made.problem_digest
+    )
 
 
 def test_what_is_not_simple_is_left_to_others() -> None:
