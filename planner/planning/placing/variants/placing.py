@@ -37,6 +37,8 @@ WORK_PER_PLAN = 5_000
 """What a placement that is proven is taken to cost, whatever it did."""
 WORK_PER_REFUTATION = 40_000
 """And what finds that nothing fits, at least; else half of what it might have used."""
+LEAST_FOR_WINDOWS = 64
+"""Of fewer buffers a window has nearly all: whether these fit has been asked."""
 MOST_HINTS = 4
 """So many parts that did not fit are tried first of other choices."""
 
@@ -138,6 +140,8 @@ class Placing:
 
     def _lower(self, problem: Problem, positions: Positions, _: _Tried) -> int:
         """What reaches too high placed anew, window by window; returns what it took."""
+        if self.options.solver == AUTO and len(problem.buffers) < LEAST_FOR_WINDOWS:
+            return 0
         fit = self._fitting(self.share(SHARE_OF_WINDOWS, 1))
         self.plans[positions] = lowered(problem, self.plans[positions], fit)
         return fit.used

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from solvers.model.errors import StopReason
@@ -90,13 +91,25 @@ class _Settling:
     def _ask_larger_and_larger(self) -> None:
         """Around each core, until it is too hard to tell."""
         cores = _cores(self._problem.buffers)
-        for size in SIZES:
+        for smaller, size in pairwise((0, *SIZES)):
             for core in tuple(cores):
-                if size < len(self._every):
-                    part = frozenset(_nearest(self._problem.buffers, core, size))
-                    if self._ask(part, LITTLE):
-                        cores.remove(core)
-                        self.hard = self.hard or part
+                if size < len(self._every) and self._ask(self._around(core, size), LITTLE):
+                    cores.remove(core)
+                    self._narrow(core, smaller, size)
+
+    def _narrow(self, core: int, fits: int, hard: int) -> None:
+        """Around the core so many buffers fit, and of so many it is too hard to tell: of some number in between it may be plain that they do not."""
+        while hard - fits > 1 and self._is_open():
+            half = (fits + hard) // 2
+            if self._ask(self._around(core, half), LITTLE):
+                hard = half
+            else:
+                fits = half
+        if self._is_open() and (not self.hard or hard < len(self.hard)):
+            self.hard = self._around(core, hard)
+
+    def _around(self, core: int, count: int) -> Part:
+        return frozenset(_nearest(self._problem.buffers, core, count))
 
     def _ask(self, part: Part, work: int) -> bool:
         """Does this part fit lower? What follows is noted. True: that remained open."""

@@ -74,6 +74,25 @@ def test_a_part_that_does_not_fit_proves_it_of_all() -> None:
     assert asked == [len(found.buffers)]
 
 
+def test_between_what_fits_and_what_is_too_hard_is_looked_for_what_plainly_does_not() -> None:
+    """Of the same choice: 24 buffers fit lower; were 32 and 40 and 56 too hard, 28 would still not be."""
+    problem = generate("variants", Request(60, 29))
+    made = with_choice(problem, (0, 0, 2, 0, 3, 1, 0, 0, 0, 1, 0, 1, 1, 0, 2, 3, 2, 3, 2, 3))
+    asked: list[int] = []
+
+    def shy(part: Problem, per_cent: int) -> Plan | None:
+        asked.append(len(part.buffers))
+        found = fit(part, per_cent)
+        is_hard = found.status is PlanStatus.INFEASIBLE and len(part.buffers) >= 31
+        return replace(found, status=PlanStatus.UNKNOWN, certificates=()) if is_hard else found
+
+    unproven = plan(made, Options(workers=1, work_limit=100_000, time_limit=None))
+    found = settled(made, unproven, shy)
+    assert found.plan.status is PlanStatus.OPTIMAL
+    assert 24 < len(found.buffers) < 31
+    assert 32 in asked
+
+
 def test_where_there_is_no_more_work_the_plan_stays() -> None:
     problem = generate("random", Request(MOST_AT_ONCE + 10, 3))
     made = stacked(problem)
