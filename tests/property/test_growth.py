@@ -103,8 +103,8 @@ def grown(
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["name"] for line in lines] == names
-    late = [line["name"] for line in lines if more and line["status"] == "out of time"]
-    wrong = [each for line in lines if line["name"] not in late for each in objections(line, may_be_late=may_be_late)]
+    wrong = [each for line in lines for each in objections(line, may_be_late=may_be_late or more is not None)]
+    late = [line["name"] for line in lines if line["status"] == "out of time"]
     return wrong + (grown(late, count, more) if more and late else [])
 
 
