@@ -106,7 +106,9 @@ def _serve(settings: Settings) -> ExitCode:
                     say(f"memplan is served at http://{shown}:{port}" + "   Ctrl-C ends it" * is_terminal(sys.stderr))
 
     application = create_app(settings)
-    lines = Lines(lines_at_most(settings.max_connections), settings.body_seconds, settings.send_seconds)
+    lines = Lines(
+        lines_at_most(settings.max_connections), settings.body_seconds, settings.send_seconds, settings.max_body_bytes
+    )
     config = uvicorn.Config(
         application,
         http=lines.new,  # type: ignore[arg-type]  # a class is made by calling it, and so is this

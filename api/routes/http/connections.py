@@ -15,7 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from planner.checks.report import printable
 
-from ...errors import CONTENT_TYPE, HttpCode, Refusal
+from ...errors import CONTENT_TYPE, HttpCode, Refusal, too_large
 
 HINTS = (
     HTTPStatus.BAD_REQUEST,
@@ -57,8 +57,10 @@ class _Answering:
 class Lines:
     """All lines of a service: so many at most, and so many seconds for a request's head to arrive and for what is sent to be taken."""
 
-    def __init__(self, most: int, seconds: float, send_seconds: float) -> None:
+    def __init__(self, most: int, seconds: float, send_seconds: float, most_in_a_chunk: int) -> None:
         self.most = most
+        self.most_in_a_chunk = most_in_a_chunk
+        """Bytes. A body that says its length is refused by that; of chunks each says its own."""
         self.seconds = seconds
         self.send_seconds = send_seconds
         self.idle: dict[Line, None] = {}
@@ -108,6 +110,9 @@ class Line(H11Protocol):
         if self._is_over:
             return
         self._answer_through()
+        if getattr(self.conn._reader, "_bytes_in_chunk", 0) > self._lines.most_in_a_chunk:
+            self._refuse(too_large(f"a chunk is larger than {self._lines.most_in_a_chunk} bytes"))
+            return
         if len(data) == BYTES_AT_ONCE and any(name == b"content-length" for name, _ in self.headers or ()):
             read_at_most(self.transport, LARGE_AT_ONCE)
         if self.cycle is None or self.cycle.response_complete:
@@ -122,9 +127,11 @@ class Line(H11Protocol):
             self.cycle.transport = _Answering(self.transport, self._close)  # type: ignore[assignment]
 
     def send_400_response(self, msg: str) -> None:
+        self._refuse(no_request(sys.exception() or Exception(msg)))
+
+    def _refuse(self, refusal: Refusal) -> None:
         """A problem document, if an answer can still be sent."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            refusal = no_request(sys.exception() or Exception(msg))
             body = refusal.document()
             headers = [
                 (b"content-type", CONTENT_TYPE.encode()),

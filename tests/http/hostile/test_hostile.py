@@ -94,6 +94,7 @@ NO_HTTP = {
     "a length and chunks": (POST + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     "another way of sending": (POST + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
     "a chunk without a size": (POST + "Transfer-Encoding: chunked\r\n\r\nx\r\n", 400),
+    "a chunk of more than any body may have": (POST + "Transfer-Encoding: chunked\r\n\r\n" + "f" * 15 + "\r\n{", 413),
     "a chunk of all there is": (POST + "Transfer-Encoding: chunked\r\n\r\n" + "f" * 30 + "\r\n", 400),
     "a chunk with much to say": (POST + "Transfer-Encoding: chunked\r\n\r\n1;" + "a" * 100_000 + "\r\n", 431),
     "another host's address": ("GET http" + "://evil.example/healthz HTTP/1.1\r\n" + HOST + "\r\n", 403),
