@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeAlias
 
 from solvers.model.instance import Term
@@ -10,7 +11,7 @@ from solvers.model.instance import Term
 from ..facts.variants import positions, rules
 from ..model.deadline import CHECKING, tick
 from ..model.errors import Code
-from ..model.problem import Alternative, BufferId, Problem, Variants
+from ..model.problem import NO_CONSTRAINTS, Alternative, Buffer, BufferId, Problem, Variants
 from .limits import MAX_ADDRESS, MAX_COST_TERMS, MAX_TIME
 from .names import check_name, check_ranges
 from .part import Examine, Parts
@@ -42,14 +43,25 @@ def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
     _check_ids(problem, variants, report)
     if report:
         return
-    parts = Parts(problem, examine)
-    for place, alternative in _places(variants):
-        before = report.found
-        _check_lives(parts, alternative, place, report)
-        if report.found == before:
-            parts.check(alternative, place, report)
+    if not _are_sound_together(problem, variants, examine):
+        parts = Parts(problem, examine)
+        for place, alternative in _places(variants):
+            before = report.found
+            _check_lives(parts, alternative, place, report)
+            if report.found == before:
+                parts.check(alternative, place, report)
     if not report:
         _check_chances(variants, report)
+
+
+def _are_sound_together(problem: Problem, variants: Variants, examine: Examine) -> bool:
+    """True if alternatives bring nothing but buffers, and the problem is sound with those of all of them: then it is sound with each."""
+    own: list[Buffer] = []
+    for _, alternative in _places(variants):
+        if alternative.live or alternative.constraints != NO_CONSTRAINTS:
+            return False
+        own += alternative.buffers
+    return not examine(replace(problem, variants=None, buffers=(*problem.buffers, *own)))
 
 
 def _places(variants: Variants) -> Iterable[tuple[Place, Alternative]]:

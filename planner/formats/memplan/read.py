@@ -20,6 +20,7 @@ from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code
 from ...model.problem import (
     DEFAULT_TERMS,
+    NO_CONSTRAINTS,
     Alternative,
     Buffer,
     Colocation,
@@ -328,7 +329,7 @@ def _alternative(
         alternative["name"],
         tuple(priced.get(term.name, 0) for term in costs),
         _buffers(alternative.get("buffers", []), lifetimes, (*place, "buffers"), report),
-        _constraints(alternative["constraints"]) if "constraints" in alternative else Constraints(),
+        _constraints(alternative["constraints"]) if "constraints" in alternative else NO_CONSTRAINTS,
         tuple(more),
     )
 
