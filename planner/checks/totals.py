@@ -72,7 +72,7 @@ def _peaks(problem: Problem, most: int, report: Report) -> int:
     """What the pools' peaks can cost together."""
     worst = 0
     for i, pool in enumerate(problem.pools):
-        end = most + max((end for _, end in pool.reserved), default=0)
+        end = most + max((end for _, end in pool.reserved), default=0) if pool.reserved else most
         if pool.size is not None:
             end = min(end, pool.size)
         elif end >= MAX_ADDRESS:

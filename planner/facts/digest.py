@@ -56,7 +56,10 @@ def _computed(problem: Problem) -> str:
 
 
 def _hashed(problem: Problem, tail: Iterable[str]) -> str:
-    pools = [[p.name, p.size, p.alignment, p.base, merged(p.reserved), p.cost, p.rank] for p in problem.pools]
+    pools = [
+        [p.name, p.size, p.alignment, p.base, merged(p.reserved) if p.reserved else (), p.cost, p.rank]
+        for p in problem.pools
+    ]
     found = hashlib.sha256(f"{_written([_VERSION, pools])[:-1]},".encode("ascii"))
     for text in tail:
         found.update(text.encode("ascii"))

@@ -18,7 +18,7 @@ from solvers.model.instance import ADDRESS_LIMIT
 from ...facts.colocation import Group
 from ...facts.intervals import merged
 from ...facts.places import Places, Spot
-from ...model.deadline import in_time
+from ...model.deadline import in_time, look
 from ...model.problem import Pool
 
 ALWAYS = (-2 * ADDRESS_LIMIT, 2 * ADDRESS_LIMIT)
@@ -142,15 +142,16 @@ class _Rooms(dict[str, _Room]):
     def widest(self, name: str) -> int:
         """No free range of this pool is wider."""
         pool = self._pools[name]
-        if name in self or name in self._taken or pool.reserved:
+        if pool.reserved or pool.size is None or name in self or name in self._taken:
             return self[name].widest
-        return _end(pool)
+        return pool.size
 
 
 class _Choice:
     """A list of pools, and which of them is the next with room: a tree of the widest free ranges."""
 
     def __init__(self, names: Sequence[str], rooms: _Rooms, key: int = 0) -> None:
+        look(PLACING)
         self.names, self.key = names, key
         self._place = {name: i for i, name in enumerate(names)}
         self._leaves = 1 << max(len(names) - 1, 0).bit_length()

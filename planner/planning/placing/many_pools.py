@@ -53,6 +53,7 @@ class ManyPools:
         self._lists: dict[int, tuple[str, ...]] = {}
         """By identity."""
         self._equal: dict[tuple[str, ...], tuple[str, ...]] = {}
+        look(LOOKING)
         self._bound = self._refusal() or self._busiest()
         look(LOOKING)
         quick = None if self._bound.is_infeasible else plan_by_birth(self._places, self._order, stopped)
@@ -149,7 +150,7 @@ class ManyPools:
         """Proof that nothing fits, where it is easy to see."""
         places, problem = self._places, self.problem
         for i, buffer in enumerate(problem.buffers):
-            if i % LOOK_EVERY == 0:
+            if i % LOOK_EVERY == 0 or (buffer.pools is not None and len(buffer.pools) > LOOK_EVERY):
                 look(LOOKING)
             if places.is_homeless(i):
                 certificate = PlanCertificate(Proof.SINGLE_BLOCK, buffer.size, buffers=(buffer.id,))
