@@ -225,6 +225,7 @@ class ManyPools:
         busiest, most = _busiest_time(alone)
         if busiest is None:
             return _Bound()
+        look(LOOKING)
         ids = tuple(b.id for b in alone if any(start <= busiest < end for start, end in b.live or ()))
         cost = min(pool.cost for pool in problem.pools)
         weights = tuple((pool.name, busiest, max(cost, 1), 1) for pool in problem.pools)
@@ -321,13 +322,13 @@ class ManyPools:
 def _busiest_time(buffers: Iterable[Buffer]) -> tuple[int | None, int]:
     """The first time at which most bytes are needed, and how many; None: never any."""
     change: dict[int, int] = {}
-    for buffer in buffers:
+    for buffer in in_time([*buffers], LOOKING):
         for start, end in merged(buffer.live or ()):
             change[start] = change.get(start, 0) + buffer.size
             change[end] = change.get(end, 0) - buffer.size
     most = load = 0
     busiest = None
-    for time in sorted(change):
+    for time in in_time(sorted(change), LOOKING):
         load += change[time]
         if load > most:
             most, busiest = load, time
