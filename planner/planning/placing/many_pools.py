@@ -18,7 +18,7 @@ from ...facts.costs import access_cost, cost_of_moves, is_used
 from ...facts.digest import digest
 from ...facts.intervals import merged
 from ...facts.places import Places
-from ...model.deadline import look
+from ...model.deadline import in_time, look
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import Buffer, BufferId, Constraints, Problem
 from .by_birth import plan_by_birth
