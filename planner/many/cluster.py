@@ -259,7 +259,7 @@ class ClusterPlace:
             try:
                 write_whole(self._out, plan)
             except OSError as error:
-                answer = Unwritable(f"{self._out}: {(error.strerror or str(error)).lower()}")
+                answer = Unwritable.of(self._out, error)
         self._answer(answer)
 
     def _answer(self, answer: object) -> None:

@@ -48,7 +48,9 @@ class LinesFile:
     def append(self, line: str) -> None:
         """One more line, on the disk a second later at most. Raises OSError."""
         assert self._stream is not None
-        self._stream.write(line.encode() + b"\n")
+        self._stream.write(
+            line.encode(errors="backslashreplace") + b"\n"
+        )  # as JSON has what is no UTF-8 in a file's name
         self._stream.flush()
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self._sync()

@@ -78,10 +78,10 @@ class Manifest:
         self._is_new = not file.path.exists()
 
     @classmethod
-    def read(cls, folder: Path) -> Manifest:
-        """What is there already. Raises BadInput."""
+    def read(cls, folder: Path, *, anew: bool = False) -> Manifest:
+        """What is there already, unless all is made anew: a damaged line counts for nothing, so that its file is planned again. Raises BadInput."""
         file = LinesFile(folder / FILE_NAME)
-        lines = file.read()
+        lines = [] if anew else file.read()
         settings: Mapping[str, Any] = {}
         entries: dict[str, Entry] = {}
         for number, line in enumerate(lines, 1):
@@ -92,10 +92,10 @@ class Manifest:
                         raise ValueError
                     settings = content["settings"]
                     continue
-                entry = Entry(**{**content, "status": EntryStatus(content["status"])})
+                entries[content["file"]] = Entry(**{**content, "status": EntryStatus(content["status"])})
             except (ValueError, TypeError, KeyError) as error:
-                raise file.refused(f"line {number} is none of {FORMAT}") from error
-            entries[entry.file] = entry
+                if number == 1:
+                    raise file.refused(f"line 1 is none of {FORMAT}; name another folder, or say --anew") from error
         return cls(folder, settings, entries, file)
 
     def begin(self, settings: Mapping[str, Any], *, anew: bool) -> None:

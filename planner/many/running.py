@@ -17,7 +17,7 @@ from .farm import Farm, require_usable
 from .manifest import Entry, EntryStatus, Manifest, settings_of
 from .places import Place, Places, Processes
 from .progress import Reached, UnderWay
-from .worker import Lost, Make, Read, Unwritable, WasMade, WasRead, WasRefused, write_whole
+from .worker import Lost, Make, Read, Unwritable, WasMade, WasRead, WasRefused, remove_unfinished, write_whole
 
 POLL_SECONDS = 0.1
 COUNT_SECONDS = 1.0
@@ -62,7 +62,7 @@ def plan_many(
     where = places_for(farm, len(files)) if where is None else where
     try:
         require_usable(farm)
-        manifest = Manifest.read(folder)
+        manifest = Manifest.read(folder, anew=farm.anew)
         under_way = {} if under_way is None else under_way
         run = _Run(manifest, farm, where, on_entry or (lambda _: None), stopped or (lambda: False), under_way)
         return _written(run, manifest, files)
@@ -73,6 +73,7 @@ def plan_many(
 def _written(run: _Run, manifest: Manifest, files: Sequence[ProblemFile]) -> bool:
     try:
         manifest.begin(settings_of(run.farm.options), anew=run.farm.anew)
+        remove_unfinished({(manifest.folder / _plan_name(file)).parent for file in files})
         return run.all_of(files)
     except OSError as error:
         message = f"{manifest.folder}: cannot be written: {(error.strerror or str(error)).lower()}"
@@ -202,8 +203,12 @@ class _Run:
             case Lost():
                 self._lost(slot, said.reason, is_its_fault=said.is_its_fault)
                 self._next(slot)
+            case Unwritable(is_its_own=True):
+                self._unwritten(slot.file, slot.read, said)
+                self._forget(slot)
+                self._next(slot)
             case Unwritable():
-                raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", f"cannot write {said.reason}"))
+                raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", said.reason))
 
     def _was_read(self, slot: _Slot, file: ProblemFile, read: WasRead) -> None:
         slot.key = key = self._key(file, read.digest)
@@ -211,7 +216,8 @@ class _Run:
         if once is None:
             known = self._baseline.get(read.digest)
             if known is not None and self._take_over(file, read, known, "baseline"):
-                self._problems[key] = _Once(entry=self._manifest.entries[file.name])
+                if (entry := self._manifest.entries[file.name]).plan is not None:
+                    self._problems[key] = _Once(entry=entry)
                 self._next(slot)
                 return
             self._problems[key] = _Once()
@@ -286,10 +292,23 @@ class _Run:
         if data is None:
             return False
         name = _plan_name(file)
-        write_whole(self._manifest.folder / name, data)
+        path = self._manifest.folder / name
+        try:
+            write_whole(path, data)
+        except OSError as error:
+            said = Unwritable.of(path, error)
+            if not said.is_its_own:
+                raise
+            self._unwritten(file, read, said)
+            return True
         copied = replace(entry, file=file.name, sha256=read.sha256, plan=name, source=source, seconds=0.0)
         self._note(replace(copied, moved=None, moved_bytes=None, peak_before=None))
         return True
+
+    def _unwritten(self, file: ProblemFile, read: WasRead | None, said: Unwritable) -> None:
+        """The file has no plan; others with its problem do."""
+        assert read is not None
+        self._note(Entry(file.name, read.sha256, EntryStatus.FAILED, read.digest, reason=said.reason))
 
     def _key(self, file: ProblemFile, digest: str) -> str:
         """What decides a plan: the problem, and with stability the older plan of the file."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +24,9 @@ from ..planning.placing.solving import plan
 from ..reporting.difference import difference
 from ..verifying.verify import verify
 from .progress import ProgressSender
+
+NAMES_FAULTS = frozenset({errno.ENAMETOOLONG, errno.EISDIR})
+"""Why one file cannot be written where others can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,12 @@ class Unwritable:
     """Says that a plan could not be written."""
 
     reason: str
+    is_its_own: bool
+    """Is it the plan's name that cannot be? False: nothing can be written there."""
+
+    @classmethod
+    def of(cls, path: Path, error: OSError) -> Unwritable:
+        return cls(f"cannot write {path}: {(error.strerror or str(error)).lower()}", error.errno in NAMES_FAULTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +215,7 @@ def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
     try:
         write_whole(Path(asked.out), data)
     except OSError as error:
-        return Unwritable(f"{asked.out}: {(error.strerror or str(error)).lower()}")
+        return Unwritable.of(Path(asked.out), error)
     return said
 
 
@@ -246,7 +257,7 @@ def _moves(old: Plan, made: Plan) -> Moves:
 def write_whole(path: Path, data: bytes) -> None:
     """The file is there whole, or as it was before. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".unfinished-{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         temporary.write_bytes(data)
         temporary.replace(path)
@@ -254,3 +265,11 @@ def write_whole(path: Path, data: bytes) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def remove_unfinished(folders: Iterable[Path]) -> None:
+    """What `write_whole` began in these folders when it was killed."""
+    for folder in folders:
+        for left in folder.glob(".unfinished-*.tmp"):
+            with suppress(OSError):
+                left.unlink()

@@ -302,10 +302,62 @@ def test_patterns_find_each_file_once(problems: Path, tmp_path: Path) -> None:
         collect(["nothing/*.json"], out)
 
 
-def test_a_manifest_that_is_none_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "manifest.jsonl").write_text('{"format": "memplan-manifest/1", "settings": {}}\n[]\n')
-    with pytest.raises(BadInput, match=r"line 2 is none of memplan-manifest/1"):
-        Manifest.read(tmp_path)
+def test_a_manifest_that_is_none_is_refused_unless_all_is_made_anew(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "manifest.jsonl").write_text('{"format": "memplan-manifest/0", "settings": {}}\n[]\n')
+    with pytest.raises(BadInput, match=r"line 1 is none of memplan-manifest/1.*--anew"):
+        run(problems, out)
+    assert len(run(problems, out, replace(QUICK, anew=True))) == len(entries_of(out)) == 8
+
+
+def test_a_damaged_line_costs_its_own_file_alone(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(problems, out)
+    manifest = out / "manifest.jsonl"
+    for damage in (b"[]", b'{"file": []}', b'{"file": "a", "sta', b"\0\xff"):
+        lines = manifest.read_bytes().splitlines()
+        before = len(lines)
+        lines[-1] = damage
+        manifest.write_bytes(b"\n".join(lines) + b"\n")
+        assert len(run(problems, out)) == 8
+        assert len(manifest.read_bytes().splitlines()) == before + 1
+
+
+def test_names_that_are_no_utf_8_are_kept(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    odd = os.fsdecode(b"odd\xff \n.json")
+    written(problems, odd, generate("transformer", Request(30, 9)))
+    first = run(problems, out)
+    manifest = (out / "manifest.jsonl").read_bytes()
+    assert entries_of(out)[f"problems/{odd}"].status.has_plan
+    assert len(first) == len(run(problems, out)) == 9
+    assert (out / "manifest.jsonl").read_bytes() == manifest
+
+
+def test_a_plan_whose_name_cannot_be_costs_its_own_file_alone(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for name in (f"again/{'a' * 245}.json", f"{'z' * 245}.json"):
+        written(problems, name, generate("transformer", Request(20, 0)))
+    fits = "n" * (255 - len(".json.plan.json"))
+    written(problems, f"{fits}.json", generate("transformer", Request(23, 3)))
+    (out / "problems/5.json.plan.json").mkdir(parents=True)
+    entries = run(problems, out)
+    assert len(entries) == 11
+    failed = {entry.file for entry in entries if entry.status is EntryStatus.FAILED}
+    assert failed == {f"problems/again/{'a' * 245}.json", f"problems/{'z' * 245}.json", "problems/5.json"}
+    assert all("cannot write" in str(entry.reason) for entry in entries if entry.file in failed)
+    assert len(run(problems, out, replace(QUICK, baseline=Manifest.read(out)))) == 11
+    assert not list(out.rglob("*.tmp"))
+
+
+def test_what_a_killed_process_had_begun_to_write_is_removed(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    left = out / "problems/again/.unfinished-1-1.tmp"
+    left.parent.mkdir(parents=True)
+    left.write_text("half a pl")
+    run(problems, out)
+    assert not left.exists()
 
 
 def test_the_plans_are_those_of_plan(problems: Path, tmp_path: Path) -> None:
