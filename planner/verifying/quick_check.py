@@ -19,9 +19,12 @@ from ..facts.colocation import groups
 from ..facts.figures import amounts
 from ..facts.intervals import merged
 from ..facts.sweep import Integers, Piece, Pieces, all_apart, exact_array
-from ..model.columns import BufferColumns, PlacementColumns, restricted
+from ..model.columns import BufferColumns, PlacementColumns, ids, restricted
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Figures, Pool, Problem, is_of_peaks
+
+MOST_OF_A_GROUP = 64
+"""Of groups with more each would be looked at beside all others."""
 
 
 def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
@@ -53,7 +56,7 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     group = None
     used = pieces
     if ties:
-        index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+        index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
         if not _are_tied(index, ties, low, pool):
             return False
         group = _groups(index, ties)
@@ -89,9 +92,12 @@ def _groups(index: Mapping[BufferId, int], ties: Sequence[Colocation]) -> Intege
 
 
 def _without_views(pieces: Pieces, group: Integers) -> Pieces:
-    """The same memory without what lies inside another buffer of its group at that time."""
+    """The same memory without what lies inside another buffer of its group at that time; of large groups it stays."""
     of_group = group[pieces.owner]
-    is_shared = np.bincount(of_group, minlength=len(group))[of_group] > 1
+    count = np.bincount(of_group, minlength=len(group))[of_group]
+    is_shared = (count > 1) & (count <= MOST_OF_A_GROUP)
+    if not is_shared.any():
+        return pieces
     inside: dict[int, list[Piece]] = {}
     for piece in Pieces(*(column[is_shared] for column in pieces)).rows():
         inside.setdefault(int(group[piece[-1]]), []).append(piece)

@@ -166,6 +166,23 @@ def test_a_view_is_there_when_its_base_is_not() -> None:
     )
 
 
+def test_views_that_have_no_bytes_are_simple() -> None:
+    base, view = Buffer("base", 8, live=((0, 4),)), Buffer("view", 0, live=((1, 6),))
+    ties = Constraints(colocations=(Colocation("view", "base", 4),))
+    problem = Problem((base, view), (Pool("p"),), constraints=ties)
+    made = plan(problem, OPTIONS)
+    assert is_plainly_right(problem, made, made.problem_digest)
+
+
+def test_very_many_views_are_left_to_others() -> None:
+    views = [Buffer(f"view {k}", 1, live=((0, 2),)) for k in range(10_000)]
+    ties = Constraints(colocations=tuple(Colocation(view.id, "base", k) for k, view in enumerate(views)))
+    problem = Problem((Buffer("base", 10_000, live=((0, 2),)), *views), (Pool("p"),), constraints=ties)
+    made = plan(problem, OPTIONS)
+    assert made.peak == 10_000
+    assert not is_plainly_right(problem, made, made.problem_digest)
+
+
 def test_what_is_not_simple_is_left_to_others() -> None:
     problem = problem_of(1)
     first, *others = problem.buffers
