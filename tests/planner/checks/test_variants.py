@@ -108,6 +108,19 @@ def test_alternatives_of_one_group_may_share_ids() -> None:
     assert [each.buffers[0].id for each in found.variants.groups[0].alternatives] == ["n", "n"]
 
 
+def test_alternatives_need_not_be_sound_together() -> None:
+    """Which is looked at first, as it shows at once that each is sound."""
+    large = 1 << 61
+    fixed = {"pool": "default", "offset": 0}
+    for rest in {"size": large}, {"fixed": fixed}:
+        alternatives = [{"name": name, "buffers": [buffer(name, **rest)]} for name in "abc"]
+        given = problem({"id": "x"}, variants={"groups": [{"name": "g", "alternatives": alternatives}]})
+        assert read(given).variants is not None
+    alternatives[1]["buffers"][0]["size"] = -1  # type: ignore[index]
+    given = problem({"id": "x"}, variants={"groups": [{"name": "g", "alternatives": alternatives}]})
+    assert [place for _, place in wrong(given)] == [f"{GROUP}/alternatives/1/buffers/0/size"]
+
+
 def test_what_the_alternatives_contradict_of_the_problem_is_found() -> None:
     """x and y conflict; an alternative ties them together."""
     tied = {"constraints": {"colocations": [{"buffer": "x", "base": "y", "offset": 0}]}}
