@@ -10,7 +10,7 @@ MAX_TIME = ADDRESS_LIMIT
 """Times lie between -MAX_TIME and MAX_TIME, inclusive."""
 MAX_DEPTH = 64
 """Lists and objects inside each other."""
-MOST_KEYS, BYTES_A_KEY = 1 << 16, 16
+MOST_KEYS, BYTES_A_KEY = 1 << 16, 24
 """Of one object, and one more for each so many bytes of the document."""
 MAX_DIGITS = 20
 """Of an integer as it is written."""

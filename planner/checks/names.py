@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from operator import le
 
+import numpy as np
+
 from solvers.model.instance import Term
 
 from ..model.columns import BufferColumns
@@ -210,7 +212,7 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
     index = names.buffers
     if isinstance(problem.buffers, BufferColumns) and are_in_range(problem.buffers):
         ids = problem.buffers.ids
-        if isinstance(ids, range) or len(set(ids)) == len(ids):
+        if isinstance(ids, range) or _are_different(ids):
             if not has_one_peak(problem):  # or nothing names them
                 index.update(zip(ids, range(len(ids)), strict=True))
             return
@@ -237,6 +239,13 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
                 _too_long(report, ("buffers", i, field), label)
         if not _is_plain(buffer):
             _buffer_numbers(report, ("buffers", i), buffer, names)
+
+
+def _are_different(ids: Sequence[BufferId]) -> bool:
+    """True if no id is there twice: if all their hashes differ, which take less memory than a set of them, so do they."""
+    hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
+    hashes.sort()
+    return bool((hashes[1:] != hashes[:-1]).all()) or len(set(ids)) == len(ids)
 
 
 def are_in_range(columns: BufferColumns) -> bool:

@@ -96,10 +96,11 @@ def safe(said: str) -> str:
     return escape(printable(said))
 
 
-def cut(said: str, width: float, size: float = 6.9) -> str:
-    """As much of it as has room; nothing if that is hardly any."""
+def cut(said: str, width: float, size: float = 6.9, *, in_the_middle: bool = False) -> str:
+    """As much of it as has room; nothing if that is hardly any. Names are cut in the middle: they differ at their ends more than at their beginnings."""
     shown = printable(said[:400])
     room = int(width / size)
     if sum(2 if c > "\u2e80" else 1 for c in shown) <= room:
         return shown
-    return "" if room < 4 else shown[: room - 1] + "…"
+    tail = (room - 1) // 2 if in_the_middle else 0
+    return "" if room < 4 else f"{shown[: room - 1 - tail]}…{shown[len(shown) - tail :]}"

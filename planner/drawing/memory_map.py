@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
@@ -91,6 +92,12 @@ class MemoryMap:
     """What happens at some of the times."""
     why_empty: str | None = None
     """Why there is no plan. Profiles then show what is needed, not what is in use."""
+    folder: str = ""
+    """How all names begin that are paths, up to a slash."""
+
+    def label(self, number: int) -> str:
+        """A buffer's name for where there is little room: without what all begin with, and without the operators that TensorFlow fused into the first."""
+        return str(self.buffers[number].id).partition(";")[0].removeprefix(self.folder)
 
 
 DRAWING = "drawing the plan of"
@@ -148,7 +155,16 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
         wrong,
         {time: name for time, name in problem.steps if axis.begin <= time <= axis.end},
         None if plan.placements or not problem.buffers else why_empty(plan),
+        _folder(problem.buffers),
     )
+
+
+def _folder(buffers: Sequence[Buffer]) -> str:
+    paths = {str(buffer.id).partition(";")[0] for buffer in buffers if "/" in str(buffer.id)}
+    if len(paths) < 2:
+        return ""
+    steps = zip(*(path.split("/")[:-1] for path in (min(paths), max(paths))), strict=False)
+    return "".join(f"{step}/" for step, other in takewhile(lambda both: both[0] == both[1], steps))
 
 
 def needs(problem: Problem) -> list[Placement]:

@@ -153,12 +153,10 @@ def alignments(buffers: Sequence[Buffer]) -> list[int]:
     return buffers.alignment.tolist() if isinstance(buffers, BufferColumns) else [each.alignment for each in buffers]
 
 
-def restricted(buffers: Sequence[Buffer]) -> list[tuple[int, Buffer]]:
+def restricted(buffers: Sequence[Buffer]) -> Iterator[tuple[int, Buffer]]:
     """Those of which more is said than sizes, alignments, lifetimes and uses, with their numbers: usually few."""
     if isinstance(buffers, BufferColumns):
-        return []
-    return [
-        (i, b)
-        for i, b in enumerate(buffers)
-        if b.pools is not None or b.fixed is not None or b.max_offset is not None or b.hint is not None
-    ]
+        return
+    for i, b in enumerate(buffers):
+        if b.pools is not None or b.fixed is not None or b.max_offset is not None or b.hint is not None:
+            yield i, b

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -48,12 +47,10 @@ def measure(format_: str, path: str, back: Connection) -> None:
     back.close()
 
 
-def row(name: str, format_: str, make: Callable[[int], bytes], size: int, folder: Path) -> str:
-    data = make(size)
+def taken(format_: str, data: bytes, folder: Path) -> tuple[int, str]:
+    """Bytes more than the idle process that reading it takes, and what comes of it."""
     path = folder / "measured"
     path.write_bytes(data)
-    length = len(data)
-    del data
     here, there = multiprocessing.Pipe(duplex=False)
     child = multiprocessing.get_context("spawn").Process(target=measure, args=(format_, str(path), there))
     child.start()
@@ -62,8 +59,16 @@ def row(name: str, format_: str, make: Callable[[int], bytes], size: int, folder
         more, said = here.recv()
     except EOFError:
         more, said = 0, "DIED"
+    here.close()
     child.join()
+    child.close()
     path.unlink()
+    return more, said
+
+
+def row(name: str, format_: str, data: bytes, folder: Path) -> str:
+    more, said = taken(format_, data, folder)
+    length = len(data)
     return f"| {format_} | {name} | {length / MIB:.1f} | {said} | {more / MIB:.0f} | {more / length:.1f} |"
 
 
@@ -81,7 +86,7 @@ def main() -> None:
         for (format_, name), make in FILES.items():
             if arguments.only and not any(word in f"{format_} {name}" for word in arguments.only):
                 continue
-            print(row(name, format_, make, int(arguments.mib * MIB), Path(folder)), flush=True)
+            print(row(name, format_, make(int(arguments.mib * MIB)), Path(folder)), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
+from struct import pack
 
+import numpy as np
+
+from tests.planner.formats.dumps import test_executorch as executorch
 from tests.planner.formats.models.onnx.models import inside, node, number
 from tests.planner.formats.models.onnx.models import value as declared
+from tests.planner.formats.models.tflite import files
 
 Make = Callable[[int], bytes]
 
@@ -40,23 +46,20 @@ PLAIN: dict[str, Make] = {
     "memplan": rows(MEMPLAN, lambda i: b'{"id":"b%d","size":64,"live":[[%d,%d]]}' % (i, i, i + 2), b"]}"),
     "dsa": rows(DSA + b'"buffers":[', lambda i: DSA_BUFFER % (i, i, i + 2), DSA_END),
     "usmp": rows(b'{"lifetimes":"inclusive","intervals":[', lambda i: b"[%d,%d,64]" % (i, i + 2), b"]}"),
-    "graph": rows(
-        b'{"format":"memplan-graph/1","tensors":[',
-        lambda i: b'{"id":"t%d","shape":[64],"kind":"intermediate"}' % i,
-        b'],"operators":[]}',
-    ),
+    "graph": lambda size: _graph(size // 105),
+    "cascade": lambda size: _graph(min(size // 105, 4000), cascade=True),
     "minimalloc": rows(b"id,lower,upper,size\n", lambda i: b"%d,%d,%d,64" % (i, i, i + 2), b"\n", b"\n"),
     "trace": rows(
         b'{"format":"memplan-trace/1"}\n',
-        lambda i: b'{"event":"alloc","id":"b%d","bytes":64}\n{"event":"free","id":"b%d"}' % (i, i),
+        lambda i: b'{"event":"alloc","id":"b%d","size":64}\n{"event":"free","id":"b%d"}' % (i, i),
         b"\n",
         b"\n",
     ),
     "st-edge-ai": rows(
-        b'{"memory_footprint":{},"memory_pools":[{"id":0,"name":"p","address":0,"size_bytes":4096}],"buffers":[',
+        b'{"json_schema_version":"2.0","memory_pools":[{"id":0,"name":"p","size_bytes":-1,"alignment":4,"rights":"ACC_WRITE"}],"buffers":[',
         lambda i: (
-            b'{"id":%d,"name":"b%d","size_bytes":64,"mempool_id":0,"offset_start":0,"start_epoch":%d,"end_epoch":%d}'
-            % (i, i, i, i)
+            b'{"id":%d,"name":"b%d","size_bytes":64,"mpool_id":0,"offset_start":0,"alignment":4,"is_param":false,"epochs":{"start":%d,"end":%d}}'
+            % (i, i, 2 * i, 2 * i + 1)
         ),
         b"]}",
     ),
@@ -76,7 +79,96 @@ PLAIN: dict[str, Make] = {
     "tflm-log": rows(
         b"", lambda i: b"%c (id=%d): size=64, offset=0, first_used=%d last_used=%d" % (97, i, i, i + 1), b"\n", b"\n"
     ),
+    "vela-log": rows(
+        b"Tensor Allocation for mem_area Sram, of mem_type_set (Scratch), using allocator HillClimb, in Cpu and Npu subgraph:\n",
+        lambda i: b"%10d - %10d: 0x0 - 0x40: 64: 64: FeatureMap: NHWC: b%d" % (2 * i, 2 * i + 1, i),
+        b"\n",
+        b"\n",
+    ),
+    "xla": lambda size: _xla(size // 80),
+    "xla-text": lambda size: _xla_text(size // 84),
+    "xla-memory-space": rows(
+        b"buffer_id,buffer_name,alt_mem_benefit,size,definition_time,use_times,use_names,is_scoped\n",
+        lambda i: b'%d,b%d,0.5,64,%d,"%d","x",0' % (i, i, i, i + 1),
+        b"\n",
+        b"\n",
+    ),
+    "idealloc": rows(b"", lambda i: pack(">8Q", i, i, i + 2, 64, 0, 0, 1, 64), b"", b""),
+    "columns": lambda size: _columns(size // 32),
+    "tflite": lambda size: _tflite(size // 200),
+    "executorch": lambda size: _executorch(size // 120),
+    "onnx": lambda size: _chain(size // 120),
 }
+
+
+def _graph(count: int, *, cascade: bool = False) -> bytes:
+    """Operators one after the other."""
+    kind = (
+        b'"elementwise","inputs":["t%d"],"output":"t%d"' if cascade else b'"compute","inputs":["t%d"],"outputs":["t%d"]'
+    )
+    shape = b"[4,8,2]" if cascade else b"[64]"
+    tensors = b",".join(
+        b'{"id":"t%d","shape":%b}' % (i, shape if i or cascade else b'[64],"kind":"input"') for i in range(count + 1)
+    )
+    operators = b",".join(b'{"name":"o%d","kind":%b}' % (i, kind % (i, i + 1)) for i in range(count))
+    if cascade:
+        return b'{"format":"memplan-cascade/1","tensors":[' + tensors + b'],"operators":[' + operators + b"]}"
+    head = (
+        b'{"format":"memplan-graph/2","functions":[{"name":"main","inputs":["t0"],"outputs":["t%d"],"tensors":[' % count
+    )
+    return head + tensors + b'],"operators":[' + operators + b"]}]}"
+
+
+def _xla(count: int) -> bytes:
+    names = (
+        inside(1, number(1, i + 1) + number(2, 64) + inside(3, inside(2, f"loop_multiply_fusion.{i}")))
+        for i in range(count)
+    )
+    events = (
+        inside(1, number(1, kind) + number(2, i + 1) + inside(4, f"fusion.{i}"))
+        for i in range(count)
+        for kind in (0, 1)
+    )
+    return b"".join(names) + inside(4, b"".join(events))
+
+
+def _xla_text(count: int) -> bytes:
+    values = (f" value: <{i} b{i} @0> (size=64,offset={64 * i}): s8[64]{{0}}" for i in range(count))
+    ranges = (f"    b{i}{{}}:{i}-{i + 1}" for i in range(count))
+    head = f"BufferAssignment:\nallocation 0: size {64 * count}, preallocated-temp:\n"
+    return "\n".join(
+        [head + "\n".join(values), "", f"HloLiveRange (max {count}):", "  BufferLiveRange:", *ranges, ""]
+    ).encode()
+
+
+def _columns(count: int) -> bytes:
+    written = BytesIO()
+    start = np.arange(count)
+    np.savez(written, size=np.full(count, 64), start=start, end=start + 2, id=start)
+    return written.getvalue()
+
+
+def _tflite(count: int) -> bytes:
+    tensors = [files.tensor(f"layer{i}", [64]) for i in range(count + 1)]
+    operators = [files.operator("RELU", [i], [i + 1]) for i in range(count)]
+    return files.model(files.subgraph(tensors, [0], [count], operators))
+
+
+def _executorch(count: int) -> bytes:
+    values = [executorch.value(64) for _ in range(count)]
+    return executorch.program(executorch.method(values, [executorch.kernel(i) for i in range(count)], [0], [count - 1]))
+
+
+def _chain(count: int) -> bytes:
+    nodes = (
+        node("Relu", f"/layers.{i}/Relu_output_0", f"/layers.{i + 1}/Relu_output_0", name=f"/layers.{i}/Relu")
+        for i in range(count)
+    )
+    ends = inside(11, declared("/layers.0/Relu_output_0", [64])) + inside(
+        12, declared(f"/layers.{count}/Relu_output_0", [64])
+    )
+    return number(1, 8) + inside(7, b"".join(inside(1, each) for each in nodes) + ends)
+
 
 JSON_HEADS = {
     "memplan": (MEMPLAN, b"]}"),

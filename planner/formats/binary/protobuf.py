@@ -23,9 +23,9 @@ MESSAGES, BYTES_A_MESSAGE = 1 << 17, 8
 """So many may be looked into in any file, and one more for each so many bytes: something is made of most, and an empty one takes two bytes."""
 
 
-MEMORY, FOR_EACH_BYTE = 1 << 26, 16
+MEMORY, FOR_EACH_BYTE = 1 << 25, 8
 """Bytes of memory that what is made of any file may take, and so many more for each of the file's."""
-A_TEXT = 64
+A_TEXT = 50
 """Bytes of memory for a name, besides its own."""
 
 

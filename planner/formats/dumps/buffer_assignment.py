@@ -26,7 +26,6 @@ ENTRIES, BYTES_AN_ENTRY = 1 << 16, 32
 class _Event(NamedTuple):
     kind: int
     buffer: int
-    instruction: str
     shared: int
 
 
@@ -40,7 +39,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of all heap simulator traces, one after the other; buffers of each colour are in a memory of their own."""
     assignment = _assignment(message(source.data))
     logical: dict[int, _Logical] = {}
-    traces: list[tuple[Place, list[tuple[Place, _Event]]]] = []
+    traces: list[tuple[Place, list[_Event]]] = []
     most, events = ENTRIES + len(source.data) // BYTES_AN_ENTRY, 0
     for field in assignment.fields():
         if field.number == 1:
@@ -51,8 +50,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
             logical[id_] = found
         elif field.number == 4:
             at: Place = ("heap_simulator_traces", len(traces))
-            read = islice(_events(field.part), most - len(logical) - events + 1)
-            traces.append((at, [((*at, "events", i), event) for i, event in enumerate(read)]))
+            traces.append((at, [*islice(_events(field.part), most - len(logical) - events + 1)]))
             events += len(traces[-1][1])
         if len(logical) + len(traces) + events > most:
             text = f"byte {field.at}: more buffers and events than a file of this length should have"
@@ -107,24 +105,22 @@ def _events(part: Part) -> Iterator[_Event]:
         if field.number != 1:
             continue
         kind = buffer = shared = 0
-        instruction = ""
         for each in field.part.fields():
             match each.number:
                 case 1:
                     kind = each.signed
                 case 2:
                     buffer = each.signed
-                case 4:
-                    instruction = each.text()
                 case 5:
                     shared = each.signed
-        yield _Event(kind, buffer, instruction, shared)
+        yield _Event(kind, buffer, shared)
 
 
-def _problem(logical: dict[int, _Logical], traces: list[tuple[Place, list[tuple[Place, _Event]]]]) -> Problem:
+def _problem(logical: dict[int, _Logical], traces: list[tuple[Place, list[_Event]]]) -> Problem:
     simulated = _Simulated(logical)
-    for _, events in traces:
-        simulated.run(events)
+    for at, events in traces:
+        simulated.run(at, events)
+    traces.clear()
     simulated.report.raise_if_any()
     live = simulated.live
     names = _names(logical, live)
@@ -154,10 +150,10 @@ class _Simulated:
         """Whose memory a buffer took over."""
         self.report = Report()
 
-    def run(self, events: list[tuple[Place, _Event]]) -> None:
+    def run(self, at: Place, events: list[_Event]) -> None:
         """One trace."""
-        for place, event in events:
-            self._take(event, place)
+        for i, event in enumerate(events):
+            self._take(event, (*at, "events", i))
             self._step += 1
         for id_ in list(self._begun):
             self._end(id_)

@@ -10,6 +10,7 @@ from ...checks.limits import MAX_TIME
 from ...checks.report import Report, bad_input
 from ...model.errors import Code
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from ..gathered import Gathered
 from ..planners.minimalloc import rows
 from .text_log import whole
 
@@ -38,7 +39,7 @@ def looks_like(data: bytes) -> bool:
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem: what is used at a time is needed then."""
     report = Report()
-    buffers: list[Buffer] = []
+    buffers = Gathered()
     taken: set[str] = set()
     lines = rows(source.data)
     if next(lines, (1, []))[1] != COLUMNS:
@@ -56,9 +57,10 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         begun = whole(start, number, "the definition time", report, MAX_TIME - 1)
         times = [whole(each, number, "a use time", report, MAX_TIME - 1) for each in _BETWEEN.split(uses) if each]
         live = (begun, max([begun, *times]) + 1)
-        buffers.append(Buffer(name, whole(size, number, "the size", report), live=(live,)))
+        buffers.add(Buffer(name, whole(size, number, "the size", report), live=(live,)))
         if report.is_full:
             break
     report.raise_if_any()
-    problem = Problem(tuple(buffers), (Pool("alternate memory"),), lifetimes=Lifetimes.HALF_OPEN)
+    taken.clear()
+    problem = Problem(buffers.all(), (Pool("alternate memory"),), lifetimes=Lifetimes.HALF_OPEN)
     return sound_as_read(problem), ()

@@ -9,6 +9,7 @@ from ...checks import sound_as_read
 from ...checks.report import Report
 from ...model.errors import Code
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from ..gathered import Gathered
 from .text_log import lines, require_any, times, whole
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _ROW = re.compile(
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem that was planned; the offsets of the log are hints. A line that is printed twice counts once."""
     report = Report()
-    rows: dict[str, tuple[str, Buffer]] = {}
+    buffers, rows = Gathered(), dict[str, int]()
     peak = 0
     for number, line in lines(source.data):
         if "first_used=" not in line:
@@ -35,15 +36,16 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
             report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} is not such as {SAMPLE}")
             continue
         id_, size, offset, first, last = match.group("id", "size", "offset", "first", "last")
-        if id_ in rows:
-            if rows[id_][0] != match[0]:
-                text = f"line {number}: buffer {id_} was something else before"
-                report.add(Code.DUPLICATE_ID, ("lines", number), text)
-            continue
         place = None if offset.startswith("-") else whole(offset, number, "the offset", report)
         bytes_ = whole(size, number, "the size", report)
         live = times(first, last, number, report)
-        rows[id_] = match[0], Buffer(id_, bytes_, live=(live,), hint=place)
+        buffer = Buffer(id_, bytes_, live=(live,), hint=place)
+        before = rows.setdefault(id_, len(buffers))
+        if before == len(buffers):
+            buffers.add(buffer)
+        elif buffers.row(before) != buffer:
+            text = f"line {number}: buffer {id_} was something else before"
+            report.add(Code.DUPLICATE_ID, ("lines", number), text)
         peak = max(peak, (place or 0) + bytes_)
         if report.is_full:
             break
@@ -51,5 +53,5 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     require_any(rows, SAMPLE)
     name = f"TFLite Micro's own plan: {peak} bytes"
     pools = (Pool("arena"),)
-    buffers = tuple(buffer for _, buffer in rows.values())
-    return sound_as_read(Problem(buffers, pools, name=name, lifetimes=Lifetimes.HALF_OPEN)), ()
+    rows.clear()
+    return sound_as_read(Problem(buffers.all(), pools, name=name, lifetimes=Lifetimes.HALF_OPEN)), ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 
 from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Report, bad_input, quoted
@@ -12,9 +13,9 @@ from ...model.errors import Code
 
 def lines(data: bytes) -> Iterator[tuple[int, str]]:
     """Each line with its number. What is no text in between does not matter."""
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(BytesIO(data), 1):
         tick("reading")
-        yield number, line.decode("utf-8", "replace").rstrip("\r")
+        yield number, line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def whole(text: str, number: int, what: str, report: Report, most: int = MAX_ADDRESS) -> int:

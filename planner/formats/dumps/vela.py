@@ -10,6 +10,7 @@ from ...checks.report import Report
 from ...facts.names import Names
 from ...model.errors import Code
 from ...model.problem import Buffer, Colocation, Constraints, Lifetimes, Pool, Problem
+from ..gathered import Gathered
 from .text_log import lines, require_any, times, whole
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem that was planned, each table a memory; addresses are hints. Tensors of one address and lifetime are one piece of memory."""
     report = Report()
     pools: list[Pool] = []
-    buffers: list[Buffer] = []
+    buffers = Gathered()
     ties: list[Colocation] = []
-    known: dict[tuple[str, ...], Buffer] = {}
+    known: dict[str, int] = {}
+    """By lifetime and address: which buffer of the table was there first."""
     tables, tensors = Names(mark="#", first=2), Names(mark="#", first=2)
     for number, line in lines(source.data):
         head = _HEAD.search(line)
@@ -53,15 +55,17 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
             hint=whole(start, number, "the address", report),
             kind=purpose.strip(),
         )
-        buffers.append(buffer)
-        key = (first, last, start, end)
+        key = f"{first} {last} {start} {end}"
         if buffer.size and key in known:
-            ties.append(Colocation(name, known[key].id, 0))
-        known.setdefault(key, buffer)
+            ties.append(Colocation(name, buffers.row(known[key]).id, 0))
+        known.setdefault(key, len(buffers))
+        buffers.add(buffer)
         if report.is_full:
             break
     report.raise_if_any()
     require_any(buffers, SAMPLE)
     constraints = Constraints(colocations=tuple(ties))
-    problem = Problem(tuple(buffers), tuple(pools), constraints, name="Vela's own plan", lifetimes=Lifetimes.HALF_OPEN)
+    known.clear()
+    del tensors
+    problem = Problem(buffers.all(), tuple(pools), constraints, name="Vela's own plan", lifetimes=Lifetimes.HALF_OPEN)
     return sound_as_read(problem), ()

@@ -6,7 +6,7 @@ Brackets, quotes and commas are found without making anything of what stands bet
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -213,6 +213,25 @@ def shortened(data: bytes, spans: Iterable[Span], marks: Marks | None = None) ->
         kept.append(data[at : next(pieces(data, span, marks)).end])
         at = span.end - 1
     return b"".join([*kept, data[at:]])
+
+
+def without(data: bytes, names: Container[str], marks: Marks | None = None) -> bytes:
+    """The document with nothing in those of its own objects that are called so, if they are long."""
+    whole = root(data) if names else None
+    cut: list[Span] = []
+    for piece in pieces(data, whole, marks) if whole is not None and data[whole.begin] == ord("{") else ():
+        found = member(data, piece) if piece.is_large else None
+        inner = None if found is None else container(data, found[1], piece.end)
+        if (
+            found is not None
+            and inner is not None
+            and found[0][1:-1].decode() in names
+            and data[inner.begin] == ord("{")
+        ):
+            cut.append(inner)
+    for span in reversed(cut):
+        data = data[: span.begin + 1] + data[span.end - 1 :]
+    return data
 
 
 def require_room(part: bytes, length: int, place: Place, costs: tuple[int, int]) -> None:

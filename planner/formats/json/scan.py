@@ -10,12 +10,14 @@ import codecs
 import json
 import re
 import time
+from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from ...checks.limits import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
 from ...checks.report import Report, bad_input
 from ...model.deadline import LOOK_EVERY, look
 from ...model.errors import Code
+from ..documents import undecodable
 from .pieces import LARGE, PIECE, Marks, Piece, Span, container, deepest, member, pieces, root
 
 WIDE = 1000
@@ -59,17 +61,19 @@ def scan(data: bytes) -> Scanned:
     long_numbers = _has_long_numbers(data)
     hooks = _Hooks(has_long_numbers=long_numbers, is_quick=marks is not None and not long_numbers and b"\\" not in data)
     look(READING)
-    try:
+    with suppress(ValueError, RecursionError):
         top = _read(data, hooks, marks)
-    except (ValueError, RecursionError):
-        _find_fault(data)
-        raise bad_input(Code.INVALID_JSON, (), "is not valid JSON") from None
-    return Scanned(top, hooks.wide, marks, time.monotonic() - begun)
+        return Scanned(top, hooks.wide, marks, time.monotonic() - begun)
+    hooks.last = {}
+    _find_fault(data)  # and nothing is left of what was read
+    raise bad_input(Code.INVALID_JSON, (), "is not valid JSON")
 
 
 def _read(data: bytes, hooks: _Hooks, marks: Marks | None) -> dict[str, Any] | None:
     """Everything in the document, a piece after the other; the document's own keys. ValueError: look closely."""
     whole = root(data)
+    if whole is None and len(data) > PIECE and data.lstrip()[:1] in (b"[", b"{"):
+        raise ValueError  # it does not end as it begins
     if whole is None or whole.end - whole.begin <= PIECE:
         return hooks.last if isinstance(hooks.load(data), _Object) else None
     return _read_container(data, whole, hooks, marks)
@@ -101,7 +105,7 @@ def _read_container(data: bytes, span: Span, hooks: _Hooks, marks: Marks | None)
             raise ValueError
         hooks.wide = hooks.wide or count > WIDE
         if count > MOST_KEYS + len(data) // BYTES_A_KEY:
-            _find_fault(data)
+            raise ValueError
     return keys if is_object else None
 
 
@@ -208,26 +212,12 @@ def _require_text(data: bytes) -> None:
     """Raises BadInput unless it is UTF-8."""
     if data.startswith(codecs.BOM_UTF8):
         raise bad_input(Code.INVALID_JSON, (), "begins with a byte order mark; save the file as UTF-8 without one")
-    if data.isascii():
-        return
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for begin in range(0, len(data), PIECE):
-            decoder.decode(data[begin : begin + PIECE])
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        _say_no_text(data)
+    byte = undecodable(data)
+    if byte is not None:
+        from .exact_scan import exact_scan
 
-
-def _say_no_text(data: bytes) -> NoReturn:
-    from .exact_scan import exact_scan
-
-    try:
-        data.decode("utf-8")
-        raise AssertionError
-    except UnicodeDecodeError as error:
-        place, _ = exact_scan(data[: error.start].decode("utf-8"), Report())
-        raise bad_input(Code.INVALID_JSON, place, f"is not UTF-8: byte {error.start} cannot be decoded") from None
+        place, _ = exact_scan(data[:byte].decode("utf-8"), Report())
+        raise bad_input(Code.INVALID_JSON, place, f"is not UTF-8: byte {byte} cannot be decoded")
 
 
 def _has_long_numbers(data: bytes) -> bool:

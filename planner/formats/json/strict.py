@@ -69,6 +69,8 @@ class Part(NamedTuple):
     """Lists inside the items that may be long too, and what their items must be."""
     member: TypeAdapter[Any] | None = None
     """Where the items are long lists themselves: what theirs must be."""
+    kept: Callable[[list[Any]], Any] | None = None
+    """Of a long document: makes of sound items what is kept of them, which can be extended by further ones, and cleared."""
 
 
 class Wire(NamedTuple):
@@ -81,6 +83,8 @@ class Wire(NamedTuple):
     """All field names of all its objects, to tell the unknown ones in objects that have absurdly many; None: any may appear."""
     free: frozenset[str] = frozenset()
     """Fields whose own fields may be anything."""
+    unread: frozenset[str] = frozenset()
+    """Of these the document's own, of which nothing is ever read."""
 
 
 def field_names(*objects: type) -> frozenset[str]:

@@ -14,7 +14,7 @@ from pydantic_core import SchemaValidator, core_schema, from_json
 from ...checks.report import Place, Report
 from ...model.deadline import expect, look
 from ...model.errors import BadInput
-from .pieces import LARGE, Marks, Span, long_lists, pieces, require_room, shortened
+from .pieces import LARGE, Marks, Span, long_lists, pieces, require_room, shortened, without
 from .scan import Scanned
 from .strict import Part, Wire, report_wide, validate_item, validated
 
@@ -37,11 +37,12 @@ def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
 
 def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     """The document as plain Python objects. Raises BadInput as `validated` does."""
-    parts = wire.lists()
-    marks = scanned.marks
+    parts, length = wire.lists(), len(data)
+    data = without(data, wire.unread, scanned.marks)
+    marks = scanned.marks if len(data) == length else None
     lists = sorted(long_lists(data, parts, marks), key=lambda found: found[1])
     rest = shortened(data, [span for _, span in lists], marks)
-    require_room(rest, len(data), (), VALIDATED)
+    require_room(rest, length, (), VALIDATED)
     report = Report()
     if scanned.wide and wire.names is not None:
         report_wide(wire, from_json(rest), (), report)
@@ -55,33 +56,36 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
         report.count(error.more)
     for path, span in lists:
         place: Place = tuple(map(str, path))
-        items = _items(wire, parts[place], data, span, place, report, marks)  # type: ignore[index]  # all are names
+        part: Part = parts[place]  # type: ignore[index]  # all are names
+        kept: Any = []
         if not report:
             holder = document
-            for key in place:
+            for key in place[:-1]:
                 holder = holder[key]
-            holder.extend(items)
+            if part.kept is not None:
+                holder[place[-1]] = part.kept(holder[place[-1]])
+            kept = holder[place[-1]]
+        _add_items(wire, part, data, span, place, report, kept, marks)
     report.raise_if_any()
     return document
 
 
-def _items(
-    wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report, marks: Marks | None = None
-) -> list[Any]:
-    """All but the first piece of a list; none where something is wrong, which is reported."""
+def _add_items(
+    wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report, found: Any, marks: Marks | None = None
+) -> None:
+    """Adds all but the first piece of a list; where something is wrong, which is reported, there is nothing in it."""
     several = _several(part.item)
-    found: list[Any] = []
     for piece in pieces(data, span, marks):
         look("reading")
         if not piece.first:
             continue
         text = data[piece.begin : piece.end]
         if piece.is_large:
-            found.append(_large(wire, part, text, (*path, piece.first), len(data), report))
+            found.extend([_large(wire, part, text, (*path, piece.first), len(data), report)])
             continue
         if not report:
             try:
-                found += several.validate_json(b"[" + text + b"]")
+                found.extend(several.validate_json(b"[" + text + b"]"))
                 continue
             except ValidationError:
                 found.clear()
@@ -89,7 +93,6 @@ def _items(
             if wire.names is not None:
                 report_wide(wire, item, (*path, i), report)
             validate_item(part, item, (*path, i), report)
-    return found
 
 
 def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, report: Report) -> Any:
@@ -103,9 +106,7 @@ def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, repor
     validate_item(part, item, place, report)
     for (name,), span in lists:
         inner = Part(part.inner[str(name)])
-        more = _items(wire, inner, text, span, (*place, str(name)), report)
-        if not report:
-            item[name].extend(more)
+        _add_items(wire, inner, text, span, (*place, str(name)), report, [] if report else item[name])
     return item
 
 

@@ -53,7 +53,7 @@ def _wire() -> Wire:
     kinds = (w.DocumentWire, w.ProblemWire, w.PoolWire, w.RangeWire, w.BankGeometryWire, w.BufferWire, w.IntervalWire)
     more = (w.PairWire, w.SeparationWire, w.PinWire, w.ConstraintsWire, w.PenaltyWire, w.CostModelWire, w.ObjectiveWire)
     free = frozenset({"metadata", "pypto_structure"})
-    return Wire(TypeAdapter(w.DocumentWire), _lists, field_names(*kinds, *more), free)
+    return Wire(TypeAdapter(w.DocumentWire), _lists, field_names(*kinds, *more), free, unread=frozenset({"metadata"}))
 
 
 @cache

@@ -12,6 +12,7 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO, TextIOWrapper
 
 from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS, MAX_TIME
@@ -20,7 +21,8 @@ from ...facts.intervals import merged
 from ...model.deadline import tick
 from ...model.errors import BadInput, Code
 from ...model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Lifetimes, Pool, Problem
-from ..documents import LEAST_BYTES, Source
+from ..documents import LEAST_BYTES, Source, undecodable
+from ..gathered import Gathered
 
 _COLUMNS = {
     "id": "id",
@@ -74,13 +76,17 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
     listed = rows(data if base is None else b"\n" + data[base.end() :])
     columns, said = _header(next(listed, (1, []))[1])
     reader = _Reader(columns, 1 if inclusive or said else 0, report)
-    buffers = tuple(
-        buffer for i, (line, cells) in enumerate(listed) if (buffer := reader.buffer(i, line, cells)) is not None
-    )
+    gathered = Gathered()
+    for i, (line, cells) in enumerate(listed):
+        buffer = reader.buffer(i, line, cells)
+        if buffer is not None:
+            gathered.add(buffer)
     report.raise_if_any()
+    for part in reader.parts:
+        gathered.add(part)
     constraints = Constraints(colocations=tuple(reader.ties))
-    problem = Problem((*buffers, *reader.parts), (_pool(base),), constraints, lifetimes=Lifetimes.HALF_OPEN)
-    return sound_as_read(problem), (PINNED,) if any(buffer.fixed for buffer in buffers) else ()
+    problem = Problem(gathered.all(), (_pool(base),), constraints, lifetimes=Lifetimes.HALF_OPEN)
+    return sound_as_read(problem), (PINNED,) if reader.is_pinned else ()
 
 
 def _pool(base: re.Match[bytes] | None) -> Pool:
@@ -89,11 +95,10 @@ def _pool(base: re.Match[bytes] | None) -> Pool:
 
 def rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """Line numbers and cells of all rows that are not empty."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise bad_input(Code.UNREADABLE, (), f"is not UTF-8: byte {error.start} cannot be decoded") from None
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    byte = undecodable(data)
+    if byte is not None:
+        raise bad_input(Code.UNREADABLE, (), f"is not UTF-8: byte {byte} cannot be decoded")
+    reader = csv.reader(TextIOWrapper(BytesIO(data), "utf-8-sig", newline=""), strict=True)
     try:
         for cells in reader:
             tick("reading")
@@ -129,6 +134,8 @@ class _Reader:
         self.parts: list[Buffer] = []
         """What is needed of buffers within gaps with windows."""
         self.ties: list[Colocation] = []
+        self.is_pinned = False
+        """Does any row fix a buffer?"""
 
     def buffer(self, row: int, line: int, cells: list[str]) -> Buffer | None:
         """The buffer of a row; None (and findings) if something is wrong with it."""
@@ -155,6 +162,7 @@ class _Reader:
         live = self._live(where, cells, start, end, id_, size)
         if self._report.found > before:
             return None
+        self.is_pinned = self.is_pinned or offset is not None
         kind = cells[self._columns["kind"]].strip().lower() if "kind" in self._columns else ""
         return Buffer(
             id=id_,

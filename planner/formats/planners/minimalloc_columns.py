@@ -33,7 +33,8 @@ def read_columns(
         data = data.replace(b"\r\n", b"\n")
     if len(data.translate(None, CONTROL)) != len(data):
         return None
-    data = data.rstrip(b"\n") + b"\n"
+    if not data.endswith(b"\n") or data.endswith(b"\n\n"):
+        data = data.rstrip(b"\n") + b"\n"
     first = data.find(b"\n", begin) + 1
     try:
         places, said = header(data[begin : first - 1].decode().split(","))

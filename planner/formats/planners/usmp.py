@@ -7,9 +7,12 @@ The order of `pool_candidates` is the buffer's order of preference.
 
 from __future__ import annotations
 
+from array import array
 from functools import cache
+from itertools import chain
 from typing import Annotated, Any, Literal, NotRequired
 
+import numpy as np
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
@@ -18,6 +21,7 @@ from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.pairs import from_lists
 from ...checks.report import Report, printable, quoted
 from ...facts.constants import CONSTANT
+from ...model.columns import buffer_columns
 from ...model.errors import MAX_ECHO, Code
 from ...model.problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from ..documents import Source
@@ -94,6 +98,7 @@ class _IntervalsWire(TypedDict):
     name: NotRequired[str | None]
     lifetimes: Literal["half_open", "inclusive"]
     intervals: Items[Annotated[list[Time], Field(min_length=3, max_length=3)]]
+    """Of a long document _Rows."""
     memory_pressure: NotRequired[Bytes | None]
     """The largest sum of live bytes, as TVM works it out; memplan proves its own bound."""
     expected_peak: NotRequired[Any]
@@ -115,7 +120,22 @@ def _conflicts_wire() -> Wire:
 @cache
 def _intervals_wire() -> Wire:
     row = Annotated[list[Time], Field(min_length=3, max_length=3)]
-    return Wire(TypeAdapter(_IntervalsWire), lambda: {("intervals",): Part(TypeAdapter(row, config=STRICT_VALUES))})
+    part = Part(TypeAdapter(row, config=STRICT_VALUES), kept=_Rows)
+    return Wire(TypeAdapter(_IntervalsWire), lambda: {("intervals",): part})
+
+
+class _Rows:
+    """Very many rows of three numbers, one number after the other."""
+
+    def __init__(self, rows: list[list[int]]) -> None:
+        self.numbers = array("q")
+        self.extend(rows)
+
+    def extend(self, rows: list[list[int]]) -> None:
+        self.numbers.extend(chain.from_iterable(rows))
+
+    def clear(self) -> None:
+        self.numbers = array("q")
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
@@ -135,18 +155,20 @@ def _from_intervals(document: _IntervalsWire) -> Problem:
     report = Report()
     lifetimes = Lifetimes(document["lifetimes"])
     extra = 1 if lifetimes is Lifetimes.INCLUSIVE else 0
-    buffers: list[Buffer] = []
-    for i, (start, end, size) in enumerate(document["intervals"]):
-        if end < start:
-            text = f"the end {end} comes before the start {start}"
+    given = document["intervals"]
+    kept = given if isinstance(given, _Rows) else _Rows(given)
+    start, end, size = np.frombuffer(kept.numbers, np.int64).reshape(-1, 3).T.copy()
+    for i in np.flatnonzero((end < start) | (end > MAX_TIME - extra) | (size < 0)).tolist():
+        if end[i] < start[i]:
+            text = f"the end {end[i]} comes before the start {start[i]}"
             report.add(Code.INTERVAL_REVERSED, ("intervals", i), text)
-        elif end + extra > MAX_TIME:
+        elif end[i] + extra > MAX_TIME:
             report.add(Code.OUT_OF_RANGE, ("intervals", i, 1), "must be below 2^62, because the interval includes it")
-        if size < 0:
-            report.add(Code.OUT_OF_RANGE, ("intervals", i, 2), f"must be 0 or more, not {size}")
-        buffers.append(Buffer(i, size, live=((start, end + extra),) if end + extra > start else ()))
+        if size[i] < 0:
+            report.add(Code.OUT_OF_RANGE, ("intervals", i, 2), f"must be 0 or more, not {size[i]}")
     report.raise_if_any()
-    return Problem(tuple(buffers), name=document.get("name"), lifetimes=lifetimes)
+    buffers = buffer_columns(range(len(start)), size, np.ones_like(size), start, end + extra)
+    return Problem(buffers, name=document.get("name"), lifetimes=lifetimes)
 
 
 def _from_conflicts(document: _ConflictsWire) -> Problem:

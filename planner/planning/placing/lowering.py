@@ -80,7 +80,7 @@ class _Lowering:
         self.problem = problem
         self.buffers = problem.buffers
         self.pools = problem.pools
-        self.special = restricted(self.buffers)
+        self.special = [*restricted(self.buffers)]
         """Buffers of which more is said than a size and lifetimes: usually few."""
         self.index: dict[BufferId, int] = {}
         self.pool_index = {pool.name: p for p, pool in enumerate(self.pools)}

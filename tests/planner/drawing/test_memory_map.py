@@ -9,6 +9,7 @@ import pytest
 import planner
 from planner import BadInput, Buffer, Code, Constraints, Pool, Problem, plan
 from planner.drawing import memory_map
+from planner.drawing.frame import cut
 from planner.drawing.memory_map import Box, ceiling
 from planner.model.plan import Placement
 from planner.model.problem import Lifetimes, measures_bytes
@@ -110,3 +111,15 @@ def test_the_end_of_a_pool_is_shown_if_it_is_near() -> None:
 )
 def test_what_is_minimised_may_be_no_bytes(terms: tuple[Term, ...], cost: int, expected: bool) -> None:
     assert measures_bytes(Problem((), (Pool("a", cost=cost),), terms=terms)) is expected
+
+
+def test_labels_leave_out_what_all_names_begin_with() -> None:
+    names = ["input", "net/a/Relu;net/a/BiasAdd", "net/b/Relu", "net/add"]
+    problem = Problem(tuple(Buffer(name, 8, live=((i, i + 2),)) for i, name in enumerate(names)))
+    drawn = memory_map(problem, plan(problem))
+    assert [drawn.label(i) for i in range(4)] == ["input", "a/Relu", "b/Relu", "add"]
+
+
+def test_a_name_that_has_no_room_is_cut_in_the_middle() -> None:
+    assert cut("conv_block_17/Relu", 12, 1, in_the_middle=True) == "conv_b…/Relu"
+    assert cut("conv_block_17/Relu", 12, 1) == "conv_block_…"

@@ -15,6 +15,7 @@ from planner.drawing.ticks import address_ticks, short_bytes, time_ticks
 
 from ..sizes import grouped
 from .consoles import plain
+from .placements import shortened
 
 COLOURS = (74, 215, 108, 176, 186, 80, 140, 180, 174, 109, 147, 150)
 """Of 256: light enough for dark letters, dark enough for a light page."""
@@ -114,8 +115,7 @@ def _names(drawn: MemoryMap, cells: Cells) -> dict[int, dict[int, str]]:
             number = int(whole[start])
             if not number or number in named or end - start < NAMED_FROM:
                 continue
-            said = plain(drawn.buffers[number - 1].id).plain
-            shown = said if len(said) <= end - start else said[: end - start - 1] + "…"
+            shown = shortened(plain(drawn.label(number - 1)).plain, end - start)
             found.setdefault(row, {}).update({start + i: letter for i, letter in enumerate(shown)})
             named.add(number)
     return found

@@ -24,7 +24,7 @@ from .model import (
     Reference,
 )
 
-A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 500, 200, 350, 300, 32
+A_FUNCTION, A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 400, 300, 200, 350, 300, 32
 """Bytes of memory for what is made of a message, names aside."""
 LONGEST_LIST = 1 << 16
 """Numbers of a list that may say something of shapes; longer ones are weights."""
@@ -63,6 +63,7 @@ def _opset(part: Part, opsets: dict[str, int]) -> None:
 
 
 def _function(part: Part, place: Place) -> tuple[tuple[str, str], Body]:
+    part.keep(A_FUNCTION)
     name = domain = ""
     inputs: list[str] = []
     outputs: list[str] = []

@@ -74,7 +74,7 @@ class Blocks:
         self.ids = [buffer.id for buffer in problem.buffers]
         self.had = [before.get(id_) for id_ in self.ids]
         self.lives = Lives(self.known)
-        self.special = [] if self.known.is_plain else restricted(problem.buffers)
+        self.special = [] if self.known.is_plain else [*restricted(problem.buffers)]
         self._limited = [
             (i, buffer)
             for i, buffer in self.special

@@ -1,0 +1,43 @@
+"""Buffers in columns while a file is read: what comes out is what was put in."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.formats.gathered import Gathered
+from planner.model.columns import FEW, BufferColumns
+from planner.model.problem import Buffer, Fixed
+
+PLAIN = [Buffer(f"b{i}", i, live=((i, i + 1),)) for i in range(FEW + 1)]
+ODD = [
+    Buffer("a", 8, live=()),
+    Buffer("b", 8, live=((3, 3),)),
+    Buffer("c", 8),
+    Buffer("d", 8, live=((0, 1), (3, 4))),
+    Buffer("e", 8, live=((0, 1),), hint=4),
+    Buffer("f", 8, live=((0, 1),), hint=-1),
+    Buffer("g", 8, live=((0, 1),), pools=("one",), kind="input"),
+    Buffer("h", 8, live=((0, 1),), fixed=Fixed("one", 0)),
+    Buffer(7, 1 << 70, live=((0, 1),), data=b"x"),
+]
+
+
+def gathered(buffers: list[Buffer]) -> Gathered:
+    made = Gathered()
+    for buffer in buffers:
+        made.add(buffer)
+    return made
+
+
+@pytest.mark.parametrize("buffers", [[], PLAIN[:9], PLAIN, ODD, [*PLAIN, *ODD]])
+def test_all_come_out_as_they_went_in(buffers: list[Buffer]) -> None:
+    made = gathered(buffers)
+    assert made.all() == tuple(buffers)
+    assert [made.row(i) for i in range(len(made))] == buffers
+
+
+def test_very_many_plain_ones_stay_columns() -> None:
+    assert isinstance(gathered(PLAIN).all(), BufferColumns)
+    named = [Buffer(each.id, each.size, live=each.live, pools=("one",)) for each in PLAIN]
+    assert isinstance(gathered(named).all(only="one"), BufferColumns)
+    assert gathered(named).all() == tuple(named)

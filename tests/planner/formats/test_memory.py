@@ -1,0 +1,49 @@
+"""What reading takes, of every format: a file as programs write it, and the same cut off, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from planner.formats import FORMATS, read_problem
+from scripts.measure.reading import MIB, taken
+from scripts.measure.reading_files import PLAIN
+
+DOCS = Path(__file__).parents[3] / "docs" / "format.md"
+LENGTH = 2 * MIB
+SLACK = 8 * MIB
+"""What is worked out of a chunk at a time, however long the file is."""
+
+
+def bounds() -> dict[str, tuple[int, int]]:
+    """Bytes for each byte of a file, read and cut off, as the documents have them."""
+    section = DOCS.read_text().partition("## What reading takes")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([a-z-]+) \| .* \| [0-9.]+ \| (\d+) \| (\d+) \|$", section, re.MULTILINE)
+    return {name: (int(read), int(cut)) for name, read, cut in rows}
+
+
+def test_the_documents_bound_every_format() -> None:
+    assert bounds().keys() == FORMATS.keys() == PLAIN.keys()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_reading_takes_no_more_than_is_said(name: str, tmp_path: Path) -> None:
+    read, cut = bounds()[name]
+    data = PLAIN[name](LENGTH)
+    more, said = taken(name, data, tmp_path)
+    assert said.endswith("buffers")
+    assert more < read * len(data) + SLACK
+    more, said = taken(name, data[:-20], tmp_path)
+    assert said != "DIED"
+    assert more < cut * len(data) + SLACK
+
+
+def test_metadata_may_hold_short_records_by_the_million() -> None:
+    document = json.loads(FORMATS["dsa"].example)
+    assert read_problem(FORMATS["dsa"].document)[0].buffers
+    document["metadata"] = {"log": [[0]] * 1_200_000}
+    data = json.dumps(document, separators=(",", ":")).encode()
+    assert read_problem(data)[0].buffers == read_problem(FORMATS["dsa"].document)[0].buffers
