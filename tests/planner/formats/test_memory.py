@@ -10,10 +10,11 @@ import pytest
 
 from planner.formats import FORMATS, read_problem
 from scripts.measure.reading import MIB, taken
-from scripts.measure.reading_files import PLAIN
+from scripts.measure.reading_files import FILES, PLAIN
 
 DOCS = Path(__file__).parents[3] / "docs" / "format.md"
 LENGTH = 2 * MIB
+FEW = 6
 SLACK = 8 * MIB
 """What is worked out of a chunk at a time, however long the file is."""
 
@@ -39,6 +40,14 @@ def test_reading_takes_no_more_than_is_said(name: str, tmp_path: Path) -> None:
     more, said = taken(name, data[:-20], tmp_path)
     assert said != "DIED"
     assert more < cut * len(data) + SLACK
+
+
+@pytest.mark.parametrize("name", ["empty lists", "empty objects", "zeros", "pairs"])
+def test_lists_that_hold_something_else_take_a_few_times_their_length(name: str, tmp_path: Path) -> None:
+    data = FILES["memplan", name](2 * LENGTH)
+    more, said = taken("memplan", data, tmp_path)
+    assert said in ("wrong_type", "missing_field")
+    assert more < FEW * len(data) + SLACK
 
 
 def test_metadata_may_hold_short_records_by_the_million() -> None:

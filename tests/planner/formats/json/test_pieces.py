@@ -77,11 +77,16 @@ def test_a_quick_look_takes_what_is_sound(item: bytes, is_quick: bool) -> None:
 def test_marks_are_those_of_the_document() -> None:
     data = b'{"a": [1, [2, 3], {"b,": 4, "c": "]"}], "d": [[], 5]}'
     marks = pieces.Marks.of(data)
+    assert marks is not None
     assert marks.deepest == 3
     for begin, end in (0, len(data)), (6, 38), (10, 16), (45, 52):
         span = pieces.Span(begin, end)
         assert data[begin] in b"[{"
         assert [*pieces.pieces(data, span, marks)] == [*pieces.pieces(data, span)]
+
+
+def test_a_document_of_marks_alone_has_none() -> None:
+    assert pieces.Marks.of(b"[" + b"[]," * 100 + b"[]]") is None
 
 
 @effort(120, 20000)
