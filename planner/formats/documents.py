@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,22 +62,6 @@ def require_format(scanned: Scanned, wanted: str, what: str) -> None:
 
 LEAST_BYTES = 24 * FEW
 """A shorter document has few buffers."""
-_PIECE = 1 << 16
-"""Bytes that are decoded at once."""
-
-
-def undecodable(data: bytes) -> int | None:
-    """The first byte that is not UTF-8; None if all of it is."""
-    if data.isascii():
-        return None
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for begin in range(0, len(data), _PIECE):
-        kept = len(decoder.getstate()[0])
-        try:
-            decoder.decode(data[begin : begin + _PIECE], begin + _PIECE >= len(data))
-        except UnicodeDecodeError as error:
-            return begin - kept + error.start
-    return None
 
 
 class Source:

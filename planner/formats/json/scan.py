@@ -17,7 +17,6 @@ from ...checks.limits import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
 from ...checks.report import Report, bad_input
 from ...model.deadline import LOOK_EVERY, look
 from ...model.errors import Code
-from ..documents import undecodable
 from .pieces import LARGE, PIECE, Marks, Piece, Span, container, deepest, member, pieces, root
 
 WIDE = 1000
@@ -218,6 +217,20 @@ def _require_text(data: bytes) -> None:
 
         place, _ = exact_scan(data[:byte].decode("utf-8"), Report())
         raise bad_input(Code.INVALID_JSON, place, f"is not UTF-8: byte {byte} cannot be decoded")
+
+
+def undecodable(data: bytes) -> int | None:
+    """The first byte that is not UTF-8; None if all of it is."""
+    if data.isascii():
+        return None
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for begin in range(0, len(data), PIECE):
+        kept = len(decoder.getstate()[0])
+        try:
+            decoder.decode(data[begin : begin + PIECE], begin + PIECE >= len(data))
+        except UnicodeDecodeError as error:
+            return begin - kept + error.start
+    return None
 
 
 def _has_long_numbers(data: bytes) -> bool:

@@ -21,8 +21,9 @@ from ...facts.intervals import merged
 from ...model.deadline import tick
 from ...model.errors import BadInput, Code
 from ...model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Lifetimes, Pool, Problem
-from ..documents import LEAST_BYTES, Source, undecodable
+from ..documents import LEAST_BYTES, Source
 from ..gathered import Gathered
+from ..json.scan import undecodable
 
 _COLUMNS = {
     "id": "id",
