@@ -1,6 +1,6 @@
 """Chrome traces (chrome://tracing, Perfetto): memory events of PyTorch's profiler, and buffers as bars, as memplan writes them.
 
-A bar (`ph` X) whose `args` have a `size` is a buffer from `ts` to `ts + dur`; its `pid` is the memory. Events named `[memory]` allocate `Bytes` at
+A bar (`ph` X) whose `args` have a `size`, and perhaps an `alignment`, is a buffer from `ts` to `ts + dur`; its `pid` is the memory. Events named `[memory]` allocate `Bytes` at
 `Addr`, or free them if that is negative. All others are passed over.
 """
 
@@ -35,6 +35,7 @@ class _Bar(NamedTuple):
     pool: str
     hint: int | None
     place: Place
+    alignment: int = 1
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
@@ -67,12 +68,13 @@ def _bars(events: list[Any], at: Place, report: Report) -> list[_Bar]:
         if event.get("ph") == "X" and "size" in said:
             size = _whole(said, "size", (*place, "args"), report)
             hint = _whole(said, "offset", (*place, "args"), report) if "offset" in said else None
+            alignment = max(_whole(said, "alignment", (*place, "args"), report), 1) if "alignment" in said else 1
             start, length = (_time(event, key, place, report) for key in ("ts", "dur"))
             pool = said.get("pool", event.get("pid", "memory"))
             if not isinstance(name, str) or not name:
                 report.add(Code.MISSING_FIELD, (*place, "name"), "a buffer has a name")
             else:
-                found.append(_Bar(name, size, start, start + max(length, 0), str(pool), hint, place))
+                found.append(_Bar(name, size, start, start + max(length, 0), str(pool), hint, place, alignment))
         elif name == MEMORY and "Bytes" in said:
             amount, address = said["Bytes"], said.get("Addr")
             if type(amount) is not int or abs(amount) > MAX_ADDRESS:
@@ -108,7 +110,7 @@ def _problem(bars: list[_Bar], report: Report) -> Problem:
     live: dict[str, list[tuple[int, int]]] = {}
     for bar in in_time(bars, "reading", "bar"):
         known = first.setdefault(bar.id, bar)
-        if (known.size, known.pool, known.hint) != (bar.size, bar.pool, bar.hint):
+        if known._replace(start=bar.start, end=bar.end, place=bar.place) != bar:
             text = f"{quoted(bar.id)} was another buffer before: of another size, or in another place"
             report.add(Code.DUPLICATE_ID, (*bar.place, "name"), text)
         start = tick(bar.start)
@@ -117,7 +119,7 @@ def _problem(bars: list[_Bar], report: Report) -> Problem:
             live.setdefault(bar.id, []).append((start, end))
     pools = tuple(Pool(name) for name in dict.fromkeys(bar.pool for bar in first.values()))
     buffers = tuple(
-        Buffer(id_, bar.size, live=merged(live.get(id_, ())), pools=(bar.pool,), hint=bar.hint)
+        Buffer(id_, bar.size, bar.alignment, live=merged(live.get(id_, ())), pools=(bar.pool,), hint=bar.hint)
         for id_, bar in first.items()
     )
     return Problem(buffers, pools, lifetimes=Lifetimes.HALF_OPEN)
@@ -159,6 +161,8 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
         place = where.get(buffer.id)
         pool = place.pool if place is not None else (buffer.pools or names)[0]
         args: dict[str, Any] = {"size": buffer.size, "pool": pool}
+        if buffer.alignment > 1:
+            args["alignment"] = buffer.alignment
         if place is not None:
             args["offset"] = place.offset
         for start, end in merged(buffer.live or ()):

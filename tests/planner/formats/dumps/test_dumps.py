@@ -115,3 +115,8 @@ def test_a_gap_with_a_window_keeps_that_part() -> None:
 def test_a_file_of_omnimalloc_says_kinds_and_where_its_memory_begins() -> None:
     problem = read("# pool_offset=4096\r\nid,lower,upper,size,kind\n7,0,2,64,INPUT\n", "minimalloc")
     assert (problem.pools[0].base, problem.buffers[0].kind) == (4096, "input")
+
+
+def test_bars_keep_alignments() -> None:
+    problem = read_problem(b"id,lower,upper,size,alignment\na,0,2,8,64\nb,1,3,8,1\n")[0]
+    assert [buffer.alignment for buffer in read(write(problem)).buffers] == [64, 1]
