@@ -218,9 +218,10 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         if outcome.value is not None and outcome.value <= value:
             return outcome
         reproducible = outcome.reproducible and not is_late
-        return replace(
+        quick = replace(
             outcome, placement=found, value=value, solver=outcome.solver or "greedy", reproducible=reproducible
         )
+        return replace(quick, stop=StopReason.PROVED) if quick.is_optimal else quick
 
     def verify(self, made: Plan) -> Sequence[VerifyFinding]:
         return verify(self.problem, made, made.problem_digest)

@@ -6,6 +6,7 @@ import random
 import time
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -30,6 +31,7 @@ from planner import (
 from planner.formats import write_plan
 from planner.model.plan import Plan, Run
 from planner.planning.options.preference import Preference, Stability
+from planner.planning.placing import solving
 from solvers.model.errors import SolverFailed
 from solvers.model.instance import Placement
 from solvers.model.outcome import Outcome
@@ -243,3 +245,14 @@ def test_devices_that_share_a_pool_are_warned_of() -> None:
     assert any("give each device a pool of its own" in warning for warning in plan(apart).warnings)
     alike = replace(PAIR, buffers=tuple(replace(b, device="gpu") for b in PAIR.buffers))
     assert plan(alike).warnings == plan(PAIR).warnings == ()
+
+
+def test_a_quick_plan_that_meets_the_bound_is_proven_although_solvers_had_too_little_time() -> None:
+    problem = Problem((Buffer("a", 16, live=((0, 2),)), Buffer("b", 8, live=((1, 3),))))
+
+    def late(*given: Any) -> Outcome:
+        return replace(solve(*given), placement=None, value=None, stop=StopReason.TIME_LIMIT, reproducible=False)
+
+    with patch.object(solving, "solve", late):
+        made = plan(problem)
+    assert (made.status, made.stop, made.warnings) == (PlanStatus.OPTIMAL, StopReason.PROVED, ())
