@@ -111,5 +111,7 @@ def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, repor
 
 
 def _several(item: TypeAdapter[Any]) -> SchemaValidator:
-    """Of a list of such items."""
-    return SchemaValidator(core_schema.list_schema(item.core_schema, fail_fast=True))
+    """Of a list of such items, as strict as each by itself: an adapter's configuration is not part of its schema."""
+    return SchemaValidator(
+        core_schema.list_schema(item.core_schema, fail_fast=True), core_schema.CoreConfig(strict=True)
+    )

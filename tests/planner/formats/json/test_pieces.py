@@ -108,6 +108,13 @@ def _plain(value: Any) -> Any:
     return {key: _plain(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
+@pytest.mark.parametrize("item", [[True, True, 5], ["0", 1, 5], [0.0, 1, 5]])
+def test_items_of_later_pieces_are_read_as_strictly(item: list[Any]) -> None:
+    data = json.dumps({"lifetimes": "inclusive", "intervals": [[0, 1, 2]] * 9 + [item]}).encode()
+    with small(), pytest.raises(BadInput, match="/intervals/9/0: must be an integer"):
+        read_problem(data)
+
+
 @effort(60, 10000)
 @given(mutations())
 def test_reading_in_pieces_gives_the_same(data: bytes) -> None:
