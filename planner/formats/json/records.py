@@ -298,7 +298,8 @@ def _shape(written: bytes) -> _Shape:
         return b"%d" % counted
 
     try:
-        pairs: Any = json.loads(re.sub(b"0", number, written[1:] + b"}"), object_pairs_hook=tuple)
+        text = re.sub(b"0", number, written[1:] + b"}").decode("utf-8")  # of bytes it takes halves of surrogates, too
+        pairs: Any = json.loads(text, object_pairs_hook=tuple)
     except ValueError:
         raise _Unusual from None
     fields = dict(pairs)

@@ -81,7 +81,9 @@ def _add_items(
             continue
         text = data[piece.begin : piece.end]
         if piece.is_large:
-            found.extend([_large(wire, part, text, (*path, piece.first), len(data), report)])
+            item = _large(wire, part, text, (*path, piece.first), len(data), report)
+            if not report:
+                found.extend([item])
             continue
         if not report:
             try:

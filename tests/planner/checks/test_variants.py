@@ -128,6 +128,20 @@ def test_what_the_alternatives_contradict_of_the_problem_is_found() -> None:
     assert wrong(bad) == [("contradiction", FIRST)]
 
 
+@pytest.mark.parametrize(
+    "alternative",
+    [
+        {"buffers": [buffer("n")]},
+        {"live": [{"buffer": "x", "live": [[8, 9]]}]},
+        {"constraints": {"conflicts": [["x", "y"]]}},
+    ],
+)
+def test_it_may_be_said_where_buffers_were(alternative: dict[str, Any]) -> None:
+    """Of the problem's own, whichever of them an alternative touches."""
+    was = [{"buffer": id_, "pool": "default", "offset": 0} for id_ in ("x", "y")]
+    assert len(read(document(alternative) | {"objective": {"was": was}}).was) == 2
+
+
 def test_the_field_may_be_written_with_escapes() -> None:
     whole = document()
     assert read(json.dumps(whole).replace('"variants"', '"vari\\u0061nts"').encode()) == read(whole)

@@ -186,6 +186,8 @@ def test_large_files_are_read_in_columns() -> None:
         b'{"id": 1, "size": 1, "live": [[0, 1]], "kind": "x1"}',
         b'{"id": 1, "size": 1, "live": [[0, 1]], "kind": null}',
         b'{"id": 1, "size": 1, "live": [[0, 1]], "kind": "}"}',
+        b'{"id": 1, "size": 1, "live": [[0, 1]], "kind": "\xed\xa0\x80"}',
+        b'{"id": 1, "size": 1, "live": [[0, 1]], "fixed": {"pool": "\xed\xa0\x80"}}',
         b'{"id": 1, "size": 1, "live": [[0, 1]], "fixed": {}}',
         b'{"id": 1, "size": 1, "live": [[0, 1]], "fixed": {"pool": "a", "pool": "a"}}',
         b'{"id": 1, "size": 1, "live": [[0, 1]], "fixed": [["pool", "a"]]}',

@@ -115,6 +115,14 @@ def test_items_of_later_pieces_are_read_as_strictly(item: list[Any]) -> None:
         read_problem(data)
 
 
+@pytest.mark.parametrize("item", ["a" * 200, [0, 1, "2" * 200], {"a" * 30: 1}])
+def test_a_wrong_item_that_is_longer_than_a_piece_is_reported(item: Any) -> None:
+    data = json.dumps({"lifetimes": "inclusive", "intervals": [[0, 1, 2]] * 9 + [item, [0, 1, "2"]]}).encode()
+    with small(), pytest.raises(BadInput) as caught:
+        read_problem(data)
+    assert {f.pointer.split("/")[2] for f in caught.value.findings} == {"9", "10"}
+
+
 @effort(60, 10000)
 @given(mutations())
 def test_reading_in_pieces_gives_the_same(data: bytes) -> None:
