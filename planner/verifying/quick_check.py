@@ -18,7 +18,7 @@ from solvers.model.outcome import Proof
 from ..facts.colocation import groups
 from ..facts.figures import amounts
 from ..facts.intervals import merged
-from ..facts.sweep import Integers, Piece, Pieces, all_apart, exact_array
+from ..facts.sweep import SUMMABLE, Integers, Piece, Pieces, all_apart, exact_array
 from ..model.columns import BufferColumns, PlacementColumns, ids, restricted
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Figures, Pool, Problem, is_of_peaks
@@ -151,9 +151,11 @@ def _placed(problem: Problem, known: Figures, places: Sequence[Placement]) -> tu
             return None
         low = exact_array([place.offset for place in places])
         number = np.array([pools[place.pool] for place in places], dtype=np.int64)
+    if (low < 0).any() or (low >= SUMMABLE).any():  # columns of int64 would wrap around in sums
+        return None
     address = low + exact_array([pool.base or 0 for pool in problem.pools])[number]
     alignment = exact_array([pool.alignment for pool in problem.pools])[number]
-    if (low < 0).any() or (address % alignment).any() or (address % known.alignment).any():
+    if (address % alignment).any() or (address % known.alignment).any():
         return None
     return low, number
 

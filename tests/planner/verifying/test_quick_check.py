@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from planner import Buffer, Options, Plan, Pool, Problem, plan, verify
 from planner.generate import Request, generate
+from planner.model.columns import BufferColumns, PlacementColumns
 from planner.model.plan import PlanStatus
 from planner.model.problem import Colocation, Constraints, Fixed
 from planner.verifying.quick_check import is_plainly_right
@@ -172,6 +174,18 @@ def test_views_that_have_no_bytes_are_simple() -> None:
     problem = Problem((base, view), (Pool("p"),), constraints=ties)
     made = plan(problem, OPTIONS)
     assert is_plainly_right(problem, made, made.problem_digest)
+
+
+def test_offsets_whose_sums_no_array_holds_are_not_accepted() -> None:
+    number = np.arange(3)
+    eight = np.full(3, 8)
+    problem = Problem(BufferColumns(range(3), eight, number + 1, number, number + 1), (Pool("p"),))
+    made = plan(problem, OPTIONS)
+    for offset, is_right in (0, True), ((1 << 63) - 8, False), ((1 << 63) - 2, False):
+        places = PlacementColumns(range(3), "p", np.array([0, offset, 0]), eight)
+        found = replace(made, placements=places)
+        assert is_plainly_right(problem, found, made.problem_digest) == is_right
+        assert (not verify(problem, found)) == is_right
 
 
 def test_very_many_views_are_left_to_others() -> None:
