@@ -97,6 +97,8 @@ class Marks(NamedTuple):
     levels: Ints
     """How deep each comma stands; of a bracket, how deep what is within it stands, below 0."""
     deepest: int
+    length: int
+    """Of the document."""
 
     @classmethod
     def of(cls, data: bytes) -> Marks | None:
@@ -113,7 +115,7 @@ class Marks(NamedTuple):
             places[count : count + len(found)] = found + begin
             levels[count : count + len(found)] = np.where(raw[found] == COMMA, here[found], -here[found])
             count += len(found)
-        return cls(places[:count], levels[:count], deepest)
+        return cls(places[:count], levels[:count], deepest, len(data))
 
     def commas(self, span: Span) -> Ints:
         """Those between the children of a list or an object."""

@@ -38,8 +38,12 @@ def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
 def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     """The document as plain Python objects. Raises BadInput as `validated` does."""
     parts, length = wire.lists(), len(data)
-    data = without(data, wire.unread, scanned.marks)
-    marks = scanned.marks if len(data) == length else None
+    marks = scanned.marks
+    if marks is not None and marks.length < length:  # of the document without its buffers
+        marks = None
+    data = without(data, wire.unread, marks)
+    if len(data) < length:
+        marks = None
     lists = sorted(long_lists(data, parts, marks), key=lambda found: found[1])
     rest = shortened(data, [span for _, span in lists], marks)
     require_room(rest, length, (), VALIDATED)

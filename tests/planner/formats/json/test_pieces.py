@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.formats import documents as documents_module
 from planner.formats import read_problem
 from planner.formats.documents import Source
 from planner.formats.json import loading, pieces, scan, validate
@@ -121,6 +122,21 @@ def test_a_wrong_item_that_is_longer_than_a_piece_is_reported(item: Any) -> None
     with small(), pytest.raises(BadInput) as caught:
         read_problem(data)
     assert {f.pointer.split("/")[2] for f in caught.value.findings} == {"9", "10"}
+
+
+def test_marks_are_not_those_of_a_document_without_its_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its buffers are so many bytes that its own commas, without them, would stand around what is in the note."""
+    monkeypatch.setattr(documents_module, "LEAST_BYTES", 0)
+    record = '{"id": 0, "size": 8, "live": [[0, 1]]}'
+    buffers = record + f", {record}" * 9
+    own, other = json.dumps([[0, 1, 2]] * 9), '"intervals": ' + json.dumps([[7, 8, 9]] * 5)
+    begun = f'{{"lifetimes": "half_open", "intervals": {own}, "buffers": [{buffers}], "note": {{"a": 1,'
+    first = f'{begun}{other}}}, "p": "'
+    second = first.ljust(len(begun) - 1 + len(buffers) - 1, "x") + '", "q": "'
+    data = (second.ljust(len(begun) + len(other) + len(buffers) - 1, "x") + '", "r": 1}').encode()
+    assert Source(data).taken is not None
+    with small():
+        assert len(read_problem(data, format="usmp")[0].buffers) == 9
 
 
 @effort(60, 10000)
