@@ -48,9 +48,8 @@ class LinesFile:
     def append(self, line: str) -> None:
         """One more line, on the disk a second later at most. Raises OSError."""
         assert self._stream is not None
-        self._stream.write(
-            line.encode(errors="backslashreplace") + b"\n"
-        )  # as JSON has what is no UTF-8 in a file's name
+        said = line.encode(errors="backslashreplace")  # what is no UTF-8 in a file's name, as JSON has it
+        self._stream.write(said + b"\n")
         self._stream.flush()
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self._sync()

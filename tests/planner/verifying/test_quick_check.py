@@ -137,19 +137,11 @@ def test_nor_where_buffers_have_rules_of_their_own(seed: int, make: Callable[[in
     assert refused > 60
 
 
-def test_buffers_at_home_in_several_pools_are_simple() -> None:
+@pytest.mark.parametrize("made_up", [problem_with_rules, problem_with_views])
+def test_buffers_at_home_in_several_pools_are_simple_and_so_are_views(made_up: Callable[[int], Problem]) -> None:
     accepted = 0
     for seed in range(12):
-        problem = problem_with_rules(seed)
-        made = plan(problem, OPTIONS)
-        accepted += is_plainly_right(problem, made, made.problem_digest)
-    assert accepted > 3
-
-
-def test_views_are_simple() -> None:
-    accepted = 0
-    for seed in range(12):
-        problem = problem_with_views(seed)
+        problem = made_up(seed)
         made = plan(problem, OPTIONS)
         accepted += is_plainly_right(problem, made, made.problem_digest)
     assert accepted > 3

@@ -86,16 +86,13 @@ def _require_same_sizes(problem: Problem, plan: Plan) -> None:
     """Raises BadInput for a plan of another problem, which would be drawn with the wrong sizes."""
     sizes = {buffer.id: buffer.size for buffer in as_chosen(problem, plan).buffers}
     for number, place in enumerate(plan.placements):
-        if place.id not in sizes:
-            raise _of_another(number, "id", Code.UNKNOWN_BUFFER, f"buffer {echo(place.id)} is not in the problem")
-        if sizes[place.id] != place.size:
-            text = f"buffer {echo(place.id)} has {sizes[place.id]} bytes in the problem"
-            raise _of_another(number, "size", Code.CONTRADICTION, text)
-
-
-def _of_another(number: int, field: str, code: Code, text: str) -> BadInput:
-    advice = "--problem-before names that of the older plan, if it was another"
-    return BadInput(Finding(code, f"/placements/{number}/{field}", f"{text}; {advice}"))
+        size = sizes.get(place.id)
+        if size != place.size:
+            field, what = (
+                ("id", "is not in the problem") if size is None else ("size", f"has {size} bytes in the problem")
+            )
+            text = f"buffer {echo(place.id)} {what}; --problem-before names that of the older plan, if it was another"
+            raise BadInput(Finding(Code.CONTRADICTION, f"/placements/{number}/{field}", text))
 
 
 def _show(found: Difference) -> None:
