@@ -118,6 +118,8 @@ def numbers_in(text: str, most: int) -> set[int]:
         if not all(each.isascii() and each.isdigit() and len(each) <= 9 for each in ends):
             raise bad_option("have", "lines are said as in 0-511,600")
         low, high = map(int, ends)
+        if low > high:
+            raise bad_option("have", f"{low} to {high} goes backwards: the first line comes first")
         if high - low >= most or len(found) > most:
             raise too_large(f"a batch has {most} lines at most")
         found.update(range(low, high + 1))

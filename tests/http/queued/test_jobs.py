@@ -222,7 +222,7 @@ def test_a_batch_answers_line_by_line(service: Served) -> None:
     assert {job["line"]: job["state"] for job in listed} == {0: "succeeded", 1: "succeeded", 2: "failed", 3: "failed"}
     rest = service.client.get(response.headers["location"] + "?have=0-1,3").text.splitlines()
     assert [json.loads(line).get("line") for line in rest] == [None, 2, None]
-    for have in ("x", "1-", "2-1-", "-1"):
+    for have in ("x", "1-", "2-1", "2-1-", "-1"):
         assert refusal(service.client.get(f"{response.headers['location']}?have={have}"))["code"] == "invalid_option"
 
 
