@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.running.distribution import APART, EARLY, part, rank
+from tests.running.distribution import APART, EARLY, LATE, begins_at_end, part, rank
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("path", sorted({*EARLY, *APART}))
+@pytest.mark.parametrize("path", sorted({*EARLY, *LATE, *APART}))
 def test_what_it_names_is_there(path: str) -> None:
     assert (ROOT / path).exists()
 
@@ -21,12 +21,19 @@ def test_a_file_stays_together_unless_its_tests_take_long_alone() -> None:
     assert part("tests/project/test_skips.py::test_a[1]") != part("tests/project/test_skips.py::test_a[2]")
 
 
-def test_the_long_ones_begin_first() -> None:
-    quick = "tests/planner/planning/placing/test_starting.py::a"
+def test_what_waits_stands_first_and_what_computes_last_with_the_long_ones_at_both_ends() -> None:
     order = [
         "tests/http/faults/test_kill_matrix.py::a",
         "tests/http/queued/test_jobs.py::a",
         "tests/web/test_page.py::a",
-        quick,
+        "tests/api/test_settings.py::a",
+        "tests/planner/planning/placing/test_starting.py::a",
+        "tests/property/test_oracle.py::a",
+        "tests/property/test_growth.py::a",
     ]
-    assert sorted([quick, order[2], order[0], order[1]], key=rank) == order
+    shuffled = order[::-1]
+    assert sorted(shuffled, key=rank) == order
+
+
+def test_a_third_of_the_processes_begins_at_the_end() -> None:
+    assert [begins_at_end(number) for number in range(1, 7)] == [False, False, True] * 2

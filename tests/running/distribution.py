@@ -1,6 +1,7 @@
 """Which test runs where and when, for several processes side by side (tests/running/side_by_side.py).
 
-A file's tests stay together, so that the service it starts is started once; what takes long begins first, so that nobody is left alone with it.
+A file's tests stay together, so that the service it starts is started once. A third of the processes takes what computes, from the end, while the others wait for
+what they have started: both cores are busy from the first second to the last. What takes long begins first at both ends, so that nobody is left alone with it.
 """
 
 from __future__ import annotations
@@ -13,19 +14,29 @@ EARLY = (
     "tests/http/faults/test_lifecycle.py",
     "tests/project/documents/test_readme.py",
     "tests/api/routes/openapi/test_open_api.py",
-    "tests/property/test_brute_force.py",
     "tests/http/faults/test_worker.py",
     "tests/http/faults/test_store_faults.py",
     "tests/api/jobs/test_every_runner.py",
     "tests/project/test_skips.py",
     "tests/http",
     "tests/web",
-    "tests/contract",
+    "tests/project/documents/test_demo.py",
+    "tests/planner/many",
+    "tests/planner/bench",
+)
+"""Begin in this order, before all others: most of their time they wait."""
+LATE = (
+    "tests/planner/formats",
+    "tests/planner/graph",
+    "tests/planner/planning",
+    "tests/solvers",
     "tests/corpus",
     "tests/property",
-    "tests/project/documents/test_demo.py",
+    "tests/contract",
+    "tests/property/test_brute_force.py",
+    "tests/property/test_growth.py",
 )
-"""Begin in this order, before all others: those that wait beside those that compute, as long as there are both."""
+"""Come last, in this order, for whoever begins at the end: they compute."""
 APART = (
     "tests/api/jobs/queue/test_consumer.py",
     "tests/property/test_brute_force.py",
@@ -41,6 +52,17 @@ def part(nodeid: str) -> str:
 
 
 def rank(nodeid: str) -> int:
-    """Lower ones begin earlier."""
+    """Lower ones stand nearer to the beginning."""
     file = nodeid.partition("::")[0]
-    return next((i for i, path in enumerate(EARLY) if file == path or file.startswith(f"{path}/")), len(EARLY))
+    early = next((i for i, path in enumerate(EARLY) if _is_of(file, path)), len(EARLY))
+    late = next((i for i, path in reversed([*enumerate(LATE, 1)]) if _is_of(file, path)), 0)
+    return early + late
+
+
+def _is_of(file: str, path: str) -> bool:
+    return file == path or file.startswith(f"{path}/")
+
+
+def begins_at_end(number: int) -> bool:
+    """Whether the process of this number, from 1, takes the last of what is left."""
+    return number % 3 == 0

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from tests.running.distribution import part, rank
+from tests.running.distribution import begins_at_end, part, rank
 
 ENDING_SECONDS = 20.0
 """So long a process may take to take down what its tests share."""
@@ -46,9 +46,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 class Worker:
     """A process that runs tests, as seen from the one that hands them out."""
 
-    def __init__(self, pid: int, line: Connection) -> None:
+    def __init__(self, pid: int, line: Connection, *, at_end: bool) -> None:
         self.pid = pid
         self.line = line
+        self.at_end = at_end
+        """Whether it takes the last of what is left."""
         self.held: deque[int] = deque()
         """What it was given and has not ended."""
 
@@ -107,7 +109,7 @@ class Crew:
                 other.close()
             _work(self._session, its, self._started)
         its.close()
-        self._workers[ours] = Worker(pid, ours)
+        self._workers[ours] = Worker(pid, ours, at_end=begins_at_end(self._started))
 
     def _listen(self, worker: Worker) -> None:
         """To what one of them says: that it wants more, which test it has ended and how, or what it failed of; it may also have died."""
@@ -117,7 +119,9 @@ class Crew:
             self._ended(worker)
             return
         if said is None:
-            more = self._left.popleft() if self._left and not self._is_over() else []
+            more = list[int]()
+            if self._left and not self._is_over():
+                more = self._left.pop() if worker.at_end else self._left.popleft()
             worker.held.extend(more)
             worker.line.send(more)
         elif isinstance(said, str):
