@@ -19,6 +19,9 @@ from planner.model.errors import BadInput
 from scripts.measure.reading_files import FILES
 
 MIB = 1 << 20
+FORKING = multiprocessing.get_context("forkserver")
+FORKING.set_forkserver_preload(["scripts.measure.reading"])
+"""Each process is forked from one that has imported what reads, and has read nothing."""
 
 
 def resident(word: str) -> int:
@@ -52,7 +55,7 @@ def taken(format_: str, data: bytes, folder: Path) -> tuple[int, str]:
     path = folder / "measured"
     path.write_bytes(data)
     here, there = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.get_context("spawn").Process(target=measure, args=(format_, str(path), there))
+    child = FORKING.Process(target=measure, args=(format_, str(path), there))
     child.start()
     there.close()
     try:

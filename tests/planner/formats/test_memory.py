@@ -44,7 +44,7 @@ def test_reading_takes_no_more_than_is_said(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["empty lists", "empty objects", "zeros", "pairs"])
 def test_lists_that_hold_something_else_take_a_few_times_their_length(name: str, tmp_path: Path) -> None:
-    data = FILES["memplan", name](2 * LENGTH)
+    data = FILES["memplan", name](LENGTH)
     more, said = taken("memplan", data, tmp_path)
     assert said in ("wrong_type", "missing_field")
     assert more < FEW * len(data) + SLACK
