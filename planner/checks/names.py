@@ -176,8 +176,8 @@ def _is_plain_pool(pool: Pool) -> bool:
     return (
         type(pool.name) is str
         and 0 < len(pool.name) <= MAX_TEXT
-        and type(pool.size) is type(pool.alignment) is type(pool.cost) is type(pool.rank) is int
-        and 0 <= pool.size <= MAX_ADDRESS
+        and type(pool.alignment) is type(pool.cost) is type(pool.rank) is int
+        and (pool.size is None or (type(pool.size) is int and 0 <= pool.size <= MAX_ADDRESS))
         and 1 <= pool.alignment <= MAX_ADDRESS
         and 0 <= pool.cost <= MAX_ADDRESS
         and 0 <= pool.rank <= MAX_ADDRESS

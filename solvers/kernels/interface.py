@@ -7,6 +7,7 @@ machines without a compiler and as the oracle of the tests. They make the same d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -20,6 +21,57 @@ Report: TypeAlias = Callable[[Ints | None], bool]
 
 SearchReport: TypeAlias = Callable[[Ints | None, int], bool]
 """The same, and told the bound."""
+
+
+class Hurry(IntEnum):
+    """What placing by birth is told when it asks."""
+
+    NO = 0
+    LATE = 1
+    """What is left goes to pools that nobody has been in yet, or gets no room."""
+    GIVE_UP = 2
+
+
+class Rooms(NamedTuple):
+    """Pools in the order in which they are tried. All of int64 and contiguous, one number a pool but for `taken`."""
+
+    end: Ints
+    alignment: Ints
+    base: Ints
+    entered: Ints
+    """1: somebody has a place there already."""
+    taken: Ints
+    """Ranges that are not free: pool, low, high, one after the other, by pool and address."""
+
+
+class Units(NamedTuple):
+    """Groups that must share a pool, unit by unit in the order in which they are placed: by their births, but for those that are fixed.
+
+    All of int64 and contiguous. Rows of several numbers stand one after the other; `…_begin` says where each begins, and last where all end.
+    """
+
+    birth: Ints
+    death: Ints
+    """What ends when another begins makes room for it."""
+    group_begin: Ints
+    listed: Ints
+    """The pools that the unit may be in: 0 all, 1 the first list, and so on."""
+    set_begin: Ints
+    sets: Ints
+    """Units of one set are in different pools."""
+    height: Ints
+    """Here and below, one number a group."""
+    modulus: Ints
+    residue: Ints
+    """It begins where its base and that of its pool together leave this residue; or only where they are it, if the modulus is 0."""
+    stride: Ints
+    """What its members' distances have in common, which the pool's alignment must divide; 0: there is one member."""
+    most: Ints
+    """The greatest base."""
+    fixed: Ints
+    """The base that is decided, whose range is taken; -1: none."""
+    list_begin: Ints
+    list_pools: Ints
 
 
 class BadKernelInput(SolverError):
@@ -44,6 +96,15 @@ class Kernels(Protocol):
 
     def apart(self, starts: Ints, ends: Ints, pools: Ints, lows: Ints, highs: Ints) -> bool:
         """Has no address of a pool two rects at any time? Empty rects cover nothing."""
+
+    def by_birth(
+        self, rooms: Rooms, units: Units, tries: int, late_tries: int, ask: Callable[[bool], int]
+    ) -> tuple[Ints, Ints] | None:
+        """The pool of each unit and the base of each group: each unit in turn goes to the first pool with room. None if one finds none.
+
+        `ask` is called every now and then and may raise; with true, after so many tries in vain, it says whether there is a Hurry. From then on
+        `late_tries` pools that nobody has been in are tried for each unit.
+        """
 
     def greedy(
         self,

@@ -6,41 +6,28 @@ these alone. What they prove holds of those pools, not of all, so the bounds her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import LINEAR_TERMS, Choice, Linear, Term
-from solvers.model.outcome import Proof
 
-from ...facts.costs import access_cost, cost_of_moves, is_used
+from ...facts.costs import access_cost, cost_of_moves, is_used, weighs_moves
 from ...facts.digest import digest
-from ...facts.intervals import merged
 from ...facts.places import Places
-from ...model.deadline import in_time, look
-from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
-from ...model.problem import Buffer, BufferId, Constraints, Problem
+from ...model.columns import ids, sizes
+from ...model.deadline import look
+from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
+from ...model.problem import Constraints, Problem
 from .by_birth import plan_by_birth
+from .easy_bounds import LOOKING, easy_bound
 from .lifting import unproven_plan
 from .lowering import FEW_POOLS, MOST_PLACES
 
-LOOKING = "looking at the pools of"
-LOOK_EVERY = 128
-"""Buffers: each may have to be held against all pools."""
 SPARE_POOLS = 8
 """Beside the pools that the quick plan needs, solvers get as many more to choose from."""
 SOLVER = "greedy"
 """Who made the quick plan: it places one buffer after the other."""
-
-
-class _Bound(NamedTuple):
-    """What is proven of the whole problem."""
-
-    certificates: tuple[PlanCertificate, ...] = ()
-    sum_of_peaks: int = 0
-    """Each peak times its pool's cost."""
-    is_infeasible: bool = False
 
 
 class ManyPools:
@@ -50,17 +37,17 @@ class ManyPools:
         self.problem = problem
         self._places = Places(problem)
         self._order = _in_order(problem)
-        self._lists: dict[int, tuple[str, ...]] = {}
-        """By identity."""
-        self._equal: dict[tuple[str, ...], tuple[str, ...]] = {}
         look(LOOKING)
-        self._bound = self._refusal() or self._busiest()
+        self._bound = easy_bound(problem, self._places)
         look(LOOKING)
         quick = None if self._bound.is_infeasible else plan_by_birth(self._places, self._order, stopped)
         self._quick = (
             None
             if quick is None
-            else tuple(Placement(buffer.id, *quick[i], buffer.size) for i, buffer in enumerate(problem.buffers))
+            else tuple(
+                Placement(id_, pool, offset, size)
+                for id_, (pool, offset), size in zip(ids(problem.buffers), quick, sizes(problem.buffers), strict=True)
+            )
         )
         self._stop = None if self._bound.is_infeasible else stopped()
         """Why there is no quick plan, or a hasty one, if there was no time for it."""
@@ -146,101 +133,6 @@ class ManyPools:
                 needed.add(buffer.pools[0])
         return needed
 
-    def _refusal(self) -> _Bound | None:
-        """Proof that nothing fits, where it is easy to see."""
-        places, problem = self._places, self.problem
-        for i, buffer in enumerate(problem.buffers):
-            if i % LOOK_EVERY == 0 or (buffer.pools is not None and len(buffer.pools) > LOOK_EVERY):
-                look(LOOKING)
-            if places.is_homeless(i):
-                certificate = PlanCertificate(Proof.SINGLE_BLOCK, buffer.size, buffers=(buffer.id,))
-                return _Bound((certificate,), is_infeasible=True)
-        look(LOOKING)
-        for group in problem.constraints.different_pool:
-            crowd = self._crowd(group)
-            if crowd:
-                certificate = PlanCertificate(Proof.TOO_FEW_POOLS, len(crowd), buffers=crowd)
-                return _Bound((certificate,), is_infeasible=True)
-        for names, members in self._by_list().items():
-            look(LOOKING)
-            refusal = self._too_much(names, members)
-            if refusal is not None:
-                return refusal
-        return None
-
-    def _crowd(self, group: Sequence[BufferId]) -> tuple[BufferId, ...]:
-        """Members that are more than all the pools there are, or more than the list of pools that each of them has."""
-        if len(group) > len(self.problem.pools):
-            return tuple(group[: len(self.problem.pools) + 1])
-        of_list: dict[tuple[str, ...], list[BufferId]] = {}
-        for id_ in group:
-            names = self.problem.buffers[self._places.index[id_]].pools
-            if names is not None:
-                mine = of_list.setdefault(self._alike(names), [])
-                mine.append(id_)
-                if len(mine) > len(names):
-                    return tuple(mine)
-        return ()
-
-    def _alike(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """One and the same list for all that are equal; to compare long lists takes long, and most buffers have the very same."""
-        known = self._lists.get(id(names))
-        if known is None:
-            known = self._lists[id(names)] = self._equal.setdefault(names, names)
-        return known
-
-    def _by_list(self) -> dict[tuple[str, ...], list[Buffer]]:
-        """The buffers that share their bytes with nobody, by the list of pools that they have."""
-        found: dict[int, list[Buffer]] = {}
-        lists: dict[int, tuple[str, ...]] = {}
-        for buffer in self._alone():
-            if buffer.pools is not None:
-                names = self._alike(buffer.pools)
-                lists[id(names)] = names
-                found.setdefault(id(names), []).append(buffer)
-        return {lists[key]: members for key, members in found.items()}
-
-    def _alone(self) -> list[Buffer]:
-        """The buffers that have bytes at some time, and share none of them."""
-        problem, places = self.problem, self._places
-        shared = {places.index[id_] for pair in problem.constraints.exclusions for id_ in pair}
-        shared.update(i for i in range(len(problem.buffers)) if len(places.group(i).members) > 1)
-        return [buffer for i, buffer in enumerate(problem.buffers) if i not in shared and buffer.live and buffer.size]
-
-    def _too_much(self, names: Sequence[str], members: Sequence[Buffer]) -> _Bound | None:
-        """Proof that nothing fits, if at some time these need more than all of their pools have."""
-        sizes = [self._places.pools[name].size for name in names]
-        room = sum(size or 0 for size in sizes)
-        busiest, most = _busiest_time(members)
-        if None in sizes or busiest is None or most <= room:
-            return None
-        ids = tuple(b.id for b in members if any(start <= busiest < end for start, end in b.live or ()))
-        weights = tuple((name, busiest, 1, 1) for name in names)
-        certificate = PlanCertificate(Proof.POOL_SHARING, most - room, time=busiest, buffers=ids, weights=weights)
-        return _Bound((certificate,), is_infeasible=True)
-
-    def _busiest(self) -> _Bound:
-        """What is live at the busiest time needs room somewhere, wherever that is cheapest."""
-        problem, alone = self.problem, self._alone()
-        busiest, most = _busiest_time(alone)
-        if busiest is None:
-            return _Bound()
-        look(LOOKING)
-        ids = tuple(b.id for b in alone if any(start <= busiest < end for start, end in b.live or ()))
-        cost = min(pool.cost for pool in problem.pools)
-        weights = tuple((pool.name, busiest, max(cost, 1), 1) for pool in problem.pools)
-        room = None
-        if all(pool.size is not None for pool in problem.pools):
-            room = sum(pool.size or 0 for pool in problem.pools)
-        if room is not None and most > room:
-            missing = (most - room) * max(cost, 1)
-            certificate = PlanCertificate(Proof.POOL_SHARING, missing, time=busiest, buffers=ids, weights=weights)
-            return _Bound((certificate,), is_infeasible=True)
-        if not cost:
-            return _Bound()
-        certificate = PlanCertificate(Proof.POOL_SHARING, cost * most, time=busiest, buffers=ids, weights=weights)
-        return _Bound((certificate,), cost * most)
-
     def _nothing_fits(self, made: Plan) -> Plan:
         pools = tuple(PoolUse(pool.name, pool.size, None, 0) for pool in self.problem.pools)
         terms = tuple(TermValue(term, None, None) for term in self.problem.terms)
@@ -309,30 +201,17 @@ class ManyPools:
                 values.append(_reuse_cost(placements, problem))
             else:
                 value = (problem.peak_price if adds.priced else 1) * of_peaks if adds.peaks else 0
-                for buffer, place in zip(problem.buffers, placements, strict=True):
+                each = zip(problem.buffers, placements, strict=True) if adds.choice is not None else ()
+                for buffer, place in each:
                     if adds.choice is Choice.ACCESS and is_used(buffer):
                         value += access_cost(buffer, pools[place.pool])
                     elif adds.choice is Choice.RANK:
                         value += buffer.size * pools[place.pool].rank
-                places = {place.id: (place.pool, place.offset) for place in placements}
-                values.append(value + cost_of_moves(problem, places, term))
+                if weighs_moves(problem):
+                    places = {place.id: (place.pool, place.offset) for place in placements}
+                    value += cost_of_moves(problem, places, term)
+                values.append(value)
         return tuple(values)
-
-
-def _busiest_time(buffers: Iterable[Buffer]) -> tuple[int | None, int]:
-    """The first time at which most bytes are needed, and how many; None: never any."""
-    change: dict[int, int] = {}
-    for buffer in in_time([*buffers], LOOKING):
-        for start, end in merged(buffer.live or ()):
-            change[start] = change.get(start, 0) + buffer.size
-            change[end] = change.get(end, 0) - buffer.size
-    most = load = 0
-    busiest = None
-    for time in in_time(sorted(change), LOOKING):
-        load += change[time]
-        if load > most:
-            most, busiest = load, time
-    return busiest, most
 
 
 def _peaks(placements: Sequence[Placement]) -> dict[str, int]:
@@ -355,7 +234,8 @@ def _reuse_cost(placements: Sequence[Placement], problem: Problem) -> int:
 def _in_order(problem: Problem) -> list[str]:
     """The pools, first those in which a buffer adds least to what is minimised."""
     adds = LINEAR_TERMS.get(problem.terms[0], Linear())
-    typical = max(filter(is_used, problem.buffers), key=lambda buffer: buffer.size, default=None)
+    used = filter(is_used, problem.buffers) if adds.choice is Choice.ACCESS else ()
+    typical = max(used, key=lambda buffer: buffer.size, default=None)
 
     def cost(number: int) -> tuple[int, int, int]:
         pool = problem.pools[number]

@@ -40,6 +40,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 NB_MODULE(_native, m) {
     m.doc() = "The kernels in C++.";
     nb::register_exception_translator(translate);
+    memplan::bind_births(m);
     memplan::bind_greedy(m);
     memplan::bind_improve(m);
     memplan::bind_search(m);

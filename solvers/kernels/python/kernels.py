@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .beam import beam
+    from .births import by_birth
     from .gluing.gluing import gluing
     from .greedy import greedy, greedy_order, greedy_orders, greedy_place
     from .improve import improve
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "apart",
     "beam",
+    "by_birth",
     "gluing",
     "greedy",
     "greedy_order",
@@ -35,6 +37,7 @@ MODULES = {
     "greedy_place": "greedy",
     "improve": "improve",
     "beam": "beam",
+    "by_birth": "births",
     "gluing": "gluing.gluing",
     "search": "search",
 }

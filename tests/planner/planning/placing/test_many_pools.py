@@ -15,19 +15,22 @@ from planner.checks import check
 from planner.facts.places import Places
 from planner.model.deadline import time_limit
 from planner.model.plan import PlanStatus
-from planner.model.problem import Buffer, Constraints, Pool, Problem
+from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
 from planner.planning.options.options import Options
 from planner.planning.placing import by_birth, lowering, many_pools
 from planner.planning.placing.by_birth import plan_by_birth
 from planner.planning.placing.many_pools import ManyPools
 from planner.planning.placing.solving import plan
 from planner.verifying.verify import verify
+from solvers.kernels import Origin
+from solvers.kernels.selection import Selection
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from tests.small.judge import judge
 from tests.small.oracle import solve
 from tests.small.plans import make_plan
 from tests.small.strategies import effort, problems
+from tests.solvers.kernels.kernel_sets import native, reference
 
 
 @effort(60, 3000)
@@ -44,6 +47,56 @@ def test_a_plan_by_birth_keeps_every_rule(problem: Problem, is_late: bool) -> No
         at = {buffer.id: spots[i] for i, buffer in enumerate(problem.buffers)}
         made = make_plan(problem, at)
         assert not verify(problem, made, made.problem_digest)
+
+
+@effort(60, 3000)
+@given(problem=problems(), hurry=st.sampled_from((None, StopReason.TIME_LIMIT)), tries=st.sampled_from((0, 3, 1000)))
+def test_both_kernels_place_by_birth_alike(problem: Problem, hurry: StopReason | None, tries: int) -> None:
+    order = [pool.name for pool in problem.pools]
+    found = []
+    for kernels in (native(), reference()):
+        with (
+            patch.object(by_birth, "FREE_TRIES", tries),
+            patch.object(by_birth, "FREE_TRIES_PER_BUFFER", 0),
+            patch.object(by_birth, "active", lambda kernels=kernels: Selection(Origin.NATIVE, kernels)),
+        ):
+            found.append(plan_by_birth(Places(problem), order, lambda: hurry))
+    assert found[0] == found[1]
+
+
+def test_both_place_alike_where_there_is_much_of_everything() -> None:
+    """As many lists as have trees and more, pools in more pieces than are looked at, alignments that have little in common."""
+    names = [f"p{i}" for i in range(60)]
+    pools = [
+        Pool(
+            name,
+            40_000,
+            alignment=1 + i % 9,
+            base=(1 + i % 9) * i,
+            reserved=tuple((97 * j, 97 * j + 40 + j % 5) for j in range(i * 7)),
+            rank=i,
+        )
+        for i, name in enumerate(names)
+    ]
+    lists = [tuple(names[i % 7 :: 1 + i % 5]) for i in range(25)]
+    buffers = [
+        Buffer(
+            i, 1 + i * 37 % 200, 1 + i % 11, live=((i % 50, i % 50 + 9),), pools=lists[i % 31] if i % 31 < 25 else None
+        )
+        for i in range(1500)
+    ]
+    apart = tuple(tuple(range(i, i + 20)) for i in range(0, 900, 30))
+    tied = tuple(Colocation(i, i - 1, 12) for i in range(901, 1000, 9))
+    problem = Problem(tuple(buffers), tuple(pools), Constraints(different_pool=apart, colocations=tied))
+    found = []
+    for kernels in (native(), reference()):
+        with patch.object(by_birth, "active", lambda kernels=kernels: Selection(Origin.NATIVE, kernels)):
+            found.append(plan_by_birth(Places(problem), names, lambda: None))
+    spots = found[0]
+    assert spots is not None
+    assert found[1] == spots
+    made = make_plan(problem, {buffer.id: spots[i] for i, buffer in enumerate(problem.buffers)})
+    assert not verify(problem, made, made.problem_digest)
 
 
 # The one place of "low" is reserved.
@@ -91,7 +144,7 @@ def test_pools_that_are_full_do_not_use_up_the_tries() -> None:
     with patch.object(by_birth, "FREE_TRIES", 0):
         spots = plan_by_birth(Places(problem), [pool.name for pool in problem.pools], lambda: True)
     assert spots is not None
-    assert len({name for name, _ in spots.values()}) == 125
+    assert len({name for name, _ in spots}) == 125
 
 
 def test_a_plan_that_the_clock_ended_before_it_was_there_does_not_call_itself_reproducible() -> None:
@@ -114,7 +167,7 @@ def test_when_time_is_up_the_rest_goes_to_pools_that_nobody_has_been_in() -> Non
     assert plan_by_birth(Places(problem), order, lambda: StopReason.CANCELLED) is None
     spots = plan_by_birth(Places(problem), order, lambda: StopReason.TIME_LIMIT)
     assert spots is not None
-    assert sorted(spots.values()) == sorted((name, 0) for name in order)
+    assert sorted(spots) == sorted((name, 0) for name in order)
     made = ManyPools(problem, lambda: StopReason.TIME_LIMIT)
     assert made.start is not None or not made.part.buffers
     whole = plan(problem, Options(time_limit=0.01))

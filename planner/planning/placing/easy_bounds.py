@@ -1,0 +1,191 @@
+"""What is proven of a problem without solvers, however many pools it has: that nothing fits, where it is easy to see, or what is live at the busiest time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
+from solvers.model.outcome import Proof
+
+from ...facts.intervals import merged
+from ...facts.places import Places
+from ...model.columns import BufferColumns, ids, restricted, sizes
+from ...model.deadline import in_time, look
+from ...model.plan import PlanCertificate
+from ...model.problem import Buffer, BufferId, Problem
+
+LOOKING = "looking at the pools of"
+LOOK_EVERY = 128
+"""Buffers: each may have to be held against all pools."""
+
+
+class EasyBound(NamedTuple):
+    """What is proven."""
+
+    certificates: tuple[PlanCertificate, ...] = ()
+    sum_of_peaks: int = 0
+    """Each peak times its pool's cost."""
+    is_infeasible: bool = False
+
+
+def easy_bound(problem: Problem, places: Places) -> EasyBound:
+    """Of the problem with all its pools."""
+    looking = _Looking(problem, places)
+    return looking.refusal() or looking.busiest()
+
+
+class _Looking:
+    """At one problem."""
+
+    def __init__(self, problem: Problem, places: Places) -> None:
+        self._problem, self._places = problem, places
+        self._alone = self._which_are_alone()
+        self._lists: dict[int, tuple[str, ...]] = {}
+        """By identity."""
+        self._equal: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def refusal(self) -> EasyBound | None:
+        """Proof that nothing fits, where it is easy to see."""
+        places, problem = self._places, self._problem
+        for count, i in enumerate(self._doubtful()):
+            buffer = problem.buffers[i]
+            if count % LOOK_EVERY == 0 or (buffer.pools is not None and len(buffer.pools) > LOOK_EVERY):
+                look(LOOKING)
+            if places.is_homeless(i):
+                certificate = PlanCertificate(Proof.SINGLE_BLOCK, buffer.size, buffers=(buffer.id,))
+                return EasyBound((certificate,), is_infeasible=True)
+        look(LOOKING)
+        for group in problem.constraints.different_pool:
+            crowd = self._crowd(group)
+            if crowd:
+                certificate = PlanCertificate(Proof.TOO_FEW_POOLS, len(crowd), buffers=crowd)
+                return EasyBound((certificate,), is_infeasible=True)
+        for names, members in self._by_list().items():
+            look(LOOKING)
+            refusal = self._too_much(names, members)
+            if refusal is not None:
+                return refusal
+        return None
+
+    def _doubtful(self) -> Iterable[int]:
+        """The buffers that may have no place in any pool: those of which more is said than a size, and those too large for a pool where all is free."""
+        problem = self._problem
+        if problem.constraints.colocations or problem.constraints.same_pool:
+            return range(len(problem.buffers))
+        free = (pool for pool in problem.pools if not pool.reserved and not pool.base)
+        room = max((ADDRESS_LIMIT if pool.size is None else pool.size for pool in free), default=-1)
+        large = np.flatnonzero(np.array(sizes(problem.buffers), dtype=np.int64) > room).tolist()
+        return sorted({*large, *(i for i, _ in restricted(problem.buffers))})
+
+    def _crowd(self, group: Sequence[BufferId]) -> tuple[BufferId, ...]:
+        """Members that are more than all the pools there are, or more than the list of pools that each of them has."""
+        if len(group) > len(self._problem.pools):
+            return tuple(group[: len(self._problem.pools) + 1])
+        of_list: dict[tuple[str, ...], list[BufferId]] = {}
+        for id_ in group:
+            names = self._problem.buffers[self._places.index[id_]].pools
+            if names is not None:
+                mine = of_list.setdefault(self._alike(names), [])
+                mine.append(id_)
+                if len(mine) > len(names):
+                    return tuple(mine)
+        return ()
+
+    def _alike(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """One and the same list for all that are equal; to compare long lists takes long, and most buffers have the very same."""
+        known = self._lists.get(id(names))
+        if known is None:
+            known = self._lists[id(names)] = self._equal.setdefault(names, names)
+        return known
+
+    def _by_list(self) -> dict[tuple[str, ...], list[Buffer]]:
+        """The buffers that share their bytes with nobody, by the list of pools that they have."""
+        found: dict[int, list[Buffer]] = {}
+        lists: dict[int, tuple[str, ...]] = {}
+        for i, buffer in restricted(self._problem.buffers):
+            if buffer.pools is not None and self._alone[i]:
+                names = self._alike(buffer.pools)
+                lists[id(names)] = names
+                found.setdefault(id(names), []).append(buffer)
+        return {lists[key]: members for key, members in found.items()}
+
+    def _which_are_alone(self) -> Bools:
+        """The buffers that have bytes at some time, and share none of them."""
+        buffers, places, constraints = self._problem.buffers, self._places, self._problem.constraints
+        alone = np.array(sizes(buffers), dtype=np.int64) > 0
+        if isinstance(buffers, BufferColumns):
+            alone &= buffers.start < buffers.end
+        else:
+            alone &= np.fromiter((bool(buffer.live) for buffer in buffers), bool, len(buffers))
+        alone[[places.index[id_] for pair in constraints.exclusions for id_ in pair]] = False
+        if constraints.colocations:
+            tied = (i for i in range(len(buffers)) if len(places.group(i).members) > 1)
+            alone[[*tied]] = False
+        return alone
+
+    def _too_much(self, names: Sequence[str], members: Sequence[Buffer]) -> EasyBound | None:
+        """Proof that nothing fits, if at some time these need more than all of their pools have."""
+        of_pools = [self._places.pools[name].size for name in names]
+        room = sum(size or 0 for size in of_pools)
+        own, start, end, size = _lives(members, np.ones(len(members), dtype=bool))
+        busiest, most = _busiest_time(start, end, size)
+        if None in of_pools or busiest is None or most <= room:
+            return None
+        crowd = tuple(members[i].id for i in own[(start <= busiest) & (busiest < end)].tolist())
+        weights = tuple((name, busiest, 1, 1) for name in names)
+        certificate = PlanCertificate(Proof.POOL_SHARING, most - room, time=busiest, buffers=crowd, weights=weights)
+        return EasyBound((certificate,), is_infeasible=True)
+
+    def busiest(self) -> EasyBound:
+        """What is live at the busiest time needs room somewhere, wherever that is cheapest."""
+        problem = self._problem
+        own, start, end, size = _lives(problem.buffers, self._alone)
+        busiest, most = _busiest_time(start, end, size)
+        if busiest is None:
+            return EasyBound()
+        look(LOOKING)
+        names = ids(problem.buffers)
+        crowd = tuple(names[i] for i in own[(start <= busiest) & (busiest < end)].tolist())
+        cost = min(pool.cost for pool in problem.pools)
+        weights = tuple((pool.name, busiest, max(cost, 1), 1) for pool in problem.pools)
+        room = None
+        if all(pool.size is not None for pool in problem.pools):
+            room = sum(pool.size or 0 for pool in problem.pools)
+        if room is not None and most > room:
+            missing = (most - room) * max(cost, 1)
+            certificate = PlanCertificate(Proof.POOL_SHARING, missing, time=busiest, buffers=crowd, weights=weights)
+            return EasyBound((certificate,), is_infeasible=True)
+        if not cost:
+            return EasyBound()
+        certificate = PlanCertificate(Proof.POOL_SHARING, cost * most, time=busiest, buffers=crowd, weights=weights)
+        return EasyBound((certificate,), cost * most)
+
+
+def _lives(buffers: Sequence[Buffer], chosen: Bools) -> tuple[Ints, Ints, Ints, Ints]:
+    """The lifetimes of those: whose each is, its start and end, and the owner's size."""
+    own = np.flatnonzero(chosen)
+    if isinstance(buffers, BufferColumns):
+        return own, buffers.start[own], buffers.end[own], buffers.size[own]
+    rows = [
+        (i, start, end, buffer.size)
+        for i, buffer in enumerate(in_time(buffers, LOOKING))
+        if chosen[i]
+        for start, end in merged(buffer.live or ())
+    ]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    return columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 3]
+
+
+def _busiest_time(start: Ints, end: Ints, size: Ints) -> tuple[int | None, int]:
+    """The first time at which most bytes are needed, and how many; None: never any."""
+    times, at = np.unique(np.concatenate([start, end]), return_inverse=True)
+    change = np.zeros(len(times), dtype=np.int64)
+    np.add.at(change, at, np.concatenate([size, -size]))
+    load = np.cumsum(change)
+    if not load.any():
+        return None, 0
+    busiest = int(load.argmax())
+    return int(times[busiest]), int(load[busiest])

@@ -1,0 +1,319 @@
+"""Units placed in the order of their births, each in the first pool with room for it: in Python and numpy, with the same answers as in C++."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
+from itertools import pairwise
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.instance import Ints
+from ..interface import Hurry, Rooms, Units
+
+MOST_RANGES = 100
+"""So many free ranges are looked at before the last one is."""
+LOOK_EVERY = 256
+EXACTLY = 1 << 100
+"""A modulus beyond all addresses."""
+CHECK_EVERY = 256
+MOST_TREES = 16
+"""So many lists of pools have trees, those that most units have; the others are gone through."""
+
+
+def by_birth(
+    rooms: Rooms, units: Units, tries: int, late_tries: int, ask: Callable[[bool], int]
+) -> tuple[Ints, Ints] | None:
+    """Of each unit its pool and of each group its base, placed in the order of the units; None if one finds no room."""
+    return _Run(rooms, units, tries, late_tries, ask).all()
+
+
+class _Rule(NamedTuple):
+    """Kept by what is `residue`, modulo `modulus`."""
+
+    modulus: int
+    residue: int
+
+    def at_least(self, floor: int) -> int:
+        return floor + (self.residue - floor) % self.modulus
+
+
+class _Room:
+    """The free ranges of a pool, in order."""
+
+    def __init__(self, end: int, taken: Iterable[tuple[int, int]]) -> None:
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        here = 0
+        for low, high in taken:
+            if low > here and end > here:
+                self._begins.append(here)
+                self._ends.append(min(low, end))
+            here = max(here, high)
+        if here < end:
+            self._begins.append(here)
+            self._ends.append(end)
+        widths = [b - a for a, b in zip(self._begins, self._ends, strict=True)]
+        self.widest = max(widths, default=0)
+        """No free range is wider."""
+        is_long = len(widths) > MOST_RANGES
+        self._most_up_to: list[int] = np.maximum.accumulate(np.array(widths)).tolist() if is_long else []
+        self._begin_at_first = self._begins[:] if is_long else []
+        """Of very many ranges: the widest up to each, and where it began."""
+
+    def base(self, height: int, rule: _Rule, most: int) -> int | None:
+        """The lowest base at which so many addresses are free, or where there are very many free ranges one in the last of them."""
+        least = self._least(height)
+        if least is None:
+            return None
+        first = max(bisect_right(self._begins, least) - 1, 0) if least else 0
+        widest = 0
+        for at in range(first, len(self._begins)):
+            width = self._ends[at] - self._begins[at]
+            widest = max(widest, width)
+            base = self._in_range(at, height, rule) if width >= height else None
+            if base is not None:
+                return base if base <= most else None
+            if at == first + MOST_RANGES:  # most often the last one is wide
+                base = self._in_range(len(self._begins) - 1, height, rule)
+                if base is not None and base <= most:
+                    return base
+        if first == 0:
+            self.widest = widest
+        return None
+
+    def _in_range(self, at: int, height: int, rule: _Rule) -> int | None:
+        base = rule.at_least(self._begins[at])
+        return base if base + height <= self._ends[at] else None
+
+    def _least(self, height: int) -> int | None:
+        """Before this address no range was ever so wide; None if no range at all was."""
+        if not self._most_up_to:
+            return 0
+        at = bisect_left(self._most_up_to, height)
+        return self._begin_at_first[at] if at < len(self._most_up_to) else None
+
+    def take(self, low: int, high: int) -> None:
+        at = bisect_right(self._begins, low) - 1
+        begin, end = self._begins[at], self._ends[at]
+        kept = [(a, b) for a, b in ((begin, low), (high, end)) if a < b]
+        self._begins[at : at + 1] = [a for a, _ in kept]
+        self._ends[at : at + 1] = [b for _, b in kept]
+
+    def give_back(self, low: int, high: int) -> None:
+        at = bisect_left(self._begins, low)
+        until = at
+        if at < len(self._begins) and self._begins[at] == high:
+            high, until = self._ends[at], at + 1
+        if at and self._ends[at - 1] == low:
+            at -= 1
+            low = self._begins[at]
+        self._begins[at:until], self._ends[at:until] = [low], [high]
+        self.widest = max(self.widest, high - low)
+
+
+class _Tree:
+    """A list of pools, and which of them is the next with room: a tree of the widest free ranges."""
+
+    def __init__(self, pools: Sequence[int], rooms: Sequence[_Room]) -> None:
+        self._count = len(pools)
+        self._place = {pool: i for i, pool in enumerate(pools)}
+        self._leaves = 1 << max(len(pools) - 1, 0).bit_length()
+        level = [*(rooms[pool].widest for pool in pools), *[0] * (self._leaves - len(pools))]
+        self._tree = level
+        while len(level) > 1:
+            level = [*map(max, level[::2], level[1::2])]
+            self._tree = level + self._tree
+        self._tree = [0, *self._tree]
+
+    def update(self, pool: int, widest: int) -> None:
+        place = self._place.get(pool)
+        if place is None:
+            return
+        node = place + self._leaves
+        self._tree[node] = widest
+        while node > 1:
+            node >>= 1
+            most = max(self._tree[2 * node], self._tree[2 * node + 1])
+            if self._tree[node] == most:
+                return
+            self._tree[node] = most
+
+    def following(self, start: int, height: int) -> int:
+        """The first place from `start` on whose pool may have room; behind the last if there is none."""
+        if start >= self._count:
+            return self._count
+        node = start + self._leaves
+        while self._tree[node] < height:
+            while node & 1:  # nothing to the right below the same parent
+                node >>= 1
+            if not node:
+                return self._count
+            node += 1
+        while node < self._leaves:
+            node *= 2
+            if self._tree[node] < height:
+                node += 1
+        return min(node - self._leaves, self._count)
+
+
+class _Run:
+    """One plan in the making."""
+
+    def __init__(self, rooms: Rooms, units: Units, tries: int, late_tries: int, ask: Callable[[bool], int]) -> None:
+        self._ask, self._late_tries, self._next_look = ask, late_tries, tries
+        taken: dict[int, list[tuple[int, int]]] = {}
+        for pool, low, high in rooms.taken.reshape(-1, 3).tolist():
+            taken.setdefault(pool, []).append((low, high))
+        ends = rooms.end.tolist()
+        self._ends, self._alignment, self._pool_base = ends, rooms.alignment.tolist(), rooms.base.tolist()
+        self._rooms = [_Room(end, taken.get(p, ())) for p, end in enumerate(ends)]
+        self._is_fresh = [not entered for entered in rooms.entered.tolist()]
+        """Has nobody been in this pool?"""
+        self._birth, self._death, self._listed = units.birth.tolist(), units.death.tolist(), units.listed.tolist()
+        self._groups = [range(a, b) for a, b in pairwise(units.group_begin.tolist())]
+        sets = units.sets.tolist()
+        self._sets = [sets[a:b] for a, b in pairwise(units.set_begin.tolist())]
+        columns = (units.height, units.modulus, units.residue, units.stride, units.most, units.fixed)
+        self._height, self._modulus, self._residue, self._stride, self._most, self._fixed = (
+            column.tolist() for column in columns
+        )
+        listed = units.list_pools.tolist()
+        self._lists: list[Sequence[int]] = [range(len(ends))]
+        self._lists += [listed[a:b] for a, b in pairwise(units.list_begin.tolist())]
+        users = [0] * len(self._lists)
+        for number in self._listed:
+            users[number] += 1
+        often = sorted((n for n, count in enumerate(users) if count > 1), key=lambda n: -users[n])
+        self._trees = {n: _Tree(self._lists[n], self._rooms) for n in often[:MOST_TREES]}
+        self._begin_fresh = [0] * len(self._lists)
+        """Of each list: before this somebody has been in each pool."""
+        self._used: set[tuple[int, int]] = set()
+        """(set, pool)"""
+        self._first: dict[tuple[int, int], int] = {}
+        """By set and list: before this all pools are used."""
+        self._tries, self._is_late = 0, False
+        self._pool = [0] * len(self._birth)
+        self._base = [0] * len(self._height)
+
+    def all(self) -> tuple[Ints, Ints] | None:
+        ends: list[tuple[int, int]] = []
+        for unit, birth in enumerate(self._birth):
+            if unit % LOOK_EVERY == 0:
+                self._ask(False)
+            while ends and ends[0][0] <= birth:
+                self._leave(heappop(ends)[1])
+            if not self._place(unit):
+                return None
+            heappush(ends, (self._death[unit], unit))
+        return np.array(self._pool, dtype=np.int64), np.array(self._base, dtype=np.int64)
+
+    def _next_with_room(self, number: int, start: int, height: int) -> int:
+        tree = self._trees.get(number)
+        if tree is not None:
+            return tree.following(start, height)
+        pools = self._lists[number]
+        while start < len(pools) and self._rooms[pools[start]].widest < height:
+            start += 1
+        return start
+
+    def _tell(self, pool: int) -> None:
+        for tree in self._trees.values():
+            tree.update(pool, self._rooms[pool].widest)
+
+    def _beyond_used(self, number: int, listed: int) -> int:
+        at, pools = self._first.get((number, listed), 0), self._lists[listed]
+        while at < len(pools) and (number, pools[at]) in self._used:
+            at += 1
+        self._first[number, listed] = at
+        return at
+
+    def _place(self, unit: int) -> bool:
+        if self._is_late:
+            return self._place_late(unit)
+        listed = self._listed[unit]
+        height = max((self._height[g] for g in self._groups[unit] if self._fixed[g] < 0), default=0)
+        pools = self._lists[listed]
+        at = max((self._beyond_used(number, listed) for number in self._sets[unit]), default=0)
+        while (at := self._next_with_room(listed, at, height)) < len(pools):
+            if self._tries > self._next_look:
+                self._next_look = self._tries + CHECK_EVERY
+                hurry = self._ask(True)
+                if hurry:
+                    self._is_late = hurry == Hurry.LATE
+                    return self._is_late and self._place_late(unit)
+            if self._goes_into(unit, pools[at]):
+                return True
+            at += 1
+        return False
+
+    def _place_late(self, unit: int) -> bool:
+        """Only the first pools that nobody has been in are tried."""
+        listed = self._listed[unit]
+        pools, fresh = self._lists[listed], self._begin_fresh[listed]
+        while fresh < len(pools) and not self._is_fresh[pools[fresh]]:
+            fresh += 1
+        self._begin_fresh[listed] = fresh
+        first = pools[fresh : fresh + self._late_tries]
+        return any(self._is_fresh[pool] and self._goes_into(unit, pool) for pool in first)
+
+    def _goes_into(self, unit: int, pool: int) -> bool:
+        sets, groups = self._sets[unit], self._groups[unit]
+        fits = not any((number, pool) in self._used for number in sets)
+        if fits:
+            for g in groups:
+                fits = self._lies(g, pool)
+                if not fits:
+                    self._free(range(groups.start, g), pool)
+                    break
+            self._tell(pool)
+        if not fits:
+            self._tries += len(groups)
+            return False
+        self._used.update((number, pool) for number in sets)
+        self._is_fresh[pool], self._pool[unit] = False, pool
+        return True
+
+    def _lies(self, g: int, pool: int) -> bool:
+        if self._fixed[g] >= 0:  # its range was never free
+            self._base[g] = self._fixed[g]
+            return True
+        rule = self._rule(g, pool)
+        if rule is None:
+            return False
+        base: int | None
+        if self._height[g] == 0:
+            base = rule.at_least(0)
+            base = base if base <= self._most[g] and base <= self._ends[pool] else None
+        else:
+            base = self._rooms[pool].base(self._height[g], rule, self._most[g])
+        if base is None:
+            return False
+        self._base[g] = base
+        if self._height[g]:
+            self._rooms[pool].take(base, base + self._height[g])
+        return True
+
+    def _rule(self, g: int, pool: int) -> _Rule | None:
+        """Where the group may begin in this pool, so that all its members are aligned."""
+        wanted, modulus, place = self._alignment[pool], self._modulus[g] or EXACTLY, self._residue[g]
+        common = gcd(modulus, wanted)
+        if self._stride[g] % wanted or place % common:
+            return None
+        # place + modulus * t is a multiple of what the pool wants.
+        step = wanted // common
+        place += modulus * (-(place // common) * pow(modulus // common, -1, step) % step)
+        modulus *= step
+        return _Rule(modulus, (place - self._pool_base[pool]) % modulus)
+
+    def _free(self, groups: Iterable[int], pool: int) -> None:
+        for g in groups:
+            if self._fixed[g] < 0 and self._height[g]:
+                self._rooms[pool].give_back(self._base[g], self._base[g] + self._height[g])
+
+    def _leave(self, unit: int) -> None:
+        self._free(self._groups[unit], self._pool[unit])
+        self._tell(self._pool[unit])
