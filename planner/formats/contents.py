@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from ..model.problem import Problem
     from .documents import Source
-    from .models.onnx.model import Graph, Node
+    from .models.onnx.model import Graph, Nodes
 
 
 class Contents(NamedTuple):
@@ -58,7 +58,7 @@ def of_onnx(source: Source, **_: Any) -> Contents:
     model = read_model(source.data)
     operators: Counter[str] = Counter()
     sizes: list[int] = []
-    waiting: list[Graph | tuple[Node, ...]] = [model.graph, *(body.nodes for body in model.functions.values())]
+    waiting: list[Graph | Nodes] = [model.graph, *(body.nodes for body in model.functions)]
     while waiting:
         each = waiting.pop()
         nodes = each.nodes if isinstance(each, Graph) else each

@@ -136,7 +136,7 @@ def _facts(flow: Flow, options: GraphOptions) -> Facts:
         places=Places(flow.tensors, flow.lives),
         lives=flow.lives,
         writes=flow.writes,
-        writers=flow.writers,
+        rewritten=flow.rewritten,
         unplanned=unplanned,
         opt_level=options.opt_level,
         offset_multiple=options.offset_multiple,

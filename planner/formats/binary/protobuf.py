@@ -5,9 +5,9 @@ Readers take the fields that they know and pass over the others. Whatever a file
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from struct import iter_unpack
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...checks.report import bad_input
 from ...model.deadline import tick
@@ -23,10 +23,13 @@ MESSAGES, BYTES_A_MESSAGE = 1 << 17, 8
 """So many may be looked into in any file, and one more for each so many bytes: something is made of most, and an empty one takes two bytes."""
 
 
-MEMORY, FOR_EACH_BYTE = 1 << 25, 8
+MEMORY, FOR_EACH_BYTE = 1 << 23, 6
 """Bytes of memory that what is made of any file may take, and so many more for each of the file's."""
 A_TEXT = 50
 """Bytes of memory for a name, besides its own."""
+
+
+Made = TypeVar("Made")
 
 
 class _Left:
@@ -73,6 +76,15 @@ class Part:
             text = f"byte {self.start}: more than a file of this length should hold, however little each takes there"
             raise bad_input(Code.TOO_LARGE, ("bytes", self.start), text)
 
+    def passing(self, make: Callable[[Part], Made]) -> Made:
+        """What is made of it and does not stay, so that it does not count."""
+        left = self._left
+        before = left.memory, left.messages
+        try:
+            return make(self)
+        finally:
+            left.memory, left.messages = before
+
     def fields(self) -> Iterator[Field]:
         """The message's fields in the order of the file. Raises BadInput where they cannot be told apart."""
         if self.depth > MAX_DEPTH:
@@ -82,6 +94,9 @@ class Part:
         if self._left.messages < 0:
             text = f"byte {self.start}: more messages than a file of this length should have"
             raise bad_input(Code.TOO_LARGE, ("bytes", self.start), text)
+        return self._fields()
+
+    def _fields(self) -> Iterator[Field]:
         data, at, end, inner = self.data, self.start, self.end, self.depth + 1
         while at < end:
             tick("reading")

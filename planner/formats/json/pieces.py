@@ -214,12 +214,12 @@ def _leads(place: Path, path: Path) -> bool:
     return all(there in (here, ANY) for here, there in zip(place, path, strict=False))
 
 
-def shortened(data: bytes, spans: Iterable[Span], marks: Marks | None = None) -> bytes:
-    """The document with the first piece of each of these lists alone."""
+def shortened(data: bytes, spans: Iterable[Span], marks: Marks | None = None, emptied: Container[Span] = ()) -> bytes:
+    """The document with the first piece of each of these lists alone; of those that are emptied not even that."""
     kept: list[bytes] = []
     at = 0
     for span in sorted(spans):
-        kept.append(data[at : next(pieces(data, span, marks)).end])
+        kept.append(data[at : span.begin + 1 if span in emptied else next(pieces(data, span, marks)).end])
         at = span.end - 1
     return b"".join([*kept, data[at:]])
 

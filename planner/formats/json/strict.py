@@ -6,7 +6,7 @@ bad items cost a count and not ten thousand error objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -65,12 +65,23 @@ class Part(NamedTuple):
     """What the items of a long list must be."""
 
     item: TypeAdapter[Any]
-    inner: Mapping[str, TypeAdapter[Any]] = MappingProxyType({})
-    """Lists inside the items that may be long too, and what their items must be."""
+    inner: Mapping[str, Part] = MappingProxyType({})
+    """Lists inside the items that may be long too."""
     member: TypeAdapter[Any] | None = None
     """Where the items are long lists themselves: what theirs must be."""
     kept: Callable[[list[Any]], Any] | None = None
     """Of a long document: makes of sound items what is kept of them, which can be extended by further ones, and cleared."""
+
+
+class Made(list[Any]):
+    """What is made of items as soon as they are read, so that few of these are ever there at once."""
+
+    def __init__(self, make: Callable[[Any], Any], items: list[Any]) -> None:
+        super().__init__(map(make, items))
+        self._make = make
+
+    def extend(self, items: Iterable[Any]) -> None:
+        super().extend(map(self._make, items))
 
 
 class Wire(NamedTuple):
@@ -163,7 +174,7 @@ def validate_item(part: Part, item: Any, place: Place, report: Report) -> None:
         item = {name: [] if name in inner else value for name, value in item.items()}
     _validate_part(part.item, item, place, report)
     for name, items in inner.items():
-        _validate_all(part.inner[name], items, (*place, name), report)
+        _validate_all(part.inner[name].item, items, (*place, name), report)
 
 
 def _validate_all(adapter: TypeAdapter[Any], items: list[Any], place: Place, report: Report) -> None:

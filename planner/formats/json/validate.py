@@ -14,7 +14,7 @@ from pydantic_core import SchemaValidator, core_schema, from_json
 from ...checks.report import Place, Report
 from ...model.deadline import expect, look
 from ...model.errors import BadInput
-from .pieces import LARGE, Marks, Span, long_lists, pieces, require_room, shortened, without
+from .pieces import LARGE, Marks, Piece, Span, long_lists, pieces, require_room, shortened, without
 from .scan import Scanned
 from .strict import Part, Wire, report_wide, validate_item, validated
 
@@ -45,7 +45,8 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     if len(data) < length:
         marks = None
     lists = sorted(long_lists(data, parts, marks), key=lambda found: found[1])
-    rest = shortened(data, [span for _, span in lists], marks)
+    emptied = [span for path, span in lists if _is_emptied(parts[path], next(pieces(data, span, marks)))]  # type: ignore[index]  # all are names
+    rest = shortened(data, [span for _, span in lists], marks, emptied)
     require_room(rest, length, (), VALIDATED)
     report = Report()
     if scanned.wide and wire.names is not None:
@@ -77,11 +78,11 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
 def _add_items(
     wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report, found: Any, marks: Marks | None = None
 ) -> None:
-    """Adds all but the first piece of a list; where something is wrong, which is reported, there is nothing in it."""
+    """Adds all but what was read of a list before; where something is wrong, which is reported, there is nothing in it."""
     several = _several(part.item)
     for piece in pieces(data, span, marks):
         look("reading")
-        if not piece.first:
+        if not piece.first and not _is_emptied(part, piece):
             continue
         text = data[piece.begin : piece.end]
         if piece.is_large:
@@ -101,6 +102,11 @@ def _add_items(
             validate_item(part, item, (*path, i), report)
 
 
+def _is_emptied(part: Part, first: Piece) -> bool:
+    """True if the first item of a list, too, is read by itself: it is long, and of its lists something else is kept."""
+    return first.is_large and any(inner.kept is not None for inner in part.inner.values())
+
+
 def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, report: Report) -> Any:
     """One item that is long, whose own lists may be."""
     lists = sorted(long_lists(text, [(name,) for name in part.inner]), key=lambda found: found[1])
@@ -111,7 +117,9 @@ def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, repor
         report_wide(wire, item, place, report)
     validate_item(part, item, place, report)
     for (name,), span in lists:
-        inner = Part(part.inner[str(name)])
+        inner = part.inner[str(name)]
+        if not report and inner.kept is not None:
+            item[name] = inner.kept(item[name])
         _add_items(wire, inner, text, span, (*place, str(name)), report, [] if report else item[name])
     return item
 

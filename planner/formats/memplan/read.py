@@ -87,7 +87,7 @@ def _choosing_wire() -> Wire:
         v.MoreLifeWire,
     )
     pairs = Part(TypeAdapter(v.Choosables, config=STRICT_VALUES))
-    groups = Part(TypeAdapter(v.VariantGroupWire), {"alternatives": TypeAdapter(v.AlternativeWire)})
+    groups = Part(TypeAdapter(v.VariantGroupWire), {"alternatives": Part(TypeAdapter(v.AlternativeWire))})
     more: dict[tuple[str, ...], Part] = {
         ("variants", "groups"): groups,
         ("variants", "requires"): pairs,
@@ -102,9 +102,9 @@ def _lists() -> dict[tuple[str, ...], Part]:
     id_: TypeAdapter[int | str] = TypeAdapter(BufferIdField, config=STRICT_VALUES)
     group = Part(TypeAdapter(list[BufferIdField], config=STRICT_VALUES), member=id_)
     pair = Part(TypeAdapter(w.Pair, config=STRICT_VALUES))
-    name, span = TypeAdapter(w.Name, config=STRICT_VALUES), TypeAdapter(w.Interval, config=STRICT_VALUES)
+    name, span, reserved = (Part(TypeAdapter(each, config=STRICT_VALUES)) for each in (w.Name, w.Interval, w.Range))
     return {
-        ("pools",): Part(TypeAdapter(w.PoolWire), {"reserved": TypeAdapter(w.Range, config=STRICT_VALUES)}),
+        ("pools",): Part(TypeAdapter(w.PoolWire), {"reserved": reserved}),
         ("buffers",): Part(TypeAdapter(w.BufferWire), {"live": span, "pools": name}),
         ("steps",): Part(TypeAdapter(w.StepWire)),
         ("constraints", "conflicts"): pair,

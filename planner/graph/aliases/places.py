@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ...model.problem import BufferId, Colocation, Interval
 from ..operators import Tensor
@@ -38,17 +40,27 @@ class Places:
         self._lives = lives
         end = max((life.spans[-1][1] for life in lives.values() if life.spans), default=0)
         self._block = max(LEAST_BLOCK, end // MOST_BLOCKS)
-        self._order = {id_: i for i, id_ in enumerate(tensors)}
-        self._group = {id_: _Group([id_], [id_], 0, tensor.pools) for id_, tensor in tensors.items()}
-        self._offset: dict[BufferId, int] = dict.fromkeys(self.tensor, 0)
+        self._groups: dict[BufferId, _Group] = {}
+        """Of the tensors that somebody has asked about: of most of a large program nobody does."""
+        self._offset: dict[BufferId, int] = defaultdict(int)
+
+    def _group(self, tensor: BufferId) -> _Group:
+        found = self._groups.get(tensor)
+        if found is None:
+            found = self._groups[tensor] = _Group([tensor], [tensor], 0, self.tensor[tensor].pools)
+        return found
+
+    @cached_property
+    def _order(self) -> dict[BufferId, int]:
+        return {id_: i for i, id_ in enumerate(self.tensor)}
 
     def group(self, tensor: BufferId) -> tuple[BufferId, ...]:
         """The tensors that move as one with it, itself among them."""
-        return tuple(self._group[tensor].members)
+        return tuple(self._group(tensor).members)
 
     def together(self, first: BufferId, second: BufferId) -> bool:
         """True if they move as one already."""
-        return self._group[first] is self._group[second]
+        return self._group(first) is self._group(second)
 
     def range(self, tensor: BufferId) -> Interval:
         """Its bytes, counted from wherever its group counts."""
@@ -58,12 +70,12 @@ class Places:
     def fills_its_group(self, tensor: BufferId) -> bool:
         """True if nothing in its group reaches beyond it: it is the source of all, or an alias of that."""
         low, high = self.range(tensor)
-        return all(low <= start and end <= high for start, end in map(self.range, self._group[tensor].members))
+        return all(low <= start and end <= high for start, end in map(self.range, self._group(tensor).members))
 
     def meeting(self, tensor: BufferId, ticks: Iterable[int]) -> Iterator[BufferId]:
         """The members of its group that have bytes in common with it and may be needed at one of the ticks, itself among them."""
         mine = self.range(tensor)
-        for other in self._about(self._group[tensor], ((tick, tick + 1) for tick in ticks)):
+        for other in self._about(self._group(tensor), ((tick, tick + 1) for tick in ticks)):
             if _meet(mine, self.range(other)):
                 yield other
 
@@ -90,14 +102,14 @@ class Places:
 
     def forget_unwritten(self, tensor: BufferId, is_written: Callable[[BufferId], bool]) -> None:
         """Members of its group that nothing is put into any more need not be looked at as such."""
-        group = self._group[tensor]
+        group = self._group(tensor)
         group.written = [id_ for id_ in group.written if is_written(id_)]
 
     def written_together(
         self, tensor: BufferId, source: BufferId, offset: int, is_written: Callable[[BufferId], bool]
     ) -> Iterator[tuple[BufferId, BufferId]]:
         """Pairs, one of each group, that would share bytes if the tensor lay at the source plus offset, and of which one is written at least."""
-        first, second = self._group[tensor], self._group[source]
+        first, second = self._group(tensor), self._group(source)
         ours, theirs = (list(filter(is_written, group.written)) for group in (first, second))
         rest = [id_ for id_ in first.members if id_ not in ours] if theirs else []
         yield from self._sharing(ours, second.members, tensor, source, offset)
@@ -119,8 +131,8 @@ class Places:
         """Pairs that would share bytes while both are needed if the tensor lay at the source's place; the two themselves, and what lies exactly
         where the source does, may meet at those ticks."""
         lives = self._lives
-        for one in self._group[tensor].members:
-            others = self._about(self._group[source], lives[one].spans)
+        for one in self._group(tensor).members:
+            others = self._about(self._group(source), lives[one].spans)
             for mine, theirs in self._sharing((one,), others, tensor, source, 0):
                 is_exact = mine == tensor and self.range(theirs) == self.range(source)
                 if lives[mine].meets(lives[theirs], but_for if is_exact else ()):
@@ -136,9 +148,9 @@ class Places:
         }
         if not shifts:
             return None
-        whole = self._group[joins[0][1]]
-        lowest = min(whole.lowest, *(self._group[tensor].lowest + shift for tensor, shift in shifts.items()))
-        moved = [(self._group[tensor], shift) for tensor, shift in shifts.items()]
+        whole = self._group(joins[0][1])
+        lowest = min(whole.lowest, *(self._group(tensor).lowest + shift for tensor, shift in shifts.items()))
+        moved = [(self._group(tensor), shift) for tensor, shift in shifts.items()]
         if lowest != whole.lowest:
             moved.append((whole, 0))
         for group, shift in moved:
@@ -151,7 +163,7 @@ class Places:
         """A tensor that would be in a group which no pool may hold."""
         allowed: tuple[str, ...] | None = None
         for tensor, source, _ in joins:
-            for pools in (allowed, self._group[tensor].pools, self._group[source].pools):
+            for pools in (allowed, self._group(tensor).pools, self._group(source).pools):
                 allowed = _common(allowed, pools)
             if allowed == ():
                 return tensor
@@ -162,12 +174,12 @@ class Places:
         if self.together(tensor, source):
             return
         shift = self._offset[source] + offset - self._offset[tensor]
-        larger, smaller = self._group[source], self._group[tensor]
+        larger, smaller = self._group(source), self._group(tensor)
         if len(smaller.members) > len(larger.members):
             larger, smaller, shift = smaller, larger, -shift
         for id_ in smaller.members:
             self._offset[id_] += shift
-            self._group[id_] = larger
+            self._groups[id_] = larger
         larger.members += smaller.members
         larger.written += smaller.written
         if larger.by_block:
@@ -180,8 +192,8 @@ class Places:
         found: list[Colocation] = []
         bases: dict[int, BufferId] = {}
         for id_ in self.tensor:
-            group = self._group[id_]
-            if len(group.members) == 1 or id_ in outside:
+            group = self._groups.get(id_)
+            if group is None or len(group.members) == 1 or id_ in outside:
                 continue
             if id(group) not in bases:
                 bases[id(group)] = self.base(id_)
@@ -193,7 +205,7 @@ class Places:
     def base(self, tensor: BufferId) -> BufferId:
         """The tensor that its group is placed by."""
         return min(
-            self._group[tensor].members, key=lambda id_: (self._offset[id_], -self.tensor[id_].bytes, self._order[id_])
+            self._group(tensor).members, key=lambda id_: (self._offset[id_], -self.tensor[id_].bytes, self._order[id_])
         )
 
 

@@ -6,7 +6,7 @@ conditions are those of ExecuTorch's Cadence back end; that nothing is overwritt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import prod
 from typing import TypeAlias
@@ -36,10 +36,10 @@ class Facts:
 
     places: Places
     lives: Mapping[BufferId, Life]
-    writes: dict[BufferId, set[int]]
+    writes: dict[BufferId, tuple[int, ...]]
     """At which ticks something new is in each tensor; a step that is applied writes nothing."""
-    writers: Mapping[BufferId, int]
-    """How many steps write each tensor."""
+    rewritten: Set[BufferId]
+    """Tensors that several steps write."""
     unplanned: frozenset[BufferId]
     """Tensors that are outside by what they are."""
     opt_level: int
@@ -57,7 +57,7 @@ def view_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
     if tensor[result].bits != tensor[source].bits:
         return _refusal(Reason.SIZE_DIFFERS, f"{quoted(result)} and {quoted(source)} are not of the same size")
     if source in facts.outside:
-        if facts.writers[result] > 1:
+        if result in facts.rewritten:
             return _source_outside(source)
         return _overwritten(((result, source, 0),), step, facts) or ((result, source, 0),)
     return _kept(((result, source, 0),), step, facts)
@@ -180,13 +180,19 @@ def apply(step: Step, facts: Facts, rule: Rule, least: int) -> tuple[Join, ...] 
     if not isinstance(found, Refusal):
         if step.operator.kind is not OperatorKind.IN_PLACE:
             for result in step.operator.outputs:
-                facts.writes[result].difference_update(step.ticks)
+                facts.writes[result] = _without(facts.writes[result], step.ticks)
                 facts.places.forget_unwritten(result, lambda id_: is_ever_written(id_, facts))
         for tensor, source, offset in found:
             if source in facts.outside:
                 facts.outside.add(tensor)
             facts.places.join(tensor, source, offset)
     return found
+
+
+def _without(ticks: tuple[int, ...], others: Sequence[int]) -> tuple[int, ...]:
+    """Those that are not among the others."""
+    left = set(others)
+    return tuple(tick for tick in ticks if tick not in left)
 
 
 def _aligned(joins: Iterable[Join], facts: Facts) -> tuple[Join, ...] | Refusal:
@@ -219,10 +225,10 @@ def is_ever_written(id_: BufferId, facts: Facts) -> bool:
 
 def _overwritten(joins: Iterable[Join], step: Step, facts: Facts) -> Refusal | None:
     """Why something would be lost: one of two that would share bytes is written, by another step than this, while the other is needed."""
-    places, own = facts.places, set(step.ticks)
+    places = facts.places
 
-    def ticks(id_: BufferId) -> set[int]:
-        return facts.writes[id_] - own if id_ in step.operator.outputs else facts.writes[id_]
+    def ticks(id_: BufferId) -> tuple[int, ...]:
+        return _without(facts.writes[id_], step.ticks) if id_ in step.operator.outputs else facts.writes[id_]
 
     def is_written(id_: BufferId) -> bool:
         return places.tensor[id_].kind in _THERE_FIRST or bool(ticks(id_))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -12,12 +12,14 @@ from ...model.errors import Code
 from ...model.problem import BufferId
 from ..operators import OperatorKind, Tensor, TensorKind
 from ..program import Program
-from .listing import Cycle, Fork, Handed, Listing, Name, Node, Run, Step, listing_of
+from .listing import Cycle, Fork, Handed, Homes, Listing, Node, Run, Step, listing_of
 from .liveness import Event, Life, Part, Region, life_of
 
 MANY_TICKS = 1 << 17
 """Of all entries together, functions counted as often as they are run; more are taken only from files that are as long themselves."""
 
+_READ, _WRITTEN = 1, 2
+"""Bits of what happens to a tensor at a tick."""
 _ALIASES = frozenset((OperatorKind.VIEW, OperatorKind.IDMA_WAIT))
 _TRANSFERS = frozenset((OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE))
 
@@ -29,12 +31,12 @@ class Flow:
     tensors: dict[BufferId, Tensor]
     steps: list[Step]
     elsewhere: set[BufferId]
-    homes: dict[Name, BufferId]
+    homes: Homes
     lives: dict[BufferId, Life] = field(default_factory=dict)
-    writes: dict[BufferId, set[int]] = field(default_factory=dict)
-    """At which ticks something new is in each tensor."""
-    writers: Counter[BufferId] = field(default_factory=Counter)
-    """How many steps write each tensor."""
+    writes: dict[BufferId, tuple[int, ...]] = field(default_factory=dict)
+    """At which ticks something new is in each tensor, in order."""
+    rewritten: set[BufferId] = field(default_factory=set)
+    """Tensors that several steps write."""
     ticks: int = 0
     names: list[tuple[int, str]] = field(default_factory=list)
     """Of ticks at which an operator with a name comes by."""
@@ -82,11 +84,15 @@ class _Running:
         self._program = program
         self._listing = listing
         self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes)
-        self._events: dict[BufferId, list[Event]] = {}
+        self._events: dict[BufferId, array[int]] = {}
+        """By tensor, in order, each as one number, since of large programs they are many: the tick, and the last bits of what happens there."""
         self._handed: dict[BufferId, Handed] = {}
         self._shared = {tensor.id for tensor in program.tensors}
+        written: set[BufferId] = set()
         for step in listing.steps:
-            self._flow.writers.update(set(step.operator.outputs))
+            outputs = {*step.operator.outputs}
+            self._flow.rewritten |= outputs & written
+            written |= outputs
         self._numbers = {function.name: f for f, function in enumerate(program.functions)}
         self._looked_through = self._views_of_elsewhere()
 
@@ -94,13 +100,15 @@ class _Running:
         flow = self._flow
         entries = Region(False, [self._entry(name) for name in self._program.entries])
         whole = Part(0, entries.end, [entries])
+        ticks = [*range(whole.end)]  # the same objects for all tensors
         for id_, tensor in in_time(flow.tensors.items(), PREPARING, "tensor"):
-            events = self._events.pop(id_, ())  # nobody needs them any more, and of large programs they are many
+            noted = self._events.pop(id_, ())  # nobody needs them any more
+            events = [Event(ticks[each >> 2], bool(each & _READ), bool(each & _WRITTEN)) for each in noted]
             if tensor.kind is TensorKind.MUTABLE and id_ not in flow.elsewhere:
                 flow.lives[id_] = Life(((0, whole.end),))
             else:
                 flow.lives[id_] = life_of(whole, events)
-            flow.writes[id_] = {event.tick for event in events if event.is_written}
+            flow.writes[id_] = tuple(event.tick for event in events if event.is_written)
         return flow
 
     def _views_of_elsewhere(self) -> dict[BufferId, BufferId]:
@@ -110,7 +118,7 @@ class _Running:
             if step.operator.kind in _ALIASES:
                 (source,), (result,) = step.operator.inputs, step.operator.outputs
                 is_elsewhere = source in self._listing.elsewhere or source in found
-                if is_elsewhere and result not in self._listing.elsewhere and self._flow.writers[result] == 1:
+                if is_elsewhere and result not in self._listing.elsewhere and result not in self._flow.rewritten:
                     found[result] = source
         return found
 
@@ -121,7 +129,7 @@ class _Running:
         for id_ in function.inputs:
             home = homes[name, id_]
             if home not in self._events:
-                self._events[home] = [Event(part.start, False, True)]
+                self._events[home] = array("q", [part.start << 2 | _WRITTEN])
         for needed in begun.values():
             self._read(needed)
         self._read(homes[(None, id_) if id_ in self._shared else (name, id_)] for id_ in function.outputs)
@@ -179,7 +187,7 @@ class _Running:
         while lent in self._handed:
             lent = self._handed[lent].to
         events = self._events.get(lent, ())
-        if any(event.is_written and event.tick >= start for event in events):
+        if any(event & _WRITTEN and event >> 2 >= start for event in events):
             text = (
                 f"{quoted(run.function)} is handed {quoted(lent)} to read, and it is written meanwhile: "
                 "hand it over as mutable, or copy it before"
@@ -212,7 +220,10 @@ class _Running:
     def _steps(self, steps: tuple[Step, ...]) -> None:
         """All at the same tick, if there are any."""
         for step in steps:
-            step.ticks.append(self._now)
+            if isinstance(step.ticks, list):
+                step.ticks.append(self._now)
+            else:  # as most do only once, it is no list that has room for more
+                step.ticks = [self._now]
             self._read(step.operator.inputs)
             for id_ in (*step.operator.outputs, *step.workspaces):
                 self._note(id_, False, True, self._now)
@@ -232,12 +243,14 @@ class _Running:
     def _note(self, id_: BufferId, is_read: bool, is_written: bool, tick: int) -> None:
         """It happens to the tensor, and to what the tensor stands for."""
         while True:
-            events = self._events.setdefault(id_, [])
-            if events and events[-1].tick == tick:
-                last = events.pop()
-                events.append(Event(tick, is_read or last.is_read, is_written or last.is_written))
+            event = tick << 2 | _READ * is_read | _WRITTEN * is_written
+            events = self._events.get(id_)
+            if events is None:
+                self._events[id_] = array("q", [event])
+            elif events[-1] >> 2 == tick:
+                events[-1] |= event
             else:
-                events.append(Event(tick, is_read, is_written))
+                events.append(event)
             handed = self._handed.get(id_)
             if handed is not None:
                 # The rest of the whole stays as it is.

@@ -8,7 +8,7 @@ while they are. All other tensors of a function have one place, whoever runs it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import lcm
 from typing import NamedTuple, TypeAlias
@@ -25,6 +25,25 @@ Name: TypeAlias = tuple[str | None, BufferId]
 """A tensor by its function; None: every function sees it."""
 
 
+class Homes(Mapping[Name, BufferId]):
+    """Under which name each tensor's memory goes; no pair is kept for each, of which large programs have very many."""
+
+    def __init__(self) -> None:
+        self._of: dict[str | None, dict[BufferId, BufferId]] = {}
+
+    def __getitem__(self, name: Name) -> BufferId:
+        return self._of[name[0]][name[1]]
+
+    def __setitem__(self, name: Name, home: BufferId) -> None:
+        self._of.setdefault(name[0], {})[name[1]] = home
+
+    def __iter__(self) -> Iterator[Name]:
+        return ((function, id_) for function, homes in self._of.items() for id_ in homes)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._of.values()))
+
+
 @dataclass(slots=True)
 class Step:
     """An operator over memory, and when it runs."""
@@ -36,7 +55,8 @@ class Step:
     part: str | None = None
     """Of calls, branches and loops: what this step does for them."""
     workspaces: tuple[BufferId, ...] = ()
-    ticks: list[int] = field(default_factory=list)
+    ticks: Sequence[int] = ()
+    """In order."""
 
 
 class Handed(NamedTuple):
@@ -97,7 +117,7 @@ class Listing:
     """All memory, by its name."""
     elsewhere: set[BufferId] = field(default_factory=set)
     """Inputs and outputs of functions that are run from several places."""
-    homes: dict[Name, BufferId] = field(default_factory=dict)
+    homes: Homes = field(default_factory=Homes)
     """Under which name each tensor's memory goes."""
 
 
@@ -114,11 +134,12 @@ class _Lowering:
         self.memory = Listing()
         self.shared = {tensor.id: tensor for tensor in program.tensors}
         self.functions = self.memory.functions
-        self.numbered: dict[str, tuple[tuple[int, Operator], ...]] = {}
+        self.numbers: dict[str, Sequence[int]] = {}
+        """Which number each operator of a function has in the original."""
         for function in program.functions:
-            self.functions[function.name], self.numbered[function.name] = taken_apart(function, self.shared)
+            self.functions[function.name], self.numbers[function.name] = taken_apart(function, self.shared)
         self.places = Counter(
-            name for numbered in self.numbered.values() for _, operator in numbered for name in functions_of(operator)
+            name for each in self.functions.values() for operator in each.operators for name in functions_of(operator)
         )
         self.is_single = len(program.functions) == 1
         self.nodes = self.memory.nodes
@@ -189,8 +210,9 @@ class _Lowering:
                 self._settle((name, tensor.id), own, said, report)
                 if tensor.id in elsewhere:
                     self.memory.elsewhere.add(own)
-        for index, operator in in_time(self.numbered[name], PREPARING, "operator"):
-            self.nodes[name].append(self._node(name, index, operator, report))
+        numbers = self.numbers[name]
+        for i, operator in enumerate(in_time(function.operators, PREPARING, "operator")):
+            self.nodes[name].append(self._node(name, numbers[i], operator, report))
 
     def _owned(self, function: Function) -> tuple[BufferId, ...]:
         """The outputs that the function writes itself, straight to where they are wanted."""

@@ -56,8 +56,8 @@ class Life(NamedTuple):
 
     spans: tuple[Interval, ...] = ()
     """Half-open, in order, none touching another."""
-    ends: frozenset[int] = frozenset()
-    """Ticks at which it is needed, but not afterwards."""
+    ends: tuple[int, ...] = ()
+    """Ticks at which it is needed, but not afterwards, in order."""
 
     def is_needed_at(self, tick: int) -> bool:
         at = bisect_right(self.spans, (tick, 1 << 63)) - 1
@@ -65,7 +65,8 @@ class Life(NamedTuple):
 
     def is_needed_after(self, tick: int) -> bool:
         """True if a run that has passed the tick may still need it."""
-        return self.is_needed_at(tick) and tick not in self.ends
+        at = bisect_left(self.ends, tick)
+        return self.is_needed_at(tick) and self.ends[at : at + 1] != (tick,)
 
     def meets(self, other: Life, but_for: Sequence[int] = ()) -> bool:
         """True if both are needed at some tick that is not among those, which are in order."""
@@ -106,7 +107,7 @@ class _Walk:
                 merged[-1] = (merged[-1][0], end)
             else:
                 merged.append((start, end))
-        return Life(tuple(merged), frozenset(self._ends))
+        return Life(tuple(merged), tuple(sorted(self._ends)))
 
     def _part(self, part: Part, needed: bool, is_last_pass: bool) -> bool:
         """Is it needed before the part, given whether it is afterwards? On the last pass its spans are noted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...model.deadline import PREPARING, in_time
@@ -21,12 +21,10 @@ def leaves(tensor: Tensor) -> Iterator[Tensor]:
         yield from leaves(inner)
 
 
-def taken_apart(
-    function: Function, shared: Mapping[BufferId, Tensor]
-) -> tuple[Function, tuple[tuple[int, Operator], ...]]:
-    """The function without tuples, and its operators with the number that each has in the original."""
+def taken_apart(function: Function, shared: Mapping[BufferId, Tensor]) -> tuple[Function, Sequence[int]]:
+    """The function without tuples, and the number that each of its operators has in the original."""
     if all(tensor.items is None for tensor in function.tensors):
-        return function, tuple(enumerate(function.operators))  # as nearly always: large programs are not copied
+        return function, range(len(function.operators))  # as nearly always: large programs are not copied
     tensors = {tensor.id: tensor for tensor in function.tensors}
 
     def flat(ids: Iterable[BufferId]) -> tuple[BufferId, ...]:
@@ -53,4 +51,4 @@ def taken_apart(
         inputs=flat(function.inputs),
         outputs=flat(function.outputs),
     )
-    return apart, tuple(numbered)
+    return apart, [i for i, _ in numbered]

@@ -50,6 +50,14 @@ def test_lists_that_hold_something_else_take_a_few_times_their_length(name: str,
     assert more < FEW * len(data) + SLACK
 
 
+@pytest.mark.parametrize("name", ["functions", "value infos", "nodes of one letter"])
+def test_what_nobody_reads_of_a_model_is_not_made(name: str, tmp_path: Path) -> None:
+    data = FILES["onnx", name](LENGTH)
+    more, said = taken("onnx", data, tmp_path)
+    assert said in ("too_large", "invalid_value")
+    assert more < 7 * len(data) + SLACK
+
+
 def test_metadata_may_hold_short_records_by_the_million() -> None:
     document = json.loads(FORMATS["dsa"].example)
     assert read_problem(FORMATS["dsa"].document)[0].buffers

@@ -50,7 +50,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
         ("pools",): Part(TypeAdapter(w.PoolTotalWire)),
         ("objects",): Part(TypeAdapter(w.ObjectWire)),
         ("assignments",): Part(TypeAdapter(w.AssignmentWire)),
-        ("certificate",): Part(TypeAdapter(w.SharingCertificateWire), {"sets": TypeAdapter(w.WitnessWire)}),
+        ("certificate",): Part(TypeAdapter(w.SharingCertificateWire), {"sets": Part(TypeAdapter(w.WitnessWire))}),
         ("run", "trace"): Part(TypeAdapter(p.TracePointWire)),
     }
 

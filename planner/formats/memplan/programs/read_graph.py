@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -17,7 +17,7 @@ from ....model.errors import Code
 from ....model.problem import Pool
 from ...documents import GRAPH_FORMAT, PROGRAM_FORMAT, require_format
 from ...json.scan import Scanned
-from ...json.strict import Part, Wire, field_names
+from ...json.strict import Made, Part, Wire, field_names
 from ...json.validate import validate
 from ..read import read_pools
 from ..wire import PoolWire
@@ -43,8 +43,8 @@ def _flat_wire() -> Wire:
     return Wire(
         TypeAdapter(w.FlatGraphWire),
         lambda: {
-            ("tensors",): Part(TypeAdapter(w.FlatTensorWire)),
-            ("operators",): Part(TypeAdapter(w.FlatOperatorWire)),
+            ("tensors",): Part(TypeAdapter(w.FlatTensorWire), kept=partial(Made, _flat_tensor)),
+            ("operators",): Part(TypeAdapter(w.FlatOperatorWire), kept=partial(Made, _flat_operator)),
         },
         field_names(w.FlatGraphWire, w.FlatTensorWire, w.FlatOperatorWire),
     )
@@ -59,7 +59,10 @@ def _wire() -> Wire:
             ("tensors",): Part(TypeAdapter(w.TensorWire)),
             ("functions",): Part(
                 TypeAdapter(w.FunctionWire),
-                {"tensors": TypeAdapter(w.TensorWire), "operators": TypeAdapter(w.OperatorWire)},
+                {
+                    "tensors": Part(TypeAdapter(w.TensorWire), kept=partial(Made, _usual)),
+                    "operators": Part(TypeAdapter(w.OperatorWire), kept=partial(Made, _operator)),
+                },
             ),
         },
         field_names(
@@ -107,7 +110,9 @@ def _flat_graph(data: bytes, scanned: Scanned) -> Graph:
     return graph
 
 
-def _flat_tensor(wire: w.FlatTensorWire) -> Tensor:
+def _flat_tensor(wire: w.FlatTensorWire | Tensor) -> Tensor:
+    if isinstance(wire, Tensor):
+        return wire
     return Tensor(
         wire["id"],
         tuple(wire["shape"]),
@@ -118,7 +123,9 @@ def _flat_tensor(wire: w.FlatTensorWire) -> Tensor:
     )
 
 
-def _flat_operator(wire: w.FlatOperatorWire) -> Operator:
+def _flat_operator(wire: w.FlatOperatorWire | Operator) -> Operator:
+    if isinstance(wire, Operator):
+        return wire
     return Operator(
         OperatorKind(wire["kind"]),
         tuple(wire.get("inputs", ())),
@@ -162,7 +169,16 @@ def _function(wire: w.FunctionWire, at: tuple[str | int, ...], report: Report) -
     )
 
 
-def _tensor(wire: w.TensorWire, at: tuple[str | int, ...], report: Report) -> Tensor:
+def _usual(wire: w.TensorWire) -> Tensor | w.TensorWire:
+    """The tensor, unless there may be more to say of it than a piece of a long document tells."""
+    report = Report()
+    made = _tensor(wire, (), report)
+    return wire if report else made
+
+
+def _tensor(wire: w.TensorWire | Tensor, at: tuple[str | int, ...], report: Report) -> Tensor:
+    if isinstance(wire, Tensor):
+        return wire
     pools = wire.get("pools")
     return Tensor(
         wire["id"],
@@ -194,7 +210,9 @@ def _items(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: R
     )
 
 
-def _operator(wire: w.OperatorWire) -> Operator:
+def _operator(wire: w.OperatorWire | Operator) -> Operator:
+    if isinstance(wire, Operator):
+        return wire
     given: dict[str, Any] = dict(wire)
     for field in ("inputs", "outputs", "functions"):
         given[field] = tuple(given.get(field, ()))

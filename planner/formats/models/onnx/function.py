@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ....planning.shapes.expression import Values as Point
-    from .model import Declared
+    from .model import Known
 
 
 class Value:
@@ -142,7 +142,7 @@ class Written:
 class Scope:
     """The names that hold within a graph, or within a function of the model's own."""
 
-    def __init__(self, around: Scope | None, opsets: Mapping[str, int], known: Mapping[str, Declared]) -> None:
+    def __init__(self, around: Scope | None, opsets: Mapping[str, int], known: Known) -> None:
         self.values: dict[str, Value] = {}
         self.sequences: dict[str, Several] = {}
         self.around = around

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from . import dims as d
 from .control import CONTROL
 from .function import Scope, Several, Value, Written
 from .in_place import operators_of
-from .model import BITS, BOOL, INT64, Body, Declared, Graph, Model, Node, Reference
+from .model import BITS, BOOL, INT64, Body, Declared, Graph, Model, Node, Nodes, Reference
 from .rules.elementwise import AT_RANDOM
 from .rules.site import NotKnown, ShapeError, Site, Type
 from .rules.table import RULES
@@ -45,8 +45,7 @@ class Lowering:
         self._model = model
         self.symbols = symbols
         self._in_place = in_place
-        there = min(_nodes_of(model.graph), model.size // BYTES_OF_A_NODE)
-        self._count, self._most = 0, min(MOST_NODES, NODES + model.size // BYTES_A_NODE + there)
+        self._count = self._there = 0
         self._depth = self._items = 0
         self._of_functions = Names(mark="_", first=2)
         self.functions: list[Function] = []
@@ -84,12 +83,18 @@ class Lowering:
             else:
                 scope.values[said.name] = made[0]
                 self.maybe |= {made[0]} if said.is_optional else set()
-        self.nodes(graph.nodes, scope, main)
+        self.nodes(self._in_file(graph.nodes), scope, main)
         back = _flat(self._back(graph, scope))
         self.count(len(back), graph.place)
         outputs = [main.given_back(value) for value in back]
         self.symbols.require_all_known()
         self.keep(main, outputs, [])
+
+    def _in_file(self, nodes: Nodes) -> Iterator[Node]:
+        """The nodes, counted as what stands in the file, and with them those of their own graphs."""
+        for node in nodes:
+            self._there += 1 + sum(map(_nodes_of, _graphs(node)))
+            yield node
 
     def _length(self, said: Declared, place: Place) -> int | None:
         """How many tensors a sequence has that the model is given: a dimension of that name says it. None if it is a tensor."""
@@ -120,8 +125,10 @@ class Lowering:
     def count(self, more: int, place: Place) -> None:
         """So many nodes more, or outputs, each of which may take a step of its own. Raises BadInput where they are too many."""
         self._count += more
-        if self._count > self._most:
-            text = f"a run comes by more than {self._most} nodes and outputs, and a file of {self._model.size} bytes may have no more"
+        size = self._model.size
+        most = min(MOST_NODES, NODES + size // BYTES_A_NODE + min(self._there, size // BYTES_OF_A_NODE))
+        if self._count > most:
+            text = f"a run comes by more than {most} nodes and outputs, and a file of {self._model.size} bytes may have no more"
             raise bad_input(Code.TOO_LARGE, place, text)
 
     def define(self, scope: Scope, name: str, place: Place) -> None:
@@ -344,8 +351,12 @@ class _Greatest(dict[str, int]):
 
 def _nodes_of(graph: Graph) -> int:
     """How many stand in it, those of its nodes' own graphs among them."""
-    inner = (each for node in graph.nodes for each in node.attributes.values() if isinstance(each, Graph))
-    return len(graph.nodes) + sum(map(_nodes_of, inner))
+    return sum(1 + sum(map(_nodes_of, _graphs(node))) for node in graph.nodes)
+
+
+def _graphs(node: Node) -> Iterator[Graph]:
+    """Those that it may run."""
+    return (each for each in node.attributes.values() if isinstance(each, Graph))
 
 
 def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:

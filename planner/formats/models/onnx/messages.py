@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from ....checks.report import Place, bad_input, quoted
 from ....model.errors import Code
@@ -24,7 +25,7 @@ from .model import (
     Reference,
 )
 
-A_FUNCTION, A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 400, 300, 200, 350, 300, 32
+A_FUNCTION, A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 450, 300, 200, 350, 300, 32
 """Bytes of memory for what is made of a message, names aside."""
 LONGEST_LIST = 1 << 16
 """Numbers of a list that may say something of shapes; longer ones are weights."""
@@ -34,22 +35,41 @@ def read_model(data: bytes) -> Model:
     """The model in the bytes. Raises BadInput with the place in the file, or in the graph."""
     graph = None
     opsets: dict[str, int] = {}
-    functions: dict[tuple[str, str], Body] = {}
-    count = 0
+    functions: dict[tuple[str, str], Part] = {}
     for each in message(data).fields():
         if each.number == 7:
             graph = each.part
         elif each.number == 8:
             _opset(each.part, opsets)
         elif each.number == 25:
-            key, body = _function(each.part, ("functions", count))
+            place = ("functions", len(functions))
+            key, _ = each.part.passing(partial(_function, place=place))
             if key in functions:
-                raise bad_input(Code.DUPLICATE_ID, ("functions", count), f"there is another function {quoted(key[1])}")
-            functions[key] = body
-            count += 1
+                raise bad_input(Code.DUPLICATE_ID, place, f"there is another function {quoted(key[1])}")
+            each.part.keep(A_FUNCTION)
+            functions[key] = each.part
     if graph is None:
         raise bad_input(Code.MISSING_FIELD, ("graph",), "there is no graph in it")
-    return Model(len(data), _graph(graph, ("graph",), 0), opsets, functions)
+    return Model(len(data), _graph(graph, ("graph",), 0), opsets, _Functions(functions))
+
+
+class _Functions:
+    """The model's own."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: dict[tuple[str, str], Part]) -> None:
+        self._parts = parts
+
+    def get(self, key: tuple[str, str]) -> Body | None:
+        part = self._parts.get(key)
+        return None if part is None else self._body(part, key)
+
+    def __iter__(self) -> Iterator[Body]:
+        return (self._body(part, key) for key, part in self._parts.items())
+
+    def _body(self, part: Part, key: tuple[str, str]) -> Body:
+        return part.passing(partial(_function, place=("functions", key[1])))[1]
 
 
 def _opset(part: Part, opsets: dict[str, int]) -> None:
@@ -63,11 +83,9 @@ def _opset(part: Part, opsets: dict[str, int]) -> None:
 
 
 def _function(part: Part, place: Place) -> tuple[tuple[str, str], Body]:
-    part.keep(A_FUNCTION)
     name = domain = ""
     inputs: list[str] = []
     outputs: list[str] = []
-    nodes: list[Node] = []
     defaults: dict[str, Attribute] = {}
     opsets: dict[str, int] = {}
     for each in part.fields():
@@ -78,8 +96,6 @@ def _function(part: Part, place: Place) -> tuple[tuple[str, str], Body]:
                 inputs.append(each.text())
             case 5:
                 outputs.append(each.text())
-            case 7:
-                nodes.append(_node(each.part, (*place, "node", len(nodes)), 0))
             case 9:
                 _opset(each.part, opsets)
             case 10:
@@ -87,22 +103,19 @@ def _function(part: Part, place: Place) -> tuple[tuple[str, str], Body]:
             case 11:
                 key, value = _attribute(each.part, place, 0)
                 defaults[key] = value
-    return (domain, name), Body(tuple(inputs), tuple(outputs), tuple(nodes), defaults, opsets)
+    return (domain, name), Body(tuple(inputs), tuple(outputs), _Nodes(part, 7, place, 0), defaults, opsets)
 
 
 def _graph(part: Part, place: Place, depth: int) -> Graph:
     if depth > MAX_GRAPHS:
         raise bad_input(Code.TOO_DEEP, place, f"graphs nest deeper than {MAX_GRAPHS}")
     name = ""
-    nodes: list[Node] = []
     inputs: list[Declared] = []
     outputs: list[Declared] = []
-    known: dict[str, Declared] = {}
+    known: dict[str, Part] = {}
     constants: dict[str, Constant] = {}
     for each in part.fields():
         match each.number:
-            case 1:
-                nodes.append(_node(each.part, (*place, "node", len(nodes)), depth))
             case 2:
                 name = each.text()
             case 5 | 15:
@@ -116,10 +129,44 @@ def _graph(part: Part, place: Place, depth: int) -> Graph:
             case 12:
                 outputs.append(_declared(each.part, (*place, "output", len(outputs))))
             case 13:
-                value = _declared(each.part, (*place, "value_info", len(known)))
-                known[value.name] = value
-    said = {each.name: each for each in outputs} | known
-    return Graph(name, tuple(nodes), tuple(inputs), tuple(outputs), said, constants, place)
+                value = each.part.passing(partial(_declared, place=(*place, "value_info", len(known))))
+                each.part.keep(A_DECLARED)
+                known[value.name] = each.part
+    said = _Known({each.name: each for each in outputs}, known, place)
+    return Graph(name, _Nodes(part, 1, place, depth), tuple(inputs), tuple(outputs), said, constants, place)
+
+
+class _Known:
+    """What a graph says of values in between, and of those that it gives out."""
+
+    __slots__ = ("_back", "_parts", "_place")
+
+    def __init__(self, back: dict[str, Declared], parts: dict[str, Part], place: Place) -> None:
+        self._back, self._parts, self._place = back, parts, place
+
+    def get(self, name: str) -> Declared | None:
+        part = self._parts.get(name)
+        return self._back.get(name) if part is None else part.passing(partial(_declared, place=self._place))
+
+
+class _Nodes:
+    """Those of a graph or a function, which are its fields of that number."""
+
+    __slots__ = ("_depth", "_number", "_part", "_place")
+
+    def __init__(self, part: Part, number: int, place: Place, depth: int) -> None:
+        self._part, self._number, self._place, self._depth = part, number, place, depth
+
+    def __iter__(self) -> Iterator[Node]:
+        for i, part in enumerate(self._parts()):
+            yield part.passing(partial(_node, place=(*self._place, "node", i), depth=self._depth))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._parts())
+
+    def _parts(self) -> Iterator[Part]:
+        fields = self._part.passing(Part.fields)
+        return (each.part for each in fields if each.number == self._number)
 
 
 def _node(part: Part, place: Place, depth: int) -> Node:

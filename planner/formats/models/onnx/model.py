@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 from ....checks.report import Place
 from ...binary.protobuf import Part
@@ -72,15 +72,28 @@ class Node:
     place: Place
 
 
+class Nodes(Protocol):
+    """Nodes that are read when it is their turn, each time, so that few are ever there at once."""
+
+    def __iter__(self) -> Iterator[Node]: ...
+    def __len__(self) -> int: ...
+
+
+class Known(Protocol):
+    """What the file says of values by their names, read when somebody asks."""
+
+    def get(self, name: str) -> Declared | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes in the order in which they run."""
 
     name: str
-    nodes: tuple[Node, ...]
+    nodes: Nodes
     inputs: tuple[Declared, ...]
     outputs: tuple[Declared, ...]
-    known: Mapping[str, Declared]
+    known: Known
     """What the file says of values in between."""
     constants: Mapping[str, Constant]
     place: Place
@@ -92,9 +105,16 @@ class Body:
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    nodes: tuple[Node, ...]
+    nodes: Nodes
     defaults: Mapping[str, Attribute]
     opsets: Mapping[str, int]
+
+
+class Functions(Protocol):
+    """The model's own, by domain and name, read when somebody asks."""
+
+    def get(self, key: tuple[str, str]) -> Body | None: ...
+    def __iter__(self) -> Iterator[Body]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,4 +123,4 @@ class Model:
     """Bytes of the file."""
     graph: Graph
     opsets: Mapping[str, int]
-    functions: Mapping[tuple[str, str], Body] = field(default_factory=dict)
+    functions: Functions

@@ -31,7 +31,7 @@ POOLS = (Pool("arena"),)
 
 
 class OnnxProgram(NamedTuple):
-    """A model as a program, its sizes as expressions, and what there is to warn of."""
+    """A model as a program, its sizes as expressions where dimensions have several values, and what there is to warn of."""
 
     program: Program
     sizes: dict[tuple[str | None, int | str], Dim]
@@ -56,7 +56,7 @@ def read_program(source: Source, dim: Sequence[str] = (), *, in_place: bool = Fa
         raise bad_input(Code.INVALID_OPTION, ("options", "in_place"), text)
     program = Program(tuple(lowering.functions), ("main",), name=model.graph.name or None)
     require_sound_program(program)
-    return OnnxProgram(program, lowering.sizes, open_, tuple(lowering.warnings))
+    return OnnxProgram(program, lowering.sizes if open_ else {}, open_, tuple(lowering.warnings))
 
 
 def read(

@@ -18,7 +18,7 @@ from tests.planner.formats.models.onnx.models import graph, model, node, value
 
 COUNT = 5000
 FEW = 1000
-BYTES_PER_NODE = 2400
+BYTES_PER_NODE = 1700
 READER = "planner.formats.models.onnx.read"
 
 
