@@ -85,10 +85,15 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def generate(kind: str, request: Request) -> Problem:
-    """The problem of this kind, size and seed. Raises BadInput for a kind or parameter that does not exist."""
+def check_kind(kind: str) -> None:
+    """Raises BadInput for a kind that does not exist."""
     if kind not in KINDS:
         raise bad_option("kind", f"there is no kind {echo(kind)}; known are {', '.join(KINDS)}")
+
+
+def generate(kind: str, request: Request) -> Problem:
+    """The problem of this kind, size and seed. Raises BadInput for a kind or parameter that does not exist."""
+    check_kind(kind)
     request = _complete(kind, request)
     sketch = KINDS[kind].make(request)
     known = largest_live_sum(sketch.buffers) if sketch.optimum is None else sketch.optimum

@@ -87,11 +87,15 @@ def _taken(file: int) -> bytes:
 
 
 def run_on_terminal(
-    *arguments: str, columns: int = 80, env: Mapping[str, str] | None = None, command: Sequence[str] = COMMAND
+    *arguments: str,
+    columns: int = 80,
+    rows: int = 50,
+    env: Mapping[str, str] | None = None,
+    command: Sequence[str] = COMMAND,
 ) -> tuple[int, str]:
     """Run it with stdout and stderr on a terminal; the exit code, and everything that was written to the terminal."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     variables = environment({"TERM": "xterm-256color", **(env or {})})
     process: Forked | subprocess.Popen[bytes]
     with Path(os.devnull).open("rb") as nothing:

@@ -57,9 +57,9 @@ def bench_run(
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")] = False,
 ) -> None:
-    """Run every instance with every solver and seed, each in a process of its own, and report.
+    """Run every instance with every solver and seed.
 
-    What is in DIR already is not run again. Exit code 1 if an answer cannot be true.
+    Each run has a process of its own. What is in DIR already is not run again. Exit code 1 if an answer cannot be true.
     """
     from planner.bench import Settings
 
@@ -82,7 +82,10 @@ def bench_compare(
     threshold: Annotated[float, typer.Option(metavar="PERCENT", min=0, help="So much slower is too slow.")] = 5.0,
     as_json: Json = False,
 ) -> None:
-    """Compare two measurements run by run. Exit code 1 if the second is worse."""
+    """Compare two measurements run by run.
+
+    Exit code 1 if the second is worse.
+    """
     from ..commands import bench as bench_command
 
     raise typer.Exit(bench_command.compare_folders(before, after, threshold / 100, as_json=as_json))

@@ -105,12 +105,20 @@ def export_model(
     export_command.run(problem, out, model_format, plain=plain, input_format=input_format)
 
 
+def _known_kind(kind: str) -> str:
+    """Said before what else is missing: without a kind nothing of the rest makes sense."""
+    from ..commands.files import generate as generate_command
+
+    return generate_command.known(kind)
+
+
 def generate(
     kind: Annotated[
         str,
         typer.Argument(
             metavar="KIND",
             help="{kinds}.",
+            callback=_known_kind,
         ),
     ],
     buffers: Annotated[int, typer.Option("--buffers", "-n", metavar="N", min=0, help="How many buffers.")],

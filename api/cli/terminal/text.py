@@ -32,13 +32,35 @@ def can_redraw(stream: IO[str] | None) -> bool:
     return is_terminal(stream) and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
 
 
-def say(line: str) -> None:
-    """One line for people, on stderr. Nobody listening is no reason to fail."""
+def columns(stream: IO[str]) -> int:
+    """How wide the stream's terminal is; 80 where nobody says."""
     try:
-        sys.stderr.write(line + "\n")
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def say(line: str) -> None:
+    """One line for people, on stderr; on a terminal it is broken between words. Nobody listening is no reason to fail."""
+    try:
+        sys.stderr.write((broken(line, columns(sys.stderr)) if is_terminal(sys.stderr) else line) + "\n")
         sys.stderr.flush()
     except (AttributeError, OSError, ValueError):
         return
+
+
+def broken(line: str, width: int) -> str:
+    """In lines of so many characters. What is longer without a blank, such as a path, stays whole."""
+    if len(line) <= width:
+        return line
+    lines = [""]
+    for word in line.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if lines[-1] and len(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return "\n".join(lines)
 
 
 def say_warnings(warnings: Iterable[str]) -> None:

@@ -109,6 +109,7 @@ def test_help_at_every_door_is_the_library_s() -> None:
             assert row.help in str(PLAN_QUERY.model.model_fields[row.said].description)
 
 
-def test_the_list_of_commands_cuts_no_sentence() -> None:
-    shown = CliRunner().invoke(app, ["--help"], terminal_width=80).stdout
+@pytest.mark.parametrize("words", [(), *{words[:-1] for words in COMMANDS if len(words) > 1}], ids=" ".join)
+def test_lists_of_commands_cut_no_sentence(words: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*words, "--help"], terminal_width=80).stdout
     assert "..." not in shown.split("Commands:")[1]

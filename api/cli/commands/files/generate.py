@@ -8,11 +8,19 @@ import typer
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
+from planner.generate.kinds import check_kind
 from planner.planning.options.capacity import quoted
 
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
+
+
+def known(kind: str) -> str:
+    """The same kind, if there is one."""
+    with refusing(None, as_json=False):
+        check_kind(kind)
+    return kind
 
 
 def run(kind: str, request: Request, out: str) -> None:

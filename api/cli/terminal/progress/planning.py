@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import IO
 from planner import Progress
 
 from ..sizes import exact, grouped, percent
-from ..text import can_redraw, say
+from ..text import can_redraw, columns, say
 
 FIRST_SHOWN_SECONDS = 0.3
 """What is quicker than this needs no progress."""
@@ -89,17 +88,17 @@ class StatusLine(Silent):
         self._done.set()
         self._thread.join()
 
-    def line(self, columns: int) -> str:
+    def line(self, width: int) -> str:
         """The line as it would be drawn now, cut to the terminal's width."""
         prefix = "stopping   " if self._stopping() else ""
         seconds = f"{time.monotonic() - self._start:.1f}{self._limit} s"
-        return f"{prefix}{seconds}   {describe(self._moment, in_bytes=self._in_bytes)}"[: max(columns - 1, 0)]
+        return f"{prefix}{seconds}   {describe(self._moment, in_bytes=self._in_bytes)}"[: max(width - 1, 0)]
 
     def _redraw(self) -> None:
         wait, drawn = FIRST_SHOWN_SECONDS, False
         try:
             while not self._done.wait(wait):
-                self._stream.write(ERASE_LINE + self.line(self._columns()))
+                self._stream.write(ERASE_LINE + self.line(columns(self._stream)))
                 self._stream.flush()
                 wait, drawn = REDRAWN_SECONDS, True
             if drawn:
@@ -108,12 +107,6 @@ class StatusLine(Silent):
         except (OSError, ValueError):
             # The terminal has gone away; the planning goes on.
             return
-
-    def _columns(self) -> int:
-        try:
-            return os.get_terminal_size(self._stream.fileno()).columns or 80
-        except (OSError, ValueError):
-            return 80
 
 
 def progress_on(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
-from ..text import can_redraw, say, visible
+from ..text import can_redraw, columns, say, visible
 from .planning import ERASE_LINE
 
 REDRAWN_SECONDS = 0.5
@@ -52,7 +51,7 @@ class RedrawnLine(ABC):
     def _redraw(self) -> None:
         while not self._ended.wait(REDRAWN_SECONDS):
             with self._lock:
-                self._write(ERASE_LINE + self.line()[: self._columns() - 1])
+                self._write(ERASE_LINE + self.line()[: columns(sys.stderr) - 1])
 
     def _write(self, text: str) -> None:
         try:
@@ -60,12 +59,6 @@ class RedrawnLine(ABC):
             sys.stderr.flush()
         except (OSError, ValueError):
             self._ended.set()  # the terminal has gone away; the work goes on
-
-    def _columns(self) -> int:
-        try:
-            return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-        except (OSError, ValueError):
-            return 80
 
 
 def clock(seconds: float) -> str:

@@ -85,8 +85,8 @@ def more(total: int, rows: int = MAX_ROWS) -> str | None:
 
 
 def rows_for(console: Console, beside: int) -> int:
-    """How many rows a table may have so that what is printed besides stays in sight."""
-    return max(FEWEST_ROWS, min(MAX_ROWS, console.height - beside)) if console.is_terminal else MAX_ROWS
+    """How many rows a table may have so that what is printed besides stays in sight, with the prompt below it."""
+    return max(FEWEST_ROWS, min(MAX_ROWS, console.height - 1 - beside)) if console.is_terminal else MAX_ROWS
 
 
 def new_table() -> Table:

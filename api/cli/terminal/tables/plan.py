@@ -147,7 +147,8 @@ def figures(plan: Plan) -> Iterable[Text]:
 
 
 def print_tables(problem: Problem, plan: Plan, console: Console) -> None:
-    beside = 8 + len(list(figures(plan))) + len(plan.warnings) + min(len(plan.pools), MAX_ROWS)
+    said = [*figures(plan), *(plain(f"warning: {warning}") for warning in plan.warnings)]
+    beside = 8 + sum(len(line.wrap(console, console.width)) for line in said) + min(len(plan.pools), MAX_ROWS)
     rows = rows_for(console, beside)
     ordered = shown_placements(plan, problem.pools, rows)
     console.print(placements_table(ordered, problem.pools, console.width), crop=False)

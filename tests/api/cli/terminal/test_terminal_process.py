@@ -83,6 +83,27 @@ def test_bad_input_on_a_terminal(tmp_path: Path) -> None:
     assert "\x1b" not in text
 
 
+def test_no_word_is_broken_at_the_terminal_s_edge(tmp_path: Path) -> None:
+    for columns in (40, 80):
+        for wrong in (
+            ["plan", written(tmp_path), "--solver", "nobody"],
+            ["plan", written(tmp_path), "--goal", "nothing"],
+        ):
+            code, text = run_on_terminal(*wrong, columns=columns)
+            assert code == 2
+            assert max(map(len, text.splitlines())) <= columns
+    name = "/".join(["folder"] * 20)
+    assert name in run_on_terminal("plan", name)[1], "what has no blanks is not broken by us: it can be copied"
+
+
+def test_a_plan_s_first_line_and_the_prompt_are_in_sight_together(tmp_path: Path) -> None:
+    many = [{"id": f"b{i}", "size": 8, "live": [[i, i + 2]]} for i in range(60)]
+    text = without_styles(run_on_terminal("plan", written(tmp_path, buffers=many), rows=24)[1])
+    lines = text[text.rindex("\x1b[K") + 3 :] if "\x1b[K" in text else text
+    assert len(lines.splitlines()) < 24
+    assert "Buffer" in lines
+
+
 def test_progress_is_drawn_and_erased(tmp_path: Path) -> None:
     slow = UNHURRIED.replace("    while not cancelled():\n", "    for _ in range(100):\n")
     assert slow != UNHURRIED

@@ -30,6 +30,7 @@ def test_it_writes_what_plan_can_read(tmp_path: Path) -> None:
         (("random", "--buffers", "3", "--set", "live"), b"'live' is not of the form NAME=NUMBER"),
         (("random", "--buffers", "3", "-o", "no/where"), b"there is no folder"),
         (("random",), b"--buffers"),
+        (("nonsense",), b"error: KIND: there is no kind 'nonsense'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], said: bytes, tmp_path: Path) -> None:
