@@ -11,11 +11,14 @@ from api.cli.lean_libraries import load_libraries_lean
 
 LIBRARIES = (
     "alembic.command",
+    "encodings.ascii",
     "encodings.idna",
+    "encodings.unicode_escape",
     "fastapi",
     "fastapi.openapi.utils",
     "fastapi.telemetry._runtime",
     "numpy",
+    "numpy.ma",
     "numpy.random",
     "procrastinate",
     "prometheus_client",
@@ -33,7 +36,9 @@ LIBRARIES = (
     "structlog",
     "typer",
     "typer.rich_utils",
+    "uvicorn.lifespan.on",
     "uvicorn.loops.asyncio",
+    "uvicorn.loops.auto",
     "uvicorn.protocols.http.h11_impl",
 )
 """Loaded beforehand, and every module of the project besides: what each process would spend a quarter of a second on."""
