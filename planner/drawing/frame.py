@@ -96,11 +96,12 @@ def safe(said: str) -> str:
     return escape(printable(said))
 
 
-def cut(said: str, width: float, size: float = 6.9, *, in_the_middle: bool = False) -> str:
-    """As much of it as has room; nothing if that is hardly any. Names are cut in the middle: they differ at their ends more than at their beginnings."""
+def cut(said: str, width: float, size: float = 6.9, *, at_front: bool = False) -> str:
+    """As much of it as has room; nothing if that is hardly any. Names are cut at the front: neighbours differ at their ends, where their numbers are."""
     shown = printable(said[:400])
     room = int(width / size)
     if sum(2 if c > "\u2e80" else 1 for c in shown) <= room:
         return shown
-    tail = (room - 1) // 2 if in_the_middle else 0
-    return "" if room < 4 else f"{shown[: room - 1 - tail]}…{shown[len(shown) - tail :]}"
+    if room < 4:
+        return ""
+    return f"…{shown[1 - room :]}" if at_front else f"{shown[: room - 1]}…"

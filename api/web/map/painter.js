@@ -145,7 +145,7 @@ export class MapPainter {
       if (width < LABEL.width || height < LABEL.height) continue;
       const room = Math.floor((width - 8) / LABEL.letter);
       const said = visible(ids[layer.buffer[box]]);
-      const shown = said.length <= room ? said : `${said.slice(0, room - 1)}…`;
+      const shown = said.length <= room ? said : `…${said.slice(said.length - room + 1)}`; // neighbours differ at their ends
       context.fillText(shown, this.x(left) + 4, this.y(high) + Math.min(height / 2, 9), width - 6);
       drawn += 1;
     }

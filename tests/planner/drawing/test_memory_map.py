@@ -120,6 +120,6 @@ def test_labels_leave_out_what_all_names_begin_with() -> None:
     assert [drawn.label(i) for i in range(4)] == ["input", "a/Relu", "b/Relu", "add"]
 
 
-def test_a_name_that_has_no_room_is_cut_in_the_middle() -> None:
-    assert cut("conv_block_17/Relu", 12, 1, in_the_middle=True) == "conv_b…/Relu"
+def test_a_name_that_has_no_room_is_cut_at_the_front() -> None:
+    assert cut("conv_block_17/Relu", 12, 1, at_front=True) == "…ock_17/Relu"
     assert cut("conv_block_17/Relu", 12, 1) == "conv_block_…"

@@ -115,7 +115,7 @@ def _names(drawn: MemoryMap, cells: Cells) -> dict[int, dict[int, str]]:
             number = int(whole[start])
             if not number or number in named or end - start < NAMED_FROM:
                 continue
-            shown = shortened(plain(drawn.label(number - 1)).plain, end - start)
+            shown = shortened(plain(drawn.label(number - 1)).plain, end - start, at_front=True)
             found.setdefault(row, {}).update({start + i: letter for i, letter in enumerate(shown)})
             named.add(number)
     return found
