@@ -20,6 +20,7 @@ from ..kernels import active
 from ..model.conflicts import live_pair_count, part_pairs
 from ..model.instance import Bools, Instance, Ints
 from ..model.outcome import Certificate, Proof
+from .beside_walls import Piece, height_beside
 
 EXACT_SECTIONS = 64
 MOST_MEASURED = 500_000
@@ -195,11 +196,20 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
         for b in blocks[fixed].tolist()
         for low, high in union(by_block[b])
     )
+    beside = 0
     if any(end > begin for (_, end), (begin, _) in pairwise(places)):
         fixed = np.zeros_like(fixed)  # there is no plan, and what they would need if there were room
+    elif places or instance.pools[pool].reserved:
+        walls = sorted([*instance.pools[pool].reserved, *places])
+        movable = [
+            Piece(int(instance.lowest[b, pool]) + low, high - low, int(instance.modulus[b, pool]))
+            for b in blocks[~fixed].tolist()
+            for low, high in union(by_block[b])
+        ]
+        beside = height_beside(movable, walls) if movable else 0
     grain = _grain(instance, pool, blocks, fixed)
     gaps = _gaps(instance.pools[pool].reserved, int(instance.lowest[blocks, pool].min()), grain)
-    return max([_fill(gaps, pieces, grain), *(end for _, end in places)])
+    return max([beside, _fill(gaps, pieces, grain), *(end for _, end in places)])
 
 
 def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> Iterator[_Gap]:

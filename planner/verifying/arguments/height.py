@@ -11,6 +11,9 @@ from ...facts.intervals import merged
 from ...facts.places import Places, Spot
 from ...model.problem import Interval
 
+MOST_STEPS = 1 << 25
+"""Lengths times sums of them: beyond it all multiples of their common divisor are taken for sums."""
+
 
 class _Slab(NamedTuple):
     """A stretch of addresses that one group covers, wherever it lies: its length, and what is known of where it begins."""
@@ -82,7 +85,8 @@ def _slab(spot: Spot, low: int, high: int) -> _Slab:
 def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
     """The least end of the slabs if they could be cut and put in the free stretches, each at a start it may have.
 
-    All starts are congruent modulo a common grain, so in each stretch every slab but the topmost takes a multiple of it.
+    All starts are congruent modulo a common grain, so in each stretch every slab but the topmost takes a multiple of it, and what a stretch
+    holds is what some of the slabs add up to.
     """
     if not slabs:
         return 0
@@ -90,20 +94,34 @@ def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
     grain = gcd(*(slab.modulus for slab in slabs), *(slab.start - first for slab in slabs))
     if not grain:
         return max(slab.start + slab.length for slab in slabs)
-    rest = sum(slab.length + -slab.length % grain for slab in slabs)
+    lengths = [slab.length + -slab.length % grain for slab in slabs]
+    rest = every = sum(lengths)
     padding = max(-slab.length % grain for slab in slabs)
     shortest = min(slab.length for slab in slabs)
-    whole = (
-        gcd(*(slab.length + -slab.length % grain for slab in slabs)) or grain
-    )  # what any of them add up to is a multiple of this
     here = min(slab.start for slab in slabs)
     for begin, end in merged(taken):
         room = begin - here
         if room >= shortest:
-            rounded = (room + padding) // whole * whole
-            if rest <= rounded:
+            held = _most_of(lengths, room + padding)
+            held = _most_of(lengths, every - rest + held)
+            if held == every:
                 break
-            rest -= rounded
+            rest = every - held
         if end > here:
             here = end + (first - end) % grain
     return here + max(rest - padding, shortest)
+
+
+def _most_of(lengths: Sequence[int], room: int) -> int:
+    """The most that some of the lengths add up to within the room; where there are too many sums, no less than that."""
+    divisor = gcd(*lengths)
+    room = min(room, sum(lengths)) // divisor
+    if room * len(lengths) > MOST_STEPS:
+        return room * divisor
+    reached = 1
+    """Each bit is a sum."""
+    for length in lengths:
+        if reached >> room & 1:
+            break
+        reached |= (reached << length // divisor) & ((2 << room) - 1)
+    return (reached.bit_length() - 1) * divisor
