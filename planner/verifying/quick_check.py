@@ -18,10 +18,12 @@ from solvers.model.outcome import Proof
 from ..facts.colocation import groups
 from ..facts.figures import amounts
 from ..facts.intervals import merged
+from ..facts.places import Places
 from ..facts.sweep import SUMMABLE, Integers, Piece, Pieces, all_apart, exact_array
 from ..model.columns import BufferColumns, PlacementColumns, ids, restricted
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Figures, Pool, Problem, is_of_peaks
+from .arguments.height import least_height
 
 MOST_OF_A_GROUP = 64
 """Of groups with more each would be looked at beside all others."""
@@ -183,7 +185,7 @@ def _proven(
 def _proves(
     problem: Problem, p: int, pieces: Pieces, number: Integers, group: Integers | None, certificate: PlanCertificate
 ) -> bool:
-    """True if just what is live in the pool at the certificate's time cannot be elsewhere, nor end lower, one on top of the other.
+    """True if just what is live in the pool at the certificate's time cannot be elsewhere, nor end lower, one on top of the other or beside what is fixed.
 
     Of each group the largest counts.
     """
@@ -199,11 +201,17 @@ def _proves(
     if group is not None:
         largest = {int(group[i]): problem.buffers[i] for i in sorted(rows, key=lambda i: problem.buffers[i].size)}
         live = list(largest.values())
+    proof = PlanCertificate(Proof.LIVE_TOGETHER, certificate.value, pool.name, certificate.time, buffers)
+    if certificate != proof:
+        return False
     grain = gcd(pool.base or 0, *(lcm(pool.alignment, buffer.alignment) for buffer in live))
     padding = [-buffer.size % grain for buffer in live]
     least = sum(buffer.size for buffer in live) + sum(padding) - max(padding)
-    proof = PlanCertificate(Proof.LIVE_TOGETHER, certificate.value, pool.name, certificate.time, buffers)
-    return certificate.value <= least and certificate == proof
+    if certificate.value <= least:
+        return True
+    if all(buffer.fixed is None for buffer in live):
+        return False
+    return certificate.value <= least_height(Places(problem), pool.name, rows)
 
 
 def _is_at_home(buffer: Buffer, pool: Pool) -> bool:

@@ -103,7 +103,7 @@ def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
         room = begin - here
         if room >= shortest:
             held = _most_of(lengths, room + padding)
-            held = _most_of(lengths, every - rest + held)
+            held = held if rest == every else _most_of(lengths, every - rest + held)
             if held == every:
                 break
             rest = every - held

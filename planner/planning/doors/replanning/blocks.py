@@ -64,6 +64,8 @@ class InPool(NamedTuple):
     """Of these blocks: what is fixed, and then by the offsets that they had, of equal ones the larger first."""
     is_plain: bool
     """True if nothing is in their way but each other, and each is one buffer."""
+    is_alike: bool
+    """True if they are of one alignment, too."""
 
 
 class Blocks:
@@ -189,7 +191,9 @@ class Blocks:
         )
         is_plain = not (pool.reserved or pinned or self.groups or len(columns.exclusions))
         order = self._order(blocks, pinned)
-        return InPool(p, pool, blocks, self.height[blocks], parts, inside, lives.sections, columns, order, is_plain)
+        is_alike = is_plain and bool((modulus == modulus[:1]).all())
+        height = self.height[blocks]
+        return InPool(p, pool, blocks, height, parts, inside, lives.sections, columns, order, is_plain, is_alike)
 
     def _limits(self, pool: Pool, blocks: Ints, new_block: Ints, modulus: Ints) -> tuple[Ints, Ints, list[int]] | None:
         """The least and the greatest base of each block, and which are fixed. None: something fits nowhere."""

@@ -50,17 +50,12 @@ class Bounds:
         size = blocks.known.size[here.parts]
         grain = int(np.gcd.reduce(here.columns.modulus))
         padding = -size % grain
-        load, section = self._busiest(here, size + padding)
-        if here.is_plain and section is not None and not here.columns.lowest.any():
-            live = self._live(here, section)
-            least = load - int(padding[np.searchsorted(here.parts, live)].max())
-            found = [self._at(here, section, least, live)]
-        else:
-            found = [] if section is None else [self._measured(here, section)]
+        section = self._busiest(here, size + padding)
+        found = [] if section is None else [self._measured(here, section)]
         for old in self._before:
             if old.pool != name:
                 continue
-            if old.proof is Proof.LIVE_TOGETHER and old.time is not None and not here.is_plain:
+            if old.proof is Proof.LIVE_TOGETHER and old.time is not None and not here.is_alike:
                 there = int(np.searchsorted(blocks.lives.times, old.time, side="right")) - 1
                 if 0 <= there < blocks.lives.sections and there != section:
                     found.append(self._measured(here, there))
@@ -75,7 +70,7 @@ class Bounds:
         if here.columns.lowest[block] == here.columns.highest[block]:
             ids = (blocks.ids[int(parts[0])],)
             yield PlanCertificate(Proof.SINGLE_BLOCK, end, here.pool.name, buffers=ids)
-        if here.is_plain or not here.sections:
+        if here.is_alike or not here.sections:
             return
         columns = here.columns
         size = (columns.part_high - columns.part_low)[columns.rect_part]
@@ -91,7 +86,11 @@ class Bounds:
 
     def _measured(self, here: InPool, section: int) -> PlanCertificate:
         live = self._apart(self._live(here, section))
-        return self._at(here, section, least_height(self._known_places(), here.pool.name, live.tolist()), live)
+        if not here.is_plain or here.columns.lowest.any():
+            return self._at(here, section, least_height(self._known_places(), here.pool.name, live.tolist()), live)
+        size = self._blocks.known.size[live]
+        padding = -size % np.gcd.reduce(here.columns.modulus[np.searchsorted(here.parts, live)])
+        return self._at(here, section, int(size.sum() + padding.sum() - padding.max()), live)
 
     def _at(self, here: InPool, section: int, least: int, live: Ints) -> PlanCertificate:
         time = int(self._blocks.lives.times[section])
@@ -126,8 +125,8 @@ class Bounds:
             self._places = Places(self._blocks.problem)
         return self._places
 
-    def _busiest(self, here: InPool, size: Ints) -> tuple[int, int | None]:
-        """The most bytes of these buffers that live at one time, and when; None: nothing lives."""
+    def _busiest(self, here: InPool, size: Ints) -> int | None:
+        """When most bytes of these buffers live; None: nothing lives."""
         columns = here.columns
         weights = size[columns.rect_part]
-        return active().kernels.max_live(columns.rect_start, columns.rect_end, weights, here.sections)
+        return active().kernels.max_live(columns.rect_start, columns.rect_end, weights, here.sections)[1]

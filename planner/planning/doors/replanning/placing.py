@@ -1,4 +1,4 @@
-"""All blocks placed once more, in the order of the addresses that they had and in the pools that they were in, a few times at most.
+"""All blocks placed once more, in the order of the addresses that they had and in the pools that they were in, a few times at most, and then searched for.
 
 Where that reaches no higher than is plainly needed, it is as good as any plan; else nothing is said.
 """
@@ -12,6 +12,7 @@ import numpy as np
 
 from solvers.fitting.orders import Fit
 from solvers.kernels import active
+from solvers.kernels.interface import TooLarge
 from solvers.model.errors import StopReason
 from solvers.model.instance import Ints, Term
 
@@ -24,8 +25,10 @@ from .bounds import Bounds
 
 TRIES = 4
 """What reached too high is placed first the next time."""
-SOLVER = "greedy"
-"""Whose way of placing this is."""
+SEED, WORK_OF_SEARCH, MOST_PAIRS = 0, 2_000, 100_000
+"""Then something lower is searched for, for about two milliseconds."""
+PLACING, SEARCHING = "greedy", "search"
+"""Whose ways these are."""
 
 
 def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
@@ -39,6 +42,7 @@ def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
     if together is None and blocks.has_choice:
         return None
     offset = np.zeros(len(blocks.first), dtype=np.int64)
+    solver = PLACING
     certificates = [] if together is None else [together]
     for p in range(len(problem.pools)):
         here = blocks.in_pool(p)
@@ -47,39 +51,68 @@ def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
         if not len(here.blocks):
             continue
         if together is None:
-            placed, least = _placed(here, bounds.of_pool(here), bounds)
+            placed, least, way = _placed(here, bounds.of_pool(here), bounds)
             certificates.append(least)
         else:
-            placed, _ = _placed(here, bounds.share(here, together), None)
+            placed, _, way = _placed(here, bounds.share(here, together), None)
         if placed is None:
             return None
         offset[here.blocks] = placed
-    made = _plan(blocks, offset, certificates, seed, begun)
+        solver = way if way == SEARCHING else solver
+    made = _plan(blocks, offset, certificates, seed, begun, solver)
     if made.status is not PlanStatus.OPTIMAL or (together is not None and _tie(problem, made) > _tie(problem, before)):
         return None
     return made
 
 
-def _placed(here: InPool, least: PlanCertificate, bounds: Bounds | None) -> tuple[Ints | None, PlanCertificate]:
-    """Offsets that reach no higher than a certificate says that they must, and that certificate; None: there are none."""
+def _placed(here: InPool, least: PlanCertificate, bounds: Bounds | None) -> tuple[Ints | None, PlanCertificate, str]:
+    """Offsets that reach no higher than a certificate says that they must, that certificate, and who found them; None: there are none."""
     columns, order = here.columns, here.order
+    lowest: int | None = None
     for attempt in range(TRIES):
         offset = active().kernels.greedy_place(here.sections, columns, order, Fit.LOWEST)
         if offset is None:
             break
         end = offset + here.height
-        if not attempt and bounds is not None and int(end.max()) > least.value:
+        top = int(end.max())
+        if not attempt and bounds is not None and top > least.value:
             highest = int(np.argmax(end))
-            others = bounds.above(here, highest, int(end[highest]))
+            others = bounds.above(here, highest, top)
             least = max((least, *others), key=lambda each: each.value)
+        if top <= least.value:
+            return offset, least, PLACING
+        lowest = top if lowest is None else min(lowest, top)
         is_high = end[order] > least.value
-        if not is_high.any():
-            return offset, least
         order = np.concatenate([order[is_high], order[~is_high]])
-    return None, least
+    if lowest is None:
+        return None, least, PLACING
+    return _searched(here, lowest, least), least, SEARCHING
 
 
-def _plan(blocks: Blocks, offset: Ints, certificates: Sequence[PlanCertificate], seed: int, begun: float) -> Plan:
+def _searched(here: InPool, top: int, least: PlanCertificate) -> Ints | None:
+    """Offsets below the top that reach no higher than the certificate says, if a short search finds any."""
+    selection = active()
+    try:
+        _, offset, *_ = selection.kernels.search(
+            sections=here.sections,
+            columns=here.columns,
+            bound=least.value,
+            incumbent=top,
+            fit=False,
+            seed=SEED,
+            threads=1,
+            work=WORK_OF_SEARCH,
+            max_pairs=MOST_PAIRS,
+            report=lambda *_: False,
+        )
+    except TooLarge:
+        return None
+    return offset if offset is not None and int((offset + here.height).max()) <= least.value else None
+
+
+def _plan(
+    blocks: Blocks, offset: Ints, certificates: Sequence[PlanCertificate], seed: int, begun: float, solver: str
+) -> Plan:
     """With these offsets of the blocks, and what is proven of them."""
     problem = blocks.problem
     low, size = offset[blocks.part_block] + blocks.part_low, blocks.known.size
@@ -111,7 +144,7 @@ def _plan(blocks: Blocks, offset: Ints, certificates: Sequence[PlanCertificate],
             for each, peak in zip(problem.pools, peaks, strict=True)
         ),
         placements=places,
-        solver=SOLVER,
+        solver=solver,
         seed=seed,
         reproducible=False,
         versions=versions(()),

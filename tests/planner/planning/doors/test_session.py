@@ -12,6 +12,7 @@ from planner import BadInput, Buffer, NoPlan, Options, Plan, Pool, Problem, Sess
 from planner.generate import Request, generate
 from planner.model.plan import Run
 from planner.model.problem import Colocation, Constraints, Fixed
+from planner.planning.doors import session as doors_session
 
 OPTIONS = Options(time_limit=None, work_limit=100_000, workers=1)
 
@@ -162,6 +163,53 @@ def test_rules_are_kept_and_answers_worth_as_much(rule: Callable[[Problem, rando
             assert made.bound >= fresh.bound
             again += not made.reproducible
     assert again > 1
+
+
+@pytest.fixture
+def afresh(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
+    """What sessions let `plan` make."""
+    asked: list[Problem] = []
+
+    def counting(problem: Problem, options: Options | None = None) -> Plan:
+        asked.append(problem)
+        return plan(problem, options)
+
+    monkeypatch.setattr(doors_session, "plan", counting)
+    return asked
+
+
+def test_a_dense_neighbour_is_searched_for(afresh: list[Problem]) -> None:
+    """Placing all once more finds no plan of recurrent networks that is as low as it can be, for one step of seven."""
+    chance, session, problem = random.Random(1), Session(), generate("recurrent", Request(100, 1))
+    for _ in range(40):
+        i = chance.randrange(len(problem.buffers))
+        one = problem.buffers[i]
+        some = (one, replace(one, id=f"new {chance.random()}"))[: chance.choice((0, 2))]
+        problem = replace(problem, buffers=(*problem.buffers[:i], *some, *problem.buffers[i + 1 :]))
+        assert not verify(problem, session.plan(problem, OPTIONS))
+    assert len(afresh) <= 2
+
+
+def test_padding_that_made_the_bound_before_is_looked_at_again(afresh: list[Problem]) -> None:
+    """More bytes are live at another time, where nothing is padded."""
+    padded = tuple(Buffer(f"padded {k}", 65, alignment=64, live=((0, 2),)) for k in range(4))
+    others = tuple(Buffer(f"other {k}", 130, live=((3, 5),)) for k in range(2))
+    session, problem = Session(), Problem((*padded, *others, Buffer("odd", 10, live=((3, 5),))))
+    assert session.plan(problem, OPTIONS).peak == 3 * 128 + 65
+    problem = replace(problem, buffers=(*problem.buffers[:-1], Buffer("odd", 12, live=((3, 5),))))
+    assert session.plan(problem, OPTIONS).peak == 3 * 128 + 65
+    assert len(afresh) == 1
+
+
+def test_what_lies_beside_fixed_buffers_is_proven_at_a_glance(afresh: list[Problem]) -> None:
+    """Below the fixed one there are 9 bytes, of which 6 can be used."""
+    sizes = (("a", 5), ("b", 5), ("c", 6))
+    free = tuple(Buffer(name, size, live=((0, 2),)) for name, size in sizes)
+    session, problem = Session(), Problem((Buffer("wall", 1, live=((0, 2),), fixed=Fixed("default", 9)), *free))
+    assert session.plan(problem, OPTIONS).peak == 20
+    made = session.plan(replace(problem, buffers=(*problem.buffers, Buffer("d", 2, live=((2, 3),)))), OPTIONS)
+    assert (made.status, made.peak, made.certificates[0].proof) == ("optimal", 20, "live_together")
+    assert len(afresh) == 1
 
 
 def test_the_same_buffers_with_other_variants_are_another_problem() -> None:
