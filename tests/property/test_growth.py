@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.property.growth import LISTS, pairs
+from tests.property.long_lists import LISTS, pairs
 
 GRACE_SECONDS = 0.5
 """Beyond the time limit."""

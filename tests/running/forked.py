@@ -1,9 +1,5 @@
-"""Processes of `memplan` for tests, their workers, and the processes that fork their solvers, forked from one that has loaded the libraries: each of its own in
-everything else, and there in a tenth of the time.
-
-    python -m tests.running.forked PATH
-
-is that one: it listens on a socket at PATH until its standard input ends.
+"""Processes of `memplan` for tests, their workers, and the processes that fork their solvers, forked from one that has loaded the libraries
+(tests/running/forking.py): each of its own in everything else, and there in a tenth of the time.
 """
 
 from __future__ import annotations
@@ -11,24 +7,18 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import gc
-import importlib
-import io
 import json
 import os
-import selectors
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple, NoReturn, Protocol
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCHED = os.pathsep.join((str(ROOT), str(ROOT / "tests" / "running" / "installed")))
@@ -53,10 +43,6 @@ class Kind(StrEnum):
     ZYGOTE = "zygote"
     COMPANION = "companion"
     DASK = "dask"
-
-
-class Closing(Protocol):
-    def close(self) -> None: ...
 
 
 class Parent(NamedTuple):
@@ -161,7 +147,7 @@ def _worker(parent: Parent, line: socket.socket) -> Started:
         return Started(["3"], files, env, parent=parent, kind=Kind.WORKER)
 
 
-def _zygote(parent: Parent, orders: int, family: str | None) -> Started:
+def zygote(parent: Parent, orders: int, family: str | None) -> Started:
     """In place of solvers.sandbox.launcher.start_zygote: from a process that has the family's library, too."""
     from solvers.sandbox.launcher import environment
 
@@ -240,7 +226,7 @@ def begin() -> tuple[subprocess.Popen[bytes], str]:
     path = str(Path(folder) / "socket")
     env = {name: value for name, value in environment().items() if not name.startswith("MEMPLAN_")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.running.forked", path],
+        [sys.executable, "-m", "tests.running.forking", path],
         cwd=ROOT,
         env=env,
         stdin=subprocess.PIPE,
@@ -260,165 +246,3 @@ def usual_parent() -> Parent:
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     return Parent(path, process.pid)
-
-
-def main() -> None:
-    from tests.running.loaded import load
-
-    load()
-
-    def ready() -> None:
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
-
-    # What was forked of it may come by here as well, on its way out with an exception: by then it has other arguments, and removes nothing.
-    path, me = sys.argv[1], os.getpid()
-    try:
-        _serve(path, ready)
-    finally:
-        if os.getpid() == me:
-            shutil.rmtree(Path(path).parent)
-
-
-def _serve(path: str, ready: Callable[[], None]) -> None:
-    assert threading.active_count() == 1, "what has threads cannot be forked"
-    gc.collect()
-    gc.freeze()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door, selectors.DefaultSelector() as events:
-        door.bind(path)
-        door.listen()
-        events.register(door, selectors.EVENT_READ)
-        events.register(0, selectors.EVENT_READ)
-        ready()
-        while True:
-            for key, _ in events.select():
-                if key.fileobj == 0:
-                    return
-                if key.fileobj is door:
-                    line, _ = door.accept()
-                    pid = _fork(path, line, door, events)
-                    if pid is not None:
-                        events.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, line))
-                else:
-                    pid, line = key.data
-                    events.unregister(key.fileobj)
-                    os.close(key.fd)
-                    _, status = os.waitpid(pid, 0)
-                    with line:
-                        _tell(line, b"%d" % os.waitstatus_to_exitcode(status))
-
-
-def _tell(line: socket.socket, text: bytes) -> None:
-    """Whoever asked may have been killed since, which is nothing to those who have not."""
-    with contextlib.suppress(OSError):
-        line.send(text)
-
-
-def _fork(path: str, line: socket.socket, door: socket.socket, events: selectors.BaseSelector) -> int | None:
-    """The process; None if that was for nothing but the path of a family, or for somebody who was killed before he said for what."""
-    message, files = b"", list[int]()
-    with contextlib.suppress(OSError):
-        message, files, _, _ = socket.recv_fds(line, MESSAGE, 4)
-    if not message:
-        line.close()
-        return None
-    order = json.loads(message)
-    others = [key.data[1] for key in events.get_map().values() if key.data]
-    if "path of" in order:
-        with line:
-            _tell(line, _family(path, order["path of"], (*others, line, door, events)).encode())
-        return None
-    pid = os.fork()
-    if pid == 0:
-        for each in (*others, line, door, events):
-            each.close()
-        _become(order, files)
-    for file in files:
-        os.close(file)
-    _tell(line, b"%d" % pid)
-    return pid
-
-
-def _family(path: str, family: str, others: Iterable[Closing]) -> str:
-    """The path of the process that has the family's library; it is started if there is none."""
-    own = f"{path}-{family}"
-    if not Path(own).exists():
-        reading, writing = os.pipe()
-        if os.fork() == 0:
-            for each in others:
-                each.close()
-            Path("/proc/self/comm").write_text(FAMILY)
-            with contextlib.suppress(Exception):
-                getattr(importlib.import_module(family), "preload", list)()
-            _serve(own, lambda: os.close(writing))
-            os._exit(0)
-        os.close(writing)
-        os.read(reading, 1)  # it has opened
-        os.close(reading)
-    return own
-
-
-def _become(order: dict[str, object], files: list[int]) -> NoReturn:
-    """As if it had been started so."""
-    parent = Parent(str(order["parent"]), os.getppid())
-    for number, file in enumerate(files):
-        os.dup2(file, number)
-    os.closerange(len(files), 1024)
-    os.environ.clear()
-    os.environ.update(order["env"])  # type: ignore[call-overload]
-    os.chdir(str(order["cwd"]))
-    time.tzset()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.path[0] = str(order["cwd"])
-    sys.argv = ["memplan", *order["arguments"]]  # type: ignore[misc]
-    sys.stdin = _text(0, "r", "strict")
-    sys.stdout = _text(1, "w", "strict", line_buffering=os.isatty(1))
-    sys.stderr = _text(2, "w", "backslashreplace", line_buffering=True)
-    Path("/proc/self/comm").write_text(NAME.format(order["starter"]))
-    if order["kind"] == Kind.ZYGOTE:
-        os.setsid()
-        from solvers.sandbox.zygote import main as fork_solvers
-
-        fork_solvers()
-    from solvers.sandbox import launcher
-
-    launcher.start_zygote = functools.partial(_zygote, parent)  # type: ignore[assignment]
-    if order["kind"] == Kind.COMPANION:
-        _accompany()
-    if order["kind"] == Kind.DASK:
-        os.setsid()
-        with forking_workers(parent), forking_companions(parent):
-            importlib.import_module(str(order["family"])).main(sys.argv[1:])
-        sys.exit()
-    if order["kind"] == Kind.WORKER:
-        os.setpgid(0, 0)
-        from api.jobs.processes.worker import main as work
-
-        work()
-    from api.cli import main as memplan
-
-    starting = {"serve": forking_workers, "worker": forking_workers, "plan-many": forking_companions}
-    with starting.get("".join(sys.argv[1:2]), contextlib.nullcontext)(parent):
-        memplan()
-    sys.exit()
-
-
-def _accompany() -> NoReturn:
-    """As solvers.sandbox.companion.start_process has it."""
-    from solvers.sandbox.companion import serve
-
-    os.setsid()
-    module, function = sys.argv[1].split(":")
-    sys.path[0] = str(ROOT)
-    sys.argv[1:] = [str(os.getppid())]
-    serve(getattr(importlib.import_module(module), function))
-    sys.exit()
-
-
-def _text(file: int, mode: str, errors: str, *, line_buffering: bool = False) -> io.TextIOWrapper:
-    raw = open(file, f"{mode}b", closefd=False)  # noqa: SIM115
-    return io.TextIOWrapper(raw, errors=errors, line_buffering=line_buffering)
-
-
-if __name__ == "__main__":
-    main()

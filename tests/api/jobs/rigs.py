@@ -15,7 +15,7 @@ from api.jobs.processes.pool import ProcessPool
 from api.jobs.queue.consumer import QueueWorker
 from api.jobs.requests.options import as_document
 from api.settings import Settings
-from api.store import Store
+from api.store import Store, StoreUnavailable
 from api.store.opening import open_store
 from api.store.records import About, Job, JobState, NewJob, QueueLimits
 from api.store.sql.databases.postgres import PostgresDatabase
@@ -124,3 +124,32 @@ def with_rig(
             await work(made)
 
     asyncio.run(whole())
+
+
+def spied(made: Rig) -> list[int]:
+    """Of every task that is begun from now on, how many parts it has."""
+    do, parts = made.processes.do, []
+
+    async def noted(task: Any) -> Any:
+        parts.append(len(task.parts))
+        return await do(task)
+
+    made.processes.do = noted  # type: ignore[method-assign]
+    return parts
+
+
+class Unreliable:
+    """A store that cannot be reached for a while, just when something has ended."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.left = 2
+
+    def finish(self, *arguments: Any) -> bool:
+        if self.left:
+            self.left -= 1
+            raise StoreUnavailable("gone for a moment")
+        return self._store.finish(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)

@@ -15,11 +15,11 @@ import pytest
 import planner
 from api.errors import Refusal
 from api.jobs.attempt import Posted
-from api.store import Store, StoreUnavailable
+from api.store import Store
 from api.store.opening import open_store
 from api.store.records import Claim, EventKind, JobState, NewJob
 from planner import Options, read_plan, read_problem, read_sharing
-from tests.api.jobs.rigs import EASY, FOREVER, OBJECTS_FOREVER, SLOW, Rig, add, with_rig
+from tests.api.jobs.rigs import EASY, FOREVER, OBJECTS_FOREVER, SLOW, Rig, Unreliable, add, spied, with_rig
 
 
 @pytest.fixture(params=["embedded", "shared"])
@@ -280,35 +280,6 @@ def test_a_job_of_shared_objects_keeps_its_best_when_its_worker_dies_and_goes_on
         assert (heard.count(EventKind.DONE), {EventKind.INCUMBENT, EventKind.BOUND} <= set(heard)) == (1, True)
 
     with_rig(url, work)
-
-
-def spied(made: Rig) -> list[int]:
-    """Of every task that is begun from now on, how many parts it has."""
-    do, parts = made.processes.do, []
-
-    async def noted(task: Any) -> Any:
-        parts.append(len(task.parts))
-        return await do(task)
-
-    made.processes.do = noted  # type: ignore[method-assign]
-    return parts
-
-
-class Unreliable:
-    """A store that cannot be reached for a while, just when something has ended."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.left = 2
-
-    def finish(self, *arguments: Any) -> bool:
-        if self.left:
-            self.left -= 1
-            raise StoreUnavailable("gone for a moment")
-        return self._store.finish(*arguments)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 def test_the_end_of_a_job_is_not_lost_while_the_store_is_gone(url: str) -> None:

@@ -2,65 +2,22 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from api.store import BatchEnded, KeyReused, QueueFull, Store, StoreUnavailable
+from api.store import BatchEnded, Store, StoreUnavailable
 from api.store.opening import open_store
 from api.store.records import (
-    About,
     End,
     EventKind,
     Job,
     JobFilter,
     JobState,
-    Kept,
     NewJob,
-    Once,
-    QueueLimits,
     StoredPlan,
-    Summary,
 )
-
-WORST = 1 << 62
-SECONDS = 120.0
-ABOUT = About("key", "digest", "na\x00me \u2028 \ud800", 3, {"time_limit": 1.0, "capacity": None}, ("a note",), None)
-NO_LIMITS = QueueLimits(1000, 1000, WORST)
-OPTIMAL = Summary("optimal", "proved", 84, 84, 0.0)
-
-Open = Callable[[], Store]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
-    if request.param == "sqlite":
-        return lambda: open_store(f"sqlite:///{tmp_path / 'store.sqlite'}")
-    url = request.getfixturevalue("postgresql").new_database()
-    return lambda: open_store(url)
-
-
-@pytest.fixture
-def store(opened: Open) -> Iterator[Store]:
-    made = opened()
-    yield made
-    made.close()
-
-
-def feasible(best: int, data: bytes = b"plan") -> StoredPlan:
-    return StoredPlan(data, f'"{best}"', Summary("feasible", "time_limit", best, 50, 0.5), time.time())
-
-
-def add(store: Store, owner: str = "me", *, urgent: bool = False, once: Once | None = None) -> Job:
-    return store.add(NewJob(owner, ABOUT, urgent), b"problem", NO_LIMITS, once).job
-
-
-def told(store: Store, id_: str) -> list[tuple[int, EventKind]]:
-    return [(event.number, event.kind) for event in store.events(id_, 0)]
+from tests.api.store.conftest import ABOUT, NO_LIMITS, OPTIMAL, WORST, Open, add, feasible, told
 
 
 def test_a_job_goes_from_queued_to_its_answer(store: Store) -> None:
@@ -281,133 +238,6 @@ def test_a_batch_is_listed_by_itself(store: Store) -> None:
     assert {job.line for job in store.jobs(JobFilter("me", batch="b"))} == {0, 1}
 
 
-def test_too_many_jobs_are_refused(store: Store) -> None:
-    add(store)
-    with pytest.raises(QueueFull, match="waiting"):
-        store.add(NewJob("me", ABOUT), b"", QueueLimits(1, 10, WORST))
-    with pytest.raises(QueueFull, match="your jobs"):
-        store.add(NewJob("me", ABOUT), b"", QueueLimits(10, 1, WORST))
-    store.add(NewJob("you", ABOUT), b"", QueueLimits(10, 1, WORST))
-    answered = store.add(NewJob("me", ABOUT), b"", QueueLimits(1, 1, WORST), answer=feasible(9)).job
-    assert (answered.state, answered.status, answered.has_plan) == (JobState.SUCCEEDED, "feasible", True)
-
-
-def test_as_many_jobs_are_taken_as_are_allowed_though_not_each_is_counted(store: Store) -> None:
-    limits = QueueLimits(60, 40, WORST)
-    for owner, most in (("me", 40), ("you", 20)):
-        for _ in range(most):
-            store.add(NewJob(owner, ABOUT), b"", limits)
-        with pytest.raises(QueueFull, match="your jobs" if owner == "me" else "waiting"):
-            store.add(NewJob(owner, ABOUT), b"", limits)
-    assert store.counts().queued == 60
-
-
-def test_problems_beyond_the_quota_are_refused(store: Store) -> None:
-    add(store)
-    limits = QueueLimits(10, 10, 200_000)
-    store.add(NewJob("me", ABOUT), b"x" * 150_000, limits)
-    with pytest.raises(QueueFull, match="full"):
-        store.add(NewJob("me", ABOUT), b"x" * 70_000, limits)
-
-
-def test_a_request_with_a_key_is_carried_out_once(store: Store) -> None:
-    first = store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f"))
-    again = store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f"))
-    assert (first.is_new, again.is_new, again.job.id) == (True, False, first.job.id)
-    with pytest.raises(KeyReused):
-        store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "another"))
-    assert store.add(NewJob("you", ABOUT), b"", NO_LIMITS, Once("k", "another")).is_new
-    store.remove(first.job.id)
-    assert store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f")).is_new
-
-
-def test_plans_are_kept_by_owner_and_key(store: Store) -> None:
-    assert store.kept("me", "k") is None
-    store.keep([Kept("me", "k", feasible(1))])
-    store.keep([Kept("me", "k", feasible(2))])
-    found = store.kept("me", "k")
-    assert found is not None
-    assert found.summary.best == 2
-    assert store.kept("you", "k") is None
-    store.keep([Kept("you", "k", feasible(3)), Kept("me", "k", feasible(4)), Kept("me", "k", feasible(5))])
-    best = [None if plan is None else plan.summary.best for plan in (store.kept("you", "k"), store.kept("me", "k"))]
-    assert best == [3, 5], "of several under one key the last"
-
-
-def test_what_is_old_is_forgotten_but_never_what_is_unfinished(store: Store) -> None:
-    ended, queued = add(store), add(store)
-    store.claim()
-    store.finish(ended.id, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3)))
-    store.keep([Kept("me", "k", feasible(1))])
-    assert store.prune(time.time() - 3600, WORST) == 0
-    assert store.prune(time.time() + 3600, WORST) == 2
-    assert (store.job(ended.id), store.plan(ended.id), store.kept("me", "k")) == (None, None, None)
-    assert store.problem(ended.id) is None
-    assert told(store, ended.id) == []
-    assert store.job(queued.id) is not None
-
-
-def test_beyond_the_quota_plans_go_first_then_the_oldest_finished_jobs(store: Store) -> None:
-    ids = [add(store).id for _ in range(3)]
-    for id_ in ids[:2]:
-        store.claim()
-        store.finish(id_, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3, b"x" * 100)))
-    store.keep([Kept("me", "k", feasible(1, b"x" * 100))])
-    assert store.prune(0, 320) == 1
-    assert store.kept("me", "k") is None
-    assert store.prune(0, 120) == 1
-    assert [store.job(id_) is None for id_ in ids] == [True, False, False]
-    store.prune(0, 0)
-    assert [store.job(id_) is None for id_ in ids] == [True, True, False]
-
-
-def test_a_job_is_claimed_by_one_only(store: Store) -> None:
-    ids = {add(store).id for _ in range(20)}
-    claimed: list[str] = []
-
-    def work() -> None:
-        while (claim := store.claim()) is not None:
-            claimed.append(claim.job.id)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(claimed) == sorted(ids)
-
-
-def test_a_key_that_comes_twice_at_once_counts_once(store: Store) -> None:
-    added = []
-    threads = [
-        threading.Thread(target=lambda: added.append(store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f"))))
-        for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(added) == 8
-    assert len({each.job.id for each in added}) == 1
-    assert sum(each.is_new for each in added) == 1
-    assert store.counts().by_state == {JobState.QUEUED: 1}
-
-
-def test_steps_are_noted_one_after_the_other_whoever_notes_them(store: Store) -> None:
-    job = add(store)
-    store.claim()
-    threads = [threading.Thread(target=store.improve, args=(job.id, 1, 100 - n, n, 0.0)) for n in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    now = store.job(job.id)
-    assert now is not None
-    assert (now.best, now.bound) == (91, 9)
-    numbers = [number for number, _ in told(store, job.id)]
-    assert numbers == list(range(1, len(numbers) + 1))
-
-
 def test_what_is_taken_on_again_comes_with_its_best_plan(store: Store) -> None:
     job = add(store)
     first = store.claim()
@@ -418,46 +248,6 @@ def test_what_is_taken_on_again_comes_with_its_best_plan(store: Store) -> None:
     again = store.claim()
     assert again is not None
     assert (again.job.attempt, again.best) == (2, b"ninety")
-
-
-def test_a_job_is_taken_on_by_the_delivery_that_counts(store: Store) -> None:
-    other, job = add(store), add(store)
-    assert store.claim(job.id, -1) is None
-    claim = store.claim(job.id, job.delivery)
-    assert claim is not None
-    assert claim.job.id == job.id
-    assert store.claim(job.id, job.delivery) is None
-    store.release(job.id, 1)
-    again = store.job(job.id)
-    assert again is not None
-    if store.shared:
-        assert again.delivery not in (None, job.delivery)
-        assert store.claim(job.id, job.delivery) is None, "the worker that had it is late"
-    assert store.claim(job.id, again.delivery) is not None
-    assert store.job(other.id) == other
-
-
-def test_whoever_listens_hears_what_happens_to_jobs(store: Store, opened: Open) -> None:
-    listening = opened() if store.shared else store
-    heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    listening.listen(heard.put)
-    if store.shared:
-        assert heard.get(timeout=SECONDS) is None, "it listens from now on, and may have missed something"
-    job = add(store)
-    steps: tuple[Callable[[], object], ...] = (
-        store.claim,
-        lambda: store.improve(job.id, 1, 100, 50, 0.1),
-        lambda: store.release(job.id, 1),
-        store.claim,
-        lambda: store.cancel(job.id, "me"),
-        lambda: store.died(job.id, 2, "x", 3),
-    )
-    for happen in steps:
-        happen()
-        assert heard.get(timeout=SECONDS) == job.id
-    assert heard.empty()
-    if listening is not store:
-        listening.close()
 
 
 def test_it_survives_being_opened_again(store: Store, opened: Open) -> None:

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import multiprocessing
-import os
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,51 +22,13 @@ from planner import (
     write_problem,
 )
 from planner.generate import Request, generate
-from planner.many import Entry, EntryStatus, Farm, Manifest, Reached, UnderWay, collect, places, plan_many
+from planner.many import Entry, EntryStatus, Manifest, Reached, UnderWay, collect, places, plan_many
 from planner.many.progress import ProgressSender
 from planner.many.worker import Make, Reader, WasMade, WasRead, work
 from planner.planning.placing.watching import OnProgress, Progress
-from tests.running.forked import forking_companions
+from tests.planner.many.conftest import QUICK, entries_of, run, written
 
-QUICK = Farm(Options(time_limit=20, workers=1), processes=2)
-ROOT = Path(__file__).parents[3]
-
-
-def written(folder: Path, name: str, problem: Problem) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(write_problem(problem))
-    return path
-
-
-@pytest.fixture(autouse=True)
-def _forked() -> Iterator[None]:
-    """Those of the killed command start as they do for users."""
-    with forking_companions():
-        yield
-
-
-@pytest.fixture
-def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of eight problems, two of them the same as others."""
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "problems"
-    for seed in range(6):
-        written(folder, f"{seed}.json", generate("transformer", Request(20 + seed, seed)))
-    written(folder, "again/0.json", replace(generate("transformer", Request(20, 0)), name="by another name"))
-    written(folder, "again/1.json", generate("transformer", Request(21, 1)))
-    return folder
-
-
-def run(folder: Path, out: Path, farm: Farm = QUICK) -> list[Entry]:
-    out.mkdir(exist_ok=True)
-    entries: list[Entry] = []
-    assert plan_many(collect([str(folder)], out), out, farm, entries.append)
-    return entries
-
-
-def entries_of(out: Path) -> dict[str, Entry]:
-    return Manifest.read(out).entries
+pytestmark = pytest.mark.usefixtures("forked_companions")
 
 
 def test_every_plan_is_one_of_its_problem_and_equal_problems_are_planned_once(problems: Path, tmp_path: Path) -> None:
@@ -116,114 +70,6 @@ def test_a_run_with_other_options_is_refused(problems: Path, tmp_path: Path) -> 
     with pytest.raises(BadInput, match="holds plans made with seed null; name another folder, or say --anew"):
         run(problems, tmp_path / "out", other)
     assert len(run(problems, tmp_path / "out", replace(other, anew=True))) == 8
-
-
-def test_two_runs_do_not_write_into_one_folder(problems: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    manifest = Manifest.read(out)
-    manifest.begin({}, anew=False)
-    with pytest.raises(BadInput, match="another run is writing it"):
-        run(problems, out)
-    manifest.close()
-
-
-def test_a_folder_that_cannot_be_written_is_said(
-    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(_: Entry) -> str:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Entry, "line", full)
-    with pytest.raises(BadInput, match="cannot be written: no space left on device"):
-        run(problems, tmp_path / "out")
-
-
-def test_a_plan_that_cannot_be_written_is_said(problems: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "problems").write_text("in the way")
-    with pytest.raises(BadInput, match="cannot write"):
-        run(problems, out)
-
-
-def test_a_full_disk_ends_the_run_and_nothing_that_was_written_is_lost(problems: Path, tmp_path: Path) -> None:
-    """No file can grow beyond a size, as if there were no more room: first the manifest cannot, then no plan."""
-    out = tmp_path / "out"
-    for most in (1_500, 3_000, 900):
-        limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))"
-        command = f"{limited}; import sys; from api.cli import main; sys.argv[0] = 'memplan'; main()"
-        ended = subprocess.run(
-            (sys.executable, "-c", command, "plan-many", str(problems), "-o", str(out)),
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            check=False,
-            timeout=120,
-        )
-        assert (ended.returncode, b"cannot" in ended.stderr, b"Traceback" in ended.stderr) == (2, True, False)
-        written = {entry.plan: entry.plan_sha256 for entry in entries_of(out).values()}
-        for name, digest in written.items():
-            assert name is not None
-            assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
-    assert len(run(problems, out, replace(QUICK, options=Options(workers=1)))) == 8
-    assert not list(out.rglob("*.tmp"))
-
-
-def test_a_process_that_ends_costs_its_own_file_alone(
-    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(places, "SERVING", "tests.planner.many.falling:fall")
-    for i, name in enumerate(("dies_reading", "dies_planning", "dies_once", "sleeps")):
-        written(problems, f"{name}.json", generate("transformer", Request(40 + i, 9)))
-    written(problems, "z/dies_planning.json", generate("transformer", Request(41, 9)))
-    farm = replace(QUICK, options=Options(time_limit=1, workers=1), grace=11.0)
-    found = {Path(entry.file).stem: entry for entry in run(problems, tmp_path / "out", farm)}
-    assert found["dies_reading"].reason == "the process that planned it ended by signal 9"
-    assert found["dies_planning"].reason == "the process that planned it ended with exit code 3"
-    assert found["sleeps"].reason == "still at it 12 s later, and ended"
-    failed = {name for name, entry in found.items() if entry.status is EntryStatus.FAILED}
-    assert failed == {"dies_reading", "dies_planning", "sleeps"}
-    assert len(entries_of(tmp_path / "out")) == 13
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    assert all(entry.status.has_plan for entry in run(problems, tmp_path / "out", farm))
-
-
-def test_whatever_ends_the_run_nothing_is_lost_or_counted_twice(problems: Path, tmp_path: Path) -> None:
-    for seed in range(40):
-        written(problems, f"more/{seed}.json", generate("transformer", Request(60, seed)))
-    command = [sys.executable, "-m", "api.cli", "plan-many", "problems", "-o", "out", "-q", "--processes", "2"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    manifest = tmp_path / "out" / "manifest.jsonl"
-    for wanted in (3, 9, 20):
-        process = subprocess.Popen(
-            command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
-        )
-        while process.poll() is None and not (manifest.exists() and manifest.read_bytes().count(b"\n") > wanted):
-            time.sleep(0.005)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    before = manifest.read_bytes().count(b"\n")
-    assert before < 49
-    assert (
-        subprocess.run(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, check=False).returncode == 0
-    )
-    lines = [json.loads(line) for line in manifest.read_bytes().splitlines()[1:]]
-    assert len({line["file"] for line in lines}) == len(lines) == 48
-    for line in lines:
-        problem, _ = read_problem((tmp_path / line["file"]).read_bytes())
-        assert verify(problem, read_plan((tmp_path / "out" / line["plan"]).read_bytes())) == ()
-
-
-def test_stopping_ends_it_and_the_next_call_goes_on(problems: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    seen: list[Entry] = []
-    files = collect([str(problems)], out)
-    assert not plan_many(files, out, QUICK, seen.append, lambda: len(seen) >= 2)
-    assert 2 <= len(seen) < 8
-    assert len(run(problems, out)) == 8
-    assert not multiprocessing.active_children()
 
 
 def test_a_baseline_keeps_what_is_unchanged_and_starts_what_changed(problems: Path, tmp_path: Path) -> None:
@@ -302,91 +148,11 @@ def test_patterns_find_each_file_once(problems: Path, tmp_path: Path) -> None:
         collect(["nothing/*.json"], out)
 
 
-def test_a_manifest_that_is_none_is_refused_unless_all_is_made_anew(problems: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "manifest.jsonl").write_text('{"format": "memplan-manifest/0", "settings": {}}\n[]\n')
-    with pytest.raises(BadInput, match=r"line 1 is none of memplan-manifest/1.*--anew"):
-        run(problems, out)
-    assert len(run(problems, out, replace(QUICK, anew=True))) == len(entries_of(out)) == 8
-
-
-def test_a_damaged_line_costs_its_own_file_alone(problems: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run(problems, out)
-    manifest = out / "manifest.jsonl"
-    for damage in (b"[]", b'{"file": []}', b'{"file": "a", "sta', b"\0\xff"):
-        lines = manifest.read_bytes().splitlines()
-        before = len(lines)
-        lines[-1] = damage
-        manifest.write_bytes(b"\n".join(lines) + b"\n")
-        assert len(run(problems, out)) == 8
-        assert len(manifest.read_bytes().splitlines()) == before + 1
-
-
-def test_names_that_are_no_utf_8_are_kept(problems: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    odd = os.fsdecode(b"odd\xff \n.json")
-    written(problems, odd, generate("transformer", Request(30, 9)))
-    first = run(problems, out)
-    manifest = (out / "manifest.jsonl").read_bytes()
-    assert entries_of(out)[f"problems/{odd}"].status.has_plan
-    assert len(first) == len(run(problems, out)) == 9
-    assert (out / "manifest.jsonl").read_bytes() == manifest
-
-
-def test_a_plan_whose_name_cannot_be_costs_its_own_file_alone(problems: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    for name in (f"again/{'a' * 245}.json", f"{'z' * 245}.json"):
-        written(problems, name, generate("transformer", Request(20, 0)))
-    fits = "n" * (255 - len(".json.plan.json"))
-    written(problems, f"{fits}.json", generate("transformer", Request(23, 3)))
-    (out / "problems/5.json.plan.json").mkdir(parents=True)
-    entries = run(problems, out)
-    assert len(entries) == 11
-    failed = {entry.file for entry in entries if entry.status is EntryStatus.FAILED}
-    assert failed == {f"problems/again/{'a' * 245}.json", f"problems/{'z' * 245}.json", "problems/5.json"}
-    assert all("cannot write" in str(entry.reason) for entry in entries if entry.file in failed)
-    assert len(run(problems, out, replace(QUICK, baseline=Manifest.read(out)))) == 11
-    assert not list(out.rglob("*.tmp"))
-
-
-def test_what_a_killed_process_had_begun_to_write_is_removed(problems: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    left = out / "problems/again/.unfinished-1-1.tmp"
-    left.parent.mkdir(parents=True)
-    left.write_text("half a pl")
-    run(problems, out)
-    assert not left.exists()
-
-
 def test_the_plans_are_those_of_plan(problems: Path, tmp_path: Path) -> None:
     run(problems, tmp_path / "out")
     problem, _ = read_problem((problems / "2.json").read_bytes())
     made = read_plan((tmp_path / "out/problems/2.json.plan.json").read_bytes())
     assert made.placements == plan(problem, QUICK.options).placements
-
-
-def test_a_plan_that_is_taken_away_is_made_again_for_all_who_waited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(places, "SERVING", "tests.planner.many.falling:fall")
-    for name in "abcd":
-        written(tmp_path / "problems", f"waits_{name}.json", generate("transformer", Request(20, 0)))
-    out = tmp_path / "out"
-    out.mkdir()
-    entries: list[Entry] = []
-
-    def take_away(entry: Entry) -> None:
-        entries.append(entry)
-        if len(entries) == 1:
-            assert entry.plan is not None
-            (out / entry.plan).unlink()
-
-    assert plan_many(collect(["problems"], out), out, replace(QUICK, processes=4), take_away)
-    assert sorted(entry.source or "" for entry in entries) == ["same"] * 2 + ["solved"] * 2
-    assert all(Manifest.read(out).plan_of(entry) is not None for entry in entries[1:])
 
 
 def test_files_that_would_have_one_name_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
-import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +18,6 @@ from planner import (
     Constraints,
     Fixed,
     NoPlan,
-    Options,
     Plan,
     Pool,
     Problem,
@@ -32,8 +27,6 @@ from planner.planning.shapes import (
     Mode,
     ShapedProblem,
     ShapesPlan,
-    c_source,
-    parse,
     parse_shape,
     plan_shapes,
     shaped,
@@ -42,29 +35,7 @@ from planner.planning.shapes import (
 )
 from planner.planning.shapes.order import Order, order_of
 from scripts.measure.planning.shapes import faults
-
-OPTIONS = Options(time_limit=60, workers=1)
-FORMS = (
-    "{a}*n", "{a}*n*m", "{a}*m + {b}", "max({a}*n, {b}*m)", "min({a}*n, {b}*m) + 1", "{a}*ceildiv(n, {c})", "{b}", "n*n", "({a}+n)*({b}-m)",
-)  # fmt: skip
-SYMBOLS = {"n": (1, 6), "m": (0, 4)}
-SHAPES = [{"n": n, "m": m} for n in range(1, 7) for m in range(5)]
-
-
-def random_problem(seed: int, count: int = 8) -> ShapedProblem:
-    chance = random.Random(seed)
-    buffers, sizes = [], {}
-    for i in range(count):
-        start = chance.randrange(8)
-        buffers.append(Buffer(i, 0, chance.choice((1, 1, 4, 6)), ((start, start + chance.randint(1, 4)),)))
-        sizes[i] = chance.choice(FORMS).format(a=chance.randint(1, 9), b=chance.randint(10, 20), c=chance.randint(2, 4))
-    excluded = [(a, b) for a, b in (chance.sample(range(count), 2) for _ in range(2))]
-    constraints = Constraints(
-        exclusions=tuple(excluded),
-        conflicts=((0, count - 1),) if (0, count - 1) not in excluded and (count - 1, 0) not in excluded else (),
-    )
-    problem = Problem(tuple(buffers), (Pool("arena", alignment=chance.choice((1, 2))),), constraints)
-    return shaped(problem, SYMBOLS, sizes)  # type: ignore[arg-type]
+from tests.planner.planning.shapes.shaped_problems import OPTIONS, SHAPES, TWO, random_problem
 
 
 def overlaps(problem: ShapedProblem, found: ShapesPlan, values: dict[str, int]) -> bool:
@@ -216,52 +187,6 @@ def test_a_transformer_takes_the_least_at_every_length_it_is_asked_for(*, decode
     assert faults(problem, found, 20_000) == (0, 0)
 
 
-TWO = shaped(
-    Problem((Buffer("a", 0, live=((0, 2),)), Buffer("b", 0, 8, live=((1, 3),)), Buffer("c", 8, live=((2, 4),)))),
-    {"n": (1, 100)},
-    {"a": "3*n", "b": "max(n, 40)"},
-)
-FOUND = plan_shapes(TWO, Mode.EXPRESSIONS, (), OPTIONS)
-
-
-def changed(number: int, **fields: object) -> ShapesPlan:
-    behind = list(FOUND.behind)
-    behind[number] = replace(behind[number], **fields)  # type: ignore[arg-type]
-    return replace(FOUND, behind=tuple(behind))
-
-
-def test_the_verifier_sees_each_fault() -> None:
-    assert verify_shapes(TWO, FOUND) == ()
-    top = next(i for i, each in enumerate(FOUND.behind) if each.after)
-    faulty = [
-        changed(top, after=()),
-        changed(top, offset=parse("1", ())),
-        changed(top, size=parse("1", ())),
-        changed(top, pool="elsewhere"),
-        changed(top, after=("a", "nobody")),
-        changed(1, alignment=5),
-        replace(FOUND, behind=FOUND.behind[1:]),
-        replace(FOUND, behind=FOUND.behind[::-1]),
-        replace(FOUND, problem_digest="0" * 64),
-        replace(FOUND, symbols={"n": (1, 99)}),
-        replace(FOUND, rows=(replace(FOUND.rows[0], used=1),)),
-        replace(FOUND, rows=(replace(FOUND.rows[0], values={"n": 101}),)),
-        replace(FOUND, pools=(replace(FOUND.pools[0], peak=parse("3*n", ("n",))),)),
-        replace(FOUND, pools=()),
-    ]
-    for each in faulty:
-        assert verify_shapes(TWO, each) != ()
-
-
-def test_the_verifier_sees_faults_of_fixed_offsets() -> None:
-    found = plan_shapes(TWO, Mode.MAXIMUM, (), OPTIONS)
-    assert found.plan is not None
-    moved = tuple(replace(p, offset=0) for p in found.plan.placements)
-    smaller = tuple(replace(p, size=p.size - 1) for p in found.plan.placements)
-    for placements in (moved, smaller, moved[1:]):
-        assert verify_shapes(TWO, replace(found, plan=replace(found.plan, placements=placements))) != ()
-
-
 def test_what_is_tied_together_lies_so_where_offsets_are_fixed() -> None:
     buffers = (Buffer("a", 0, live=((0, 2),)), Buffer("view", 0, live=((1, 3),)), Buffer("b", 0, live=((1, 2),)))
     ties = Constraints(colocations=(Colocation("view", "a", 8),))
@@ -359,56 +284,3 @@ def test_usual_shapes_go_from_end_to_end_and_are_few() -> None:
     many = shaped(Problem((Buffer("a", 1),)), {f"n{i}": (1, 9) for i in range(12)}, {})
     assert len(usual_shapes(many)) == 2
     assert usual_shapes(shaped(Problem(()), {}, {})) == [{}]
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_c_functions_compute_the_same(seed: int, tmp_path: Path) -> None:
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
-        pytest.fail("the tests need a C compiler, as the build of the kernels does")
-    problem = random_problem(seed) if seed else shaped_transformer(longest=64)
-    found = plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS)
-    ids = [buffer.id for buffer in problem.largest.buffers]
-    (tmp_path / "offsets.c").write_bytes(c_source(found, ids, "net"))
-    library = tmp_path / "offsets.so"
-    strict = [
-        "-std=c99",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-pedantic",
-        "-Wconversion",
-        "-Wshadow",
-        "-Wstrict-prototypes",
-        "-shared",
-        "-fPIC",
-    ]
-    subprocess.run([compiler, *strict, "-o", library, tmp_path / "offsets.c"], check=True)
-    net = ctypes.CDLL(str(library))
-    net.net_peak.restype = ctypes.c_int64
-    made = (ctypes.c_int64 * len(ids))()
-    for values in SHAPES if seed else [{"n": n} for n in range(1, 65)]:
-        arguments = [ctypes.c_int64(value) for value in (values[name] for name in problem.symbols)]
-        assert net.net_offsets(*arguments, made) == 0
-        offsets = found.offsets(values)
-        assert list(made) == [offsets[id_] for id_ in ids]
-        assert net.net_peak(*arguments) == max(offsets[b.id] + b.size for b in problem.at(values).buffers)
-    outside = [ctypes.c_int64(high + 1) for _, high in problem.symbols.values()]
-    assert net.net_offsets(*outside, made) == net.net_peak(*outside) == -1
-
-
-def test_c_functions_are_ascii_whatever_buffers_are_called() -> None:
-    problem = shaped(Problem((Buffer("ü*/ int x;\n??/", 4), Buffer(3, 4))), {"n": (1, 2)}, {3: "n"})
-    source = c_source(plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS), ["ü*/ int x;\n??/", 3])
-    assert source.isascii()
-    assert source.count(b"*/") == source.count(b"/*")
-    for prefix in ("1x", "a-b", ""):
-        with pytest.raises(BadInput):
-            c_source(FOUND, ["a", "b", "c"], prefix)
-
-
-def test_c_functions_of_no_buffers_compile(tmp_path: Path) -> None:
-    source = c_source(plan_shapes(shaped(Problem(()), {"n": (1, 2)}, {}), Mode.EXPRESSIONS, (), OPTIONS), [])
-    (tmp_path / "offsets.c").write_bytes(source)
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or "cc"
-    subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-c", "offsets.c"], cwd=tmp_path, check=True)

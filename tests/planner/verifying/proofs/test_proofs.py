@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import tracemalloc
 from dataclasses import replace
 from io import BufferedReader, BytesIO, RawIOBase
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ import pytest
 from planner import (
     BadProof,
     Buffer,
-    CannotSolve,
     Colocation,
     Constraints,
     Fixed,
@@ -26,38 +24,14 @@ from planner import (
     plan,
     prove,
 )
-from planner.facts.digest import digest
 from planner.generate import Request, generate
-from planner.model.problem import Alternative, CostTerm, VariantGroup, Variants
 from planner.verifying.proofs import reading
-from planner.verifying.proofs.cases import ANY_VALUE
-from planner.verifying.proofs.check import FORMAT
 from planner.verifying.proofs.claims import check_plan_proof
-from solvers.model.instance import Term
+from tests.planner.verifying.proofs.proof_lines import LIVE, THREE, objection, proof_of
 from tests.property.tight_problems import uneven_problem
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-
-LIVE = ((0, 2),)
-THREE = Problem(
-    (Buffer("a", 4, live=((0, 2),)), Buffer("b", 3, live=((1, 3),)), Buffer("c", 5, live=((2, 4),))), (Pool("p"),)
-)
-"""Nothing below 8 bytes: b and c are live together."""
-
-
-def proof_of(problem: Problem, height: int, *lines: str) -> bytes:
-    return "\n".join((FORMAT, f"problem {digest(problem)}", f"refutes {height}", *lines, "")).encode()
-
-
-def objection(problem: Problem, proof: bytes | BufferedReader) -> tuple[int, str]:
-    """The line at which the proof is refused, and why."""
-    with pytest.raises(BadProof) as caught:
-        check_proof(problem, proof)
-    (finding,) = caught.value.findings
-    assert finding.pointer == (f"/line/{caught.value.line}" if caught.value.line else "")
-    assert finding.code == "invalid_proof"
-    return caught.value.line, finding.message
 
 
 def test_what_is_live_together_is_a_proof_of_one_step() -> None:
@@ -304,152 +278,6 @@ def test_a_proof_of_less_than_the_plan_claims_is_a_finding() -> None:
     assert "below 8, but its proof shows only that no plan ends below 7" in finding.message
     (finding,) = check_plan_proof(THREE, made, proof_of(THREE, 7, "t 1", "s 0 0")).findings
     assert finding.message.startswith("line 4 of the proof") or finding.message.startswith("line 5 of the proof")
-
-
-TWO = replace(THREE, pools=(Pool("p", 5), Pool("q", cost=3)))
-"""Of b and c, which are live together, one is in the dearer memory: 5 bytes at 1, and 3 at 3."""
-CHOICE = replace(
-    THREE,
-    variants=Variants(
-        (VariantGroup("g", (Alternative("small", (4,)), Alternative("large", (1,), (Buffer("d", 9, live=LIVE),)))),),
-        (CostTerm("cycles"),),
-    ),
-)
-
-
-def test_what_is_live_together_weighs_on_several_memories() -> None:
-    assert check_proof(TWO, proof_of(TWO, 13, "t 2", "w 1 2 0")).height == 13
-    assert objection(TWO, proof_of(TWO, 14, "t 2", "w 1 2 0"))[0] == 5
-    assert objection(TWO, proof_of(TWO, 13, "t 2", "w 1 0 0"))[0] == 5
-    assert objection(TWO, proof_of(TWO, 13, "t 2", "w 1 -2 0"))[0] == 5
-    assert objection(TWO, proof_of(TWO, 13, "t 2", "w 1 2"))[0] == 5
-    assert objection(TWO, proof_of(TWO, 13, "w 1 2 0"))[0] == 4
-    assert objection(TWO, proof_of(TWO, 13, "c 1 2", "c 0 1", "w 1 2 0"))[0] == 6
-    full = replace(TWO, pools=(Pool("p", 4), Pool("q", 3)))
-    assert check_proof(full, proof_of(full, ANY_VALUE, "t 2", "w 0 1 1")).height == ANY_VALUE
-
-
-def test_each_memory_that_a_buffer_may_be_in_is_a_case() -> None:
-    b_in_p = ("m 2", "p 0 5", "c 0 1", "s 0 0", "p 1 4", "e 0")
-    b_in_q = ("p 1 2", "e 0", "m 2", "p 0 4", "e 0", "p 1 4", "e 1")
-    assert check_proof(TWO, proof_of(TWO, 13, "m 1", *b_in_p, *b_in_q)).height == 13
-    assert objection(TWO, proof_of(TWO, 13, "m 1", *b_in_q, *b_in_p))[0] == 6
-    assert objection(TWO, proof_of(TWO, 13, *b_in_p))[0] == 6
-    assert objection(TWO, proof_of(TWO, 14, "m 1", *b_in_p, *b_in_q))[0] == 17
-    whole = prove(TWO, plan(TWO)).text
-    assert whole is not None
-    assert check_proof(TWO, whole).height == 13
-    assert objection(TWO, proof_of(TWO, 13, "m 3"))[0] == 4
-    assert objection(TWO, proof_of(TWO, 13, "m"))[0] == 4
-    assert objection(TWO, proof_of(TWO, 13, "m 1", "m 1")) == (5, "there is one memory alone for buffer 1")
-    assert objection(TWO, proof_of(TWO, 13, "a 0"))[0] == 4
-    assert objection(TWO, proof_of(TWO, 13, "p 2 1", "e 0"))[0] == 4
-    assert objection(TWO, proof_of(TWO, 13, "x"))[0] == 4
-
-
-def test_each_alternative_is_a_case_and_dear_ones_may_be_left_out() -> None:
-    steps = ("a 0", "p 0 7", "t 2", "s 0 1", "p 0 7", "t 2", "s 0 1")
-    assert check_proof(CHOICE, proof_of(CHOICE, 7, *steps)).within is None
-    assert objection(CHOICE, proof_of(CHOICE, 7, *steps[:4]))[0] == 8
-    assert objection(CHOICE, proof_of(CHOICE, 7, *steps[:2], "a 0"))[0] == 6
-    cheap = proof_of(CHOICE, 12, "a 0", "p 0 12", "t 0", "s 0 0").replace(b"refutes 12", b"refutes 12 3")
-    assert check_proof(CHOICE, cheap).within == 3
-    dear = cheap.replace(b"refutes 12 3", b"refutes 12 4")
-    assert objection(CHOICE, dear)[0] > 4
-    assert objection(THREE, proof_of(THREE, 7).replace(b"refutes 7", b"refutes 7 3"))[0] == 3
-    made = plan(CHOICE, Options(max_cost=3))
-    proof = prove(CHOICE, made).text
-    assert proof is not None
-    assert b"refutes 15 3" in proof
-    assert check_plan_proof(CHOICE, made, proof).notes(CHOICE) == (
-        "no plan ends below 16 at a cost of 3 or less: the proof was replayed, 6 lines",
-    )
-    (finding,) = check_plan_proof(CHOICE, plan(CHOICE), cheap).findings
-    assert "shows only that no plan ends below 13 at a cost of 3 or less" in finding.message
-
-
-def test_cases_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(2_000)), (Pool("p"), Pool("q", cost=2)))
-    line, why = objection(many, proof_of(many, 4_001, *(f"m {n}" for n in range(2_000))))
-    assert line < 1_100
-    assert "divided too often" in why
-    monkeypatch.setattr(reading, "MOST_WORK", 100_000)
-    assert "looks" in objection(many, proof_of(many, 4_001, *["t 0"] * 1_000))[1]
-    pools = tuple(Pool(f"p{n}") for n in range(1_001))
-    why = "proofs about several memories are about 1000000 pairs of a buffer and a memory at most"
-    wide = replace(many, buffers=many.buffers[:1_000], pools=pools)
-    assert objection(wide, proof_of(wide, 1, "m 0")) == (3, why)
-
-
-def test_what_relates_buffers_is_looked_at_once_more_for_each_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many more pairs than buffers, which take their time."""
-    monkeypatch.setattr(reading, "MOST_WORK", 20_000)
-    count = 100
-    pairs = tuple((a, b) for a in range(count) for b in range(a))
-    buffers = tuple(Buffer(n, 2, live=((n, n + 1),), fixed=Fixed("p")) for n in range(count))
-    problem = Problem(buffers, (Pool("p", 999), Pool("q", 999)), Constraints(conflicts=pairs))
-    line, why = objection(problem, proof_of(problem, 1, *["p 0 0", "e 0"] * 10))
-    assert line < 14
-    assert "asks for more than" in why
-
-
-def test_a_long_line_takes_little_more_room_than_its_numbers() -> None:
-    line = b"c" + b" 1" * 100_000
-    reader = reading.Reader(line + b"\n")
-    tracemalloc.start()
-    try:
-        assert len(reader.words()[1]) == 100_000
-        assert tracemalloc.get_traced_memory()[1] < 50 * len(line)
-    finally:
-        tracemalloc.stop()
-
-
-def test_memories_are_not_alike_as_long_as_alternatives_are_open() -> None:
-    """A buffer of one may be fixed in one of them."""
-    fixed = Alternative("fixed", buffers=(Buffer("d", 9, live=LIVE, fixed=Fixed("p")),))
-    groups = (VariantGroup("g", (fixed,)),)
-    problem = Problem((Buffer("a", 5, live=LIVE),), (Pool("p", 12), Pool("q", 12)), variants=Variants(groups))
-    assert plan(problem).objective.value == 14
-    assert objection(problem, proof_of(problem, 14, "m 0", "p 0 4", "e 0"))[0] > 5
-    everywhere = ("p 0 4", "e 0"), ("p 1 4", "e 0")
-    assert objection(problem, proof_of(problem, 4, "m 0", *everywhere[0]))[0] == 7
-    assert check_proof(problem, proof_of(problem, 4, "m 0", *everywhere[0], *everywhere[1])).height == 4
-    proof = prove(problem, plan(problem)).text
-    assert proof is not None
-    assert check_proof(problem, proof).height == 13
-
-
-def test_what_buffers_cost_by_themselves_counts_too() -> None:
-    buffers = tuple(replace(buffer, accesses=4) for buffer in THREE.buffers)
-    problem = replace(TWO, buffers=buffers, pools=(Pool("p", 5), Pool("q", rank=2)), terms=(Term.ACCESS_COST,))
-    made = plan(problem)
-    proof = prove(problem, made)
-    assert proof.text is not None
-    assert check_proof(problem, proof.text).height == (made.objective.value or 0) - 1
-    assert check_plan_proof(problem, made, proof.text).notes(problem)[0].startswith("no plan has access_cost below")
-
-
-def test_costs_of_reuse_in_several_memories_are_refused_in_words() -> None:
-    problem = replace(TWO, terms=(Term.REUSE_COST,))
-    why = "proofs about several memories are about peaks, and what memories cost, not about reuse_cost"
-    with pytest.raises(CannotSolve, match=why):
-        prove(problem, plan(problem))
-    assert objection(problem, proof_of(problem, 7, "t 2"))[1] == why
-
-
-def test_what_open_alternatives_may_lay_over_each_other_is_no_clique() -> None:
-    """Until it is chosen which of them it is."""
-    tied = Alternative("tied", constraints=Constraints(colocations=(Colocation("c", "b", 0),)))
-    excluded = Alternative("excluded", constraints=Constraints(exclusions=(("b", "c"),)))
-    for other in (tied, excluded):
-        problem = replace(THREE, variants=Variants((VariantGroup("g", (Alternative("plain"), other)),)))
-        assert objection(problem, proof_of(problem, 7, "p 0 7", "t 2", "s 0 1"))[0] == 5
-        assert objection(problem, proof_of(problem, 7, "a 0", *("p 0 7", "t 2", "s 0 1") * 2))[0] > 5
-        made = plan(problem)
-        assert made.peak == 7
-        proof = prove(problem, made)
-        assert proof.text is not None
-        assert check_proof(problem, proof.text).height == 6
 
 
 def test_a_proof_that_is_not_found_in_time_is_none_at_all() -> None:

@@ -11,7 +11,7 @@ from planner import BadInput, Code, Options, plan, read_problem, read_shaped, ve
 from planner.formats import read_shapes_plan, write_shapes_plan
 from planner.generate import shaped_transformer
 from planner.planning.shapes import Mode, plan_shapes
-from tests.planner.planning.shapes.test_plan_shapes import random_problem
+from tests.planner.planning.shapes.shaped_problems import random_problem
 
 OPTIONS = Options(time_limit=60, workers=1)
 

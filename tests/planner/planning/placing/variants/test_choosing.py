@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.formats import read_plan, read_problem, write_plan, write_problem
 from planner.generate import Request, generate
 from planner.model.errors import BadInput
 from planner.model.plan import Plan, PlanStatus
@@ -28,7 +27,6 @@ from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import points, search
-from solvers.choice.alternatives.coverage import Coverage
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from tests.planner.planning.placing.variants.random_variants import (
@@ -62,48 +60,6 @@ def test_buffers_that_one_alternative_ties_together_may_be_in_two_memories_witho
     variants = Variants((VariantGroup("g", (tied, Alternative("apart", (1,)))),), (CostTerm("cycles"),))
     problem = Problem(both, (Pool("p"), Pool("q")), terms=(Term.LARGEST_PEAK,), variants=variants)
     assert known(pareto(problem, OPTIONS).points) == [(0, 10), (1, 8)]
-
-
-def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
-    tried = 0
-    for seed in range(2_000 if nightly else 24):
-        problem = random_problem(seed)
-        if problem is None:
-            continue
-        tried += 1
-        every = every_choice(problem)
-        found = pareto(problem, OPTIONS)
-        assert known(found.points) == best_of(every), seed
-        assert found.is_infeasible == (not every), seed
-        assert found.is_complete == bool(every), seed
-        assert found.stop is StopReason.PROVED, seed
-        for each in found.points:
-            assert each.status is PlanStatus.OPTIMAL
-            assert not verify(problem, each)
-    assert tried >= 5
-
-
-def test_what_few_points_leave_out_is_no_better_than_is_said(nightly: bool) -> None:
-    said, complete = set(), 0
-    for seed in range(300 if nightly else 20):
-        problem = random_problem(seed)
-        every = [] if problem is None else every_choice(problem)
-        if problem is None or not every:
-            continue
-        for count in (1, 2, 3):
-            found = pareto(problem, OPTIONS, count)
-            complete += found.is_complete
-            assert not found.is_complete or found.within == 0
-            said.add(found.within)
-            if found.within is not None:
-                more = 1 + found.within + 1e-9
-                for cost, memory in every:
-                    assert any(
-                        (value <= memory * more) and (paid <= cost or paid <= cost * more)
-                        for paid, value in known(found.points)
-                    ), (seed, count)
-    assert len(said) > 3
-    assert complete > 3
 
 
 def test_the_smallest_the_fastest_and_what_is_within_a_cost() -> None:
@@ -237,111 +193,6 @@ def test_alternatives_that_tie_the_same_buffers_differently(first: int) -> None:
     found = pareto(problem, OPTIONS)
     assert known(found.points) == best_of(every_choice(problem))
     assert found.is_complete
-
-
-def test_a_frontier_is_gone_on_with_until_it_is_whole() -> None:
-    """All points are proven at first, but not that nothing lies between them."""
-    ties = [Constraints(colocations=(Colocation(part, base, at),)) for part, base, at in (("b", "a", 2), ("a", "b", 0))]
-    groups = (
-        VariantGroup("g", (Alternative("tied", (0,), constraints=ties[0]), Alternative("not", (6,)))),
-        VariantGroup(
-            "h", (Alternative("not", (1,)), Alternative("nor", (0,)), Alternative("tied", (0,), constraints=ties[1]))
-        ),
-        VariantGroup("i", tuple(Alternative(name, (0,)) for name in "abc")),
-    )
-    problem = Problem((Buffer("a", 4), Buffer("b", 4)), variants=Variants(groups, (CostTerm("cycles"),)))
-    found = pareto(problem, OPTIONS)
-    assert known(found.points) == best_of(every_choice(problem))
-    assert found.is_complete
-
-
-def test_the_same_frontier_again_and_in_the_file() -> None:
-    problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
-    again, _ = read_problem(write_problem(problem))
-    one, two = pareto(problem, OPTIONS), pareto(again, replace(OPTIONS, workers=2))
-    assert one.is_complete
-    assert len(one.points) > 3
-    assert [replace(each, run=one.run) for each in one.points] == [replace(each, run=one.run) for each in two.points]
-    for each in one.points:
-        assert read_plan(write_plan(each)) == each
-
-
-def test_a_limit_on_work_leaves_points_that_are_right() -> None:
-    problem = generate("variants", Request(30, 5, parameters={"groups": 10}))
-    found = pareto(problem, replace(OPTIONS, time_limit=None, work_limit=150_000))
-    assert not found.is_complete
-    assert found.stop is StopReason.WORK_LIMIT
-    assert found.reproducible
-    for each in found.points:
-        assert not verify(problem, each)
-
-
-@pytest.mark.parametrize("count", [None, 3])
-def test_what_is_left_open_is_asked_again_with_more_work(monkeypatch: pytest.MonkeyPatch, count: int | None) -> None:
-    """Whoever places proves most of it with four times the work alone, and nobody knows better."""
-    problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
-    whole = pareto(problem, OPTIONS)
-    assert whole.is_complete
-    monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
-    honest, given = Choosing._place, dict[tuple[int, ...], list[int | None]]()
-
-    def slowly(self: Choosing, choice: tuple[int, ...]) -> points.Placed:
-        given.setdefault(choice, []).append(self._share(64))
-        placed = honest(self, choice)
-        if placed.value is None or sum(choice) % 3 == 0 or len(given[choice]) > 2:
-            return placed
-        return replace(placed, value=placed.value + 64, bound=placed.value - 300)
-
-    monkeypatch.setattr(Choosing, "_place", slowly)
-    found = pareto(problem, OPTIONS, count)
-    assert found.stop is StopReason.PROVED
-    assert found.is_complete == (count is None)
-    assert set(known(found.points)) <= set(known(whole.points))
-    assert len(found.points) == (len(whole.points) if count is None else count)
-    assert all(each.status is PlanStatus.OPTIMAL and not verify(problem, each) for each in found.points)
-    shares = next(shares for shares in given.values() if len(shares) == 3)
-    assert shares == [shares[0], 2 * (shares[0] or 0), 4 * (shares[0] or 0)]
-    for prefer in Preference.SIZE, Preference.SPEED:
-        given.clear()
-        best = plan(problem, replace(OPTIONS, prefer=prefer))
-        assert best.status is PlanStatus.OPTIMAL
-        assert known((best,)) == known(whole.points[:1] if prefer is Preference.SPEED else whole.points[-1:])
-    monkeypatch.setattr(Choosing, "_more", lambda _: False)
-    given.clear()
-    assert pareto(problem, OPTIONS, count).stop is StopReason.WORK_LIMIT
-
-
-def test_proven_points_that_are_not_all_are_no_proven_frontier(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
-    monkeypatch.setattr(Coverage, "next_values", lambda *_: [])
-    monkeypatch.setattr(Choosing, "_more", lambda _: False)
-    found = pareto(problem, OPTIONS)
-    assert all(each.status is PlanStatus.OPTIMAL for each in found.points)
-    assert not found.is_complete
-    assert found.stop is StopReason.WORK_LIMIT
-    assert pareto(problem, OPTIONS, len(found.points)).stop is StopReason.PROVED
-
-
-def test_some_points_of_the_frontier_are_spread() -> None:
-    problem = generate("variants", Request(30, 5, parameters={"groups": 10}))
-    seen: list[Plan] = []
-    found = pareto(problem, OPTIONS, points=4, on_plan=seen.append)
-    assert 2 <= len(found.points) <= 4
-    assert set(known(found.points)) <= set(known(tuple(seen)))
-    every = known(pareto(problem, OPTIONS).points)
-    assert (every[0], every[-1]) == (known(found.points)[0], known(found.points)[-1])
-
-
-def test_a_run_that_is_cancelled_says_what_it_has() -> None:
-    problem = generate("variants", Request(30, 5, parameters={"groups": 10}))
-    seen: list[Plan] = []
-    found = pareto(problem, OPTIONS, on_plan=seen.append, cancelled=lambda: len(seen) >= 2)
-    assert found.stop is StopReason.CANCELLED
-    assert not found.is_complete
-    assert not found.reproducible
-    assert found.points
-    for each in found.points:
-        assert not verify(problem, each)
 
 
 @pytest.mark.parametrize("pools", [1, 2])

@@ -14,7 +14,7 @@ import planner
 from planner.graph import GraphOptions, OperatorKind, Reason
 from planner.graph.operators import OF_PROGRAMS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "library.md").read_text("utf-8")
 PROGRAMS = (ROOT / "docs" / "programs.md").read_text("utf-8")
 

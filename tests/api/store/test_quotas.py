@@ -1,0 +1,98 @@
+"""How much a store takes, and what it forgets first."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from api.store import KeyReused, QueueFull, Store
+from api.store.records import (
+    End,
+    JobState,
+    Kept,
+    NewJob,
+    Once,
+    QueueLimits,
+)
+from tests.api.store.conftest import ABOUT, NO_LIMITS, OPTIMAL, WORST, add, feasible, told
+
+
+def test_too_many_jobs_are_refused(store: Store) -> None:
+    add(store)
+    with pytest.raises(QueueFull, match="waiting"):
+        store.add(NewJob("me", ABOUT), b"", QueueLimits(1, 10, WORST))
+    with pytest.raises(QueueFull, match="your jobs"):
+        store.add(NewJob("me", ABOUT), b"", QueueLimits(10, 1, WORST))
+    store.add(NewJob("you", ABOUT), b"", QueueLimits(10, 1, WORST))
+    answered = store.add(NewJob("me", ABOUT), b"", QueueLimits(1, 1, WORST), answer=feasible(9)).job
+    assert (answered.state, answered.status, answered.has_plan) == (JobState.SUCCEEDED, "feasible", True)
+
+
+def test_as_many_jobs_are_taken_as_are_allowed_though_not_each_is_counted(store: Store) -> None:
+    limits = QueueLimits(60, 40, WORST)
+    for owner, most in (("me", 40), ("you", 20)):
+        for _ in range(most):
+            store.add(NewJob(owner, ABOUT), b"", limits)
+        with pytest.raises(QueueFull, match="your jobs" if owner == "me" else "waiting"):
+            store.add(NewJob(owner, ABOUT), b"", limits)
+    assert store.counts().queued == 60
+
+
+def test_problems_beyond_the_quota_are_refused(store: Store) -> None:
+    add(store)
+    limits = QueueLimits(10, 10, 200_000)
+    store.add(NewJob("me", ABOUT), b"x" * 150_000, limits)
+    with pytest.raises(QueueFull, match="full"):
+        store.add(NewJob("me", ABOUT), b"x" * 70_000, limits)
+
+
+def test_a_request_with_a_key_is_carried_out_once(store: Store) -> None:
+    first = store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f"))
+    again = store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f"))
+    assert (first.is_new, again.is_new, again.job.id) == (True, False, first.job.id)
+    with pytest.raises(KeyReused):
+        store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "another"))
+    assert store.add(NewJob("you", ABOUT), b"", NO_LIMITS, Once("k", "another")).is_new
+    store.remove(first.job.id)
+    assert store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f")).is_new
+
+
+def test_plans_are_kept_by_owner_and_key(store: Store) -> None:
+    assert store.kept("me", "k") is None
+    store.keep([Kept("me", "k", feasible(1))])
+    store.keep([Kept("me", "k", feasible(2))])
+    found = store.kept("me", "k")
+    assert found is not None
+    assert found.summary.best == 2
+    assert store.kept("you", "k") is None
+    store.keep([Kept("you", "k", feasible(3)), Kept("me", "k", feasible(4)), Kept("me", "k", feasible(5))])
+    best = [None if plan is None else plan.summary.best for plan in (store.kept("you", "k"), store.kept("me", "k"))]
+    assert best == [3, 5], "of several under one key the last"
+
+
+def test_what_is_old_is_forgotten_but_never_what_is_unfinished(store: Store) -> None:
+    ended, queued = add(store), add(store)
+    store.claim()
+    store.finish(ended.id, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3)))
+    store.keep([Kept("me", "k", feasible(1))])
+    assert store.prune(time.time() - 3600, WORST) == 0
+    assert store.prune(time.time() + 3600, WORST) == 2
+    assert (store.job(ended.id), store.plan(ended.id), store.kept("me", "k")) == (None, None, None)
+    assert store.problem(ended.id) is None
+    assert told(store, ended.id) == []
+    assert store.job(queued.id) is not None
+
+
+def test_beyond_the_quota_plans_go_first_then_the_oldest_finished_jobs(store: Store) -> None:
+    ids = [add(store).id for _ in range(3)]
+    for id_ in ids[:2]:
+        store.claim()
+        store.finish(id_, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3, b"x" * 100)))
+    store.keep([Kept("me", "k", feasible(1, b"x" * 100))])
+    assert store.prune(0, 320) == 1
+    assert store.kept("me", "k") is None
+    assert store.prune(0, 120) == 1
+    assert [store.job(id_) is None for id_ in ids] == [True, False, False]
+    store.prune(0, 0)
+    assert [store.job(id_) is None for id_ in ids] == [True, True, False]

@@ -1,0 +1,179 @@
+"""What a plan claims of itself: its status, its bounds, what its certificates prove."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planner.model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage
+from planner.model.problem import Buffer, BufferId, Constraints, Pool, Problem, ReusePenalty
+from planner.verifying.arguments.bounds import notes
+from planner.verifying.findings import FindingKind
+from planner.verifying.verify import verify
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from solvers.model.outcome import Proof
+from tests.planner.verifying.verified import (
+    ACCESS,
+    BASE,
+    CHAIN,
+    CHAIN_SPOTS,
+    LARGEST,
+    REUSE,
+    RICH,
+    SPOTS,
+    SUM,
+    Kind,
+    called_optimal,
+    kinds,
+)
+from tests.small.plans import infeasible_plan, make_plan, optimal_plan
+
+BEST = optimal_plan(CHAIN)
+
+
+def with_placements(*placements: Placement) -> Plan:
+    return replace(BASE, placements=placements)
+
+
+P = BASE.placements
+
+
+@pytest.mark.parametrize(
+    ("kind", "plan"),
+    [
+        (Kind.MISSING_BUFFER, with_placements(*P[:2])),
+        (Kind.UNKNOWN_BUFFER, with_placements(*P, Placement("z", "only", 0, 1))),
+        (Kind.DUPLICATE_PLACEMENT, with_placements(*P, P[0])),
+        (Kind.WRONG_ORDER, with_placements(P[1], P[0], P[2])),
+        (Kind.WRONG_SIZE, with_placements(replace(P[0], size=9), *P[1:])),
+        (Kind.WRONG_STATUS, replace(BASE, status=PlanStatus.UNKNOWN)),
+        (Kind.WRONG_STATUS, replace(BASE, status=PlanStatus.INFEASIBLE)),
+        (Kind.WRONG_STATUS, replace(infeasible_plan(CHAIN), stop=StopReason.TIME_LIMIT)),
+        (Kind.WRONG_STATUS, replace(BEST, stop=StopReason.TIME_LIMIT)),
+        (Kind.WRONG_STATUS, replace(infeasible_plan(CHAIN), status=PlanStatus.FEASIBLE)),
+        (Kind.WRONG_POOL_USE, replace(BASE, pools=())),
+        (Kind.WRONG_POOL_USE, replace(BASE, pools=(replace(BASE.pools[0], size=65),))),
+        (Kind.WRONG_PEAK, replace(BASE, peak=19)),
+        (Kind.WRONG_PEAK, replace(BASE, peak=None)),
+        (Kind.WRONG_PEAK, replace(BASE, pools=(replace(BASE.pools[0], peak=21),))),
+        (Kind.WRONG_PEAK, replace(infeasible_plan(CHAIN), peak=20)),
+        (Kind.WRONG_OBJECTIVE, replace(BASE, objective=replace(BASE.objective, value=19))),
+        (Kind.WRONG_OBJECTIVE, replace(BASE, objective=replace(BASE.objective, terms=()))),
+        (Kind.WRONG_OBJECTIVE, replace(BEST, objective=replace(BEST.objective, bound=None))),
+        (Kind.WRONG_GAP, replace(BASE, gap=0.5)),
+        (Kind.WRONG_GAP, replace(BEST, gap=None)),
+        (Kind.WRONG_GAP, replace(BEST, objective=replace(BEST.objective, bound=10))),
+        (Kind.CLAIMED_OPTIMAL_ABOVE_BOUND, replace(BASE, status=PlanStatus.OPTIMAL)),
+        (Kind.CLAIMED_OPTIMAL_ABOVE_BOUND, replace(BEST, bound=19)),
+        (Kind.BOUND_ABOVE_PEAK, replace(BEST, bound=21)),
+        (Kind.BOUND_ABOVE_PEAK, replace(BASE, pools=(replace(BASE.pools[0], bound=21),))),
+        (Kind.UNPROVEN_BOUND, replace(BEST, certificates=())),
+        (Kind.UNPROVEN_INFEASIBILITY, replace(infeasible_plan(CHAIN), certificates=())),
+        (Kind.WRONG_CERTIFICATE, replace(BEST, certificates=(replace(BEST.certificates[0], solver=None),))),
+        (Kind.WRONG_SEED, replace(BASE, seed=-1)),
+        (Kind.WRONG_SHORTAGE, replace(BASE, shortage=Shortage("too small"))),
+        (Kind.WRONG_SHORTAGE, replace(infeasible_plan(CHAIN), shortage=Shortage("too small", "elsewhere"))),
+        (Kind.WRONG_SHORTAGE, replace(infeasible_plan(CHAIN), shortage=Shortage("too small", buffers=("z",)))),
+        (Kind.WRONG_SHORTAGE, replace(infeasible_plan(CHAIN), shortage=Shortage("too small", subset=("a", "z")))),
+        (Kind.WRONG_DIGEST, replace(BASE, problem_digest="0" * 64)),
+        (
+            Kind.WRONG_CERTIFICATE,
+            replace(BASE, certificates=(PlanCertificate(Proof.LIVE_TOGETHER, 21, "only", 1, ("a", "b")),)),
+        ),
+    ],
+)
+def test_a_spoilt_claim_is_found(kind: FindingKind, plan: Plan) -> None:
+    assert kind in kinds(CHAIN, plan)
+
+
+def test_a_wrong_value_of_any_term_is_found() -> None:
+    plan = make_plan(RICH, SPOTS)
+    for n, term in enumerate(plan.objective.terms):
+        assert term.value is not None
+        terms = list(plan.objective.terms)
+        terms[n] = replace(term, value=term.value + 1)
+        spoilt = replace(plan, objective=replace(plan.objective, value=terms[0].value, terms=tuple(terms)))
+        assert kinds(RICH, spoilt) == {Kind.WRONG_OBJECTIVE}
+
+
+def test_a_later_terms_bound_counts_only_where_the_earlier_ones_are_met() -> None:
+    searches = (searched(0, None, Term.ACCESS_COST), *(searched(10**6, None, term) for term in (SUM, LARGEST)))
+    plan = replace(make_plan(RICH, SPOTS), certificates=searches)
+
+    def with_bounds(*bounds: int | None) -> Plan:
+        terms = tuple(replace(t, bound=b) for t, b in zip(plan.objective.terms, bounds, strict=True))
+        return replace(plan, objective=replace(plan.objective, bound=bounds[0], terms=terms))
+
+    accesses, total, largest, _ = (t.value or 0 for t in plan.objective.terms)
+    assert Kind.BOUND_ABOVE_PEAK in kinds(RICH, with_bounds(accesses, total, largest + 1, None))
+    assert Kind.BOUND_ABOVE_PEAK not in kinds(RICH, with_bounds(accesses, total - 1, largest + 1, None))
+
+
+HIGH = Problem(CHAIN.buffers, (Pool("only", 64), Pool("other", 64)))
+
+
+HIGH_SPOTS: dict[BufferId, tuple[str, int]] = {"a": ("only", 0), "b": ("only", 10), "c": ("only", 20)}
+
+
+SHARED = PlanCertificate(Proof.POOL_SHARING, 20, weights=(("only", 1, 1, 1), ("other", 1, 1, 1)))
+
+
+def searched(value: int, pool: str | None = None, term: Term = SUM) -> PlanCertificate:
+    return PlanCertificate(Proof.SEARCH, value, pool, solver="search", term=term if pool is None else None)
+
+
+@pytest.mark.parametrize("terms", [(SUM,), (LARGEST,), (SUM, LARGEST)])
+def test_no_term_is_proven_beyond_the_certificates(terms: tuple[Term, ...]) -> None:
+    problem = replace(HIGH, terms=terms)
+    unproven = {Kind.UNPROVEN_BOUND}
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS)) == unproven
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, SHARED)) == unproven
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, searched(29, None, terms[0]))) == unproven
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, searched(29, "only"))) == unproven
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, *(searched(30, None, term) for term in terms))) == set()
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, searched(30, "only"))) == set()
+
+
+def test_the_sum_of_peaks_is_proven_by_sharing_and_only_counts_as_bytes_where_a_byte_costs_one() -> None:
+    spots = {**HIGH_SPOTS, "c": ("only", 0)}
+    plan = called_optimal(HIGH, spots, SHARED)
+    assert kinds(HIGH, replace(plan, bound=20)) == set()
+    dear = replace(HIGH, pools=(replace(HIGH.pools[0], cost=2), HIGH.pools[1]))
+    plan = called_optimal(dear, spots, searched(40))
+    assert kinds(dear, plan) == set()
+    assert kinds(dear, replace(plan, bound=20)) == {Kind.UNPROVEN_BOUND}
+
+
+def test_access_costs_are_proven_by_the_fastest_pools_and_reuse_costs_by_a_search_alone() -> None:
+    buffers = (Buffer("a", 10, 1, ((0, 1),), accesses=3), Buffer("b", 70, 1, ((0, 1),), accesses=5))
+    pools = (Pool("fast", 64, rank=1), Pool("slow", rank=2))
+    penalty = Constraints(reuse_penalties=(ReusePenalty("a", "b", 7),))
+    problem = Problem(buffers, pools, penalty, (ACCESS,))
+    best = called_optimal(problem, {"a": ("fast", 0), "b": ("slow", 0)})
+    assert (best.objective.bound, kinds(problem, best)) == (3 * 1 + 5 * 2, set())
+    worse = called_optimal(problem, {"a": ("slow", 70), "b": ("slow", 0)})
+    assert kinds(problem, worse) == {Kind.UNPROVEN_BOUND}
+    both = (replace(buffers[0], live=((1, 2),)), buffers[1])
+    problem = replace(problem, buffers=both, terms=(REUSE,))
+    shared: dict[BufferId, tuple[str, int]] = {"a": ("slow", 0), "b": ("slow", 0)}
+    assert kinds(problem, called_optimal(problem, shared)) == {Kind.UNPROVEN_BOUND}
+    assert kinds(problem, called_optimal(problem, shared, searched(7, None, REUSE))) == set()
+
+
+def test_a_bound_without_a_plan_needs_a_proof_too() -> None:
+    nothing = replace(infeasible_plan(CHAIN), status=PlanStatus.UNKNOWN, stop=StopReason.TIME_LIMIT, certificates=())
+    assert kinds(CHAIN, nothing) == {Kind.WRONG_STATUS}  # what the clock cut short is not reproducible
+    nothing = replace(nothing, reproducible=False)
+    assert verify(CHAIN, nothing) == ()
+    assert kinds(CHAIN, replace(nothing, bound=1)) == {Kind.UNPROVEN_BOUND}
+
+
+def test_what_had_to_be_believed_is_noted() -> None:
+    assert notes(make_plan(CHAIN, CHAIN_SPOTS)) == ()
+    assert notes(BEST) == (
+        "the bound of pool 'only' rests on an exhausted search by 'search' and was not checked again",
+        "the bound of sum_of_peaks rests on an exhausted search by 'search' and was not checked again",
+    )
+    assert "that nothing fits rests on" in notes(infeasible_plan(CHAIN))[0]
