@@ -34,6 +34,7 @@ from .routes.http.sending import answer
 from .routes.openapi.examples import ERRORS
 from .routes.openapi.shapes import components
 from .routes.pages import page, reference, site
+from .routes.plans import NotYet
 from .routes.queued import batches, events, jobs
 from .service import Service
 from .settings import Settings, WrongSettings, read_settings
@@ -194,6 +195,11 @@ async def _on_refusal(_: Request, error: Exception) -> Response:
     return answer(error)
 
 
+async def _on_not_yet(_: Request, error: Exception) -> Response:
+    assert isinstance(error, NotYet)
+    return error.response
+
+
 async def _on_http(_: Request, error: Exception) -> Response:
     """No such path, or no such method there."""
     assert isinstance(error, HTTPException)
@@ -226,6 +232,7 @@ async def _on_fault(_: Request, error: Exception) -> Response:
 
 HANDLERS: dict[type[Exception], Handler] = {
     Refusal: _on_refusal,
+    NotYet: _on_not_yet,
     HTTPException: _on_http,
     RequestValidationError: _on_invalid,
     MemoryError: _on_memory,

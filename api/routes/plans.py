@@ -68,10 +68,7 @@ async def answered(
 ) -> Response:
     """What was asked for at a door, or the job that will have it."""
     got = await receive(request, service, query, door)
-    try:
-        answer = await Exchange.of(request, service, got, prefer, key).answer()
-    except NotYet as other:
-        return other.response
+    answer = await Exchange.of(request, service, got, prefer, key).answer()
     return plan_response(request, answer.plan, hit=answer.hit, require=query.require)
 
 
@@ -91,10 +88,7 @@ async def explain(
     """Why no plan can be better, or which buffers cannot be placed together; as a job where that takes long."""
     query = query.model_copy(update={"explain": True})
     got = await receive(request, service, query)
-    try:
-        answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()
-    except NotYet as other:
-        return other.response
+    answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()
     work = service.read("explain", got.posted.body, answer.plan.data, owner=got.posted.owner, **answer.about.header)
     reply = await while_there(request, work)
     return Response(reply.payload, 200, {"ETag": answer.plan.etag}, JSON)

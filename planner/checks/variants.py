@@ -83,10 +83,7 @@ def _check_costs(variants: Variants, report: Report) -> None:
     seen: set[str] = set()
     for k, term in enumerate(variants.costs):
         place: Place = ("variants", "costs", k)
-        check_name(report, (*place, "name"), term.name, "a cost term")
-        if term.name in seen:
-            report.add(Code.DUPLICATE_ID, (*place, "name"), f"there are two cost terms {quoted(term.name)}")
-        seen.add(term.name)
+        _check_new_name(report, (*place, "name"), term.name, "a cost term", seen, "there are two cost terms")
         if type(term.weight) is not int or not 0 <= term.weight <= MAX_ADDRESS:
             report.add(Code.OUT_OF_RANGE, (*place, "weight"), "must be an integer from 0 to 2^62")
     for place, alternative in _places(variants):
@@ -115,20 +112,22 @@ def _check_groups(variants: Variants, report: Report) -> None:
     groups: set[str] = set()
     for g, group in enumerate(variants.groups):
         place: Place = ("variants", "groups", g)
-        check_name(report, (*place, "name"), group.name, "a group")
-        if group.name in groups:
-            report.add(Code.DUPLICATE_ID, (*place, "name"), f"there are two groups {quoted(group.name)}")
-        groups.add(group.name)
+        _check_new_name(report, (*place, "name"), group.name, "a group", groups, "there are two groups")
         if not group.alternatives:
             report.add(Code.INVALID_VALUE, (*place, "alternatives"), "must have at least one alternative")
         names: set[str] = set()
         for a, alternative in enumerate(group.alternatives):
             tick(CHECKING)
             there = (*place, "alternatives", a, "name")
-            check_name(report, there, alternative.name, "an alternative")
-            if alternative.name in names:
-                report.add(Code.DUPLICATE_ID, there, f"the group has two alternatives {quoted(alternative.name)}")
-            names.add(alternative.name)
+            _check_new_name(report, there, alternative.name, "an alternative", names, "the group has two alternatives")
+
+
+def _check_new_name(report: Report, place: Place, name: str, what: str, seen: set[str], twice: str) -> None:
+    """A name that none before it has; it is one of those seen then."""
+    check_name(report, place, name, what)
+    if name in seen:
+        report.add(Code.DUPLICATE_ID, place, f"{twice} {quoted(name)}")
+    seen.add(name)
 
 
 def _check_rules(variants: Variants, report: Report) -> None:

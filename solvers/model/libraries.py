@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 
 class Library(NamedTuple):
@@ -29,3 +29,16 @@ def missing(libraries: Iterable[Library]) -> str | None:
         if find_spec(library.module) is None:
             return f"{library.title} is not installed: pip install {library.install}"
     return None
+
+
+class Runnable(Protocol):
+    """What has to be known of a solver before it is started: where it runs, and whether it can."""
+
+    sandboxed: ClassVar[bool] = False
+    """Must it run in a child process of its own?"""
+    libraries: ClassVar[tuple[Library, ...]] = ()
+    """Without these it cannot run."""
+
+    def unavailable(self) -> str | None:
+        """Why this solver cannot run here, or None. Cheap: imports no solver library."""
+        return missing(self.libraries)

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 from .errors import StopReason
 from .instance import Instance, Ints, Placement
-from .libraries import Library, missing
+from .libraries import Runnable
 from .outcome import Outcome, Value
 
 
@@ -177,20 +177,12 @@ class Input(StrEnum):
     """As lowered, in the user's order: named heuristics of other planners depend on it."""
 
 
-class Solver(Protocol):
+class Solver(Runnable, Protocol):
     """Places the blocks of one instance. A class that names this one as its base says only what is special about it."""
 
     name: ClassVar[str]
     features: ClassVar[frozenset[Feature]]
     wants: ClassVar[Input] = Input.PRESOLVED
-    sandboxed: ClassVar[bool] = False
-    """Must it run in a child process of its own?"""
-    libraries: ClassVar[tuple[Library, ...]] = ()
-    """Without these it cannot run."""
-
-    def unavailable(self) -> str | None:
-        """Why this solver cannot run here, or None. Cheap: imports no solver library."""
-        return missing(self.libraries)
 
     @abstractmethod
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:

@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 
 from ..model.errors import StopReason, UnknownSolver
 from ..model.instance import Instance
-from ..model.libraries import Library, missing
+from ..model.libraries import Runnable
 from ..model.solver import Limits
 from .arrangement import Arrangement
 
@@ -64,18 +64,10 @@ class SharingOutcome:
     """Who exhausted all arrangements below the bound of each pool; None: its argument is another one."""
 
 
-class SharingSolver(Protocol):
+class SharingSolver(Runnable, Protocol):
     """Decides which blocks of an instance share a storage object."""
 
     name: ClassVar[str]
-    sandboxed: ClassVar[bool] = False
-    """Must it run in a child process of its own?"""
-    libraries: ClassVar[tuple[Library, ...]] = ()
-    """Without these it cannot run."""
-
-    def unavailable(self) -> str | None:
-        """Why this solver cannot run here, or None. Cheap: imports no solver library."""
-        return missing(self.libraries)
 
     @abstractmethod
     def share(self, instance: Instance, task: SharingTask, control: SharingControl) -> SharingOutcome:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import planner
 from api.cli.commands import doctor as api_doctor
 from planner.formats import schema as problem_schema
 from solvers.model.solver import Feature
 
 from ..exit_codes import ExitCode
-from ..terminal.standard_output import print_json
-from ..terminal.text import is_terminal
+from ..terminal.standard_output import print_json, prints_json
 
 
 def schema() -> None:
@@ -22,7 +19,7 @@ def schema() -> None:
 def solvers(*, as_json: bool) -> None:
     """List the solvers: what each is, what it does not take, and why it cannot run here."""
     known = planner.solver_list()
-    if as_json or not is_terminal(sys.stdout):
+    if prints_json(as_json=as_json):
         listed = [
             {
                 "name": solver.name,
@@ -57,7 +54,7 @@ def doctor(*, as_json: bool) -> ExitCode:
     """Check, and say what was found."""
     checks = api_doctor.run()
     well = all(check.ok for check in checks)
-    if as_json or not is_terminal(sys.stdout):
+    if prints_json(as_json=as_json):
         listed = [{"name": c.name, "ok": c.ok, "detail": c.detail, "remedy": c.remedy} for c in checks]
         print_json({"ok": well, "checks": listed})
         return ExitCode.OK if well else ExitCode.FINDINGS

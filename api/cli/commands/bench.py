@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -20,9 +19,9 @@ from ..terminal.interrupt import Interrupt
 from ..terminal.output_file import reason
 from ..terminal.progress.bench import Progress
 from ..terminal.refusals import refusing
-from ..terminal.standard_output import print_json
+from ..terminal.standard_output import print_json, prints_json
 from ..terminal.tables.bench import comparison_fields, print_comparison, print_tallies, tally_fields
-from ..terminal.text import is_terminal, say, visible
+from ..terminal.text import say, visible
 
 INSTANCES = "instances"
 """Where in the output folder the problems of suites are written."""
@@ -102,7 +101,7 @@ def where_to_run(request: Request) -> Iterator[tuple[int, Callable[[Cell], Runni
 def deliver(request: Request, results: Results, ran: int) -> None:
     """The sums over all solvers; the rest is in the reports."""
     tallies, wrong = per_solver(results.records), contradictions(results.records)
-    if request.as_json or not is_terminal(sys.stdout):
+    if prints_json(as_json=request.as_json):
         solvers = [tally_fields(line) for line in tallies]
         print_json(
             {"folder": request.out, "ran": ran, "runs": len(results.records), "solvers": solvers, "wrong": wrong}
@@ -115,7 +114,7 @@ def compare_folders(before: str, after: str, threshold: float, *, as_json: bool)
     """Exit code 1 if the second measurement is worse."""
     with refusing(None, as_json=as_json):
         found = compare(records_in(before), records_in(after), threshold)
-    if as_json or not is_terminal(sys.stdout):
+    if prints_json(as_json=as_json):
         print_json(comparison_fields(found))
     else:
         print_comparison(found)

@@ -12,7 +12,15 @@ from typing import BinaryIO
 import typer
 
 from ..exit_codes import ExitCode
+from .output_file import STANDARD_OUTPUT
 from .text import is_terminal, say
+
+
+def prints_json(out: str | None = None, *, as_json: bool, nothing_else: bool = True) -> bool:
+    """JSON goes out where it was asked for, and into a pipe that would otherwise get nothing."""
+    if as_json or out == STANDARD_OUTPUT:
+        return True
+    return out is None and nothing_else and not is_terminal(sys.stdout)
 
 
 def print_json(value: Mapping[str, object]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import lcm
 from typing import NamedTuple
 
 from ...facts.places import Places
@@ -10,7 +9,7 @@ from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
-from .weights import MOST_BITS, live_at
+from .weights import common_denominator, live_at
 
 
 class Crowds(NamedTuple):
@@ -25,12 +24,9 @@ class Crowds(NamedTuple):
 
 def read_crowds(places: Places, certificate: PlanCertificate, denominator: int) -> Crowds | str:
     """The certificate's crowds, in units of which the given ones are whole numbers; or in words why they prove nothing."""
-    for under in {crowd[4] for crowd in certificate.crowds}:
-        if under <= 0:
-            return "it has a price below zero"
-        denominator = lcm(denominator, under)
-        if denominator.bit_length() > MOST_BITS:
-            return f"the common denominator of its prices has more than {MOST_BITS} bits"
+    common = common_denominator({crowd[4] for crowd in certificate.crowds}, "price", denominator)
+    if isinstance(common, str):
+        return common
     excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
     due: dict[int, dict[str, int]] = {}
     steps: dict[str, dict[int, int]] = {}
@@ -38,7 +34,7 @@ def read_crowds(places: Places, certificate: PlanCertificate, denominator: int) 
         look(VERIFYING)
         if numerator < 0:
             return "it has a price below zero"
-        price = numerator * (denominator // under)
+        price = numerator * (common // under)
         members = [places.index[id_] for id_ in ids]
         if len({places.tied(member)[0] for member in members}) < len(members):
             return "it has a crowd of which two must share a pool"
@@ -53,4 +49,4 @@ def read_crowds(places: Places, certificate: PlanCertificate, denominator: int) 
         for size in sorted(places.problem.buffers[member].size for member in members):
             height += size
             here[height] = here.get(height, 0) + price
-    return Crowds(denominator, due, steps)
+    return Crowds(common, due, steps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from math import lcm
 from typing import NamedTuple
@@ -31,13 +31,9 @@ class Weights(NamedTuple):
 
 def read_weights(certificate: PlanCertificate) -> Weights | str:
     """The certificate's weights, or in words why they are none."""
-    denominator = 1
-    for each in {weight[3] for weight in certificate.weights}:
-        if each <= 0:
-            return "it has a weight below zero"
-        denominator = lcm(denominator, each)
-        if denominator.bit_length() > MOST_BITS:
-            return f"the common denominator of its weights has more than {MOST_BITS} bits"
+    denominator = common_denominator({weight[3] for weight in certificate.weights}, "weight")
+    if isinstance(denominator, str):
+        return denominator
     totals: dict[str, int] = {}
     moments: dict[int, dict[str, int]] = {}
     for pool, time, numerator, part in certificate.weights:
@@ -48,6 +44,17 @@ def read_weights(certificate: PlanCertificate) -> Weights | str:
         here = moments.setdefault(time, {})
         here[pool] = here.get(pool, 0) + weight
     return Weights(denominator, totals, moments)
+
+
+def common_denominator(denominators: Iterable[int], what: str, given: int = 1) -> int | str:
+    """Of fractions that are weights or prices, and of those that are given; or in words why they prove nothing."""
+    for each in denominators:
+        if each <= 0:
+            return f"it has a {what} below zero"
+        given = lcm(given, each)
+        if given.bit_length() > MOST_BITS:
+            return f"the common denominator of its {what}s has more than {MOST_BITS} bits"
+    return given
 
 
 def weigh(

@@ -26,7 +26,7 @@ from .prices.crowds import Relaxed
 from .program import Program, pools_of_classes, program_of
 from .questions.question import Answer, Question
 from .standing import NAME, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
-from .windows import Windows
+from .windows import Windows, stretched
 
 SHARE_OF_DEAREST = 1, 4
 SHARE_ABOVE_DEAREST = 1, 6
@@ -133,7 +133,7 @@ class _Whole(Standing):
                     continue  # and ask for what is better still
                 if excess * NEAR <= choices[0].value:
                     break
-            if not missed or not self._stretch(stretch, missed):
+            if not missed or not stretched(stretch, missed, STRETCHES):
                 break
         if not self._is_settled(index):
             self._improve(index, self._some(*SHARE_OF_WINDOWS))
@@ -301,12 +301,3 @@ class _Whole(Standing):
             not_held = self._pack(index, choice)
             missed = missed if number else not_held
         return missed
-
-    def _stretch(self, stretch: list[int], missed: list[int]) -> bool:
-        """The next step for these pools; False if there is none."""
-        for p in missed:
-            further = [step for step in STRETCHES if step > stretch[p]]
-            if not further:
-                return False
-            stretch[p] = further[0]
-        return True

@@ -205,11 +205,8 @@ class Windows:
             missed = self._pack(chosen, tops)
             if not missed:
                 return True
-            for p in missed:
-                further = [step for step in STRETCHES if step > stretch[p]]
-                if not further:
-                    return False
-                stretch[p] = further[0]
+            if not stretched(stretch, missed, STRETCHES):
+                return False
         return False
 
     def _answer(self, part: Program, question: Question, work: int, end: int) -> Pools | None:
@@ -288,6 +285,16 @@ class Windows:
                     units = dict(row.members)[group]
                     self._loads[n] += units if row.pool == pool else -units
         return []
+
+
+def stretched(stretch: list[int], missed: list[int], steps: tuple[int, ...]) -> bool:
+    """Goes on to the next step for the pools that were missed; False if there is none for one of them."""
+    for p in missed:
+        further = [step for step in steps if step > stretch[p]]
+        if not further:
+            return False
+        stretch[p] = further[0]
+    return True
 
 
 def _cost(term: Costs, homes: tuple[tuple[int, ...], ...], pools: Pools) -> int:

@@ -7,33 +7,28 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...model.instance import Instance, Placement
 from ...model.solver import Feature
-from .heuristic import Heuristic, Run
+from .heuristic import Run
 from .rigid import Rigid
-from .shared_objects import Grid, SharedObject, homes, lay_out
+from .shared_objects import Grid, OfObjects, SharedObject
 
 FEATURES = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.CONFLICTS, Feature.EXCLUSIONS})
 
 
-class ExirNaive(Heuristic):
+class ExirNaive(OfObjects):
     """One buffer after the other, in input order."""
 
     name: ClassVar[str] = "exir_naive"
     features: ClassVar[frozenset[Feature]] = FEATURES
 
-    def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
-        found: dict[int, tuple[Grid, list[SharedObject]]] = {}
-        for pool, members in homes(instance).items():
-            grid = Grid(blocks, pool, members, self.name)
-            objects = [SharedObject() for _ in members]
-            for thing, block in zip(objects, members, strict=True):
-                _put(blocks, pool, thing, block, grid.offset(block, 0))
-            found[pool] = (grid, objects)
-        return lay_out(blocks, found)
+    def objects(self, blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
+        objects = [SharedObject() for _ in members]
+        for thing, block in zip(objects, members, strict=True):
+            _put(blocks, pool, thing, block, grid.offset(block, 0))
+        return objects
 
 
-class ExirGreedy(Heuristic):
+class ExirGreedy(OfObjects):
     """The largest first, each in the first object where it fits: at the object's begin if nothing there meets it in time, else above all that does.
 
     An object is as large as the first buffer that was put into it. Of equal sizes the last comes first, as ExecuTorch sorts them.
@@ -42,12 +37,8 @@ class ExirGreedy(Heuristic):
     name: ClassVar[str] = "exir_greedy"
     features: ClassVar[frozenset[Feature]] = FEATURES
 
-    def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
-        found: dict[int, tuple[Grid, list[SharedObject]]] = {}
-        for pool, members in homes(instance).items():
-            grid = Grid(blocks, pool, members, self.name)
-            found[pool] = (grid, greedy_objects(blocks, pool, members, grid, run))
-        return lay_out(blocks, found)
+    def objects(self, blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
+        return greedy_objects(blocks, pool, members, grid, run)
 
 
 def greedy_objects(

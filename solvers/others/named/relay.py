@@ -9,28 +9,23 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import ClassVar
 
-from ...model.instance import Instance, Placement
 from ...model.solver import Feature
-from .heuristic import Heuristic, Run
+from .heuristic import Run
 from .rigid import Rigid
-from .shared_objects import Grid, SharedObject, homes, lay_out
+from .shared_objects import Grid, OfObjects, SharedObject
 
 MATCH_RANGE = 16
 """A free token fits if its size is within this factor of what is wanted."""
 
 
-class RelayTokens(Heuristic):
+class RelayTokens(OfObjects):
     """See the module. A pool is a device: tokens are never shared between two."""
 
     name: ClassVar[str] = "relay_tokens"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.EXCLUSIONS})
 
-    def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
-        found: dict[int, tuple[Grid, list[SharedObject]]] = {}
-        for pool, members in homes(instance).items():
-            grid = Grid(blocks, pool, members, self.name)
-            found[pool] = (grid, tokens_of(blocks, pool, members, grid, run))
-        return lay_out(blocks, found)
+    def objects(self, blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
+        return tokens_of(blocks, pool, members, grid, run)
 
 
 def tokens_of(blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:

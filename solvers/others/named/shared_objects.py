@@ -6,6 +6,7 @@ side.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ...model.errors import Unsupported
 from ...model.instance import Instance, Placement
-from .heuristic import NothingFits
+from .heuristic import Heuristic, NothingFits, Run
 from .rigid import Rigid
 
 
@@ -44,6 +45,21 @@ class Grid:
     def offset(self, block: int, start: int) -> int:
         """The first offset in an object, from this one on, that suits the block."""
         return self._blocks.aligned(block, self._pool, self.residue + start) - self.residue
+
+
+class OfObjects(Heuristic):
+    """A planner that decides which blocks share objects."""
+
+    @abstractmethod
+    def objects(self, blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
+        """Those of one pool, in their order there."""
+
+    def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
+        found: dict[int, tuple[Grid, list[SharedObject]]] = {}
+        for pool, members in homes(instance).items():
+            grid = Grid(blocks, pool, members, self.name)
+            found[pool] = (grid, self.objects(blocks, pool, members, grid, run))
+        return lay_out(blocks, found)
 
 
 def homes(instance: Instance) -> dict[int, list[int]]:

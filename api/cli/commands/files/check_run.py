@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
@@ -22,8 +21,8 @@ from ...exit_codes import ExitCode
 from ...terminal.output_file import OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_json, write_out
-from ...terminal.text import is_terminal, visible
+from ...terminal.standard_output import print_json, prints_json, write_out
+from ...terminal.text import visible
 
 SPARE = 4 << 20
 """Bytes of the arena besides all tensors, for the tail."""
@@ -87,7 +86,7 @@ def run(file: str, options: Options, *, out: str | None, estimate: bool, as_json
         found = examined(read_bytes(file), options, estimate=estimate)
         if output is not None and found.plan.peak is not None:
             output.write(written(found.model, found.plan))
-    if as_json or not is_terminal(sys.stdout):
+    if prints_json(as_json=as_json):
         print_json(document(file, found))
     else:
         write_out(("\n".join(lines(file, found)) + "\n").encode())

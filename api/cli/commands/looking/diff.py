@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import NamedTuple
@@ -19,10 +18,9 @@ from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.sizes import both, exact, grouped, percent
-from ...terminal.standard_output import print_json
+from ...terminal.standard_output import print_json, prints_json
 from ...terminal.tables.consoles import console_on, plain
 from ...terminal.tables.placements import MAX_ROWS, fill, new_table, shown_id
-from ...terminal.text import is_terminal
 
 KINDS = ("moved", "resized", "added", "removed")
 
@@ -50,7 +48,7 @@ def run(request: Request) -> ExitCode:
     found = difference(before, after)
     if plot is not None:
         _draw(request, plot, before, after)
-    if request.as_json or not is_terminal(sys.stdout):
+    if prints_json(as_json=request.as_json):
         print_json({**asdict(found), "bytes": found.bytes})
     else:
         _show(found)

@@ -30,7 +30,7 @@ from ...terminal.reading import (
 )
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
-from ...terminal.standard_output import print_document, write_out
+from ...terminal.standard_output import print_document, prints_json, write_out
 from ...terminal.text import is_terminal, say, visible
 
 
@@ -55,7 +55,7 @@ def view(tables: str | None, *, as_json: bool, as_csv: bool) -> View:
         return View.CSV
     if tables:
         return View(tables)
-    return View.JSON if as_json or not is_terminal(sys.stdout) else View.FULL
+    return View.JSON if prints_json(as_json=as_json) else View.FULL
 
 
 def run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -43,8 +42,7 @@ from ...terminal.reading import (
 )
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
-from ...terminal.standard_output import print_json
-from ...terminal.text import is_terminal
+from ...terminal.standard_output import print_json, prints_json
 
 
 def run(
@@ -82,7 +80,7 @@ def run(
         else:
             verdict = _plan(problem, data, proof, as_json=as_json)
     with refusing(None, as_json=as_json):
-        if as_json or not is_terminal(sys.stdout):
+        if prints_json(as_json=as_json):
             listed = [asdict(finding) for finding in verdict.findings]
             print_json({"valid": not listed, "findings": listed, "notes": list(verdict.notes)})
         else:

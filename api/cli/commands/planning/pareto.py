@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -22,9 +21,9 @@ from ...terminal.interrupt import Interrupt
 from ...terminal.output_file import OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document
+from ...terminal.standard_output import print_document, prints_json
 from ...terminal.tables.frontier import point_text, print_frontier
-from ...terminal.text import is_terminal, say
+from ...terminal.text import say, say_warnings
 
 INDEX = "frontier.json"
 PICTURE = "frontier.svg"
@@ -49,8 +48,7 @@ def run(request: Request, options: Options) -> ExitCode:
         data = read_bytes(request.file)
         with time_limit(options.time_limit, request.begun):
             problem, warnings = read_problem(data, name=request.file, format=request.input_format)
-        for warning in warnings:
-            say(f"warning: {warning}")
+        say_warnings(warnings)
         in_bytes = measures_bytes(problem)
         with Interrupt() as interrupt:
 
@@ -66,7 +64,7 @@ def run(request: Request, options: Options) -> ExitCode:
             ]
             if folder is not None:
                 _write(folder, problem, found, files, warnings)
-        if request.as_json or not is_terminal(sys.stdout):
+        if prints_json(as_json=request.as_json):
             print_document(write_frontier(found, files, warnings))
         elif not request.quiet:
             print_frontier(found, in_bytes=in_bytes)

@@ -26,7 +26,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.progress.planning import Silent, progress_on
 from ...terminal.reading import STANDARD_INPUT, read_baseline, read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document
+from ...terminal.standard_output import print_document, prints_json
 from ...terminal.text import is_terminal, say, say_warnings, visible
 
 EXIT_CODES = {
@@ -67,10 +67,8 @@ class Request(NamedTuple):
 
     @property
     def prints_json(self) -> bool:
-        """JSON where it was asked for, and in a pipe that would otherwise get nothing."""
-        if self.as_json or self.out == STANDARD_OUTPUT:
-            return True
-        return self.out is None and self.report is None and not self.block_map and not is_terminal(sys.stdout)
+        shown = self.report is not None or self.block_map
+        return prints_json(self.out, as_json=self.as_json, nothing_else=not shown)
 
     @property
     def prints_tables(self) -> bool:

@@ -19,8 +19,8 @@ from ...terminal.output_file import reason
 from ...terminal.progress.many import ManyProgress
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
-from ...terminal.standard_output import print_json, write_out
-from ...terminal.text import is_terminal, say, visible
+from ...terminal.standard_output import print_json, prints_json, write_out
+from ...terminal.text import say, visible
 
 if TYPE_CHECKING:
     from .shared_answers import SharedAnswers
@@ -118,7 +118,7 @@ def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seco
     sources = Counter(entry.source for entry in entries if entry.source is not None)
     passed_over = None if files is None else files - len(entries)
     without = [entry for entry in entries if not entry.status.has_plan]
-    if request.as_json or not is_terminal(sys.stdout):
+    if prints_json(as_json=request.as_json):
         print_json(
             {
                 "folder": request.out,

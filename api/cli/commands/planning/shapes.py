@@ -18,7 +18,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document
+from ...terminal.standard_output import print_document, prints_json
 from ...terminal.text import is_terminal, say, say_warnings, visible
 
 
@@ -39,10 +39,7 @@ class Request(NamedTuple):
 
     @property
     def prints_json(self) -> bool:
-        """JSON where it was asked for, and in a pipe that would otherwise get nothing."""
-        if self.as_json or self.out == STANDARD_OUTPUT:
-            return True
-        return self.out is None and self.c != STANDARD_OUTPUT and not is_terminal(sys.stdout)
+        return prints_json(self.out, as_json=self.as_json, nothing_else=self.c != STANDARD_OUTPUT)
 
 
 def run(request: Request, options: Options) -> ExitCode:

@@ -22,7 +22,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document
+from ...terminal.standard_output import print_document, prints_json
 from ...terminal.text import is_terminal, say_warnings
 
 INDEX = "sweep.json"
@@ -44,13 +44,6 @@ class Request(NamedTuple):
     as_json: bool
     quiet: bool
 
-    @property
-    def prints_json(self) -> bool:
-        """JSON where it was asked for, and in a pipe that would otherwise get nothing."""
-        if self.as_json or self.out == STANDARD_OUTPUT:
-            return True
-        return self.out is None and not is_terminal(sys.stdout)
-
 
 def run(request: Request, options: Options) -> ExitCode:
     """Sweep, deliver, and say by the exit code whether anything fits."""
@@ -66,7 +59,7 @@ def run(request: Request, options: Options) -> ExitCode:
                 problem, sizes, options, processes=request.processes, cancelled=interrupt.requested, begun=begun
             )
             _write(request, found, plot)
-            if request.prints_json:
+            if prints_json(request.out, as_json=request.as_json):
                 print_document(write_sweep_json(found))
             elif not request.quiet and is_terminal(sys.stdout):
                 from ...terminal.tables.sweep import print_sweep

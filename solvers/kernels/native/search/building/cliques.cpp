@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <tuple>
 
 #include "search/building/model.hpp"
 
@@ -22,14 +21,6 @@ class CliqueBuilder {
         : most_(most), model_(model), input_(input), view_(view), patience_(patience), hull_(model.blocks(), {std::numeric_limits<int>::max(), -1}) {}
 
     void add_sections() {
-        struct Event {
-            Coord section;
-            bool begins;  // ends come first
-            int part;
-            bool operator<(const Event& other) const {
-                return std::tie(section, begins, part) < std::tie(other.section, other.begins, other.part);
-            }
-        };
         std::vector<Event> events;
         for (std::size_t r = 0; r < input_.rects(); ++r) {
             const int p = static_cast<int>(input_.rect_part[r]);
@@ -41,7 +32,7 @@ class CliqueBuilder {
         std::vector<int> live, place(input_.parts()), times(input_.parts(), 0);
         bool grown = false;
         for (const Event& event : events) {
-            const int p = event.part;
+            const int p = event.what;
             if (event.begins) {
                 if (times[p]++ > 0) continue;
                 place[p] = static_cast<int>(live.size());

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,15 @@ struct Rows {
 // An open interval of distances x[other] - x[block] that are forbidden.
 struct Gap {
     Coord low, high;
+};
+
+// A rect or a part begins to be live, or ends. Ends come first.
+struct Event {
+    Coord section;
+    bool begins;
+    int what;
+
+    bool operator<(const Event& other) const { return std::tie(section, begins, what) < std::tie(other.section, other.begins, other.what); }
 };
 
 // A half-open range of addresses, or of starts.

@@ -13,14 +13,6 @@ namespace {
 // `fixed_only`, at least one of the two belongs to a fixed block.
 template <typename Visit>
 void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_only, Patience& patience, Visit&& visit) {
-    struct Event {
-        Coord section;
-        bool begins;  // ends come first
-        int rect;
-        bool operator<(const Event& other) const {
-            return std::tie(section, begins, rect) < std::tie(other.section, other.begins, other.rect);
-        }
-    };
     std::vector<Event> events;
     for (std::size_t r = 0; r < input.rects(); ++r) {
         const auto p = input.rect_part[r];
@@ -31,16 +23,16 @@ void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_o
     std::sort(events.begin(), events.end());
     std::vector<int> lists[2], place(input.rects());  // what is live: movable, fixed
     for (const Event& event : events) {
-        const bool fixed = view.movable[input.part_block[input.rect_part[event.rect]]] < 0;
+        const bool fixed = view.movable[input.part_block[input.rect_part[event.what]]] < 0;
         std::vector<int>& live = lists[fixed];
         if (!event.begins) {
-            const int hole = place[event.rect];
+            const int hole = place[event.what];
             live[hole] = live.back();
             place[live[hole]] = hole;
             live.pop_back();
             continue;
         }
-        const auto p = input.rect_part[event.rect];
+        const auto p = input.rect_part[event.what];
         for (const auto& list : lists) {
             if (fixed_only && !fixed && &list == &lists[0]) continue;
             patience.spend(list.size());
@@ -49,8 +41,8 @@ void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_o
                 if (input.part_block[p] != input.part_block[q]) visit(static_cast<int>(p), static_cast<int>(q));
             }
         }
-        place[event.rect] = static_cast<int>(live.size());
-        live.push_back(event.rect);
+        place[event.what] = static_cast<int>(live.size());
+        live.push_back(event.what);
     }
 }
 
