@@ -21,7 +21,7 @@ from ..process.garbage import forget_frames
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
 from .processes.messages import as_failure
-from .processes.pool import LATE_SECONDS, Crew, Reply, Task, WorkerDied, WorkerLate
+from .processes.pool import LATE_SECONDS, Reply, Task, WorkerDied, WorkerLate, WorkerPool
 
 MOST_DEATHS = 3
 """A job that has killed so many workers is given up."""
@@ -105,7 +105,7 @@ class Attempt:
         header = {"task": "read_and_solve", **posted.header}
         return cls(store, endings, posted.owner, posted.body, Task(header, (posted.body,), seconds=posted.seconds))
 
-    async def run(self, processes: Crew) -> bool:
+    async def run(self, processes: WorkerPool) -> bool:
         """To the end. Is that noted, so far as it must be?"""
         try:
             await self._heed()
@@ -121,7 +121,7 @@ class Attempt:
             self.task.let_go()
         return self.job is None or await self._endings.note(self, self.job)
 
-    async def _work(self, processes: Crew) -> Reply:
+    async def _work(self, processes: WorkerPool) -> Reply:
         """The worker's answer; of one that took too long, or more memory than there is, the best that it had told."""
         try:
             return await processes.do(self.task)
@@ -141,7 +141,7 @@ class Attempt:
             log.warning("out of memory", job=self.job and self.job.id)
             return await self._cut_short(processes, refusal, StopReason.MEMORY_LIMIT, refusal)
 
-    async def _cut_short(self, processes: Crew, why: Exception, stop: StopReason, otherwise: Refusal) -> Reply:
+    async def _cut_short(self, processes: WorkerPool, why: Exception, stop: StopReason, otherwise: Refusal) -> Reply:
         """Ends with what is known: to begin anew would take as much again. Raises `otherwise` if nothing is."""
         try:
             best = await self._best()

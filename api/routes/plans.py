@@ -29,7 +29,7 @@ from .http.parameters import (
 )
 from .openapi.examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .steps import (
-    Asked,
+    Order,
     Received,
     begin_early,
     enqueue,
@@ -139,37 +139,37 @@ class Exchange:
 
     async def answer(self) -> Answer:
         """The plan. Raises NotYet where there is none in time, Refusal where there can be none."""
-        asked, attempt, kept = await self.look_up()
+        order, attempt, kept = await self.look_up()
         if self.may_answer_at_once:
             if kept is not None:
-                return Answer(asked.about, kept, hit=True)
-            attempt = attempt or self.service.runner.at_once(NewJob(asked.owner, asked.about), asked.body)
+                return Answer(order.about, kept, hit=True)
+            attempt = attempt or self.service.runner.at_once(NewJob(order.owner, order.about), order.body)
             if attempt is not None:
-                return Answer(asked.about, await self.await_attempt(attempt), hit=False)
-        added = await enqueue(self.service, asked, once=self.once, answer=kept, urgent=not self.prefers.is_async)
+                return Answer(order.about, await self.await_attempt(attempt), hit=False)
+        added = await enqueue(self.service, order, once=self.once, answer=kept, urgent=not self.prefers.is_async)
         if self.prefers.is_async:
             response = job_response(added.job, 202)
             response.headers["Preference-Applied"] = "respond-async"
             raise NotYet(response)
         job = await self.await_job(added.job)
-        return Answer(asked.about, await self.take_plan(job), hit=kept is not None or not added.is_new)
+        return Answer(order.about, await self.take_plan(job), hit=kept is not None or not added.is_new)
 
-    async def look_up(self) -> tuple[Asked, Attempt | None, StoredPlan | None]:
+    async def look_up(self) -> tuple[Order, Attempt | None, StoredPlan | None]:
         """What is asked for, an attempt at it that may have begun meanwhile, and the plan if it is there already."""
-        asked, attempt = known(self.service, self.got), None
-        if asked is None and self.may_answer_at_once:
-            asked, attempt = await begin_early(self.service, self.got) or (None, None)
-        if asked is None:
-            asked = await while_there(self.request, understand(self.service, self.got))
+        order, attempt = known(self.service, self.got), None
+        if order is None and self.may_answer_at_once:
+            order, attempt = await begin_early(self.service, self.got) or (None, None)
+        if order is None:
+            order = await while_there(self.request, understand(self.service, self.got))
         kept = None
         with ExitStack() as unless_new:
             if attempt is not None:
                 unless_new.callback(attempt.stop)
             if "no-cache" not in self.request.headers.get("cache-control", ""):
-                kept = await look_up(self.service, asked)
+                kept = await look_up(self.service, order)
             if kept is None:
                 unless_new.pop_all()
-        return asked, attempt, kept
+        return order, attempt, kept
 
     async def await_attempt(self, attempt: Attempt) -> StoredPlan:
         """The plan of an attempt that is no job, as long as it is made in time; else it becomes one."""

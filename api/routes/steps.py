@@ -39,7 +39,7 @@ AGAIN_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Order:
     """A request for a plan that can be carried out."""
 
     owner: str
@@ -57,10 +57,10 @@ class Received:
     name: str | None = None
     """What to call a problem that has no name of its own."""
 
-    def asked(self, about: About) -> Asked:
+    def order(self, about: About) -> Order:
         """Once it is known what was received."""
         named = replace(about, name=about.name or self.name)
-        return Asked(self.posted.owner, self.posted.body, named, self.fingerprint)
+        return Order(self.posted.owner, self.posted.body, named, self.fingerprint)
 
 
 async def receive(request: Request, service: Service, query: RequestQuery, door: Door = PLANS) -> Received:
@@ -91,23 +91,23 @@ async def fingerprint_of(
     return Received(posted, hashed.hexdigest())
 
 
-def known(service: Service, got: Received) -> Asked | None:
+def known(service: Service, got: Received) -> Order | None:
     """What was sent before need not be read again."""
     about = service.problems.get(got.posted.owner, got.fingerprint)
-    return None if about is None else got.asked(about)
+    return None if about is None else got.order(about)
 
 
-async def understand(service: Service, got: Received) -> Asked:
+async def understand(service: Service, got: Received) -> Order:
     """Is it a problem that can be planned? A reader process says so. Raises Refusal."""
-    if (asked := known(service, got)) is not None:
-        return asked
+    if (order := known(service, got)) is not None:
+        return order
     posted = got.posted
     about = about_in((await service.read("read", posted.body, owner=posted.owner, **posted.header)).header)
     service.problems.put(posted.owner, got.fingerprint, about)
-    return got.asked(about)
+    return got.order(about)
 
 
-async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] | None:
+async def begin_early(service: Service, got: Received) -> tuple[Order, Attempt] | None:
     """A small problem that is not known is read by the solver process that goes on to plan it, if one is free. Raises Refusal."""
     if len(got.posted.body) > SMALL:
         return None
@@ -120,25 +120,25 @@ async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] 
         attempt.stop()
         raise
     service.problems.put(got.posted.owner, got.fingerprint, about)
-    return got.asked(about), attempt
+    return got.order(about), attempt
 
 
-async def look_up(service: Service, asked: Asked) -> StoredPlan | None:
+async def look_up(service: Service, order: Order) -> StoredPlan | None:
     """The plan that was kept for the same request."""
-    owner, key = asked.owner, asked.about.key
+    owner, key = order.owner, order.about.key
     plan = service.plans.get(owner, key)
     if plan is None:
         plan = await asyncio.to_thread(service.store.kept, owner, key)
         if plan is not None:
             service.plans.put(owner, key, plan)
-    service.metrics.asked.labels(asked.about.kind).inc()
+    service.metrics.asked.labels(order.about.kind).inc()
     service.metrics.cache.labels("miss" if plan is None else "hit").inc()
     return plan
 
 
 async def enqueue(
     service: Service,
-    asked: Asked,
+    order: Order,
     *,
     once: Once | None = None,
     answer: StoredPlan | None = None,
@@ -148,10 +148,10 @@ async def enqueue(
 ) -> Added:
     """A job for it. Raises Refusal if there are too many already."""
     is_for_cluster = batch is not None and service.settings.cluster is not None
-    new = NewJob(asked.owner, asked.about, urgent, batch, line, Where.CLUSTER if is_for_cluster else Where.HERE)
+    new = NewJob(order.owner, order.about, urgent, batch, line, Where.CLUSTER if is_for_cluster else Where.HERE)
     limits = limits_of(service.settings)
     try:
-        added = await asyncio.to_thread(service.store.add, new, asked.body, limits, once, answer)
+        added = await asyncio.to_thread(service.store.add, new, order.body, limits, once, answer)
     except QueueFull as full:
         headers = {"Retry-After": str(BUSY_SECONDS)}
         raise Refusal(429, HttpCode.QUEUE_FULL, f"{full}; try again later", headers=headers) from None

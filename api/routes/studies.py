@@ -28,12 +28,12 @@ Described = dict[str, Any]
 
 def offer(door: Door, summary: str, description: str, body: Described, answers: dict[int | str, Described]) -> None:
     """The path of a door: answered in time, or with a job."""
-    asked = Depends(QUERIES[door.name])
+    options = Depends(QUERIES[door.name])
 
     async def study(
         request: Request,
         service: TheService,
-        query: RequestQuery = asked,
+        query: RequestQuery = options,
         prefer: Prefer = None,
         idempotency_key: IdempotencyKey = None,
     ) -> Response:

@@ -32,7 +32,7 @@ HARD = 0.02
 """An instance counts if greedy's best is so far above its bound: others say nothing of the engine."""
 
 
-class Asked(NamedTuple):
+class Scope(NamedTuple):
     """What is measured, and how."""
 
     corpus: Path
@@ -60,11 +60,11 @@ def main() -> None:
     print("| what | processor seconds, seed by seed | what came of it |\n|---|---|---|")
     for name, measure in PARTS.items():
         if arguments.only in (None, name):
-            measure(Asked(arguments.corpus, range(arguments.seeds), options, range(first, first + INSTANCES)))
+            measure(Scope(arguments.corpus, range(arguments.seeds), options, range(first, first + INSTANCES)))
 
 
-def minimalloc(asked: Asked) -> None:
-    corpus, seeds, options, _ = asked
+def minimalloc(scope: Scope) -> None:
+    corpus, seeds, options, _ = scope
     hard = {path.name[0]: read(path) for path in sorted((corpus / "minimalloc").glob("?.1048576.csv"))}
     fit = replace(options, goal=Goal.FIT, capacity=MIB)
     row("A C D F H K at 1 MiB, `--goal fit`, all six", hard.values(), seeds, fit, 10)
@@ -72,13 +72,13 @@ def minimalloc(asked: Asked) -> None:
     row("D, proven minimal", [hard["D"]], seeds, options, 10)
 
 
-def nets(asked: Asked) -> None:
-    corpus, seeds, options, _ = asked
+def nets(scope: Scope) -> None:
+    corpus, seeds, options, _ = scope
     row("30 networks, all together", map(read, sorted((corpus / "nets").glob("*.json"))), seeds, options, 5)
 
 
-def scale(asked: Asked) -> None:
-    corpus, seeds, options, _ = asked
+def scale(scope: Scope) -> None:
+    corpus, seeds, options, _ = scope
     row("resnet50 (1 042 buffers)", [read(corpus / "scale" / "resnet50.csv")], seeds, options, 5)
     large = read(corpus / "scale" / "S_1.csv")
     for seconds in (1, 5, 10):
@@ -92,8 +92,8 @@ def scale(asked: Asked) -> None:
         )
 
 
-def generated(asked: Asked) -> None:
-    _, seeds, options, instances = asked
+def generated(scope: Scope) -> None:
+    _, seeds, options, instances = scope
     for kind in ("training", "recurrent"):
         for size in SIZES:
             problems = [generate(kind, Request(size, seed)) for seed in instances]
@@ -105,18 +105,18 @@ def generated(asked: Asked) -> None:
         row(f"pangu, {size} buffers, the work of 5 s", [generate("pangu", request)], list(seeds)[:1], options, 5)
 
 
-def workers(asked: Asked) -> None:
+def workers(scope: Scope) -> None:
     """By the clock: the same packings with one worker and with two."""
     packings = [generate("packing", Request(size, seed)) for size in (300, 400) for seed in range(8)]
     for count in (1, 2):
-        options = replace(asked.options, solver="search", workers=count, work_limit=10 * WORK_PER_SECOND)
+        options = replace(scope.options, solver="search", workers=count, work_limit=10 * WORK_PER_SECOND)
         begun = time.monotonic()
         plans = [plan(packing, options) for packing in packings]
         spent = time.monotonic() - begun
         print(f"| 16 packings, workers: {count}, seconds by the clock | {spent:.1f} | {outcome(plans)} |", flush=True)
 
 
-PARTS: dict[str, Callable[[Asked], None]] = {
+PARTS: dict[str, Callable[[Scope], None]] = {
     "minimalloc": minimalloc,
     "nets": nets,
     "scale": scale,

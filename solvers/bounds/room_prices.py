@@ -133,18 +133,18 @@ class Market:
         load: Floats = np.cumsum(begun - ended)[:count]
         return load
 
-    def asked(self, prices: Floats) -> Floats:
+    def costs_at(self, prices: Floats) -> Floats:
         """(classes, P) what each pool costs each class, room included; infinite where it may not be."""
-        asked = self._cost.copy()
+        costs = self._cost.copy()
         for pool, line in enumerate(prices):
             total = np.concatenate([[0.0], np.cumsum(line)])
             room = self._height * (total[self._last] - total[self._first])
-            asked[:, pool] += np.bincount(self._class, room, len(asked))
-        return asked
+            costs[:, pool] += np.bincount(self._class, room, len(costs))
+        return costs
 
     def _answer(self, prices: Floats) -> tuple[float, Floats]:
         """The bound that the prices prove, and what is live where if everybody follows them."""
-        wanted = self.asked(prices)
+        wanted = self.costs_at(prices)
         value = 0.0
         for pool, line in enumerate(prices):
             value -= max(0.0, float(line.sum()) - self._free[pool]) * (self._capacity[pool] or 0.0)

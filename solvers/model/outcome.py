@@ -74,7 +74,7 @@ class Outcome:
     """Which solver found the placement (or proved that there is none)."""
     work: int = 0
     reproducible: bool = True
-    asked: tuple[str, ...] = ()
+    took_part: tuple[str, ...] = ()
     """Every solver that took part, whether it found anything or not."""
     notes: tuple[str, ...] = ()
     """What a user should know of the run: a solver that failed, a bound that had to be discarded."""

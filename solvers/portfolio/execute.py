@@ -43,7 +43,7 @@ def execute(name: str, instance: Instance, task: Task, control: Control) -> Outc
         outcome = run(name, instance, task, control)
     else:
         outcome = solver.solve(instance, task, control)
-    return replace(checked(name, instance, outcome), asked=(name,))
+    return replace(checked(name, instance, outcome), took_part=(name,))
 
 
 def checked(name: str, instance: Instance, outcome: Outcome) -> Outcome:
@@ -89,7 +89,7 @@ class Engines:
         self.broken: StopReason | None = None
         """Why an engine, the last one that did, ended without having done its part."""
         self._by_name = by_name
-        self._asked: dict[str, None] = {}
+        self._took_part: dict[str, None] = {}
         self._notes: dict[str, None] = {}
 
     @property
@@ -122,7 +122,7 @@ class Engines:
     def count(self, outcome: Outcome, *names: str) -> None:
         """These took part, and did this work."""
         self.work += outcome.work
-        self._asked.update(dict.fromkeys(names))
+        self._took_part.update(dict.fromkeys(names))
 
     def sign(self, outcome: Outcome) -> Outcome:
         """The run's outcome, with who took part and what they said."""
@@ -130,7 +130,7 @@ class Engines:
         return replace(
             outcome,
             work=self.work,
-            asked=tuple(self._asked),
+            took_part=tuple(self._took_part),
             reproducible=outcome.reproducible and is_repeatable,
             notes=tuple(self._notes),
         )

@@ -243,7 +243,7 @@ class Joint:
         task = task_of_round(replace(self.task, bound=(), target=(), pool_bounds=()), self.rounds, work)
         relay = self._relay(PACKERS[0])
         outcome = solve_separate_pools(settled, task, relay, PACKERS, by_name=False)
-        self.engines.count(outcome, *outcome.asked)
+        self.engines.count(outcome, *outcome.took_part)
         if outcome.placement is not None:
             relay.incumbent(outcome.placement)
         return outcome

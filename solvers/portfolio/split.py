@@ -109,7 +109,7 @@ def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Out
             (outcome.solver for outcome in outcomes if outcome.solver not in (None, "greedy")), outcomes[0].solver
         ),
         work=work,
-        asked=tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.asked)),
+        took_part=tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.took_part)),
         reproducible=all(outcome.reproducible for outcome in outcomes),
         notes=tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes)),
     )

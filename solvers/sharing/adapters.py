@@ -113,7 +113,7 @@ def run_sandboxed(
         solver=None if arrangement is None else solver,
         work=found.work,
         reproducible=found.reproducible,
-        asked=(solver,),
+        took_part=(solver,),
         notes=found.notes,
         provers=tuple(solver if is_better else None for is_better in better),
     )

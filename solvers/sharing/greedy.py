@@ -66,7 +66,7 @@ class Greedy(SharingSolver):
             solver=None if arrangement is None else self.name,
             work=passes.work,
             reproducible=stop.is_repeatable,
-            asked=(self.name,),
+            took_part=(self.name,),
         )
 
     def _before(self, instance: Instance, task: SharingTask, control: SharingControl, best: Best) -> None:

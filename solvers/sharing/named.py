@@ -45,7 +45,7 @@ class Named(SharingSolver, ABC):
                     number += 1
         except Interrupted:
             stop = control.stopped() or StopReason.TIME_LIMIT
-            return SharingOutcome(stop, bounds=task.bounds, work=run.work, reproducible=False, asked=(self.name,))
+            return SharingOutcome(stop, bounds=task.bounds, work=run.work, reproducible=False, took_part=(self.name,))
         arrangement = Arrangement(storage)
         control.incumbent(arrangement)
         is_proven = totals(instance, arrangement) == task.bounds
@@ -55,7 +55,7 @@ class Named(SharingSolver, ABC):
             bounds=task.bounds,
             solver=self.name,
             work=run.work,
-            asked=(self.name,),
+            took_part=(self.name,),
         )
 
 

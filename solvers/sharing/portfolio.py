@@ -73,7 +73,7 @@ def _search(
         return replace(first, notes=(*first.notes, str(refusal)))
     except SolverFailed as failure:
         failed = SharingOutcome(
-            StopReason.SOLVER_FAILED, bounds=task.bounds, reproducible=False, asked=(EXACT,), notes=(str(failure),)
+            StopReason.SOLVER_FAILED, bounds=task.bounds, reproducible=False, took_part=(EXACT,), notes=(str(failure),)
         )
         return _together(instance, first, failed)
     return _together(instance, first, second)
@@ -135,6 +135,6 @@ def _together(instance: Instance, first: SharingOutcome, second: SharingOutcome)
         solver=found.solver,
         work=first.work + second.work,
         reproducible=first.reproducible and second.reproducible,
-        asked=(*first.asked, *second.asked),
+        took_part=(*first.took_part, *second.took_part),
         notes=(*first.notes, *second.notes),
     )

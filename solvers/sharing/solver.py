@@ -57,7 +57,7 @@ class SharingOutcome:
     """Which solver found the arrangement."""
     work: int = 0
     reproducible: bool = True
-    asked: tuple[str, ...] = ()
+    took_part: tuple[str, ...] = ()
     """Every solver that took part."""
     notes: tuple[str, ...] = ()
     provers: tuple[str | None, ...] = ()

@@ -19,7 +19,7 @@ from planner.planning.placing.solving import frontier_problem
 from solvers.model.errors import StopReason
 
 from ...settings import Settings
-from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
+from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_part, stop_in_words
 from .plans import as_written, drawn, known, require_solver
 
 MOST_POINTS = 1024
@@ -32,17 +32,17 @@ class FrontierKind(Kind):
 
     name = "frontier"
 
-    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        frontier_problem(subject.problem, asked.options, asked.own.get("points"))
-        require_solver(asked.options.solver)
+    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+        frontier_problem(subject.problem, instructions.options, instructions.own.get("points"))
+        require_solver(instructions.options.solver)
 
-    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+    def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         before = known(best, read_frontier)
         start = () if before is None else before.points
-        points = _Points(subject, asked, line, begun, start)
-        wanted = asked.own.get("points")
-        found = planner.pareto(subject.problem, asked.options, wanted, points.add, points.are_over, begun, start)
-        notes = asked.notes
+        points = _Points(subject, instructions, line, begun, start)
+        wanted = instructions.own.get("points")
+        found = planner.pareto(subject.problem, instructions.options, wanted, points.add, points.are_over, begun, start)
+        notes = instructions.notes
         if found.stop is StopReason.CANCELLED and not line.cancelled():
             found = replace(found, stop=StopReason.WORK_LIMIT)
             notes = (*notes, f"the frontier was cut off after {points.most} points: ask for fewer with points")
@@ -59,8 +59,8 @@ class FrontierKind(Kind):
                 return as_written(point["plan"])
         raise no_such_part(name)
 
-    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
-        problem = frontier_problem(subject.problem, asked.options, None)
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
+        problem = frontier_problem(subject.problem, instructions.options, None)
         if part is not None:
             return drawn(problem, read_plan(self.part(answer, part)), wanted)
         if wanted == "svg":
@@ -105,10 +105,12 @@ def _undominated(plans: Iterable[Plan]) -> tuple[Plan, ...]:
 class _Points:
     """Those that were found so far, by this attempt and by earlier ones."""
 
-    def __init__(self, subject: Subject, asked: Asked, line: Line, begun: float, before: Sequence[Plan]) -> None:
+    def __init__(
+        self, subject: Subject, instructions: Instructions, line: Line, begun: float, before: Sequence[Plan]
+    ) -> None:
         self.most = max(min(MOST_POINTS, MOST_PLACEMENTS // max(most_buffers(subject.problem), 1)), 1)
         self._found = tuple(before)
-        self._digest, self._notes, self._line, self._begun = subject.digest, asked.notes, line, begun
+        self._digest, self._notes, self._line, self._begun = subject.digest, instructions.notes, line, begun
 
     def add(self, plan: Plan) -> None:
         found = _undominated((*self._found, plan))

@@ -59,7 +59,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Instructions:
     """How it is to be worked on."""
 
     options: Options
@@ -95,11 +95,11 @@ class Kind(ABC):
         return Subject.of(*row.read(source))
 
     @abstractmethod
-    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
+    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
         """Raises PlannerError or Refusal where it makes no sense to begin."""
 
     @abstractmethod
-    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+    def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         """The answer. `begun` is when its time began, `best` what an earlier attempt had come to."""
 
     @abstractmethod
@@ -111,7 +111,7 @@ class Kind(ABC):
         raise Refusal(404, HttpCode.NOT_FOUND, "this answer is not made of parts")
 
     @abstractmethod
-    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
         """A picture (`svg`) of the answer or of a part of it, or what there is to draw (`map`), as JSON. Raises PlannerError and Refusal."""
 
 

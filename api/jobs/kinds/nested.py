@@ -26,7 +26,7 @@ from solvers.model.errors import StopReason
 
 from ...errors import bad_option
 from ...settings import Settings
-from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
+from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_part, stop_in_words
 from .plans import drawn, known, require_solver
 
 
@@ -45,22 +45,22 @@ class NestedKind(Kind):
             problem, warnings, read_program(source.data), digest(problem), hashlib.sha256(source.data).hexdigest()
         )
 
-    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        if asked.own.get("objects"):
+    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+        if instructions.own.get("objects"):
             raise bad_option("objects", "storage objects have no arenas")
-        if asked.options.prefer is not None:
+        if instructions.options.prefer is not None:
             raise bad_option("prefer", "nested arenas are planned for the smallest peaks")
-        _pools(subject.more, asked.options)
-        require_solver(asked.options.solver)
+        _pools(subject.more, instructions.options)
+        require_solver(instructions.options.solver)
 
-    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+    def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         start = {} if (before := known(best, read_nested)) is None else before[0]
         count = len(subject.more.program.functions) + 1
-        shares = Shares(replace(asked.options, capacity=None), count, begun, line.cancelled, start.values())
+        shares = Shares(replace(instructions.options, capacity=None), count, begun, line.cancelled, start.values())
         told: list[NestedArena] = []
 
         def so_far() -> Answer:
-            return described(NestedPlan(tuple(told), None), asked.notes, StopReason.CANCELLED)
+            return described(NestedPlan(tuple(told), None), instructions.notes, StopReason.CANCELLED)
 
         def on_arena(arena: NestedArena) -> None:
             told.append(arena)
@@ -68,8 +68,8 @@ class NestedKind(Kind):
                 figures = {**arena_fields(arena), "seconds": round(time.monotonic() - begun, 6)}
                 line.point({"part": arena.function, **figures}, so_far)
 
-        made = _nested(subject, asked, shares.plan, on_arena)
-        return described(made, asked.notes, StopReason.CANCELLED if line.cancelled() else None)
+        made = _nested(subject, instructions, shares.plan, on_arena)
+        return described(made, instructions.notes, StopReason.CANCELLED if line.cancelled() else None)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         document = json.loads(best)
@@ -83,8 +83,8 @@ class NestedKind(Kind):
             raise no_such_part(name)
         return write_plan(found)
 
-    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
-        arenas = _arenas(subject, asked, answer)
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
+        arenas = _arenas(subject, instructions, answer)
         if part is None and wanted == "svg":
             maps = [(arena.function, memory_map(arena.problem, arena.plan, ())) for arena in arenas]
             return nested_maps(subject.problem.name, maps, read_nested(answer)[1])
@@ -123,15 +123,15 @@ def _pools(file: ProgramFile, options: Options) -> tuple[Pool, ...]:
 
 def _nested(
     subject: Subject,
-    asked: Asked,
+    instructions: Instructions,
     solve: Callable[[Problem], Plan],
     on_arena: Callable[[NestedArena], None] | None = None,
 ) -> NestedPlan:
     file: ProgramFile = subject.more
-    return nested_plan(file.program, _pools(file, asked.options), file.options, solve, on_arena)
+    return nested_plan(file.program, _pools(file, instructions.options), file.options, solve, on_arena)
 
 
-def _arenas(subject: Subject, asked: Asked, answer: bytes) -> Sequence[NestedArena]:
+def _arenas(subject: Subject, instructions: Instructions, answer: bytes) -> Sequence[NestedArena]:
     """The arenas that an answer has plans of."""
     file: ProgramFile = subject.more
-    return arenas_of(file.program, _pools(file, asked.options), file.options, read_nested(answer)[0].values())
+    return arenas_of(file.program, _pools(file, instructions.options), file.options, read_nested(answer)[0].values())

@@ -20,7 +20,7 @@ from solvers.sharing.solver import SHARERS
 
 from ...errors import refused_findings
 from ...settings import Settings
-from .kind import Answer, Asked, Kind, Line, Subject, answer, stop_in_words
+from .kind import Answer, Instructions, Kind, Line, Subject, answer, stop_in_words
 
 Known = TypeVar("Known")
 
@@ -30,21 +30,23 @@ class PlanKind(Kind):
 
     name = "plan"
 
-    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        subject.planned(asked.options)
-        require_solver(asked.options.solver)
+    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+        subject.planned(instructions.options)
+        require_solver(instructions.options.solver)
 
-    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+    def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         start = known(best, read_plan)
-        plan = planner.plan(subject.problem, asked.options, line.progress, line.cancelled, begun=begun, start=start)
-        return described(plan, asked.notes)
+        plan = planner.plan(
+            subject.problem, instructions.options, line.progress, line.cancelled, begun=begun, start=start
+        )
+        return described(plan, instructions.notes)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         return described(ended(read_plan(best), stop))
 
-    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
         return drawn(
-            subject.planned(asked.options),
+            subject.planned(instructions.options),
             read_plan(answer),
             wanted,
         )
@@ -55,16 +57,18 @@ class SharingKind(PlanKind):
 
     name = "sharing"
 
-    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        subject.planned(asked.options)
-        if asked.options.solver not in ("auto", *SHARERS):
+    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+        subject.planned(instructions.options)
+        if instructions.options.solver not in ("auto", *SHARERS):
             text = f"there is no such solver for storage objects; known are auto, {', '.join(SHARERS)}"
             raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])
 
-    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+    def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         start = known(best, read_sharing)
-        sharing = planner.share(subject.problem, asked.options, line.progress, line.cancelled, begun=begun, start=start)
-        return described(sharing, asked.notes)
+        sharing = planner.share(
+            subject.problem, instructions.options, line.progress, line.cancelled, begun=begun, start=start
+        )
+        return described(sharing, instructions.notes)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         return described(ended(read_sharing(best), stop))

@@ -18,7 +18,7 @@ from solvers.model.errors import StopReason
 
 from ...errors import HttpCode, Refusal
 from ...settings import Settings
-from .kind import Answer, Asked, Line, Subject, answer, no_such_part
+from .kind import Answer, Instructions, Line, Subject, answer, no_such_part
 from .plans import PlanKind, as_written, described, ended, known, plan_within
 
 MOST_PROOF_BYTES = 1 << 24
@@ -32,12 +32,12 @@ class ProofKind(PlanKind):
 
     name = "proof"
 
-    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        super().check(subject, asked, settings)
-        require_provable(subject.planned(asked.options))
+    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+        super().check(subject, instructions, settings)
+        require_provable(subject.planned(instructions.options))
 
-    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
-        options = asked.options
+    def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
+        options = instructions.options
         end = None if options.time_limit is None else begun + options.time_limit
         height = partial(height_to_refute, subject.planned(options))
 
@@ -55,7 +55,7 @@ class ProofKind(PlanKind):
         plan = planner.plan(subject.problem, options, progress, line.cancelled, begun=begun, start=start)
         if plan.status.has_plan:
             progress(Progress(time.monotonic() - begun, plan.objective.value, plan.objective.bound, lambda: plan))
-        return _proved(plan, prove(subject.planned(options), plan, stopped), asked.notes)
+        return _proved(plan, prove(subject.planned(options), plan, stopped), instructions.notes)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         document = json.loads(best)
@@ -73,8 +73,8 @@ class ProofKind(PlanKind):
         text: str = document[PROOF]
         return text.encode("ascii")
 
-    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
-        return super().draw(subject, asked, self.part(answer, PLAN), None, wanted)
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
+        return super().draw(subject, instructions, self.part(answer, PLAN), None, wanted)
 
 
 def _proved(plan: Plan, found: PlanProof, notes: tuple[str, ...]) -> Answer:

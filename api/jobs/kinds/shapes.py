@@ -36,7 +36,7 @@ from solvers.model.errors import StopReason
 
 from ...errors import HttpCode, Refusal
 from ...settings import Settings
-from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
+from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_part, stop_in_words
 from .plans import drawn, known, plan_within, require_solver
 
 SO_FAR = "memplan-shapes-so-far/1"
@@ -55,8 +55,8 @@ class ShapesKind(Kind):
         identity = hashlib.sha256(write_shaped(problem)).hexdigest()
         return Subject(problem.largest, warnings, problem, digest(problem.largest), identity)
 
-    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        problem, own = planned_shapes(subject.more, asked.options), asked.own
+    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+        problem, own = planned_shapes(subject.more, instructions.options), instructions.own
         require_nothing_to_choose(problem.largest)
         if _mode(own) is Mode.EXPRESSIONS:
             require_plain(problem.largest)
@@ -72,15 +72,15 @@ class ShapesKind(Kind):
                 raise bad_option("c", "C functions are for offsets that are expressions; the others are numbers")
             if not NAME.fullmatch(own["c"]):
                 raise bad_option("c", "a prefix is a letter, then letters, digits and _")
-        require_solver(asked.options.solver)
+        require_solver(instructions.options.solver)
 
-    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+    def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         problem: ShapedProblem = subject.more
         start = known(best, _plans) or {}
         solved: list[tuple[Values, Plan]] = []
 
         def so_far() -> Answer:
-            data = _so_far(_mode(asked.own), problem, tuple(solved), asked.notes)
+            data = _so_far(_mode(instructions.own), problem, tuple(solved), instructions.notes)
             return answer(data, status=PlanStatus.UNKNOWN.value, stop=StopReason.CANCELLED.value, lasting=False)
 
         def on_shape(values: Values, plan: Plan) -> None:
@@ -91,21 +91,21 @@ class ShapesKind(Kind):
 
         found = plan_shapes(
             problem,
-            _mode(asked.own),
-            _shapes(asked.own),
-            asked.options,
+            _mode(instructions.own),
+            _shapes(instructions.own),
+            instructions.options,
             cancelled=line.cancelled,
             begun=begun,
             on_shape=on_shape,
             start=start.values(),
         )
-        wrong = verify_shapes(planned_shapes(problem, asked.options), found)
+        wrong = verify_shapes(planned_shapes(problem, instructions.options), found)
         if wrong:
             text = f"the plan that was made failed verification and is withheld: {wrong[0]}; please report it"
             raise Refusal(503, HttpCode.NO_PLAN, text)
         c = None
-        if "c" in asked.own:
-            c = c_source(found, [buffer.id for buffer in problem.largest.buffers], asked.own["c"])
+        if "c" in instructions.own:
+            c = c_source(found, [buffer.id for buffer in problem.largest.buffers], instructions.own["c"])
         best_known, bound = (found.plan.peak, found.plan.bound) if found.plan is not None else (None, None)
         is_best = found.plan is not None and found.exact
         settled = all(row.optimum == row.bound for row in found.rows)
@@ -113,7 +113,7 @@ class ShapesKind(Kind):
         if line.cancelled():
             stop = StopReason.CANCELLED
         return answer(
-            write_shapes_plan(found, asked.notes, c),
+            write_shapes_plan(found, instructions.notes, c),
             status=(PlanStatus.OPTIMAL if is_best else PlanStatus.FEASIBLE).value,
             stop=stop.value,
             best=best_known,
@@ -125,8 +125,8 @@ class ShapesKind(Kind):
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         raise Refusal(503, HttpCode.NO_PLAN, f"{stop_in_words(stop)}, which is no plan for all shapes")
 
-    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
-        problem = planned_shapes(subject.more, asked.options)
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
+        problem = planned_shapes(subject.more, instructions.options)
         document: dict[str, Any] = json.loads(answer)
         if document["format"] == SO_FAR:
             if wanted == "svg" or part is not None:

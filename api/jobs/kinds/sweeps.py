@@ -22,7 +22,7 @@ from solvers.model.errors import StopReason
 
 from ...errors import too_large
 from ...settings import Settings
-from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
+from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_part, stop_in_words
 from .plans import as_written, drawn, known, plan_within, require_solver
 
 MOST_PLACEMENTS = 1_000_000
@@ -37,17 +37,17 @@ class SweepKind(Kind):
 
     name = "sweep"
 
-    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        sizes = _sizes(subject, asked)
-        swept_problem(subject.problem, sizes, asked.options)
-        require_solver(asked.options.solver)
+    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+        sizes = _sizes(subject, instructions)
+        swept_problem(subject.problem, sizes, instructions.options)
+        require_solver(instructions.options.solver)
         count = prod(len(each) for each in sizes.values())
         if count * most_buffers(subject.problem) > MOST_PLACEMENTS:
             raise too_large(f"{count} configurations of so many buffers: {MOST_PLACEMENTS} placements are the most")
 
-    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
-        sizes = _sizes(subject, asked)
-        problem = swept_problem(subject.problem, sizes, asked.options)
+    def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
+        sizes = _sizes(subject, instructions)
+        problem = swept_problem(subject.problem, sizes, instructions.options)
         told = _parts(best)
         settled: list[SweepPoint] = []
         smallest: list[SmallestCapacity] = []
@@ -65,7 +65,7 @@ class SweepKind(Kind):
                 time.monotonic() - begun,
                 problem.variants is not None,
             )
-            return described(found, asked.notes, StopReason.CANCELLED)
+            return described(found, instructions.notes, StopReason.CANCELLED)
 
         def on_point(point: SweepPoint) -> None:
             settled.append(point)
@@ -76,7 +76,7 @@ class SweepKind(Kind):
         found = sweep(
             subject.problem,
             sizes,
-            asked.options,
+            instructions.options,
             processes=1,
             cancelled=line.cancelled,
             on_point=on_point,
@@ -84,7 +84,7 @@ class SweepKind(Kind):
             begun=begun,
             start=known(best, _plans) or (),
         )
-        return described(found, asked.notes, StopReason.CANCELLED if line.cancelled() else None)
+        return described(found, instructions.notes, StopReason.CANCELLED if line.cancelled() else None)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         document = json.loads(best)
@@ -95,10 +95,10 @@ class SweepKind(Kind):
     def part(self, answer: bytes, name: str) -> bytes:
         return as_written(_part(answer, name)["plan"])
 
-    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
         if part is not None:
             found = _part(answer, part)
-            problem = swept_problem(subject.problem, _sizes(subject, asked), asked.options)
+            problem = swept_problem(subject.problem, _sizes(subject, instructions), instructions.options)
             if part == SMALLEST:
                 problem = least_capacity_problem(problem, found["pool"])
             else:
@@ -139,8 +139,8 @@ def _status(found: Sweep) -> PlanStatus:
     return PlanStatus.OPTIMAL if known <= {PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE} else PlanStatus.FEASIBLE
 
 
-def _sizes(subject: Subject, asked: Asked) -> dict[str, tuple[int, ...]]:
-    return parse_ranges(asked.own.get("capacity", ()), subject.problem, asked.own.get("step", STEP))
+def _sizes(subject: Subject, instructions: Instructions) -> dict[str, tuple[int, ...]]:
+    return parse_ranges(instructions.own.get("capacity", ()), subject.problem, instructions.own.get("step", STEP))
 
 
 def _parts(best: bytes | None) -> set[str]:

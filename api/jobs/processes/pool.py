@@ -239,7 +239,7 @@ def _did_not_start() -> None:
     raise TimeoutError("a worker process did not start")  # an OSError, told as a death
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     """Whoever does tasks: processes of this machine, or a cluster."""
 
     async def do(self, task: Task) -> Reply:

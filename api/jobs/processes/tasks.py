@@ -31,7 +31,7 @@ from solvers.model.errors import StopReason
 from ...errors import Refusal, takes_too_long
 from ...settings import Settings
 from ..kinds import kind_of
-from ..kinds.kind import Answer, Asked, Kind, Line, Subject, etag_of
+from ..kinds.kind import Answer, Instructions, Kind, Line, Subject, etag_of
 from ..requests.doors import DOORS, PLANS
 from ..requests.options import from_body, from_record, options_of
 from ..requests.posted_problem import Understood, read, separate, understand
@@ -63,7 +63,7 @@ def _read_and_solve(header: dict[str, Any], parts: list[bytes], settings: Settin
     begun = time.monotonic()
     found = _understood(header, parts, settings, begun)
     line.understood(about(found))
-    return found.kind.run(found.subject, found.asked, line, begun, None)
+    return found.kind.run(found.subject, found.instructions, line, begun, None)
 
 
 def _understood(header: dict[str, Any], parts: list[bytes], settings: Settings, begun: float) -> Understood:
@@ -81,7 +81,7 @@ def about(found: Understood) -> dict[str, Any]:
         "format": found.format,
         "buffers": len(found.subject.problem.buffers),
         "options": found.document,
-        "notes": list(found.asked.notes),
+        "notes": list(found.instructions.notes),
         "job_kind": found.kind.name,
     }
 
@@ -89,11 +89,11 @@ def about(found: Understood) -> dict[str, Any]:
 def _solve(header: dict[str, Any], parts: list[bytes], _settings: Settings, line: Line) -> Answer:
     """Work on what `read` has found sound, from the best that is known if there is any."""
     begun = time.monotonic()
-    kind, subject, asked = _again(header, parts[0], begun)
-    return kind.run(subject, asked, line, begun, parts[1] if len(parts) > 1 else None)
+    kind, subject, instructions = _again(header, parts[0], begun)
+    return kind.run(subject, instructions, line, begun, parts[1] if len(parts) > 1 else None)
 
 
-def _again(header: dict[str, Any], problem: bytes, begun: float | None = None) -> tuple[Kind, Subject, Asked]:
+def _again(header: dict[str, Any], problem: bytes, begun: float | None = None) -> tuple[Kind, Subject, Instructions]:
     """A job's problem and what is asked of it, which were found sound before. Where its time has begun, reading it counts."""
     kind = kind_of(header.get("kind", "plan"))
     data, _solve_options = separate(problem, header["format"])
@@ -101,7 +101,7 @@ def _again(header: dict[str, Any], problem: bytes, begun: float | None = None) -
     row = recognised(source) if header["format"] is None else format_named(header["format"])
     options, own = from_record(header["options"], kind.name)
     with time_limit(None if begun is None else options.time_limit, begun):
-        return kind, kind.read(row, source), Asked(options, own, tuple(header.get("notes", ())))
+        return kind, kind.read(row, source), Instructions(options, own, tuple(header.get("notes", ())))
 
 
 def _cut_short(header: dict[str, Any], parts: list[bytes], _settings: Settings, _line: Line) -> Answer:
@@ -157,8 +157,8 @@ def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: L
 
 def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
     """The arguments of a plan, in words."""
-    _kind, subject, asked = _again(header, parts[0])
-    problem = subject.planned(asked.options)
+    _kind, subject, instructions = _again(header, parts[0])
+    problem = subject.planned(instructions.options)
     plan = read_plan(parts[1])
     document = json.loads(parts[1])
     answer = {
@@ -188,8 +188,8 @@ def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Lin
 
 def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
     """The same of a job's answer, or of a part of it."""
-    kind, subject, asked = _again(header, parts[0])
-    return {}, kind.draw(subject, asked, parts[1], header.get("part"), header["as"])
+    kind, subject, instructions = _again(header, parts[0])
+    return {}, kind.draw(subject, instructions, parts[1], header.get("part"), header["as"])
 
 
 def _part(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:

@@ -16,7 +16,7 @@ from ...store.records import Claim, JobState
 from ...store.sql.databases.deliveries import CLUSTER_QUEUE, QUEUE, QUEUES, SHORT_QUEUE, SOLVE
 from ..attempt import AGAIN_SECONDS, Attempt, Endings
 from ..processes.cluster import ClusterPool
-from ..processes.pool import Crew, ProcessPool
+from ..processes.pool import ProcessPool, WorkerPool
 
 if TYPE_CHECKING:
     from procrastinate import App, JobContext
@@ -204,10 +204,10 @@ class QueueWorker:
 
         assert context.job.id is not None
         turn = Turn()
-        crew: Crew = self._processes
+        pool: WorkerPool = self._processes
         if self._cluster is not None and context.job.queue == CLUSTER_QUEUE:
-            crew = self._cluster
-        work = asyncio.create_task(self._attempt(turn, id_, context.job.id, crew))
+            pool = self._cluster
+        work = asyncio.create_task(self._attempt(turn, id_, context.job.id, pool))
         while True:
             try:
                 return await asyncio.shield(work)
@@ -217,7 +217,7 @@ class QueueWorker:
                 by_user = context.abort_reason() is AbortReason.USER_REQUEST
                 turn.call_off(Attempt.stop if by_user else Attempt.put_back)
 
-    async def _attempt(self, turn: Turn, id_: str, delivery: int, crew: Crew) -> None:
+    async def _attempt(self, turn: Turn, id_: str, delivery: int, pool: WorkerPool) -> None:
         claim = await self._claim(id_, delivery)
         if claim is None:
             return
@@ -225,7 +225,7 @@ class QueueWorker:
         turn.begin(attempt := Attempt.at(claim, self._store, self._endings))
         self._attempts.add(attempt)
         try:
-            if not await attempt.run(crew):
+            if not await attempt.run(pool):
                 raise StoreUnavailable("the end of the attempt could not be noted")
         finally:
             self._attempts.remove(attempt)

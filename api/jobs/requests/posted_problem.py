@@ -17,7 +17,7 @@ from planner.model.problem import Problem
 from ...errors import too_large, unsupported
 from ...settings import Settings
 from ..kinds import kind_of
-from ..kinds.kind import Asked, Kind, Subject, answer_key
+from ..kinds.kind import Instructions, Kind, Subject, answer_key
 from .doors import PLANS, Door, RequestOptions
 from .options import as_document, clipped, from_body, merged
 
@@ -28,7 +28,7 @@ class Understood:
 
     kind: Kind
     subject: Subject
-    asked: Asked
+    instructions: Instructions
     """Its notes are of the reader, and of the service where it clipped something."""
     document: dict[str, Any]
     """The same options, as JSON can hold them."""
@@ -40,7 +40,7 @@ class Understood:
         """Equal for requests that must have equal answers: the problem, options and versions that count, and what is said besides."""
         listed = self.subject.problem.constraints.listed
         return answer_key(
-            self.kind.name, self.subject.digest, self.subject.identity, listed, self.document, self.asked.notes
+            self.kind.name, self.subject.digest, self.subject.identity, listed, self.document, self.instructions.notes
         )
 
 
@@ -59,9 +59,9 @@ def understand(
     kind = kind_of(door.kind(wanted.own))
     with time_limit(wanted.options.time_limit, begun):
         row, subject = read_subject(kind, data, format_, settings, media_type)
-    asked = Asked(wanted.options, wanted.own, (*subject.warnings, *wanted.notes))
-    kind.check(subject, asked, settings)
-    return Understood(kind, subject, asked, as_document(wanted.options, wanted.own), format_ or row.name)
+    instructions = Instructions(wanted.options, wanted.own, (*subject.warnings, *wanted.notes))
+    kind.check(subject, instructions, settings)
+    return Understood(kind, subject, instructions, as_document(wanted.options, wanted.own), format_ or row.name)
 
 
 def read_subject(

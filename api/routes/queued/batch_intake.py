@@ -27,7 +27,7 @@ from ...store import BatchEnded, StoreUnavailable
 from ...store.records import About, NewJob, Once
 from ..http.body import Bodies, too_slow
 from ..http.parameters import once_of
-from ..steps import Asked, Received, batch_ended, enqueue, fingerprint_of, limits_of, look_up, understand
+from ..steps import Order, Received, batch_ended, enqueue, fingerprint_of, limits_of, look_up, understand
 
 LINES_AT_A_TIME = 2
 """So many are read and queued side by side; the next one is taken from the client when one of them is in the store."""
@@ -127,11 +127,11 @@ class BatchIntake:
         try:
             got = await fingerprint_of(service, owner, line, self._format, JSON, self._options)
             once = self._once(number, got.fingerprint)
-            asked = await self._understood(got)
+            order = await self._understood(got)
             while True:
                 try:
-                    kept = await look_up(service, asked)
-                    await enqueue(service, asked, once=once, answer=kept, batch=self._batch, line=number)
+                    kept = await look_up(service, order)
+                    await enqueue(service, order, once=once, answer=kept, batch=self._batch, line=number)
                 except (Refusal, StoreUnavailable) as error:
                     if isinstance(error, Refusal) and error.code is not HttpCode.QUEUE_FULL:
                         raise
@@ -151,7 +151,7 @@ class BatchIntake:
             return
         await self._note(owner, number, refusal, once)
 
-    async def _understood(self, got: Received) -> Asked:
+    async def _understood(self, got: Received) -> Order:
         """Readers may be killed, through no fault of what they read; only what kills one after the other is refused."""
         for _ in range(MOST_DEATHS - 1):
             with contextlib.suppress(WorkerDied):

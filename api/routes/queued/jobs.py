@@ -72,9 +72,9 @@ async def add(
 ) -> Response:
     """The same as a plan with `Prefer: respond-async`."""
     got = await receive(request, service, query)
-    asked = await while_there(request, understand(service, got))
-    once = once_of(idempotency_key, request.url.path, asked.fingerprint)
-    added = await enqueue(service, asked, once=once, answer=await look_up(service, asked))
+    order = await while_there(request, understand(service, got))
+    once = once_of(idempotency_key, request.url.path, order.fingerprint)
+    added = await enqueue(service, order, once=once, answer=await look_up(service, order))
     return job_response(added.job, 202)
 
 

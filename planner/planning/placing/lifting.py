@@ -38,7 +38,7 @@ def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int) -> Pla
         solver=outcome.solver,
         seed=seed,
         reproducible=outcome.reproducible,
-        versions=versions(outcome.asked),
+        versions=versions(outcome.took_part),
         problem_digest=digest(problem),
         certificates=_certificates(problem, lowered, outcome),
         warnings=_warnings(problem, outcome),

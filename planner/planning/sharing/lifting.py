@@ -76,7 +76,7 @@ class Lift:
             solver=outcome.solver if has_plan else None,
             seed=self._seed,
             reproducible=outcome.reproducible,
-            versions=versions(outcome.asked),
+            versions=versions(outcome.took_part),
             problem_digest=self._digest,
             certificates=self._certificates(shared),
             shortage=shortage(self._problem, bounds) if status is PlanStatus.INFEASIBLE else None,

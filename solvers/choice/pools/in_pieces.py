@@ -68,7 +68,7 @@ class InPieces(Standing):
         market = Market(self.instance)
         limits = replace(self.task.limits, work=self._share(*SHARE_OF_PRICES))
         prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
-        found, packing = settled(self.instance, market.asked(prices))
+        found, packing = settled(self.instance, market.costs_at(prices))
         self.packing.work += work + packing
         self._take(found)
         self._improve(0, self._some(*SHARE_OF_WINDOWS))

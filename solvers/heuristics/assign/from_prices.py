@@ -25,7 +25,7 @@ def from_prices(instance: Instance, task: Task, control: Control) -> tuple[Place
     market = Market(instance)
     share = None if task.limits.work is None else task.limits.work // SHARE_OF_WORK
     prices, work, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=share)), control)
-    found, spent = settled(instance, market.asked(prices))
+    found, spent = settled(instance, market.costs_at(prices))
     return found, work + spent
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.jobs.kinds import KINDS, kind_of, proofs
-from api.jobs.kinds.kind import Answer, Asked, Line, Written
+from api.jobs.kinds.kind import Answer, Instructions, Line, Written
 from api.settings import Settings
 from planner import Options, check_proof, read_plan, verify
 from planner.formats import write_problem
@@ -63,9 +63,9 @@ def run(name: str, best: bytes | None = None, most: int | None = None) -> tuple[
     problem, own = CASES[name]
     source = Source(problem)
     kind, told = kind_of(name), Told(most)
-    subject, asked = kind.read(recognised(source), source), Asked(OPTIONS, own)
-    kind.check(subject, asked, Settings())
-    head, data = kind.run(subject, asked, told, time.monotonic(), best)
+    subject, instructions = kind.read(recognised(source), source), Instructions(OPTIONS, own)
+    kind.check(subject, instructions, Settings())
+    head, data = kind.run(subject, instructions, told, time.monotonic(), best)
     return head, data, told
 
 
@@ -136,7 +136,7 @@ def test_the_plan_is_an_answer_when_the_search_for_its_proof_is_ended(monkeypatc
     kind, told = kind_of("proof"), Told()
     problem = write_problem(tangle())
     source = Source(problem)
-    subject, asked = kind.read(recognised(source), source), Asked(OPTIONS, {}, ("a note",))
+    subject, instructions = kind.read(recognised(source), source), Instructions(OPTIONS, {}, ("a note",))
 
     def endless(*_: object) -> None:
         raise MemoryError
@@ -144,7 +144,7 @@ def test_the_plan_is_an_answer_when_the_search_for_its_proof_is_ended(monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(proofs, "prove", endless)
         with pytest.raises(MemoryError):
-            kind.run(subject, asked, told, time.monotonic(), None)
+            kind.run(subject, instructions, told, time.monotonic(), None)
     assert len(told.best) > 1
     best = told.best[-1][1]
     head, data = kind.cut_short(best, StopReason.MEMORY_LIMIT)
@@ -154,11 +154,11 @@ def test_the_plan_is_an_answer_when_the_search_for_its_proof_is_ended(monkeypatc
     assert not verify(subject.problem, read_plan(kind.part(data, "plan")))
     assert any("a note" in text for text in document["plan"]["warnings"])
 
-    again, found = kind.run(subject, asked, Told(), time.monotonic(), best)
+    again, found = kind.run(subject, instructions, Told(), time.monotonic(), best)
     assert (again["status"], again["best"]) == ("optimal", head["best"])
     proven = check_proof(subject.problem, json.loads(found)["proof"].encode())
     assert proven.height == json.loads(found)["height"] == document["height"]
-    assert kind.run(subject, asked, Told(), time.monotonic(), b"nonsense")[0]["best"] == head["best"]
+    assert kind.run(subject, instructions, Told(), time.monotonic(), b"nonsense")[0]["best"] == head["best"]
 
 
 @pytest.mark.parametrize("name", CASES)

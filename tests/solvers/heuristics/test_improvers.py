@@ -34,7 +34,7 @@ def test_it_takes_part_where_blocks_are_many(blocks: int, takes_part: bool) -> N
     outcome = solve(instance, Task(limits=Limits(work=30_000)), Silent())
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
-    assert ("improve" in outcome.asked) == takes_part
+    assert ("improve" in outcome.took_part) == takes_part
 
 
 @native
@@ -50,7 +50,7 @@ def test_asked_for_by_name_it_improves_what_greedy_found_and_nobody_else_takes_p
     outcome = solve(instance, Task(limits=Limits(work=200_000)), Silent(), name)
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
-    assert outcome.asked == ("greedy", name)
+    assert outcome.took_part == ("greedy", name)
     assert first.value is not None
     assert outcome.value is not None
     assert outcome.value <= first.value

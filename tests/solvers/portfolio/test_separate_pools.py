@@ -188,8 +188,8 @@ def test_who_takes_part_twice_has_two_seeds_and_knows_what_was_known_before(
 def test_what_an_engine_does_not_take_it_is_not_asked(capacity: int | None, is_asked: bool) -> None:
     task = Task(limits=Limits(work=400_000))
     outcome = solve_separate_pools(open_instance(capacity), task, Silent(), ("modest", "refuter"), by_name=False)
-    assert {"greedy", "refuter"} <= set(outcome.asked)
-    assert ("modest" in outcome.asked) == is_asked
+    assert {"greedy", "refuter"} <= set(outcome.took_part)
+    assert ("modest" in outcome.took_part) == is_asked
     assert outcome.notes == ()
 
 
@@ -201,8 +201,8 @@ def test_nor_is_it_where_pools_depend_on_each_other(
     instance = make_instance(OPEN, pools=[PoolSpec(100_000), PoolSpec(100_000)], terms=(Term.LARGEST_PEAK,))
     task = Task(limits=Limits(work=400_000))
     outcome = solve_joint(instance, task, Silent(), ("modest", "refuter"), by_name=False)
-    assert {"greedy", "refuter"} <= set(outcome.asked)
-    assert ("modest" in outcome.asked) == bool(features)
+    assert {"greedy", "refuter"} <= set(outcome.took_part)
+    assert ("modest" in outcome.took_part) == bool(features)
 
 
 def test_a_proof_that_nothing_fits_is_the_answer() -> None:
