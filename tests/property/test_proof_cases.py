@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from hypothesis import assume, given
 
-from planner import BadProof, Options, PlanStatus, Problem, check_proof, plan, prove
+from planner import Options, PlanStatus, Problem, check_proof, plan, prove
 from planner.checks import check
 from planner.facts.digest import digest
 from planner.facts.variants import broken_rules, costs_of_choice, weighted_cost, with_choice
@@ -25,7 +25,7 @@ from planner.verifying.proving.cases import refuted_case_by_case
 from planner.verifying.proving.search import Ending
 from solvers.model.instance import Term
 from tests.planner.planning.placing.variants.random_variants import KINDS, pinned_problem, random_problem_of_kind
-from tests.property.test_proofs import forgeries
+from tests.property.test_proofs import forgeries, is_accepted
 from tests.small.oracle import solve
 from tests.small.strategies import NIGHTLY, effort, problems
 
@@ -66,14 +66,6 @@ def written(problem: Problem, claim: Claim, lines: list[str]) -> bytes:
     within = "" if claim.within is None else f" {claim.within}"
     head = (FORMAT, f"problem {digest(problem)}", f"refutes {claim.value}{within}")
     return "".join(f"{line}\n" for line in (*head, *lines)).encode()
-
-
-def is_accepted(problem: Problem, proof: bytes) -> bool:
-    try:
-        check_proof(problem, proof)
-    except BadProof:
-        return False
-    return True
 
 
 def refutation(problem: Problem, claim: Claim) -> list[str]:

@@ -118,6 +118,17 @@ def until(turns: str, carried: list[f.Fields], body: f.Fields, main: f.Fields) -
     return f.model(main, condition, body, buffers=[b"", *numbers])
 
 
+def negating() -> f.Fields:
+    """A body that turns a sign twice."""
+    return f.subgraph(
+        [count("i"), float_tensor("a", 16), count("one", 2), count("next"), *(float_tensor(n, 16) for n in "bc")],
+        [0, 1],
+        [3, 5],
+        [f.operator("ADD", [0, 2], [3]), f.operator("NEG", [1], [4]), f.operator("NEG", [4], [5])],
+        "body",
+    )
+
+
 def loop(turns: str) -> bytes:
     """What is carried is made anew in each turn."""
     x = [float_tensor(name, 16) for name in ("x", "y", "before")]
@@ -127,14 +138,7 @@ def loop(turns: str) -> bytes:
         [3],
         [f.operator("RELU", [1], [4]), f.operator("WHILE", [0, 4], [2, 3], 1, 2)],
     )
-    body = f.subgraph(
-        [count("i"), float_tensor("a", 16), count("one", 2), count("next"), *(float_tensor(n, 16) for n in "bc")],
-        [0, 1],
-        [3, 5],
-        [f.operator("ADD", [0, 2], [3]), f.operator("NEG", [1], [4]), f.operator("NEG", [4], [5])],
-        "body",
-    )
-    return until(turns, [float_tensor("x", 16)], body, main)
+    return until(turns, [float_tensor("x", 16)], negating(), main)
 
 
 def swapping() -> bytes:
@@ -163,14 +167,7 @@ def twice() -> bytes:
         [5],
         [f.operator("WHILE", [0, 1], [2, 3], 1, 2), f.operator("WHILE", [0, 3], [4, 5], 1, 2)],
     )
-    body = f.subgraph(
-        [count("i"), float_tensor("a", 16), count("one", 2), count("next"), *(float_tensor(n, 16) for n in "bc")],
-        [0, 1],
-        [3, 5],
-        [f.operator("ADD", [0, 2], [3]), f.operator("NEG", [1], [4]), f.operator("NEG", [4], [5])],
-        "body",
-    )
-    return until("five", [float_tensor("x", 16)], body, main)
+    return until("five", [float_tensor("x", 16)], negating(), main)
 
 
 @needs_interpreter

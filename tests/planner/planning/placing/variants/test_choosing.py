@@ -9,7 +9,7 @@ import pytest
 
 from planner.generate import Request, generate
 from planner.model.errors import BadInput
-from planner.model.plan import Plan, PlanStatus
+from planner.model.plan import Frontier, Plan, PlanStatus
 from planner.model.problem import (
     Alternative,
     Buffer,
@@ -38,6 +38,17 @@ from tests.planner.planning.placing.variants.random_variants import (
 )
 
 OPTIONS = Options(workers=1)
+
+
+def check_frontier(problem: Problem, found: Frontier) -> None:
+    """It is that of all choices, and its plans are right."""
+    every = every_choice(problem)
+    assert known(found.points) == best_of(every)
+    assert found.is_complete == bool(every)
+    assert found.is_infeasible == (not every)
+    for each in found.points:
+        assert each.status is PlanStatus.OPTIMAL
+        assert not verify(problem, each)
 
 
 def known(plans: tuple[Plan, ...]) -> list[tuple[int, int]]:
@@ -158,14 +169,7 @@ def test_several_memories_pins_and_what_else_a_choice_may_need_more_for(nightly:
         if problem is None:
             continue
         tried += 1
-        every = every_choice(problem)
-        found = pareto(problem, OPTIONS)
-        assert known(found.points) == best_of(every), seed
-        assert found.is_complete == bool(every), seed
-        assert found.is_infeasible == (not every), seed
-        for each in found.points:
-            assert each.status is PlanStatus.OPTIMAL, seed
-            assert not verify(problem, each), seed
+        check_frontier(problem, pareto(problem, OPTIONS))
     assert tried >= 10
 
 
