@@ -1,1 +1,1 @@
-"""Files byte by byte, whatever they say: protocol buffers, flatbuffers, and numbers written out."""
+"""Files byte by byte, whatever they say: protocol buffers and flatbuffers."""

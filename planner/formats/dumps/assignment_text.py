@@ -9,8 +9,8 @@ from ...checks import sound_as_read
 from ...checks.report import Report, quoted
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Interval, Lifetimes, Pool, Problem
+from ..text.lines import lines, require_any, times, whole
 from .shared_places import end_of, ties
-from .text_log import lines, require_any, times, whole
 
 if TYPE_CHECKING:
     from ..documents import Source

@@ -10,9 +10,9 @@ from ...checks.limits import MAX_TIME
 from ...checks.report import Report, bad_input
 from ...model.errors import Code
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
-from ..gathered import Gathered
 from ..planners.minimalloc import rows
-from .text_log import whole
+from ..text.gathered import Gathered
+from ..text.lines import whole
 
 if TYPE_CHECKING:
     from ..documents import Source

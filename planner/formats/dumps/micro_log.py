@@ -9,8 +9,8 @@ from ...checks import sound_as_read
 from ...checks.report import Report
 from ...model.errors import Code
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
-from ..gathered import Gathered
-from .text_log import lines, require_any, times, whole
+from ..text.gathered import Gathered
+from ..text.lines import lines, require_any, times, whole
 
 if TYPE_CHECKING:
     from ..documents import Source

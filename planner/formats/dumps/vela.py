@@ -10,8 +10,8 @@ from ...checks.report import Report
 from ...facts.names import Names
 from ...model.errors import Code
 from ...model.problem import Buffer, Colocation, Constraints, Lifetimes, Pool, Problem
-from ..gathered import Gathered
-from .text_log import lines, require_any, times, whole
+from ..text.gathered import Gathered
+from ..text.lines import lines, require_any, times, whole
 
 if TYPE_CHECKING:
     from ..documents import Source

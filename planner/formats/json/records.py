@@ -21,7 +21,7 @@ from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...model.columns import BufferColumns
 from ...model.deadline import look
 from ...model.problem import Buffer, BufferId, Fixed
-from ..binary.digits import Bytes, are_digits, chunks, numbers
+from ..text.digits import Bytes, are_digits, chunks, numbers
 
 MOST_SHAPES = 64
 KEY = b'"buffers"'

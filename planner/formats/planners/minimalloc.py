@@ -22,8 +22,8 @@ from ...model.deadline import tick
 from ...model.errors import BadInput, Code
 from ...model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Lifetimes, Pool, Problem
 from ..documents import LEAST_BYTES, Source
-from ..gathered import Gathered
 from ..json.scan import undecodable
+from ..text.gathered import Gathered
 
 _COLUMNS = {
     "id": "id",

@@ -15,7 +15,7 @@ from solvers.model.instance import Ints
 from ...model.columns import BufferColumns
 from ...model.deadline import look
 from ...model.errors import BadInput
-from ..binary.digits import Bytes, chunks, numbers
+from ..text.digits import Bytes, chunks, numbers
 
 COMMA, NEWLINE, MINUS = b",\n-"
 MARK = b"\xef\xbb\xbf"

@@ -8,8 +8,8 @@ from operator import attrgetter
 
 import numpy as np
 
-from ..model.columns import buffer_columns
-from ..model.problem import Buffer, BufferId
+from ...model.columns import buffer_columns
+from ...model.problem import Buffer, BufferId
 
 _FIELDS = 5
 """Of each buffer: size, alignment, start, end and hint."""

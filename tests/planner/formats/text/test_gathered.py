@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.formats.gathered import Gathered
+from planner.formats.text.gathered import Gathered
 from planner.model.columns import FEW, BufferColumns
 from planner.model.problem import Buffer, Fixed
 

@@ -14,13 +14,13 @@ from planner import read_problem, write_problem
 from planner.checks import check
 from planner.facts.digest import digest
 from planner.formats import documents
-from planner.formats.binary import digits
 from planner.formats.documents import Source
 from planner.formats.json.records import taken_apart
 from planner.formats.planners import minimalloc
 from planner.formats.planners.minimalloc_columns import read_columns
 from planner.formats.planners.minimalloc_writer import write_csv
 from planner.formats.tables.problems import FORMATS
+from planner.formats.text import digits
 from planner.generate import Request, generate
 from planner.model.columns import BufferColumns
 from planner.model.errors import BadInput

@@ -1,4 +1,4 @@
-"""Logs: the lines among all others that say something of buffers."""
+"""Lines of text with their numbers, and numbers in them that are what they should be, or a finding with the line."""
 
 from __future__ import annotations
 
