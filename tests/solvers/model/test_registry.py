@@ -24,6 +24,12 @@ def test_each_solver_is_explained_and_nobody_else() -> None:
     assert sorted(name for row in rows for name in re.findall("`([a-z_]+)`", row)) == sorted(registry.SOLVERS)
 
 
+@pytest.mark.parametrize("name", registry.SOLVERS)
+def test_the_page_says_what_it_is_in_the_words_of_the_table(name: str) -> None:
+    (row,) = (line for line in TEXT.split("## Details", 1)[0].splitlines() if line.startswith(f"| `{name}` |"))
+    assert row.split(" | ")[1] == registry.SOLVERS[name].summary
+
+
 @pytest.mark.parametrize("name", NAMED)
 def test_each_has_a_row_that_says_what_it_takes(name: str) -> None:
     rows = [line for line in TEXT.splitlines() if line.startswith(f"| `{name}` |")]
