@@ -30,7 +30,8 @@ Expression = Any
 
 ValueAt = Callable[[Placement], float]
 
-LONGEST_NAME = 48
+LONGEST_NAME = 24
+"""Of three of which a name of the program may be made, besides a number each: in an .lp file it has 100 letters at most. Ends tell more apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +256,7 @@ def _unique(names: Sequence[str]) -> tuple[str, ...]:
     numbers: dict[str, int] = {}
     result = []
     for name in names:
-        safe = re.sub(r"[^A-Za-z0-9_]", "_", name)[:LONGEST_NAME]
+        safe = re.sub(r"[^A-Za-z0-9_]", "_", name)[-LONGEST_NAME:]
         candidate = safe
         while candidate in used:
             numbers[safe] = numbers.get(safe, 1) + 1
