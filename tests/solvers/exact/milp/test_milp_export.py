@@ -42,7 +42,9 @@ def test_rows_that_only_help_solvers_can_be_left_out() -> None:
 
 
 def test_long_names_are_cut_to_what_a_program_may_have() -> None:
-    names = [f"functional_1/activation_{i}/Relu;functional_1/batch_normalization_{i}/FusedBatchNormV3" for i in range(4)]
+    names = [
+        f"functional_1/activation_{i}/Relu;functional_1/batch_normalization_{i}/FusedBatchNormV3" for i in range(4)
+    ]
     instance = make_instance([(0, 2, 4), (1, 3, 3), (1, 4, 5), (0, 4, 2)])
     text = export_in_child(instance, "lp", names, ["a memory with a name that is longer than others"])
     assert "offset_ation_3_FusedBatchNormV3" in text
