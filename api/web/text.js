@@ -17,6 +17,16 @@ export function visible(text) {
   return shown.length <= LONGEST ? shown : `${shown.slice(0, LONGEST - 1)}…`;
 }
 
+// A name in so many letters: cut at the front, or, where that leaves none of its numbers whole, so that its last one is there. So neighbours can be told apart.
+export function shortName(name, room) {
+  if (name.length <= room) return name;
+  const last = [...name.matchAll(/\d+/g)].pop();
+  const from = name.length - room + 1;
+  if (last === undefined || last.index >= from) return `…${name.slice(from)}`;
+  const stop = last.index + last[0].length;
+  return stop < room ? `${name.slice(0, room - 1)}…` : `…${name.slice(stop - room + 2, stop)}…`;
+}
+
 // An element with properties, attributes (what has a hyphen, and role) and children; strings among them become text.
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);

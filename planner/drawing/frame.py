@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -96,12 +97,22 @@ def safe(said: str) -> str:
     return escape(printable(said))
 
 
-def cut(said: str, width: float, size: float = 6.9, *, at_front: bool = False) -> str:
-    """As much of it as has room; nothing if that is hardly any. Names are cut at the front: neighbours differ at their ends, where their numbers are."""
+def cut(said: str, width: float, size: float = 6.9, *, is_name: bool = False) -> str:
+    """As much of it as has room; nothing if that is hardly any. Of a name that is what tells it from its neighbours."""
     shown = printable(said[:400])
     room = int(width / size)
     if sum(2 if c > "\u2e80" else 1 for c in shown) <= room:
         return shown
     if room < 4:
         return ""
-    return f"…{shown[1 - room :]}" if at_front else f"{shown[: room - 1]}…"
+    return short_name(shown, room) if is_name else f"{shown[: room - 1]}…"
+
+
+def short_name(name: str, room: int) -> str:
+    """A name that is longer than so many letters (two at least), cut at the front; if that leaves none of its numbers whole, so that its last one is there."""
+    end = name[1 - room :]
+    numbers = [*re.finditer(r"\d+", name)]
+    if not numbers or numbers[-1].start() >= len(name) - len(end):
+        return f"…{end}"
+    last = numbers[-1].end()
+    return f"{name[: room - 1]}…" if last < room else f"…{name[last - room + 2 : last]}…"

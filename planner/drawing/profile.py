@@ -11,7 +11,7 @@ from ..model.plan import Plan
 from ..model.problem import Buffer, Problem
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, number, text
 from .memory_map import MemoryMap, PoolMap, memory_map, needs
-from .svg import grid, heading, is_dense, lines
+from .svg import by_pixel, grid, heading, is_dense, lines, live_words
 from .ticks import grouped, short_bytes
 
 HEAD, HEIGHT, GAP = 64, 260, 70
@@ -23,6 +23,8 @@ MOST_NAMES = 40
 BETWEEN_NAMES = 120
 """Pixels."""
 MOST_BUFFERS = 12
+LEAST = 0.5
+"""How much of what is behind it the least of each pixel covers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
         frame = Frame(sheet, above, HEIGHT, drawn.axis.begin, drawn.axis.end, _top(pool))
         parts += heading(pool, frame)
         parts += grid(drawn, pool, frame)
-        parts.append(_hill(pool, frame))
+        parts += _hills(pool, frame)
         parts += lines(drawn, replace(pool, profile=()) if is_dense(pool, sheet) else pool, frame)
         parts += _names(drawn, _highs(pool.profile), frame)
         parts.append(text(LEFT, frame.below + 36, _peak(problem, plan, drawn, pool, sheet), "soft"))
@@ -55,8 +57,10 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
     if len(shown) > MOST_POOLS:
         parts.append(text(LEFT, above - 10, f"{grouped(len(shown) - MOST_POOLS)} more pools are not drawn.", "soft"))
         above += 20
+    dense = any(is_dense(pool, sheet) for pool in shown)
     figures = (
-        f"{'bytes needed' if drawn.why_empty else 'bytes in use'} over time  ·  {grouped(len(drawn.buffers))} buffers"
+        f"{live_words(drawn)} over time  ·  {grouped(len(drawn.buffers))} buffers"
+        f"{'  ·  light: the most of each pixel, dark: the least' if dense else ''}"
     )
     return sheet.picture(drawn.problem or "Bytes over time", figures, parts, above - 10, run=True)
 
@@ -66,6 +70,17 @@ def _top(pool: PoolMap) -> int:
     if pool.size is not None and most <= pool.size <= 2 * most:
         most = pool.size
     return most + max(most // AIR, 1)
+
+
+def _hills(pool: PoolMap, frame: Frame) -> Iterator[str]:
+    """What is in use; where that changes many times within a pixel, the most of each, and before it the least."""
+    if not is_dense(pool, frame.sheet):
+        yield _hill(pool, frame)
+        return
+    pixels = [pixel for pixel in by_pixel(pool, frame) if pixel[0] < frame.sheet.right]
+    for kind, which in (('between"', 2), (f'dot" fill-opacity="{LEAST}"', 1)):
+        steps = "".join(f"H{pixel[0]}V{number(frame.y(pixel[which]))}" for pixel in pixels)
+        yield f'<path class="{kind} d="M{LEFT} {number(frame.below)}{steps}H{frame.sheet.right}V{number(frame.below)}Z"/>'
 
 
 def _hill(pool: PoolMap, frame: Frame) -> str:

@@ -75,7 +75,7 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
             f'<rect class="{classes}" x="{number(left)}" y="{number(high)}" width="{number(width)}" '
             f'height="{number(height)}"><title>{safe(described(buffer, box, drawn))}</title></rect>'
         )
-        name = cut(drawn.label(box.buffer), width - 8, at_front=True) if height >= 13 else ""
+        name = cut(drawn.label(box.buffer), width - 8, is_name=True) if height >= 13 else ""
         if name:
             yield text(left + 4, high + min(height / 2 + 4, 14), name, "name ink")
 

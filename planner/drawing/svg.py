@@ -145,7 +145,7 @@ def is_dense(pool: PoolMap, sheet: Sheet) -> bool:
     return len(pool.profile) > MOST_STEPS * sheet.inside
 
 
-def _band(pool: PoolMap, frame: Frame) -> Iterator[tuple[int, int, int]]:
+def by_pixel(pool: PoolMap, frame: Frame) -> Iterator[tuple[int, int, int]]:
     """For every pixel that has anything of the profile, in order: where it is, and the least and the most that is in use within it."""
     at, low, high, used = int(frame.x(pool.profile[0][0])), pool.profile[0][1], pool.profile[0][1], pool.profile[0][1]
     for time, now in pool.profile[1:]:
@@ -162,7 +162,7 @@ def _band(pool: PoolMap, frame: Frame) -> Iterator[tuple[int, int, int]]:
 def lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
     """The bytes in use over time, the bound, and the end of the pool. What changes many times within a pixel is a band that can be seen through."""
     if pool.profile and is_dense(pool, frame.sheet):
-        band = [column for column in _band(pool, frame) if column[0] < frame.sheet.right]
+        band = [column for column in by_pixel(pool, frame) if column[0] < frame.sheet.right]
         over = "".join(f"L{x} {number(frame.y(high))}H{x + 1}" for x, _, high in band)
         under = "".join(f"L{x + 1} {number(frame.y(low))}H{x}" for x, low, _ in reversed(band))
         title = f"<title>{live_words(drawn)}: between the least and the most of each pixel</title>"

@@ -1,6 +1,6 @@
 // Draws what a map's window shows on a canvas: boxes and their names, the bytes in use, the bound, the axes.
 
-import { grouped, visible } from "../text.js";
+import { grouped, shortName, visible } from "../text.js";
 import { paint } from "./raster.js";
 import { addressLabels, addressTicks, plainTicks } from "./scales.js";
 
@@ -145,8 +145,7 @@ export class MapPainter {
       if (width < LABEL.width || height < LABEL.height) continue;
       const room = Math.floor((width - 8) / LABEL.letter);
       const said = visible(ids[layer.buffer[box]]);
-      const shown = said.length <= room ? said : `…${said.slice(said.length - room + 1)}`; // neighbours differ at their ends
-      context.fillText(shown, this.x(left) + 4, this.y(high) + Math.min(height / 2, 9), width - 6);
+      context.fillText(shortName(said, room), this.x(left) + 4, this.y(high) + Math.min(height / 2, 9), width - 6);
       drawn += 1;
     }
   }

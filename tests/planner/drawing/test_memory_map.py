@@ -120,6 +120,14 @@ def test_labels_leave_out_what_all_names_begin_with() -> None:
     assert [drawn.label(i) for i in range(4)] == ["input", "a/Relu", "b/Relu", "add"]
 
 
-def test_a_name_that_has_no_room_is_cut_at_the_front() -> None:
-    assert cut("conv_block_17/Relu", 12, 1, at_front=True) == "…ock_17/Relu"
+@pytest.mark.parametrize(
+    ("room", "shown"), [(18, "conv_block_17/Relu"), (12, "…ock_17/Relu"), (7, "…ck_17…"), (6, "…k_17…"), (4, "…17…")]
+)
+def test_of_a_name_that_has_no_room_its_end_is_left_and_its_last_number(room: int, shown: str) -> None:
+    assert cut("conv_block_17/Relu", room, 1, is_name=True) == shown
+
+
+def test_names_without_a_number_at_their_ends() -> None:
+    assert cut("a_long_name_of_a_layer", 8, 1, is_name=True) == "…a_layer"
+    assert cut("conv_1/activation", 8, 1, is_name=True) == "conv_1/…"
     assert cut("conv_block_17/Relu", 12, 1) == "conv_block_…"

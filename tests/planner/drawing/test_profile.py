@@ -55,5 +55,7 @@ def test_without_lifetimes_there_is_nothing_to_draw() -> None:
 
 def test_a_line_is_left_out_where_it_would_cover_all() -> None:
     problem = generate("random", Request(3000, 1))
-    assert b'class="live"' not in profile(problem, plan(problem))
+    dense = profile(problem, plan(problem))
+    assert b'class="live"' not in dense
+    assert "bytes in use over time  ·  3 000 buffers  ·  light: the most of each pixel, dark: the least" in said(dense)
     assert b'class="live"' in profile(HILLS, plan(HILLS))

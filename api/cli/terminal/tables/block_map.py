@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from planner.drawing import MemoryMap, PoolMap, ceiling
+from planner.drawing.frame import short_name
 from planner.drawing.ticks import address_ticks, short_bytes, time_ticks
 
 from ..sizes import grouped
@@ -115,7 +116,9 @@ def _names(drawn: MemoryMap, cells: Cells) -> dict[int, dict[int, str]]:
             number = int(whole[start])
             if not number or number in named or end - start < NAMED_FROM:
                 continue
-            shown = shortened(plain(drawn.label(number - 1)).plain, end - start, at_front=True)
+            shown = plain(drawn.label(number - 1)).plain
+            if len(shown) > end - start or not shown.isascii():
+                shown = (short_name if shown.isascii() else shortened)(shown, end - start)
             found.setdefault(row, {}).update({start + i: letter for i, letter in enumerate(shown)})
             named.add(number)
     return found

@@ -142,11 +142,11 @@ def columns(rows: Sequence[Sequence[str]], count: int) -> Iterable[Sequence[str]
     return [[row[i] for row in rows] for i in range(count)]
 
 
-def shortened(text: str, cells: int, *, at_front: bool = False) -> str:
-    """Cut in the middle, or at the front where there is little room: neighbours differ at their ends, where their numbers are."""
+def shortened(text: str, cells: int) -> str:
+    """Cut in the middle: layer names differ at their ends more than at their beginnings."""
     if cell_len(text) <= cells:
         return text
-    tail = cells - 1 if at_front else (cells - 1) // 2
+    tail = (cells - 1) // 2
     end = text[len(text) - tail :]
     while cell_len(end) > tail:
         end = end[1:]
