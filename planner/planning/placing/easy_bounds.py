@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,14 @@ def easy_bound(problem: Problem, places: Places) -> EasyBound:
     return looking.refusal() or looking.busiest()
 
 
+def refusal_of_any_choice(problem: Problem) -> EasyBound | None:
+    """Proof that nothing fits, whichever alternatives are chosen: they add buffers, lifetimes and rules, and take nothing away."""
+    looking = _Looking(replace(problem, variants=None), Places(problem))
+    crowded = looking.crowded()
+    # Alternatives may let buffers of one pool share addresses.
+    return crowded if crowded is not None or problem.constraints.same_pool else looking.homeless()
+
+
 class _Looking:
     """At one problem."""
 
@@ -49,6 +58,10 @@ class _Looking:
 
     def refusal(self) -> EasyBound | None:
         """Proof that nothing fits, where it is easy to see."""
+        return self.homeless() or self.crowded() or self._too_much_of_a_list()
+
+    def homeless(self) -> EasyBound | None:
+        """Proof that a buffer can be in no pool."""
         places, problem = self._places, self._problem
         for count, i in enumerate(self._doubtful()):
             buffer = problem.buffers[i]
@@ -57,12 +70,19 @@ class _Looking:
             if places.is_homeless(i):
                 certificate = PlanCertificate(Proof.SINGLE_BLOCK, buffer.size, buffers=(buffer.id,))
                 return EasyBound((certificate,), is_infeasible=True)
+        return None
+
+    def crowded(self) -> EasyBound | None:
+        """Proof that there are too few pools for those that must be in different ones."""
         look(LOOKING)
-        for group in problem.constraints.different_pool:
+        for group in self._problem.constraints.different_pool:
             crowd = self._crowd(group)
             if crowd:
                 certificate = PlanCertificate(Proof.TOO_FEW_POOLS, len(crowd), buffers=crowd)
                 return EasyBound((certificate,), is_infeasible=True)
+        return None
+
+    def _too_much_of_a_list(self) -> EasyBound | None:
         for names, members in self._by_list().items():
             look(LOOKING)
             refusal = self._too_much(names, members)

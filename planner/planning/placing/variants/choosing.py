@@ -38,6 +38,7 @@ from ....model.versions import machine, versions
 from ....verifying.verify import verify
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
+from ..easy_bounds import refusal_of_any_choice
 from ..path import cannot_solve, limits_of
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value
@@ -195,6 +196,8 @@ class Choosing:
 
     def _found(self, question: Callable[[], Found], on_point: OnPoint) -> Found:
         """The answer; where the limits left none, what is found without asking."""
+        if refusal_of_any_choice(self._problem) is not None:
+            return Found((), is_complete=False, stop=StopReason.PROVED, work=0, is_impossible=True)
         found = self._asked(question)
         if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
             return found

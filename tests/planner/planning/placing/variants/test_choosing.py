@@ -268,3 +268,27 @@ def test_where_no_question_was_answered_there_is_a_plan_all_the_same(monkeypatch
             limited = plan(problem, replace(OPTIONS, max_cost=most_cost))
             assert limited.choice is None or limited.choice.cost <= most_cost
     assert placed > len(cases) / 2
+
+
+def test_what_no_choice_can_mend_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Choosing, "_asked", None)  # nobody gets so far
+    apart = Constraints(different_pool=(("a", "b", "c"),))
+    small = tuple(Buffer(id_, 8, live=((0, 2),)) for id_ in "abc")
+    large = (Buffer("a", 65, live=((0, 2),)),)
+    variants = Variants(
+        (VariantGroup("g", (Alternative("one", (0,)), Alternative("other", (1,)))),), (CostTerm("cycles"),)
+    )
+    for buffers, constraints in (small, apart), (large, Constraints()):
+        problem = Problem(buffers, (Pool("p", 64), Pool("q", 64)), constraints, variants=variants)
+        made = plan(problem, OPTIONS)
+        assert (made.status, made.stop) == (PlanStatus.INFEASIBLE, StopReason.PROVED)
+        assert not verify(problem, made)
+
+
+def test_what_an_alternative_may_let_share_is_not_refused_for_want_of_room() -> None:
+    buffers = (Buffer("a", 40, live=((0, 2),)), Buffer("b", 40, live=((0, 2),)))
+    share = Alternative("share", (1,), constraints=Constraints(exclusions=(("a", "b"),)))
+    variants = Variants((VariantGroup("g", (Alternative("apart", (0,)), share)),), (CostTerm("cycles"),))
+    both = Constraints(same_pool=(("a", "b"),))
+    problem = Problem(buffers, (Pool("p", 64), Pool("q", 64)), both, variants=variants)
+    assert plan(problem, OPTIONS).peak == 40
