@@ -21,7 +21,7 @@ MEASURES = ((Term.SUM_OF_PEAKS,), (Term.LARGEST_PEAK,))
 """What a problem with variants may minimise beside the costs of the alternatives."""
 
 
-MOST_STEPS = 1_000_000
+MOST_STEPS = 200_000
 """Of what follows from choices."""
 
 Position: TypeAlias = tuple[int, int]
@@ -172,6 +172,8 @@ def _check_chances(variants: Variants, report: Report) -> None:
 
     Looked for as long as that is not too much: what remains unseen is proven by the solvers, or never chosen.
     """
+    if not variants.requires and not variants.forbids:
+        return
     chances = _Chances(variants)
     for g, group in enumerate(variants.groups):
         for a, alternative in enumerate(group.alternatives):

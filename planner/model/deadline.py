@@ -75,6 +75,22 @@ def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[No
         _current.reset(token)
 
 
+@contextmanager
+def until(end: float) -> Iterator[None]:
+    """What is done within, and is not needed for an answer, is given up with OutOfTime at this moment already, on time.monotonic()."""
+    deadline = _current.get()
+    if deadline is None:
+        yield
+        return
+    sooner = _Deadline(deadline.limit, min(end, deadline.end))
+    sooner.grace = 0.0
+    token = _current.set(sooner)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 def finish() -> None:
     """There is a plan: what is left to do may take a little longer, so that it is not lost."""
     deadline = _current.get()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby, pairwise
-from operator import attrgetter
+from itertools import pairwise
 from typing import NamedTuple
 
 from .instance import Load, Pick, Share
@@ -121,8 +120,11 @@ def _cells_of_blocks(
     """Size, block and picks of all ranges of addresses that are in use, and how much less than a whole unit the topmost may take."""
     found: dict[tuple[int, tuple[Pick, ...]], int] = {}
     spare = 0
-    for block, those in groupby(sorted(live, key=attrgetter("block")), key=attrgetter("block")):
-        members = list(those)
+    by_block: dict[int, list[Piece]] = {}
+    for piece in live:
+        by_block.setdefault(piece.block, []).append(piece)
+    for block in sorted(by_block):
+        members = by_block[block]
         if len(members) == 1:
             size = members[0].high - members[0].low
             whole = -(-size // unit) * unit
@@ -149,6 +151,9 @@ def _cells(members: Sequence[Piece]) -> list[tuple[int, list[Piece]]]:
 
 def needed(covering: Sequence[Piece], alternatives: Sequence[int]) -> tuple[Pick, ...]:
     """The picks of which one must be chosen for it to be in use; none where it always is."""
+    if len(covering) == 1:  # as nearly all are
+        (only,) = covering
+        return () if only.pick is None or alternatives[only.pick[0]] == 1 else (only.pick,)
     picks = {piece.pick for piece in covering if piece.pick is not None}
     if any(piece.pick is None for piece in covering):
         return ()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from solvers.choice.alternatives.instance import Choice as Positions
+from solvers.choice.alternatives.instance import Choices
 from solvers.choice.alternatives.known import Known
 from solvers.choice.alternatives.master import Exact, Master
 from solvers.choice.alternatives.points import Demand, OnPoint, Placed, Point
@@ -18,7 +19,7 @@ from solvers.model.solver import Limits, Silent
 
 from ....facts.digest import digest
 from ....facts.variants import costs_of_choice, weighted_cost
-from ....model.deadline import look
+from ....model.deadline import OutOfTime, look, until
 from ....model.plan import (
     Choice,
     ChoiceGoal,
@@ -79,7 +80,10 @@ class Choosing:
         self._digest = digest(problem)
         self._measure = measure_of(problem)
         with clock.while_lowering():
-            choices = lower_choices(problem)
+            lowered = _lowered_in_time(problem, clock)
+        self._is_hurried = lowered is None
+        """Was there not even time to write the questions down?"""
+        choices = lowered or Choices((), (), ())
         limits = limits_of(options, clock)
         self._work = limits.work
         self._round = 0
@@ -198,11 +202,13 @@ class Choosing:
         """The answer; where the limits left none, what is found without asking."""
         if refusal_of_any_choice(self._problem) is not None:
             return Found((), is_complete=False, stop=StopReason.PROVED, work=0, is_impossible=True)
-        found = self._asked(question)
+        found = Found((), False, StopReason.TIME_LIMIT, 0) if self._is_hurried else self._asked(question)
         if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
             return found
         plain: dict[tuple[int, int], Point] = {}
         for choice in plain_choices(self._problem):
+            if plain and self._clock.is_over:
+                break
             cost = weighted_cost(self._variants, costs_of_choice(self._variants, choice))
             if self._options.max_cost is None or cost <= self._options.max_cost:
                 placed = self._place(choice)
@@ -304,6 +310,20 @@ class Choosing:
             shortage=why,
             run=Run(round(self._clock.seconds, 6), (), machine()),
         )
+
+
+def _lowered_in_time(problem: Problem, clock: Clock) -> Choices | None:
+    """What there is to choose; None if writing it down takes half of the time that is left, which a plain choice needs."""
+    if clock.end is None:
+        return lower_choices(problem)
+    now = time.monotonic()
+    if now >= clock.end:
+        return None
+    try:
+        with until(now + (clock.end - now) / 2):
+            return lower_choices(problem)
+    except OutOfTime:
+        return None
 
 
 def require_choosable(options: Options) -> None:
