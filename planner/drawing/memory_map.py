@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
-from ..model.deadline import in_time
+from ..model.deadline import in_time, look
 from ..model.errors import BadInput, Code, Finding, echo
 from ..model.plan import Placement, Plan, PlanStatus
 from ..model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
@@ -101,6 +101,8 @@ class MemoryMap:
 
 
 DRAWING = "drawing the plan of"
+LONG = 500
+"""So many lifetimes of a buffer take a while."""
 
 
 def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = ()) -> MemoryMap:
@@ -109,6 +111,7 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
     places = _places(problem, plan)
     axis = _axis(problem, places)
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(buffer.kind for buffer in problem.buffers))}
+    look(DRAWING)
     profile = LiveProfile(problem, list(places.values()) or needs(problem))
     uses = {use.name: use for use in plan.pools}
     boxes: dict[str, list[Box]] = {pool.name: [] for pool in problem.pools}
@@ -123,6 +126,8 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
             columns[place.pool] += 1
             here.append(Box(number, left, left + axis.untimed_width, place.offset))
         else:
+            if len(buffer.live) > LONG:
+                look(DRAWING)
             here += [Box(number, start, end, place.offset) for start, end in merged(buffer.live)]
 
     def pool_map(pool: Pool) -> PoolMap:
@@ -199,7 +204,7 @@ def _of_another(number: int, field: str, what: str) -> BadInput:
 
 
 def _axis(problem: Problem, places: dict[BufferId, Placement]) -> TimeAxis:
-    live = [interval for buffer in problem.buffers for interval in merged(buffer.live or ())]
+    live = [interval for buffer in in_time(problem.buffers, DRAWING) for interval in merged(buffer.live or ())]
     begin = min((start for start, _ in live), default=0)
     end = max((end for _, end in live), default=begin)
     columns: dict[str, int] = {}

@@ -44,6 +44,7 @@ def chosen(drawn: MemoryMap) -> list[Chosen]:
         look(DRAWING)
         single = tuple(box for box in pool.boxes if _area(box, drawn) > least or box.buffer in bad)
         known = set(single)
+        look(DRAWING)
         found.append(Chosen(single, tuple(box for box in pool.boxes if box not in known)))
     return found
 
@@ -58,7 +59,7 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
     """The pool's rectangles, the large ones with their names; those of buffers that have moved with an outline."""
     yield from _together(drawn, these.together, frame)
     bad = bad_buffers(drawn)
-    for box in these.single:
+    for box in in_time(these.single, DRAWING):
         buffer = drawn.buffers[box.buffer]
         left, right = frame.x(box.start), frame.x(box.end)
         low, high = frame.y(box.low), frame.y(box.low + buffer.size)

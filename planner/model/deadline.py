@@ -136,5 +136,5 @@ def _looking(items: Collection[Item], deadline: _Deadline, deed: str, what: str)
 
 
 def _out_of_time(deadline: _Deadline, where: str) -> OutOfTime:
-    text = f"the time limit of {deadline.limit:g} s was over {where}, before there was a plan; allow more time (time_limit) for a problem of this size"
+    text = f"the time limit of {deadline.limit:g} s was over {where}, before there was an answer; allow more time (time_limit) for a problem of this size"
     return OutOfTime(Finding(Code.OUT_OF_TIME, "", text))

@@ -10,8 +10,11 @@ from itertools import accumulate
 
 from ..facts.colocation import groups
 from ..facts.intervals import merged
+from ..model.deadline import in_time, look
 from ..model.plan import Placement
 from ..model.problem import Buffer, BufferId, Problem
+
+LOOKING = "looking at the plan of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +44,17 @@ class LiveProfile:
         plain: dict[str, list[Buffer]] = defaultdict(list)
         shared: dict[str, list[Buffer]] = defaultdict(list)
         self._untimed: dict[str, int] = defaultdict(int)
-        for buffer in problem.buffers:
+        for buffer in in_time(problem.buffers, LOOKING, "buffer"):
             if buffer.size and buffer.id in self._where:
                 pool = self._where[buffer.id].pool
                 if buffer.live is None:
                     self._untimed[pool] += 1
                 else:
                     (shared if buffer.id in sharing else plain)[pool].append(buffer)
+        look(LOOKING)
         self._changes = {pool.name: _sums(plain[pool.name]) for pool in problem.pools}
         for name, buffers in shared.items():
+            look(LOOKING)
             for time, change in self._unions(buffers).items():
                 self._changes[name][time] += change
 
@@ -70,6 +75,7 @@ class LiveProfile:
 
     def steps(self, pool: str | None = None) -> list[tuple[int, int]]:
         """The bytes in use in the pool (None: in all pools together) from each time on at which they may change; the last are 0."""
+        look(LOOKING)
         changes: Mapping[int, int] = self._changes[pool] if pool is not None else _added(self._changes.values())
         times = sorted(changes)
         return list(zip(times, accumulate(changes[time] for time in times), strict=True))

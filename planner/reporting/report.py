@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from ..facts.constants import spell_out_constants
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
+from ..model.deadline import look
 from ..model.plan import Placement, Plan, PlanStatus, PoolUse
 from ..model.problem import Buffer, BufferId, Interval, Pool, Problem
-from .live_profile import Height, LiveProfile
+from .live_profile import LOOKING, Height, LiveProfile
 from .supports import Supports
 
 
@@ -94,6 +95,7 @@ def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
     """The report of a plan that is right: `verify(problem, plan)` finds nothing."""
     problem = spell_out_constants(as_chosen(problem, plan))
     profile = LiveProfile(problem, plan.placements)
+    look(LOOKING)
     uses = {use.name: use for use in plan.pools}
     causes = _Causes(plan, Supports(problem, plan.placements))
     return MemoryReport(

@@ -7,9 +7,11 @@ from math import lcm
 
 from ..facts.colocation import Group, groups
 from ..facts.intervals import merged
+from ..model.deadline import look, tick
 from ..model.plan import Placement
 from ..model.problem import Buffer, Pool, Problem
 from .levels import Levels
+from .live_profile import LOOKING
 
 
 class Supports:
@@ -42,6 +44,7 @@ class Supports:
         if not offset:
             return ()
         ends = {i: low + self._buffers[i].size for i, low in offset.items()}
+        look(LOOKING)
         levels = Levels([(i, end, merged(self._buffers[i].live or ())) for i, end in ends.items()])
         top = max(ends.values())
         todo = sorted(i for i, end in ends.items() if end == top)
@@ -49,6 +52,7 @@ class Supports:
         levels.leave_out(todo)
         asked: set[int] = set()
         while todo:
+            tick(LOOKING)
             here = todo.pop()
             group = self._group.get(here)
             if group is not None:

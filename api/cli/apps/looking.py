@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options, said
-from .parameters import Baseline, Format, Json, Plan, Problem, ProblemOrModel, ReportTables
+from .parameters import Baseline, Format, Json, LookLimit, Plan, Problem, ProblemOrModel, ReportTables
 
 
 def verify(
@@ -22,6 +22,7 @@ def verify(
         ),
     ] = None,
     baseline: Baseline = None,
+    time_limit: LookLimit = None,
     input_format: Format = None,
 ) -> None:
     """Check a plan or a sharing in exact integers.
@@ -29,10 +30,12 @@ def verify(
     Against its problem: every rule, and every claim. Exit code 1 if anything is wrong with it, or with its proof.
     """
     from ..commands.looking import verify as verify_command
+    from ..terminal.refusals import given_up_after
 
-    code = verify_command.run(
-        problem, plan, **said(context), baseline=baseline, proof=proof, as_json=as_json, input_format=input_format
-    )
+    with given_up_after(time_limit, as_json=as_json):
+        code = verify_command.run(
+            problem, plan, **said(context), baseline=baseline, proof=proof, as_json=as_json, input_format=input_format
+        )
     raise typer.Exit(code)
 
 
@@ -44,6 +47,7 @@ def report(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: a row for each memory, and one for all.")] = False,
     as_json: Json = False,
     baseline: Baseline = None,
+    time_limit: LookLimit = None,
     input_format: Format = None,
 ) -> None:
     """Show how a plan uses each memory.
@@ -52,11 +56,13 @@ def report(
     report, but exit code 1.
     """
     from ..commands.looking import report as report_command
+    from ..terminal.refusals import given_up_after
 
     shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
-    code = report_command.run(
-        problem, plan, shown, **said(context), baseline=baseline, as_json=as_json, input_format=input_format
-    )
+    with given_up_after(time_limit, as_json=as_json):
+        code = report_command.run(
+            problem, plan, shown, **said(context), baseline=baseline, as_json=as_json, input_format=input_format
+        )
     raise typer.Exit(code)
 
 
@@ -89,6 +95,7 @@ def draw(
     ] = "system",
     width: Annotated[int, typer.Option(min=640, max=4800, help="Of the picture, in pixels.")] = 1200,
     baseline: Baseline = None,
+    time_limit: LookLimit = None,
     input_format: Format = None,
 ) -> None:
     """Draw a plan.
@@ -99,6 +106,7 @@ def draw(
     from planner.drawing import Sheet, Theme
 
     from ..commands.looking import draw as draw_command
+    from ..terminal.refusals import given_up_after
 
     if profile and what == "convergence":
         raise typer.BadParameter("cannot be combined with --what convergence", param_hint="--profile")
@@ -106,7 +114,9 @@ def draw(
     if what != "map" and (compare is not None or out.lower().endswith(".html")):
         raise typer.BadParameter("--compare and .html are for memory maps", param_hint="--what")
     wanted = draw_command.Request(problem, plan, out, what, compare, Sheet(width, Theme(theme)), input_format)
-    raise typer.Exit(draw_command.run(wanted, **said(context), baseline=baseline))
+    with given_up_after(time_limit, as_json=False):
+        code = draw_command.run(wanted, **said(context), baseline=baseline)
+    raise typer.Exit(code)
 
 
 def inspect(

@@ -22,6 +22,12 @@ Baseline = Annotated[
     str | None,
     typer.Option("--baseline", metavar="OLD", help="The older plan, if the plan was made with --stability."),
 ]
+LookLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", min=0, help="Give up after so long, reading included; by default never."
+    ),
+]
 ReportTables = Annotated[
     Literal["full", "cadence"] | None,
     typer.Option("--report", help="Show these tables, in a pipe too: full, or the two that Cadence prints."),

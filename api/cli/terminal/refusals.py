@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import typer
 
-from planner.model.deadline import OutOfTime
+from planner.model.deadline import OutOfTime, time_limit
 from planner.model.errors import MAX_FINDINGS, Code, Finding, PlannerError
 
 from ..exit_codes import ExitCode
@@ -29,6 +29,13 @@ def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
     except PlannerError as error:
         report(error.findings, error.more, source, as_json=as_json)
         raise typer.Exit(ExitCode.UNKNOWN if isinstance(error, OutOfTime) else ExitCode.BAD_INPUT) from None
+
+
+@contextmanager
+def given_up_after(seconds: float | None, *, as_json: bool) -> Iterator[None]:
+    """What is done within ends soon after so many seconds, with 4; None: there is no limit."""
+    with refusing(None, as_json=as_json), time_limit(seconds):
+        yield
 
 
 def report(findings: tuple[Finding, ...], more: int, source: str | None, *, as_json: bool) -> None:

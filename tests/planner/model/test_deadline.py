@@ -14,11 +14,28 @@ from types import ModuleType
 import pytest
 
 from api.cli.invocation import invoke
-from planner import Buffer, Options, OutOfTime, Pool, Problem, plan, read_problem, share, sweep, time_limit
+from planner import (
+    Buffer,
+    Options,
+    OutOfTime,
+    Plan,
+    Pool,
+    Problem,
+    plan,
+    read_problem,
+    share,
+    sweep,
+    time_limit,
+    verify,
+    write_plan,
+    write_problem,
+)
+from planner.drawing import memory_map, svg
 from planner.model import deadline
 from planner.model.deadline import FINISH_SECONDS, GRACE_SECONDS, LOOK_EVERY, finish, in_time, look, tick
 from planner.planning.placing import solving as placing
 from planner.planning.sharing import solving as sharing
+from planner.reporting.report import memory_report
 from solvers.model.interruption import ASK_EVERY, interrupted_by, interruptible
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -153,6 +170,38 @@ def test_the_command_says_so_and_exits_with_4(tmp_path: Path, capfdbinary: pytes
     out, err = capfdbinary.readouterr()
     assert [each["code"] for each in json.loads(out)["errors"]] == ["out_of_time"]
     assert err == b""
+
+
+LOOKS: dict[str, Callable[[Problem, Plan], object]] = {
+    "verify": verify,
+    "draw": lambda problem, made: svg(memory_map(problem, made)),
+    "report": memory_report,
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_who_looks_at_a_plan_is_given_up_too(name: str) -> None:
+    made = plan(PROBLEM, Options(solver="greedy", time_limit=None, work_limit=0))
+    LOOKS[name](PROBLEM, made)
+    with pytest.raises(OutOfTime) as caught, time_limit(1, time.monotonic() - LONG_AGO):
+        LOOKS[name](PROBLEM, made)
+    assert "before there was an answer" in out_of_time(caught)
+
+
+@pytest.mark.parametrize("command", [["verify", "--json"], ["report", "--json"], ["draw", "-o", "-"]])
+def test_commands_that_look_at_plans_have_limits_of_their_own(
+    command: list[str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, made = tmp_path / "problem.json", tmp_path / "plan.json"
+    problem.write_bytes(write_problem(PROBLEM))
+    made.write_bytes(write_plan(plan(PROBLEM, Options(solver="greedy", time_limit=None, work_limit=0))))
+    name, *rest = command
+    asked = [name, str(problem), str(made), *rest, "--time-limit"]
+    assert invoke([*asked, "3600"]) == 0
+    capfdbinary.readouterr()
+    monkeypatch.setattr(deadline, "GRACE_SECONDS", 0.0)
+    assert invoke([*asked, "0"]) == 4
+    assert b"out_of_time" in b"".join(capfdbinary.readouterr())
 
 
 def modules() -> Iterator[Path]:
