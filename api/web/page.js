@@ -31,9 +31,21 @@ function show(sources) {
     comparison = new Comparison(...panes);
     workspace.prepend(comparison.root);
   }
-  if (panes.some((pane, i) => pane !== kept[i]) && matchMedia("(max-width: 780px)").matches) workspace.scrollIntoView();
+  const last = panes.at(-1);
+  if (last && last !== kept.at(-1)) {
+    bringUp(last);
+    for (const there of ["loaded", "refused"]) last.addEventListener(there, () => bringUp(last), { once: true });
+  }
   jobs.mark(panes.map((pane) => pane.source.id));
   address();
+}
+
+// What was asked for last comes into sight where all stands in one column: on a phone, or two plans in a narrow window.
+function bringUp(pane) {
+  if (!panes.includes(pane)) return;
+  const isPhone = matchMedia("(max-width: 780px)").matches;
+  if (panes.length === 2 && matchMedia("(max-width: 1180px)").matches) pane.root.scrollIntoView();
+  else if (isPhone) workspace.scrollIntoView();
 }
 
 // What is shown, in the browser's address.

@@ -77,6 +77,7 @@ export function seconds(value) {
 }
 
 export function percent(share) {
+  if (share >= 10) return `${grouped(Math.round(share * 100))} %`;
   return share === 0 ? "0 %" : share < 0.0001 ? "< 0.01 %" : `${(share * 100).toFixed(share < 0.1 ? 2 : 1)} %`;
 }
 

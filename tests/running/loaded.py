@@ -77,4 +77,4 @@ def _know_commands() -> None:
 
     for name in COMMANDS:
         with contextlib.suppress(Exception):  # one that lacks an argument, or whose file is not there
-            command_called(name).commands[name].make_context(name, ["a", "b"])
+            command_called(name).commands[name].make_context(name, ["random", "b"])

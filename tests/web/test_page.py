@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -53,6 +54,42 @@ def test_pointing_at_a_buffer_says_what_it_is(visiting: Visiting) -> None:
     expect(tip).to_be_hidden()
 
 
+def test_what_a_pointer_is_told_is_of_the_buffer_below_it_when_the_map_moves(visiting: Visiting) -> None:
+    page = visiting().open()
+    planned(page)
+    page.mouse.move(*point(page, 2.2, 50, RIGHT, TOP))
+    tip = page.locator(".tip strong")
+    expect(tip).to_be_hidden()
+    for key in ("+",) * 3 + ("ArrowDown",) * 5:
+        page.locator("canvas.over").press(key)
+    expect(tip).to_be_visible()
+    expect(tip).to_have_text("score")
+
+
+def test_names_do_not_run_into_each_other(visiting: Visiting) -> None:
+    page = visiting().open()
+    outer = {"id": "an outer buffer of a long name", "size": 64, "live": [[0, 40]]}
+    inner = [{"id": f"inner {i}", "size": 64, "live": [[6 * i, 6 * i + 6]]} for i in range(1, 6)]
+    inside = {"colocations": [{"buffer": each["id"], "base": outer["id"], "offset": 0} for each in inner]}
+    planned(page, {**THREE, "pools": [{"name": "arena"}], "buffers": [outer, *inner], "constraints": inside})
+    names = page.evaluate("""() => new Promise((done) => {
+      const names = [], draw = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y, room) {
+        if (this.textAlign === "left") names.push({ text, x, y, end: x + Math.min(this.measureText(text).width, room) });
+        draw.call(this, text, x, y, room);
+      };
+      document.querySelector("canvas.over").dispatchEvent(new KeyboardEvent("keydown", { key: "0" }));
+      requestAnimationFrame(() => requestAnimationFrame(() => {
+        CanvasRenderingContext2D.prototype.fillText = draw;
+        done(names);
+      }));
+    })""")
+    assert {each["text"] for each in names} >= {each["id"] for each in inner}
+    for one, other in combinations(names, 2):
+        is_beside = one["end"] <= other["x"] or other["end"] <= one["x"] or abs(one["y"] - other["y"]) > 10
+        assert is_beside, (one, other)
+
+
 def test_the_map_zooms_and_moves_and_comes_back(visiting: Visiting) -> None:
     page = visiting().open()
     planned(page)
@@ -60,7 +97,7 @@ def test_the_map_zooms_and_moves_and_comes_back(visiting: Visiting) -> None:
     whole = picture(page)
 
     def turn_the_wheel() -> None:
-        page.mouse.move(*point(page, 2.0, 50, RIGHT, TOP))
+        page.mouse.move(*point(page, 2.2, 50, RIGHT, TOP))
         page.mouse.wheel(0, -400)
 
     steps: dict[str, Callable[[], None]] = {
@@ -138,12 +175,24 @@ def test_a_cost_is_called_one_and_keeps_its_gap(visiting: Visiting) -> None:
     pools = [{"name": "fast", "size": 64, "rank": 0}, {"name": "slow", "rank": 1}]
     buffers = [{"id": i, "size": 48, "live": [[0, 2]], "accesses": 3 + i} for i in range(2)]
     planned(
-        page, {**THREE, "pools": pools, "buffers": buffers, "objective": {"terms": ["access_cost", "sum_of_peaks"]}}
+        page,
+        {
+            **THREE,
+            "name": "costly",
+            "pools": pools,
+            "buffers": buffers,
+            "objective": {"terms": ["access_cost", "sum_of_peaks"]},
+        },
     )
     figures = page.locator(".figures")
     expect(figures).to_contain_text("access cost (a cost)")
     expect(figures).to_contain_text("bound of it")
     expect(figures.locator("div", has_text="gap")).to_contain_text("0 %")
+    planned(page)
+    page.locator("#jobs li", has_text="costly").first.get_by_role("button", name="Compare").click()
+    rows = page.locator(".comparison tr")
+    expect(rows.filter(has_text="access cost (a cost)")).to_be_visible()
+    expect(rows.filter(has_text="gap").locator("td").nth(1)).to_have_text("0 %")
 
 
 def test_compared_maps_are_of_one_height(visiting: Visiting) -> None:
@@ -268,6 +317,8 @@ def test_why_nothing_fits_is_said(visiting: Visiting) -> None:
     plan_text(page, json.dumps(TOO_SMALL))
     expect(page.locator(".badge")).to_have_text("infeasible")
     expect(page.locator(".remark.bad")).to_contain_text("4 bytes too small")
+    expect(page.get_by_role("tab")).to_contain_text("needs 84 B, has 80 B")
+    expect(page.locator(".legend")).to_contain_text("bytes needed")
 
 
 def test_files_that_are_no_text_are_sent_as_they_are(visiting: Visiting, service: Served) -> None:
@@ -320,6 +371,8 @@ def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visitin
     theirs = page.locator(".pane").nth(1)
     expect(theirs.locator(".badge")).to_have_text("wrong")
     expect(theirs.locator(".remark.bad")).to_contain_text("no valid plan")
+    expect(theirs.locator(".figures")).to_contain_text("claimed peak")
+    expect(page.locator(".comparison")).to_contain_text("B: theirs.json (wrong)")
     verdict, map_ = theirs.locator(".remark.bad").bounding_box(), theirs.locator(".map").bounding_box()
     assert verdict is not None
     assert map_ is not None
@@ -327,7 +380,11 @@ def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visitin
     expect(page.locator("#jobs li").first).to_contain_text("rows.csv")
     for place in plan["placements"]:
         place["id"] = f"other {place['id']}"
+    page.set_viewport_size({"width": 1000, "height": 700})
     drop("another.json", json.dumps(plan))
+    expect(theirs.locator(".error")).to_be_in_viewport()
+    expect(theirs.locator(".figures")).to_be_hidden()
+    expect(page.locator(".comparison")).to_be_hidden()
     expect(theirs.locator(".badge")).to_have_text("refused")
     expect(theirs.locator(".error")).to_contain_text(
         "This is a plan of another problem: buffer 'other a' is not in the problem."

@@ -72,6 +72,9 @@ class Layer {
     this.time = Float64Array.from(profile.time, Number);
     this.used = Float64Array.from(profile.bytes, Number);
     this.top = Number(pool.top);
+    // Of a pool into which nothing was put: what is needed there at most, and whether that is too much.
+    this.needed = this.count ? 0 : this.used.reduce((most, each) => Math.max(most, each), 0);
+    this.isShort = pool.size !== null && this.needed > Number(pool.size);
     // The largest first: what is small is painted over it, and labels can stop where there is no room for any.
     const area = Float64Array.from(this.left, (left, box) => (this.right[box] - left) * (this.high[box] - this.low[box]));
     this.order = Uint32Array.from(area, (_, box) => box).sort((a, b) => area[b] - area[a] || a - b);

@@ -126,28 +126,45 @@ export class MapPainter {
   }
 
   // Names of boxes with room for them; one that goes on to the left has its name where it begins to be seen.
+  // The smallest come first, which lie over larger ones: names of these end before them. A name covers the line below it.
   #labels(data, layer) {
-    const { context, view, colours, inside } = this;
-    const ids = data.document.buffers.id;
+    const { context, colours } = this;
+    const taken = [];
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    for (const { box, x, y, width } of this.#rooms(layer).reverse()) {
+      const beside = taken.filter((other) => Math.abs(other.y - y) < LABEL.height && other.end > x).map((other) => other.x);
+      const room = Math.min(width, ...beside.map((begin) => begin - x)) - 8;
+      if (room < LABEL.width - 8) continue;
+      const shown = shortName(visible(data.document.buffers.id[layer.buffer[box]]), Math.floor(room / LABEL.letter));
+      const end = x + 4 + Math.min(context.measureText(shown).width, room + 2);
+      context.globalAlpha = 0.8;
+      context.fillStyle = colours.boxes[layer.colour[box]];
+      context.fillRect(x + 3, y - 6, end - x - 2, 12);
+      context.globalAlpha = 1;
+      context.fillStyle = colours.ink;
+      context.fillText(shown, x + 4, y, room + 2);
+      taken.push({ x, y, end });
+    }
+  }
+
+  // Where names may stand, the largest boxes first.
+  #rooms(layer) {
+    const { view, inside } = this;
     const perTime = inside.width / (view.right - view.left);
     const perByte = inside.height / (view.high - view.low);
     const least = (LABEL.width * LABEL.height) / perTime / perByte;
-    context.fillStyle = colours.ink;
-    context.textAlign = "left";
-    context.textBaseline = "middle";
-    let drawn = 0;
-    for (let box = 0; box < layer.count && drawn < LABELS; box += 1) {
+    const rooms = [];
+    for (let box = 0; box < layer.count && rooms.length < LABELS; box += 1) {
       const [left, right] = [Math.max(layer.left[box], view.left), Math.min(layer.right[box], view.right)];
       const [low, high] = [Math.max(layer.low[box], view.low), Math.min(layer.high[box], view.high)];
       if ((layer.right[box] - layer.left[box]) * (layer.high[box] - layer.low[box]) < least) break;
       const width = (right - left) * perTime;
       const height = (high - low) * perByte;
       if (width < LABEL.width || height < LABEL.height) continue;
-      const room = Math.floor((width - 8) / LABEL.letter);
-      const said = visible(ids[layer.buffer[box]]);
-      context.fillText(shortName(said, room), this.x(left) + 4, this.y(high) + Math.min(height / 2, 9), width - 6);
-      drawn += 1;
+      rooms.push({ box, x: this.x(left), y: this.y(high) + Math.min(height / 2, 9), width });
     }
+    return rooms;
   }
 
   // A step at each change; those within one column of pixels become one stroke from the least to the most.
@@ -179,10 +196,22 @@ export class MapPainter {
       context.lineTo(x, this.y(last));
       before = last;
     }
-    context.lineTo(this.x(Math.min(view.right, time[time.length - 1])), this.y(before));
+    const end = this.x(Math.min(view.right, time[time.length - 1]));
+    context.lineTo(end, this.y(before));
     context.stroke();
+    if (!layer.count) this.#fillNeeded(end);
     context.globalAlpha = 1;
     context.lineWidth = 1;
+  }
+
+  // Where nothing fits there are no boxes: what is needed is an area below its line, against the end of the pool.
+  #fillNeeded(end) {
+    const { context, colours } = this;
+    context.lineTo(end, this.y(0));
+    context.lineTo(this.x(0), this.y(0));
+    context.globalAlpha = 0.35;
+    context.fillStyle = colours.soft;
+    context.fill();
   }
 
   #limits(layer) {

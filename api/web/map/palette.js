@@ -17,11 +17,14 @@ export function palette() {
   const field = channels(found.field);
   found.fieldPixel = pixel(field);
   found.boxPixels = new Uint32Array(COLOURS * SHADES);
+  found.boxes = []; // the same, as CSS writes them
   for (let colour = 0; colour < COLOURS; colour += 1) {
     found.kinds.push(read(`k${colour}`));
     const full = channels(found.kinds[colour]);
     OPACITY.forEach((share, shade) => {
-      found.boxPixels[colour * SHADES + shade] = pixel(full.map((c, i) => Math.round(c * share + field[i] * (1 - share))));
+      const mixed = full.map((c, i) => Math.round(c * share + field[i] * (1 - share)));
+      found.boxPixels[colour * SHADES + shade] = pixel(mixed);
+      found.boxes[colour * SHADES + shade] = `rgb(${mixed})`;
     });
   }
   probe.remove();

@@ -31,6 +31,7 @@ export class MapView extends EventTarget {
     this.painter = new MapPainter(this.base);
     this.window = new MapWindow(1, 1);
     this.hovered = null;
+    this.pointer = null; // the last event of a mouse that rests on the map
     this.chosen = null;
     this.fingers = new Map(); // pressed pointers, by their ids: where each was last
     this.#listen();
@@ -87,7 +88,10 @@ export class MapView extends EventTarget {
     over.addEventListener("pointermove", (event) => this.#point(event));
     over.addEventListener("pointerup", (event) => this.#release(event));
     over.addEventListener("pointercancel", (event) => this.#release(event));
-    over.addEventListener("pointerleave", () => this.#hover(null));
+    over.addEventListener("pointerleave", () => {
+      this.pointer = null;
+      this.#hover(null);
+    });
     over.addEventListener("dblclick", () => this.chosen !== null && this.goTo(this.chosen));
     over.addEventListener("keydown", (event) => this.#key(event));
   }
@@ -113,6 +117,7 @@ export class MapView extends EventTarget {
     if (!this.layer || !this.painter.image) return;
     this.colours ??= palette();
     this.painter.draw(this.data, this.layer, this.window.now, this.colours);
+    if (this.pointer && !this.dragged) this.#hover(this.#boxAt(this.pointer), this.pointer); // the map moved below it
     this.#drawOver();
   }
 
@@ -180,7 +185,8 @@ export class MapView extends EventTarget {
       this.window.move(-x / painter.inside.width, y / painter.inside.height);
       return;
     }
-    if (event.pointerType === "mouse" || !before) this.#hover(this.#boxAt(event), event);
+    this.pointer = event.pointerType === "mouse" ? event : null;
+    if (this.pointer || !before) this.#hover(this.#boxAt(event), event);
   }
 
   #boxAt(event) {

@@ -1,6 +1,7 @@
 // Two plans side by side: their figures in one table, and maps that move together.
 
-import { bytes, element, grouped, name, percent, seconds, visible } from "../text.js";
+import { bytes, countsBytes, element, grouped, name, percent, seconds, visible } from "../text.js";
+import { gapOf, termName } from "./figures.js";
 
 export class Comparison {
   constructor(first, second) {
@@ -19,6 +20,7 @@ export class Comparison {
       pane.maps.addEventListener("pool", () => this.#match(pane.maps, other.maps), { signal });
       pane.addEventListener("map", () => this.#level(), { signal });
       pane.addEventListener("loaded", () => this.#show(), { signal });
+      pane.addEventListener("refused", () => (this.root.hidden = true), { signal });
     }
     this.#level();
     this.#show();
@@ -49,12 +51,16 @@ export class Comparison {
   #show() {
     const plans = this.panes.map((pane) => pane.plan);
     const rows = [
+      ...costs(plans),
       ["peak", plans.map((plan) => plan?.peak ?? null), bytes],
       ["bound", plans.map((plan) => plan?.bound ?? null), bytes],
-      ["gap", plans.map((plan) => plan?.gap ?? null), percent],
+      ["gap", plans.map((plan) => plan && (aim(plan) ? gapOf(aim(plan)) : plan.gap)), percent],
       ["time", plans.map((plan) => plan?.run.seconds ?? null), seconds],
     ];
-    const heads = this.panes.map((pane) => element("th", { scope: "col" }, `${pane.letter}: `, name(pane.title)));
+    const heads = this.panes.map((pane) => {
+      const said = pane.isWrong ? " (wrong)" : "";
+      return element("th", { scope: "col" }, `${pane.letter}: `, name(pane.title), said);
+    });
     const head = element("tr", {}, element("td"), ...heads, element("th", { scope: "col" }, "difference"));
     const solvers = plans.map((plan) => element("td", {}, plan ? visible(plan.solver ?? "–") : "–"));
     const by = element("tr", {}, element("th", { scope: "row" }, "solver"), ...solvers, element("td"));
@@ -76,6 +82,25 @@ export class Comparison {
     const said = both.length ? `${grouped(moved)} of ${grouped(both.length)} lie elsewhere` : "none in common";
     return [element("tr", {}, element("th", { scope: "row" }, "buffers"), element("td", { colSpan: 3 }, said))];
   }
+}
+
+// What a plan minimised first, where that is not its memory.
+function aim(plan) {
+  const [first] = plan.objective.terms;
+  return first.name === "sum_of_peaks" ? null : first;
+}
+
+// Rows of the costs that either plan minimised first.
+function costs(plans) {
+  const terms = new Set(plans.map((plan) => plan && aim(plan)?.name).filter(Boolean));
+  return [...terms].flatMap((term) => {
+    const both = plans.map((plan) => plan?.objective.terms.find((each) => each.name === term));
+    const shown = countsBytes(term) ? bytes : grouped;
+    return [
+      [termName(term), both.map((each) => each?.value ?? null), shown],
+      ["bound of it", both.map((each) => each?.bound ?? null), shown],
+    ];
+  });
 }
 
 function difference([first, second], shown) {

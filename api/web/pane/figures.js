@@ -5,6 +5,7 @@ import { countsBytes, element, exactBytes, grouped, name, percent, plural, secon
 // What is best of jobs whose answer is more than a plan; of a frontier that is a curve.
 const NAMED = new Map([["frontier", ""], ["sweep", "smallest size"], ["nested", "peak"], ["shapes", "peak"]]);
 const LISTED = 40; // buffers
+const CLAIMS = new Set(["peak", "bound", "gap"]); // what a plan says of itself, and may not be so
 
 // Terms and values side by side.
 // `more`: of what is chosen among several plans.
@@ -39,17 +40,28 @@ export function figures(job, plan, map, more = []) {
     if (plan.solver) rows.push(["solver", visible(plan.solver)]);
     rows.push(["time", seconds(plan.run.seconds)]);
   }
+  if (map?.document.wrong_count) for (const row of rows) if (CLAIMS.has(row[0])) row[0] = `claimed ${row[0]}`;
   return rows.map(([term, value]) => element("div", {}, element("dt", {}, term), element("dd", {}, value)));
 }
 
 // What was minimised where that is not memory alone: each term, and how far the first may be from the least there can be.
 function costs(terms) {
-  const rows = terms.map(({ name: term, value }) => [`${words(term)}${countsBytes(term) ? "" : " (a cost)"}`, amount(term, value)]);
-  const [{ name: term, value, bound }] = terms;
-  rows.splice(1, 0, ["bound of it", amount(term, bound)]);
-  const isKnown = value !== null && bound !== null && (bound > 0 || value === 0);
-  rows.splice(2, 0, ["gap", isKnown ? percent(value === bound ? 0 : value / bound - 1) : "–"]);
+  const rows = terms.map(({ name: term, value }) => [termName(term), amount(term, value)]);
+  const [{ name: term, bound }] = terms;
+  const gap = gapOf(terms[0]);
+  rows.splice(1, 0, ["bound of it", amount(term, bound)], ["gap", gap === null ? "–" : percent(gap)]);
   return rows;
+}
+
+// How a term of an objective is called where it is counted.
+export function termName(term) {
+  return `${words(term)}${countsBytes(term) ? "" : " (a cost)"}`;
+}
+
+// How far a term may be from the least there can be, as a share; null where that is not known.
+export function gapOf({ value, bound }) {
+  if (value === null || bound === null || (bound === 0 && value > 0)) return null;
+  return value === bound ? 0 : value / bound - 1;
 }
 
 function amount(term, value) {

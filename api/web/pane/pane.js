@@ -55,6 +55,11 @@ export class Pane extends EventTarget {
     return this.maps.data;
   }
 
+  // Is what it shows no plan of its problem?
+  get isWrong() {
+    return Boolean(this.data?.document.wrong_count);
+  }
+
   get title() {
     return this.source.name ?? this.job?.name ?? this.data?.document.problem ?? "unnamed";
   }
@@ -264,7 +269,8 @@ export class Pane extends EventTarget {
   // What the maps show, with the title and the figures above.
   #png() {
     const figures = [...this.figures.children].slice(0, 6).map((each) => [...each.children].map((part) => part.textContent).join(" "));
-    return this.maps.picture([visible(this.title), figures.join(PART)]);
+    const title = `${visible(this.title)}${this.isWrong ? " (no valid plan of its problem)" : ""}`;
+    return this.maps.picture([title, figures.join(PART)]);
   }
 
   #show() {
@@ -278,6 +284,7 @@ export class Pane extends EventTarget {
     const hasPicture = data !== null && !this.maps.root.hidden;
     const isThere = !this.#isMapped && this.parts === null && job.links.plan !== null;
     this.savers.forEach((each, i) => (each.hidden = i ? !hasPicture : !this.#hasPlans || (data === null && !isThere)));
+    this.figures.hidden = Boolean(this.isRefused);
     this.figures.replaceChildren(...figures(job, plan, data, this.parts?.figures() ?? []));
     this.convergence.root.hidden = this.parts !== null || !this.convergence.isTelling;
     this.wholeSavers.forEach((each, i) => (each.hidden = !this.parts.points.length || (i > 0 && job.finished === null)));
@@ -286,9 +293,9 @@ export class Pane extends EventTarget {
 
   // In one word: what is wrong with a plan counts for more than what it says of itself.
   #state() {
-    const { job, plan, data } = this;
+    const { job, plan } = this;
     if (this.isRefused) return "refused";
-    if (data?.document.wrong_count) return "wrong";
+    if (this.isWrong) return "wrong";
     if (job !== null && !(job.state === "succeeded" && job.status)) return job.state;
     if (this.parts) return job.status;
     return plan?.status ?? job?.status ?? "reading";
@@ -319,7 +326,10 @@ export class Pane extends EventTarget {
   #fail(error) {
     if (!(error instanceof Refused)) console.error(error);
     this.isRefused = this.plan === null && this.job === null;
-    if (this.isRefused) this.#show();
+    if (this.isRefused) {
+      this.#show();
+      this.dispatchEvent(new Event("refused"));
+    }
     showError(this.error, this.source.explained?.(error) ?? error);
   }
 }

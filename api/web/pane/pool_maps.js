@@ -50,8 +50,8 @@ export class PoolMaps extends EventTarget {
     this.data = data;
     const pools = data.layers.map((layer) => layer.pool);
     this.tabs.replaceChildren(...pools.map((pool) => this.#tab(pool)));
-    this.root.hidden = !data.layers.some((layer) => layer.count);
-    const fullest = data.layers.find((layer) => layer.count) ?? data.layers[0];
+    this.root.hidden = !data.layers.some((layer) => layer.count || layer.needed);
+    const fullest = data.layers.find((layer) => layer.count) ?? data.layers.find((layer) => layer.isShort) ?? data.layers[0];
     this.select(pools.some((pool) => pool.name === this.pool) ? this.pool : fullest.pool.name);
   }
 
@@ -66,6 +66,7 @@ export class PoolMaps extends EventTarget {
       tab.tabIndex = isIt ? 0 : -1;
     }
     this.view.show(this.data, layer, layer.top);
+    this.chosen.hidden = !layer.count;
     this.legend.replaceChildren(...this.#legend(layer));
   }
 
@@ -91,7 +92,8 @@ export class PoolMaps extends EventTarget {
   }
 
   #tab(pool) {
-    const use = pool.peak === null ? "empty" : `${bytes(pool.peak)}${pool.size === null ? "" : ` of ${bytes(pool.size)}`}`;
+    const { needed } = this.data.layers.find((layer) => layer.pool === pool);
+    const use = needed ? `needs ${bytes(needed)}${pool.size === null ? "" : `, has ${bytes(pool.size)}`}` : pool.peak === null ? "empty" : `${bytes(pool.peak)}${pool.size === null ? "" : ` of ${bytes(pool.size)}`}`;
     const tab = element("button", { type: "button", role: "tab", tabIndex: -1 }, name(pool.name), " ", element("small", {}, use));
     tab.pool = pool.name;
     tab.addEventListener("click", () => this.#choose(pool.name));
@@ -111,7 +113,7 @@ export class PoolMaps extends EventTarget {
   #legend(layer) {
     const { kinds } = this.data.document;
     const entry = (mark, text) => element("span", {}, element("i", { className: mark }), text);
-    const lines = [entry("line live", "bytes in use")];
+    const lines = [entry("line live", layer.needed ? "bytes needed" : "bytes in use")];
     if (Number(layer.pool.bound)) lines.push(entry("line bound", `proven bound ${bytes(layer.pool.bound)}`));
     if (layer.pool.size !== null) lines.push(entry("line end", `end of the pool ${bytes(layer.pool.size)}`));
     if (!kinds.some((kind) => kind.name !== null)) return lines;
