@@ -18,9 +18,10 @@ export function visible(text) {
 }
 
 // A name in so many letters: cut at the front, or, where that leaves none of its numbers whole, so that its last one is there. So neighbours can be told apart.
+// Numbers that stand behind a letter (Conv2D, V3) count where there are no others.
 export function shortName(name, room) {
   if (name.length <= room) return name;
-  const last = [...name.matchAll(/\d+/g)].pop();
+  const last = [...name.matchAll(/(?<![A-Za-z0-9])\d+/g)].pop() ?? [...name.matchAll(/\d+/g)].pop();
   const from = name.length - room + 1;
   if (last === undefined || last.index >= from) return `…${name.slice(from)}`;
   const stop = last.index + last[0].length;

@@ -109,9 +109,12 @@ def cut(said: str, width: float, size: float = 6.9, *, is_name: bool = False) ->
 
 
 def short_name(name: str, room: int) -> str:
-    """A name that is longer than so many letters (two at least), cut at the front; if that leaves none of its numbers whole, so that its last one is there."""
+    """A name that is longer than so many letters (two at least), cut at the front; if that leaves none of its numbers whole, so that its last one is there.
+
+    Numbers that stand behind a letter (Conv2D, V3) count where there are no others.
+    """
     end = name[1 - room :]
-    numbers = [*re.finditer(r"\d+", name)]
+    numbers = [*re.finditer(r"(?<![A-Za-z0-9])\d+", name)] or [*re.finditer(r"\d+", name)]
     if not numbers or numbers[-1].start() >= len(name) - len(end):
         return f"…{end}"
     last = numbers[-1].end()

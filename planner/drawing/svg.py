@@ -191,7 +191,8 @@ def live_words(drawn: MemoryMap) -> str:
 
 def _why_empty(said: str, sheet: Sheet) -> Iterator[str]:
     """Between the figures and the first pool, in as many lines as it takes."""
-    for i, each in enumerate(textwrap.wrap(printable(said[:LONGEST_REASON]), max(int(sheet.inside / 7), 20))):
+    whole = said if len(said) <= LONGEST_REASON else f"{said[: LONGEST_REASON - 1]}…"
+    for i, each in enumerate(textwrap.wrap(printable(whole), max(int(sheet.inside / 7), 20))):
         yield text(LEFT, HEAD + 6 + 18 * i, each, "wrong")
 
 
@@ -203,7 +204,8 @@ def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str])
     entries = [*live, ("bound", "proven bound"), *more]
     if any(pool.size is not None for pool in drawn.pools):
         entries.append(("end", "end of the pool"))
-    if len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,)):
+    has_kinds = len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,))
+    if has_kinds and any(pool.boxes for pool in drawn.pools):
         for number_, kind in list(enumerate(drawn.kinds))[:MOST_KINDS]:
             entries.append((f"k{colour_of(number_, drawn.kinds)}", "no kind" if kind is None else cut(kind, 160)))
     x, row, parts = float(LEFT), 0, []

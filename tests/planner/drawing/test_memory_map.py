@@ -130,4 +130,6 @@ def test_of_a_name_that_has_no_room_its_end_is_left_and_its_last_number(room: in
 def test_names_without_a_number_at_their_ends() -> None:
     assert cut("a_long_name_of_a_layer", 8, 1, is_name=True) == "…a_layer"
     assert cut("conv_1/activation", 8, 1, is_name=True) == "conv_1/…"
+    assert cut("net/conv2d_4/FusedBatchNormV3", 8, 1, is_name=True) == "…nv2d_4…"
+    assert cut("net/conv2/activation", 8, 1, is_name=True) == "…/conv2…"
     assert cut("conv_block_17/Relu", 12, 1) == "conv_block_…"

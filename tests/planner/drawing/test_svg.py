@@ -179,6 +179,11 @@ def test_a_problem_without_buffers_and_one_without_a_plan_are_drawn() -> None:
     assert heights[why] < heights["arena"], "above the field, where nothing crosses it"
     assert "bytes needed" in heights
     assert b'class="live"' in picture, "how much is needed when, beside the end of the pool"
+    many = tuple(Buffer(f"{i}" * 300, 70, live=((0, 1),), kind=kind) for i, kind in enumerate(["input", "output"] * 3))
+    kinds = Problem(many)
+    words = [text.text or "" for text in parts(drawn(replace(kinds, pools=(Pool("arena", 100),))), "text")]
+    assert not {"input", "output"} & {*words}, "what is not drawn is not explained"
+    assert any(word.endswith("…") for word in words)
 
 
 def test_numbers_beyond_any_screen_are_drawn() -> None:
