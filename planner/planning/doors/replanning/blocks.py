@@ -62,8 +62,10 @@ class InPool(NamedTuple):
     columns: Columns
     order: Ints
     """Of these blocks: what is fixed, and then by the offsets that they had, of equal ones the larger first."""
+    is_single: bool
+    """True if each is one buffer, and no two may share addresses at one time."""
     is_plain: bool
-    """True if nothing is in their way but each other, and each is one buffer."""
+    """True if nothing is in their way besides."""
     is_alike: bool
     """True if they are of one alignment, too."""
 
@@ -189,11 +191,14 @@ class Blocks:
             conflicts=_of_these(new_part, self.conflicts),
             exclusions=_of_these(new_part, self.exclusions),
         )
-        is_plain = not (pool.reserved or pinned or self.groups or len(columns.exclusions))
+        is_single = not (self.groups or len(columns.exclusions))
+        is_plain = is_single and not (pool.reserved or pinned or lowest.any())
         order = self._order(blocks, pinned)
         is_alike = is_plain and bool((modulus == modulus[:1]).all())
         height = self.height[blocks]
-        return InPool(p, pool, blocks, height, parts, inside, lives.sections, columns, order, is_plain, is_alike)
+        return InPool(
+            p, pool, blocks, height, parts, inside, lives.sections, columns, order, is_single, is_plain, is_alike
+        )
 
     def _limits(self, pool: Pool, blocks: Ints, new_block: Ints, modulus: Ints) -> tuple[Ints, Ints, list[int]] | None:
         """The least and the greatest base of each block, and which are fixed. None: something fits nowhere."""

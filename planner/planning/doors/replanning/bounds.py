@@ -22,6 +22,8 @@ class Bounds:
     def __init__(self, blocks: Blocks, before: Sequence[PlanCertificate]) -> None:
         self._blocks, self._before = blocks, before
         self._places: Places | None = None
+        self._sections: list[int] = []
+        """Of the pool that was looked at last: where more may be proven than what is live."""
 
     def of_all(self) -> PlanCertificate | None:
         """Of the sum of all pools' peaks, where blocks may be in several: what lives at the busiest time."""
@@ -51,25 +53,30 @@ class Bounds:
         grain = int(np.gcd.reduce(here.columns.modulus))
         padding = -size % grain
         section = self._busiest(here, size + padding)
-        found = [] if section is None else [self._measured(here, section)]
+        sections = [] if section is None else [section]
+        found: list[PlanCertificate] = []
         for old in self._before:
             if old.pool != name:
                 continue
             if old.proof is Proof.LIVE_TOGETHER and old.time is not None and not here.is_alike:
                 there = int(np.searchsorted(blocks.lives.times, old.time, side="right")) - 1
                 if 0 <= there < blocks.lives.sections and there != section:
-                    found.append(self._measured(here, there))
+                    sections.append(there)
             elif old.proof is Proof.CONFLICT_CLIQUE:
                 found += self._clique(old)
+        found += [self._stacked(here, each) if here.is_single else self._measured(here, each) for each in sections]
+        self._sections = [] if here.is_plain or not here.is_single else sections
         return max(found, key=lambda each: each.value, default=PlanCertificate(Proof.SINGLE_BLOCK, 0, name))
 
     def above(self, here: InPool, block: int, end: int) -> Iterator[PlanCertificate]:
-        """Others, where a block reaches higher: it is fixed there, or what lives with it takes so much."""
+        """Others, where a block reaches higher: it is fixed there, or what lives at the same times takes so much beside what is in its way."""
         blocks = self._blocks
         parts = here.parts[here.columns.part_block == block]
         if here.columns.lowest[block] == here.columns.highest[block]:
             ids = (blocks.ids[int(parts[0])],)
             yield PlanCertificate(Proof.SINGLE_BLOCK, end, here.pool.name, buffers=ids)
+        for section in reversed(self._sections):
+            yield self._measured(here, section)
         if here.is_alike or not here.sections:
             return
         columns = here.columns
@@ -82,12 +89,17 @@ class Bounds:
         for k in np.flatnonzero(columns.part_block[columns.rect_part] == block).tolist():
             lives[int(columns.rect_start[k]) : int(columns.rect_end[k])] = True
         if lives.any():
-            yield self._measured(here, int(np.argmax(np.where(lives, load, -1))))
+            section = int(np.argmax(np.where(lives, load, -1)))
+            if section not in self._sections:
+                yield self._stacked(here, section) if here.is_plain else self._measured(here, section)
 
     def _measured(self, here: InPool, section: int) -> PlanCertificate:
         live = self._apart(self._live(here, section))
-        if not here.is_plain or here.columns.lowest.any():
-            return self._at(here, section, least_height(self._known_places(), here.pool.name, live.tolist()), live)
+        return self._at(here, section, least_height(self._known_places(), here.pool.name, live.tolist()), live)
+
+    def _stacked(self, here: InPool, section: int) -> PlanCertificate:
+        """Of single buffers: one on top of the other, as if nothing were in their way."""
+        live = self._live(here, section)
         size = self._blocks.known.size[live]
         padding = -size % np.gcd.reduce(here.columns.modulus[np.searchsorted(here.parts, live)])
         return self._at(here, section, int(size.sum() + padding.sum() - padding.max()), live)

@@ -77,8 +77,10 @@ def _placed(here: InPool, least: PlanCertificate, bounds: Bounds | None) -> tupl
         top = int(end.max())
         if not attempt and bounds is not None and top > least.value:
             highest = int(np.argmax(end))
-            others = bounds.above(here, highest, top)
-            least = max((least, *others), key=lambda each: each.value)
+            for other in bounds.above(here, highest, top):
+                least = max(least, other, key=lambda each: each.value)
+                if least.value == top:
+                    break
         if top <= least.value:
             return offset, least, PLACING
         lowest = top if lowest is None else min(lowest, top)
