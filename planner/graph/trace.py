@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..checks.report import Place, Report, quoted
 from ..facts.intervals import merged
@@ -139,17 +139,9 @@ class Trace:
             self._end(held)
 
     def problem(self, pools: Sequence[Pool], name: str | None) -> Problem:
-        """Where to put it all."""
+        """Where to put it all. What is known of a buffer goes once it is in the problem."""
         buffers = tuple(
-            Buffer(
-                key,
-                buffer.size,
-                buffer.alignment,
-                merged(self._live.get(key, ())),
-                buffer.pools,
-                kind=buffer.kind,
-            )
-            for key, buffer in self._buffers.items()
+            replace(self._buffers.pop(key), live=merged(self._live.pop(key, ()))) for key in [*self._buffers]
         )
         ties = tuple(Colocation(key, base, offset) for key, (base, offset) in self._bases.items())
         return Problem(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,8 +39,8 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of all heap simulator traces, one after the other; buffers of each colour are in a memory of their own."""
     assignment = _assignment(message(source.data))
     logical: dict[int, _Logical] = {}
-    traces: list[tuple[Place, list[_Event]]] = []
-    most, events = ENTRIES + len(source.data) // BYTES_AN_ENTRY, 0
+    traces: list[Part] = []
+    most = ENTRIES + len(source.data) // BYTES_AN_ENTRY
     for field in assignment.fields():
         if field.number == 1:
             place: Place = ("logical_buffers", len(logical))
@@ -49,16 +49,18 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
                 raise bad_input(Code.DUPLICATE_ID, place, f"there is another logical buffer {id_}")
             logical[id_] = found
         elif field.number == 4:
-            at: Place = ("heap_simulator_traces", len(traces))
-            traces.append((at, [*islice(_events(field.part), most - len(logical) - events + 1)]))
-            events += len(traces[-1][1])
-        if len(logical) + len(traces) + events > most:
-            text = f"byte {field.at}: more buffers and events than a file of this length should have"
-            raise bad_input(Code.TOO_LARGE, ("bytes", field.at), text)
+            traces.append(field.part)
+        _require_few(len(logical) + len(traces), most, field.at)
     if not traces:
         text = "there is no heap simulator trace in it, so that nobody knows what is needed when"
         raise bad_input(Code.MISSING_FIELD, ("heap_simulator_traces",), text)
-    return sound_as_read(_problem(logical, traces)), ()
+    return sound_as_read(_problem(logical, traces, most)), ()
+
+
+def _require_few(count: int, most: int, at: int) -> None:
+    if count > most:
+        text = f"byte {at}: more buffers and events than a file of this length should have"
+        raise bad_input(Code.TOO_LARGE, ("bytes", at), text)
 
 
 def _assignment(whole: Part) -> Part:
@@ -116,11 +118,12 @@ def _events(part: Part) -> Iterator[_Event]:
         yield _Event(kind, buffer, shared)
 
 
-def _problem(logical: dict[int, _Logical], traces: list[tuple[Place, list[_Event]]]) -> Problem:
+def _problem(logical: dict[int, _Logical], traces: list[Part], most: int) -> Problem:
     simulated = _Simulated(logical)
-    for at, events in traces:
-        simulated.run(at, events)
-    traces.clear()
+    count = len(logical) + len(traces)
+    for number, part in enumerate(traces):
+        count += simulated.run(("heap_simulator_traces", number), islice(_events(part), most - count + 1))
+        _require_few(count, most, part.start)
     simulated.report.raise_if_any()
     live = simulated.live
     names = _names(logical, live)
@@ -150,14 +153,17 @@ class _Simulated:
         """Whose memory a buffer took over."""
         self.report = Report()
 
-    def run(self, at: Place, events: list[_Event]) -> None:
-        """One trace."""
-        for i, event in enumerate(events):
-            self._take(event, (*at, "events", i))
+    def run(self, at: Place, events: Iterable[_Event]) -> int:
+        """One trace, each event of which is read when it is its turn. Answers with how many there are."""
+        count = 0
+        for event in events:
+            self._take(event, (*at, "events", count))
             self._step += 1
+            count += 1
         for id_ in list(self._begun):
             self._end(id_)
         self._step += 1
+        return count
 
     def _take(self, event: _Event, place: Place) -> None:
         if event.buffer not in self._logical or (event.kind == SHARE and event.shared not in self._logical):

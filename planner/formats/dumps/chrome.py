@@ -34,7 +34,8 @@ class _Bar(NamedTuple):
     """None: to the end."""
     pool: str
     hint: int | None
-    place: Place
+    at: int
+    """Among the events."""
     alignment: int = 1
 
 
@@ -51,7 +52,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     if not bars:
         text = f"there is no bar with a size, and no event {MEMORY}, in it"
         raise bad_input(Code.MISSING_FIELD, at, text)
-    problem = _problem(bars, report)
+    problem = _problem(bars, at, report)
     report.raise_if_any()
     return sound_as_read(problem), ()
 
@@ -74,7 +75,7 @@ def _bars(events: list[Any], at: Place, report: Report) -> list[_Bar]:
             if not isinstance(name, str) or not name:
                 report.add(Code.MISSING_FIELD, (*place, "name"), "a buffer has a name")
             else:
-                found.append(_Bar(name, size, start, start + max(length, 0), str(pool), hint, place, alignment))
+                found.append(_Bar(name, size, start, start + max(length, 0), str(pool), hint, i, alignment))
         elif name == MEMORY and "Bytes" in said:
             amount, address = said["Bytes"], said.get("Addr")
             if type(amount) is not int or abs(amount) > MAX_ADDRESS:
@@ -92,13 +93,14 @@ def _bars(events: list[Any], at: Place, report: Report) -> list[_Bar]:
                 )
             else:
                 count += 1
-                held[key] = _Bar(str(count), amount, start, None, pool, None, place)
+                held[key] = _Bar(str(count), amount, start, None, pool, None, i)
         if report.is_full:
             break
     return [*found, *held.values()]
 
 
-def _problem(bars: list[_Bar], report: Report) -> Problem:
+def _problem(bars: list[_Bar], at: Place, report: Report) -> Problem:
+    """What has been made something of goes."""
     times = sorted({time for bar in bars for time in (bar.start, bar.end) if time is not None})
     whole = all(float(time).is_integer() for time in times)
     last = times[-1] + 1
@@ -110,19 +112,21 @@ def _problem(bars: list[_Bar], report: Report) -> Problem:
     live: dict[str, list[tuple[int, int]]] = {}
     for bar in in_time(bars, "reading", "bar"):
         known = first.setdefault(bar.id, bar)
-        if known._replace(start=bar.start, end=bar.end, place=bar.place) != bar:
+        if known._replace(start=bar.start, end=bar.end, at=bar.at) != bar:
             text = f"{quoted(bar.id)} was another buffer before: of another size, or in another place"
-            report.add(Code.DUPLICATE_ID, (*bar.place, "name"), text)
+            report.add(Code.DUPLICATE_ID, (*at, bar.at, "name"), text)
         start = tick(bar.start)
         end = (int(last) if whole else len(times)) if bar.end is None else tick(bar.end)
         if end > start:
             live.setdefault(bar.id, []).append((start, end))
-    pools = tuple(Pool(name) for name in dict.fromkeys(bar.pool for bar in first.values()))
-    buffers = tuple(
-        Buffer(id_, bar.size, bar.alignment, live=merged(live.get(id_, ())), pools=(bar.pool,), hint=bar.hint)
-        for id_, bar in first.items()
-    )
-    return Problem(buffers, pools, lifetimes=Lifetimes.HALF_OPEN)
+    bars.clear()
+    only = {bar.pool: (bar.pool,) for bar in first.values()}
+    buffers: list[Buffer] = []
+    for id_ in [*first]:
+        bar, spans = first.pop(id_), merged(live.pop(id_, ()))
+        buffers.append(Buffer(id_, bar.size, bar.alignment, live=spans, pools=only[bar.pool], hint=bar.hint))
+    pools = tuple(Pool(name) for name in only)
+    return Problem(tuple(buffers), pools, lifetimes=Lifetimes.HALF_OPEN)
 
 
 def _whole(said: dict[str, Any], name: str, place: Place, report: Report) -> int:

@@ -107,7 +107,7 @@ class _Translation:
         whole = self.problem.get("pypto_structure", {}).get("whole_slot_reuse", False)
         if not isinstance(whole, bool):
             raise bad_input(Code.WRONG_TYPE, place, f"must be a boolean, not {quoted(whole)}")
-        positions = {buffer["id"]: i for i, buffer in enumerate(self.problem["buffers"])}
+        positions = {number: i for i, number in enumerate(self.ids)}
         pairs: list[tuple[int, int]] = []
         for i, p in enumerate(self.problem["constraints"].get("no_partial_overlaps", ())):
             self._pair(p["first"], p["second"], "no_partial_overlaps", i)
@@ -225,10 +225,14 @@ class _Translation:
 
     def _buffers(self, exclusive: frozenset[int]) -> tuple[Buffer, ...]:
         fixed = self._fixed()
+        allowed: dict[tuple[str, ...], tuple[str, ...]] = {}
         lowest = min((s["lower"] for b in self.problem["buffers"] for s in b["live_intervals"]), default=0)
         highest = max((s["upper"] for b in self.problem["buffers"] for s in b["live_intervals"]), default=0)
         buffers: list[Buffer] = []
-        for i, buffer in enumerate(self.problem["buffers"]):
+        left = self.problem["buffers"]
+        left.reverse()
+        for i in range(len(left)):
+            buffer = left.pop()  # what has been made a buffer of goes
             spans = [(s["lower"], s["upper"]) for s in buffer["live_intervals"]]
             for j, (start, end) in enumerate(spans):
                 if end < start:
@@ -245,7 +249,7 @@ class _Translation:
                     buffer["size"],
                     buffer["alignment"],
                     merged(spans),
-                    pools,
+                    allowed.setdefault(pools, pools),
                     fixed.get(buffer["id"]),
                 )
             )

@@ -118,7 +118,11 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(data.split(b"\n"), 1):
+    number = begin = 0
+    while begin <= len(data):
+        number, end = number + 1, data.find(b"\n", begin)
+        line = data[begin : len(data) if end < 0 else end]
+        begin += len(line) + 1
         if line.strip():
             yield number, line
 
