@@ -110,7 +110,7 @@ class Line(H11Protocol):
         if self._is_over:
             return
         self._answer_through()
-        if getattr(self.conn._reader, "_bytes_in_chunk", 0) > self._lines.most_in_a_chunk:
+        if _left_of_chunk(self.conn) > self._lines.most_in_a_chunk:
             self._refuse(too_large(f"a chunk is larger than {self._lines.most_in_a_chunk} bytes"))
             return
         if len(data) == BYTES_AT_ONCE and any(name == b"content-length" for name, _ in self.headers or ()):
@@ -244,6 +244,12 @@ def read_at_most(transport: asyncio.Transport, size: int) -> None:
     """How much the event loop's own transports take from a line before others have their turn; of any other kind nothing is known."""
     if hasattr(transport, "max_size"):
         transport.max_size = size
+
+
+def _left_of_chunk(conn: h11.Connection) -> int:
+    """What is still to come of the chunk that is being read. The library tells nobody: where it keeps it otherwise, bytes are counted as they come, as of all bodies."""
+    left = getattr(getattr(conn, "_reader", None), "_bytes_in_chunk", 0)
+    return left if isinstance(left, int) else 0
 
 
 def no_request(error: BaseException) -> Refusal:
