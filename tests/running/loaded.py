@@ -58,6 +58,7 @@ def load() -> None:
                 importlib.import_module(module.name)
     _know_formats()
     _know_commands()
+    _know_settings()
 
 
 def _know_formats() -> None:
@@ -78,3 +79,10 @@ def _know_commands() -> None:
     for name in COMMANDS:
         with contextlib.suppress(Exception):  # one that lacks an argument, or whose file is not there
             command_called(name).commands[name].make_context(name, ["random", "b"])
+
+
+def _know_settings() -> None:
+    """What Python remembers of classes that are asked whether they are others': 3 ms in each service and worker."""
+    from api.settings import Settings
+
+    Settings()
