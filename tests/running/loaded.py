@@ -18,7 +18,6 @@ LIBRARIES = (
     "fastapi.openapi.utils",
     "fastapi.telemetry._runtime",
     "numpy",
-    "numpy.ma",
     "numpy.random",
     "procrastinate",
     "prometheus_client",
