@@ -28,6 +28,16 @@ def test_every_path_among_the_tests_that_it_names_exists(script: Path) -> None:
     assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
+def test_what_ci_leaves_out_with_the_newest_python_exists() -> None:
+    (named,) = re.findall(r"elsewhere=\(.*?\)\n", (ROOT / ".ci" / "run").read_text("utf-8"), flags=re.DOTALL)
+    told = subprocess.run(
+        ["bash", "-c", f'{named}printf "%s\\n" "${{elsewhere[@]}}"'], capture_output=True, text=True, check=True
+    )
+    paths = told.stdout.split()
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / "tests" / path).exists()] == []
+
+
 def test_of_what_was_made_within_a_package_nothing_is_compiled(tmp_path: Path) -> None:
     """A source distribution holds the site, and would hold that too."""
     (called,) = re.findall(r'"\$python" (-m compileall .*)\)', (ROOT / "scripts/steps/setup.sh").read_text("utf-8"))
