@@ -9,8 +9,10 @@ from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import NamedTuple
 
-MOST_STEPS = 1 << 25
-"""Pieces times sums. Beyond it all multiples of what divides every piece count as sums."""
+MOST_STEPS = 1 << 24
+"""Pieces times sums, of all stretches together. Beyond it all multiples of what divides every piece count as sums."""
+LEAST_STEPS = 64
+"""What a piece takes, however few sums there are."""
 
 
 class Piece(NamedTuple):
@@ -27,32 +29,39 @@ def height_beside(pieces: Sequence[Piece], walls: Iterable[tuple[int, int]]) -> 
     grain = gcd(*(piece.modulus for piece in pieces), *(piece.start - first for piece in pieces))
     whole = [-(-piece.height // grain) * grain for piece in pieces]
     padding = max(size - piece.height for size, piece in zip(whole, pieces, strict=True))
-    shortest, total = min(piece.height for piece in pieces), sum(whole)
+    shortest, sums = min(piece.height for piece in pieces), Sums(whole)
     here, filled = min(piece.start for piece in pieces), 0
     for begin, end in walls:
         if begin - here >= shortest:
-            more = largest_sum(whole, begin - here + padding)
-            more = largest_sum(whole, filled + more) if filled else more
-            if more == total:
+            more = sums.largest(begin - here + padding)
+            more = sums.largest(filled + more) if filled else more
+            if more == sums.total:
                 break
             filled = more
         if end > here:
             here = end + (first - end) % grain
-    return here + max(total - filled - padding, shortest)
+    return here + max(sums.total - filled - padding, shortest)
 
 
-def largest_sum(sizes: Sequence[int], most: int) -> int:
-    """The greatest sum of some of the sizes that is no greater than `most`."""
-    if sum(sizes) <= most:
-        return sum(sizes)
-    unit = gcd(*sizes)
-    top = most // unit
-    if top * len(sizes) > MOST_STEPS:
-        return top * unit
-    sums, every = 1, (1 << top + 1) - 1
-    """As bits."""
-    for size in sizes:
-        sums |= sums << size // unit & every
-        if sums >> top:
-            break
-    return (sums.bit_length() - 1) * unit
+class Sums:
+    """What some of these sizes add up to."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self._sizes, self._unit, self._left = sizes, gcd(*sizes), MOST_STEPS
+        self.total = sum(sizes)
+
+    def largest(self, most: int) -> int:
+        """The greatest sum that is no greater than `most`; where there are too many to be formed, no less than that."""
+        if self.total <= most:
+            return self.total
+        top = most // self._unit
+        self._left -= (top + LEAST_STEPS) * len(self._sizes)
+        if self._left < 0:
+            return top * self._unit
+        sums, every = 1, (1 << top + 1) - 1
+        """As bits."""
+        for size in self._sizes:
+            sums |= sums << size // self._unit & every
+            if sums >> top:
+                break
+        return (sums.bit_length() - 1) * self._unit

@@ -12,7 +12,9 @@ from ...facts.places import Places, Spot
 from ...model.problem import Interval
 
 MOST_STEPS = 1 << 25
-"""Lengths times sums of them: beyond it all multiples of their common divisor are taken for sums."""
+"""Lengths times sums of them, in all stretches together: beyond it all multiples of their common divisor are taken for sums."""
+LEAST_STEPS = 64
+"""What a length takes, however few sums there are."""
 
 
 class _Slab(NamedTuple):
@@ -96,14 +98,20 @@ def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
         return max(slab.start + slab.length for slab in slabs)
     lengths = [slab.length + -slab.length % grain for slab in slabs]
     rest = every = sum(lengths)
+    divisor, steps = gcd(*lengths), 0
     padding = max(-slab.length % grain for slab in slabs)
     shortest = min(slab.length for slab in slabs)
     here = min(slab.start for slab in slabs)
     for begin, end in merged(taken):
         room = begin - here
         if room >= shortest:
-            held = _most_of(lengths, room + padding)
-            held = held if rest == every else _most_of(lengths, every - rest + held)
+            held = 0
+            for more in (room + padding, every - rest):
+                held = min(held + more, every) // divisor
+                steps += (held + LEAST_STEPS) * len(lengths)
+                held = divisor * (held if steps > MOST_STEPS else _most_of(lengths, divisor, held))
+                if rest == every or held == every:
+                    break
             if held == every:
                 break
             rest = every - held
@@ -112,16 +120,12 @@ def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
     return here + max(rest - padding, shortest)
 
 
-def _most_of(lengths: Sequence[int], room: int) -> int:
-    """The most that some of the lengths add up to within the room; where there are too many sums, no less than that."""
-    divisor = gcd(*lengths)
-    room = min(room, sum(lengths)) // divisor
-    if room * len(lengths) > MOST_STEPS:
-        return room * divisor
+def _most_of(lengths: Sequence[int], divisor: int, room: int) -> int:
+    """The most that some of the lengths add up to within the room, in units of what divides them all."""
     reached = 1
     """Each bit is a sum."""
     for length in lengths:
         if reached >> room & 1:
             break
         reached |= (reached << length // divisor) & ((2 << room) - 1)
-    return (reached.bit_length() - 1) * divisor
+    return reached.bit_length() - 1

@@ -13,18 +13,27 @@ from planner.model.problem import Buffer, Fixed, Pool, Problem
 from planner.verifying.arguments import height as verifying
 from planner.verifying.arguments.height import least_height
 from solvers.bounds import beside_walls
-from solvers.bounds.beside_walls import Piece, height_beside, largest_sum
+from solvers.bounds.beside_walls import Piece, Sums, height_beside
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=7), st.integers(0, 200))
 def test_the_largest_sum_of_some_that_is_small_enough(sizes: list[int], most: int) -> None:
     sums = [sum(some) for count in range(len(sizes) + 1) for some in combinations(sizes, count)]
-    assert largest_sum(sizes, most) == max(each for each in sums if each <= most)
+    assert Sums(sizes).largest(most) == max(each for each in sums if each <= most)
 
 
 def test_too_many_sums_are_not_formed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside_walls, "MOST_STEPS", 7)
-    assert largest_sum([6, 9], 14) == 12
+    assert Sums([6, 9]).largest(14) == 12
+
+
+def test_of_very_many_stretches_the_first_are_filled_with_sums() -> None:
+    """What is left to form of sums is for all of them together: else thousands of ranges would take hours."""
+    sums = Sums([(1 << 18) + k for k in range(40)])
+    assert sums.largest(1 << 18) == 1 << 18
+    for _ in range(2):
+        found = sums.largest((1 << 19) - 1)
+    assert found == (1 << 19) - 1
 
 
 WALLS = st.lists(st.integers(1, 6), min_size=1, max_size=3)
