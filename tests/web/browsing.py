@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,6 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
+
+from tests.http.served import THREE
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The first is the same engine without what draws windows: a new page takes half of the processor."""
@@ -155,3 +158,8 @@ def plan_text(page: Page, problem: str) -> None:
     """Have a problem planned, as somebody who pastes it would."""
     page.fill("#text", problem)
     page.click("#plan")
+
+
+def planned(page: Page, problem: object = THREE) -> None:
+    plan_text(page, json.dumps(problem))
+    until_planned(page)
