@@ -1,7 +1,7 @@
 """Which test runs where and when, for several processes side by side (tests/running/side_by_side.py).
 
 A file's tests stay together, so that the service it starts is started once. A third of the processes takes what computes, from the end, while the others wait for
-what they have started: both cores are busy from the first second to the last. What takes long begins first at both ends, so that nobody is left alone with it.
+what they have started, so that no core stands idle meanwhile. What takes long begins first at both ends, so that nobody is left alone with it.
 """
 
 from __future__ import annotations
