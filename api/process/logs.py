@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import sys
+import textwrap
 import threading
 from typing import Any, Literal
 
 import structlog
 
+from planner.checks.report import printable
+
 REMEMBERED = 1000
+UNSAID = ("timestamp", "logger")
+"""Not shown to people as they are."""
+USUAL = (("level", "info"), ("owner", "anonymous"))
 
 
 def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
@@ -25,11 +32,7 @@ def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
         structlog.processors.format_exc_info,
     ]
     last: structlog.types.Processor = (
-        structlog.processors.JSONRenderer(ensure_ascii=True)
-        if log_format == "json"
-        else structlog.processors.LogfmtRenderer(  # escapes what could move a cursor
-            key_order=["event"], bool_as_flag=False
-        )
+        structlog.processors.JSONRenderer(ensure_ascii=True) if log_format == "json" else for_people
     )
     structlog.configure(
         processors=[
@@ -58,6 +61,18 @@ def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
     quiet = ["alembic", "procrastinate"] if log_format == "json" else ["alembic", "procrastinate", "uvicorn.error"]
     for name in quiet:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def for_people(_logger: object, _method: str, event: structlog.types.EventDict) -> str:
+    """`16:59:36 request method=GET path=/healthz status=200 milliseconds=0.9`: what goes without saying is left out, and a terminal's lines break between words."""
+    moment = str(event.get("timestamp", ""))[11:19]
+    shown = {key: value for key, value in event.items() if key not in UNSAID and (key, value) not in USUAL}
+    render = structlog.processors.LogfmtRenderer(key_order=["event"], bool_as_flag=False)
+    line = printable(f"{moment} {str(render(None, '', shown)).removeprefix('event=')}")  # a path could move the cursor
+    if not sys.stderr.isatty():
+        return line
+    width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 class OnceASecond(logging.Filter):

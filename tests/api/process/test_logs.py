@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
+import os
+import pty
+import re
+import struct
+import sys
+import termios
 from collections.abc import Iterator
 
 import pytest
 import structlog
 
-from api.process.logs import OnceASecond, configure
+from api.process.logs import OnceASecond, configure, for_people
 
 
 def record(text: str, second: float, level: int = logging.ERROR) -> logging.LogRecord:
@@ -47,4 +54,20 @@ def as_before() -> Iterator[None]:
 def test_people_read_first_what_happened(capsys: pytest.CaptureFixture[str]) -> None:
     configure("text", "info")
     structlog.get_logger("memplan.service").info("started", solvers=2)
-    assert capsys.readouterr().err.startswith("event=started solvers=2 ")
+    assert re.match(r"\d\d:\d\d:\d\d started solvers=2\b", capsys.readouterr().err)
+    structlog.get_logger("memplan.http").info("request", path="\x1b[2J", owner="anonymous")
+    said = capsys.readouterr().err
+    assert "owner" not in said
+    assert "logger" not in said
+    assert "\x1b" not in said
+
+
+def test_a_terminal_s_lines_break_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    with os.fdopen(ours, "rb"), os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        words = {f"figure{i}": i for i in range(10)}
+        lines = for_people(None, "", {"event": "memory", "timestamp": "2026-11-22T16:59:36.1Z", **words}).splitlines()
+    assert max(map(len, lines)) <= 40
+    assert " ".join(" ".join(lines).split()) == f"16:59:36 memory {' '.join(f'{k}={v}' for k, v in words.items())}"
