@@ -27,6 +27,15 @@ def test_it(number, shared, capfd):
     print("said", __name__, number, flush=True)
     assert capfd.readouterr().out == f"said {__name__} {number}\\n"
 """
+FORKING = """
+import multiprocessing
+
+def test_that_forks_of_a_process_of_its_own():
+    child = multiprocessing.get_context("forkserver").Process(target=print)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+"""
 WRONG = """
 import os, signal
 import pytest
@@ -62,7 +71,7 @@ def run(folder: Path, files: dict[str, str], *arguments: str) -> subprocess.Comp
     return subprocess.run(
         [sys.executable, "-m", "pytest", *quick, *arguments],
         cwd=folder,
-        env={"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"},
+        env={"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,
@@ -94,3 +103,9 @@ def test_what_fails_is_told_and_a_process_that_dies_costs_one_test(tmp_path: Pat
 def test_it_ends_with_the_first_failure_if_it_is_to(tmp_path: Path) -> None:
     done = run(tmp_path, {"test_wrong.py": WRONG}, "-x")
     assert (done.returncode, "1 failed in" in done.stdout) == (1, True), done.stdout + done.stderr
+
+
+def test_a_process_leaves_nothing_of_those_that_it_has_started(tmp_path: Path) -> None:
+    done = run(tmp_path, {"test_forking.py": FORKING, "test_right.py": SUITE})
+    assert (done.returncode, "6 passed" in done.stdout) == (0, True), done.stdout + done.stderr
+    assert not list(tmp_path.glob("pymp-*"))

@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections import deque
 from itertools import groupby
-from multiprocessing import Pipe
+from multiprocessing import Pipe, util
 from multiprocessing.connection import Connection, wait
 from typing import Any, NoReturn
 
@@ -180,15 +180,17 @@ def _work(session: pytest.Session, line: Connection, number: int) -> NoReturn:
     folders._basetemp = folders.mktemp(f"process{number}", numbered=False)
     reports = Reports(session.config)
     plugins.register(reports)
+    code = 0
     try:
         _run(session, line, reports)
     except BaseException as error:  # noqa: BLE001 - told there, unless it was told to end
+        code = 1
         with contextlib.suppress(BaseException):
             session._setupstate.teardown_exact(None)
         if not isinstance(error, KeyboardInterrupt | ConnectionError):
             line.send(traceback.format_exc())
-        os._exit(1)
-    os._exit(0)
+    util._run_finalizers()  # type: ignore[attr-defined] # of processes that it has started: os._exit runs none
+    os._exit(code)
 
 
 def _run(session: pytest.Session, line: Connection, reports: Reports) -> None:
