@@ -55,7 +55,8 @@ def line(finding: Finding, source: str | None) -> str:
     """`problem.json: /buffers/0/size: must be at least 0 [out_of_range]`"""
     places: tuple[str | None, ...] = (source, finding.pointer)
     in_a_file = finding.pointer and not finding.pointer.startswith("/options/")
-    if not in_a_file and (finding.code in NOT_ABOUT_THE_FILE or source is None):
+    of_an_option = finding.code in NOT_ABOUT_THE_FILE or (finding.pointer and finding.code is Code.UNREADABLE)
+    if not in_a_file and (of_an_option or source is None):
         places = (option(finding.pointer),)
     said = [visible(part) for part in (*places, finding.message) if part]
     return f"{': '.join(said)} [{finding.code.value}]"

@@ -68,5 +68,8 @@ def test_an_option_that_names_a_file_is_spelt_as_on_the_command_line() -> None:
     assert line(Finding(Code.UNKNOWN_FORMAT, "/options/baseline", "old.json: no"), None).startswith(
         "--baseline: old.json"
     )
+    missing = Finding(Code.UNREADABLE, "/options/baseline", "old.json: cannot be read")
+    assert line(missing, "p.json") == "--baseline: old.json: cannot be read [unreadable]"
+    assert line(Finding(Code.UNREADABLE, "", "cannot be read"), "p.json") == "p.json: cannot be read [unreadable]"
     of_a_file = line(Finding(Code.MISSING_FIELD, "/options/plan_inputs", "no"), "graph.json")
     assert of_a_file.startswith("graph.json: /options/plan_inputs")
