@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from math import inf, lcm
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
@@ -134,6 +134,10 @@ class Places:
         kind = self._kind(tied)
         if kind not in self._homeless:
             height, is_plain = self.class_height(buffer), not isinstance(kind, int)
+            first = islice(self.problem.buffers[buffer].pools or self.pools, FIRST_LOOK)
+            if is_plain and any(self._lies_at_the_bottom(buffer, name) for name in first):
+                self._homeless[kind] = False
+                return False
             names = (name for name in self.allowed_pools(tied) if height <= self._room(name))
             self._homeless[kind] = not any(
                 (is_plain and self._lies_at_the_bottom(buffer, name))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from solvers.model.errors import StopReason
 from solvers.model.instance import LINEAR_TERMS, Choice, Linear, Term
 
@@ -234,13 +236,15 @@ def _reuse_cost(placements: Sequence[Placement], problem: Problem) -> int:
 def _in_order(problem: Problem) -> list[str]:
     """The pools, first those in which a buffer adds least to what is minimised."""
     adds = LINEAR_TERMS.get(problem.terms[0], Linear())
-    used = filter(is_used, problem.buffers) if adds.choice is Choice.ACCESS else ()
-    typical = max(used, key=lambda buffer: buffer.size, default=None)
+    if adds.choice is not Choice.ACCESS:
+        is_priced = adds.peaks and adds.choice is None
+        costs = np.array([pool.cost if is_priced else 0 for pool in problem.pools], dtype=np.int64)
+        ranks = np.array([pool.rank for pool in problem.pools], dtype=np.int64)
+        return [problem.pools[number].name for number in np.lexsort((ranks, costs)).tolist()]
+    typical = max(filter(is_used, problem.buffers), key=lambda buffer: buffer.size, default=None)
 
     def cost(number: int) -> tuple[int, int, int]:
         pool = problem.pools[number]
-        if adds.choice is Choice.ACCESS and typical is not None:
-            return access_cost(typical, pool), pool.rank, number
-        return pool.cost if adds.peaks and adds.choice is None else 0, pool.rank, number
+        return 0 if typical is None else access_cost(typical, pool), pool.rank, number
 
     return [problem.pools[number].name for number in sorted(range(len(problem.pools)), key=cost)]
