@@ -56,6 +56,7 @@ def unproven_plan(
 ) -> Plan:
     """A plan of these placements with the peaks of pools and the values of terms that they come to; of it nothing is proven but the sum's bound."""
     terms = tuple(TermValue(term, value, None) for term, value in zip(problem.terms, values, strict=True))
+    uses = [PoolUse(pool.name, pool.size, peaks.get(pool.name, 0), 0) for pool in in_time(problem.pools, "placing")]
     return Plan(
         status=PlanStatus.FEASIBLE,
         stop=StopReason.WORK_LIMIT,
@@ -63,7 +64,7 @@ def unproven_plan(
         bound=bound,
         gap=None,
         objective=Objective(terms[0].value, None, terms),
-        pools=tuple(PoolUse(pool.name, pool.size, peaks.get(pool.name, 0), 0) for pool in problem.pools),
+        pools=tuple(uses),
         placements=placements,
         solver=solver,
         seed=0,

@@ -6,7 +6,7 @@ these alone. What they prove holds of those pools, not of all, so the bounds her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from ...facts.costs import access_cost, cost_of_moves, is_used, weighs_moves
 from ...facts.digest import digest
 from ...facts.places import Places
 from ...model.columns import ids, sizes
-from ...model.deadline import look
+from ...model.deadline import expect, look
 from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import Constraints, Problem
 from .by_birth import plan_by_birth
@@ -28,6 +28,8 @@ from .lowering import FEW_POOLS, MOST_PLACES
 
 SPARE_POOLS = 8
 """Beside the pools that the quick plan needs, solvers get as many more to choose from."""
+SECONDS_PER_ROW = (6e-6, 3e-6, 2e-6)
+"""Weighing, verifying and writing a plan take so long for each buffer, each pool and each member of `different_pool`; who has less left need not begin."""
 SOLVER = "greedy"
 """Who made the quick plan: it places one buffer after the other."""
 
@@ -67,11 +69,16 @@ class ManyPools:
         """The answer, from what was made of the part."""
         if self._bound.is_infeasible:
             return self._nothing_fits(made)
+        rows = (
+            len(self.problem.buffers),
+            len(self.problem.pools),
+            sum(map(len, self.problem.constraints.different_pool)),
+        )
+        seconds = sum(each * count for each, count in zip(SECONDS_PER_ROW, rows, strict=True))
+        expect(seconds, "verifying the plan of", f"{rows[0]} buffers in {rows[1]} pools")
         best = made.placements if self.part.buffers and made.placements else None
         solver = made.solver
-        if self._quick is not None and (
-            best is None or self._values(self._quick, self.problem) < self._values(best, self.problem)
-        ):
+        if self._quick is not None and (best is None or self._worth(self._quick) < self._worth(best)):
             best, solver = self._quick, SOLVER
         if best is None:
             warning = "solvers looked at some of the pools only, for there are too many: that they found no plan proves nothing"
@@ -156,8 +163,11 @@ class ManyPools:
 
     def _of(self, placements: Sequence[Placement], problem: Problem) -> Plan:
         """A plan of the problem, be it the whole or the part, that claims no bounds."""
-        values = self._values(placements, problem)
-        return unproven_plan(problem, placements, _peaks(placements), values, solver=SOLVER)
+        peaks = _peaks(placements)
+        look(LOOKING)
+        values = self._values(placements, problem, peaks)
+        look(LOOKING)
+        return unproven_plan(problem, placements, peaks, values, solver=SOLVER)
 
     def _with_bounds(self, made: Plan, status: PlanStatus, value: int | None) -> Plan:
         """The same with what is proven of the whole problem; it is optimal where every term is as low as that."""
@@ -189,10 +199,12 @@ class ManyPools:
             shortage=None,
         )
 
-    def _values(self, placements: Sequence[Placement], problem: Problem) -> tuple[int, ...]:
+    def _worth(self, placements: Sequence[Placement]) -> tuple[int, ...]:
+        return self._values(placements, self.problem, _peaks(placements))
+
+    def _values(self, placements: Sequence[Placement], problem: Problem, peaks: Mapping[str, int]) -> tuple[int, ...]:
         """One integer for each term of the objective."""
         pools = {pool.name: pool for pool in problem.pools}
-        peaks = _peaks(placements)
         of_peaks = sum(pools[name].cost * peak for name, peak in peaks.items())
         values = []
         for term in problem.terms:
