@@ -56,17 +56,15 @@ def live_together(
     times = sorted(born.keys() | dying.keys())
     formed = _worth_forming(times, born, dying)
     live: dict[Piece, int] = {}
-    found: dict[tuple[Load, tuple[Share, ...]], int] = {}
+    found: dict[tuple[Load, tuple[tuple[int, int, tuple[Pick, ...]], ...]], int] = {}
     most_spare = 0
     for time in times:
         look()
         if time in formed:
             cells, spare = _cells_of_blocks(live, alternatives, unit)
             most_spare = max(most_spare, spare)
-            shares = (
-                () if homes is None else tuple(Share(size, block, picks, homes[block]) for size, block, picks in cells)
-            )
-            found.setdefault((_load(cells, spare), shares), time - 1)
+            # Where blocks may be is long where there are many memories, and not looked at here: it takes too long, and blocks decide it.
+            found.setdefault((_load(cells, spare), () if homes is None else tuple(cells)), time - 1)
         for piece in dying.get(time, ()):
             live[piece] -= 1
             if not live[piece]:
@@ -76,7 +74,9 @@ def live_together(
     return Times(
         tuple(found.values()),
         tuple(load for load, _ in found),
-        tuple(shares for _, shares in found) if homes is not None else (),
+        ()
+        if homes is None
+        else tuple(tuple(Share(size, at, picks, homes[at]) for size, at, picks in cells) for _, cells in found),
         most_spare,
     )
 
