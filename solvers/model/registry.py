@@ -33,7 +33,7 @@ class SolverKind(StrEnum):
     IMPROVER = "improver"
     """Lowers the peak of the placement that greedy found; proves nothing."""
     BOUNDER = "bounder"
-    """Proves bounds and places nothing: of use beside others, not to be asked for."""
+    """Proves bounds and places nothing: asked for by name, it says how good greedy's placement is."""
     PUBLISHED = "published"
     """The method of another system's planner."""
     PEER = "peer"
@@ -166,11 +166,10 @@ SOLVERS: dict[str, Entry] = {
 
 
 def names(*kinds: SolverKind) -> tuple[str, ...]:
-    """The solvers of these kinds; without any, all that can be asked for, those of the user's own at the end."""
+    """The solvers of these kinds; without any, all of them, those of the user's own at the end."""
     if kinds:
         return tuple(name for name, entry in SOLVERS.items() if entry.kind in kinds)
-    askable = (name for name, entry in SOLVERS.items() if entry.kind is not SolverKind.BOUNDER)
-    return (*askable, *(name for name in allowed() if name not in SOLVERS))
+    return (*SOLVERS, *(name for name in allowed() if name not in SOLVERS))
 
 
 def entry_of(name: str) -> Entry:

@@ -82,7 +82,7 @@ class Joint:
             for name in engines
             if is_of(SolverKind.BOUNDER, name) and (instance.has_choice or role_of(name).needs_no_choice)
         ]
-        self.settler = next((name for name in engines if by_name or role_of(name).settles_ties), None)
+        self.settler = next((name for name in self.engines.working if by_name or role_of(name).settles_ties), None)
         """Who is asked for the best of several placements of the least cost."""
         self.repacks = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
         self.board = Board(instance, control)

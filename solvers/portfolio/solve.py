@@ -10,11 +10,11 @@ import numpy as np
 from ..bounds.crowding import crowded
 from ..bounds.one_pool import homeless
 from ..kernels import Origin, active
-from ..model.errors import SolverFailed, StopReason, UnknownSolver
+from ..model.errors import SolverFailed, StopReason
 from ..model.instance import Instance, Placement
 from ..model.needs import is_joint
 from ..model.outcome import Outcome
-from ..model.registry import AUTO, SolverKind, is_of, names
+from ..model.registry import AUTO, SolverKind, is_of
 from ..model.solver import Control, Feature, Input, Solver, Task
 from .execute import execute, failed, willing
 from .roster import joint_engines, separate_engines
@@ -38,8 +38,6 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         zeros = (0,) * len(instance.terms)
         return Outcome(StopReason.PROVED, nothing, zeros, zeros, (0,) * len(instance.pools))
     joint = is_joint(instance)
-    if is_of(SolverKind.BOUNDER, solver):
-        raise UnknownSolver(solver, names())
     chosen = None if solver == AUTO else willing(solver, instance)
     lost = homeless(instance) or crowded(instance, control.stopped)
     if lost is not None:
@@ -47,7 +45,8 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     if chosen is not None and chosen.wants is Input.AS_WRITTEN:
         return _solve_as_written(solver, instance, task, control)
     if chosen is not None:
-        engines: tuple[str, ...] = () if chosen.name == "greedy" else (chosen.name,)
+        nothing_to_do = chosen.name == "greedy" or (is_of(SolverKind.BOUNDER, chosen.name) and not joint)
+        engines: tuple[str, ...] = () if nothing_to_do else (chosen.name,)
     else:
         engines = (
             joint_engines(moves=instance.weighs_moves, reuse=instance.weighs_reuse)

@@ -36,7 +36,12 @@ HEURISTICS = frozenset(
     name
     for name in AVAILABLE
     if name
-    in registry.names(registry.SolverKind.HEURISTIC, registry.SolverKind.IMPROVER, registry.SolverKind.RELAXATION)
+    in registry.names(
+        registry.SolverKind.HEURISTIC,
+        registry.SolverKind.IMPROVER,
+        registry.SolverKind.RELAXATION,
+        registry.SolverKind.BOUNDER,
+    )
     or registry.get(name).wants is Input.AS_WRITTEN
 )
 """They may miss a placement that exists, and most of them prove nothing themselves."""

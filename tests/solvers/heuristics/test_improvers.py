@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
-from solvers.model.errors import UnknownSolver
 from solvers.model.instance import Instance
 from solvers.model.registry import SolverKind, names
 from solvers.model.solver import Limits, Silent, Task
@@ -55,10 +54,3 @@ def test_asked_for_by_name_it_improves_what_greedy_found_and_nobody_else_takes_p
     assert outcome.value is not None
     assert outcome.value <= first.value
     assert outcome.work > first.work
-
-
-@pytest.mark.parametrize("name", names(SolverKind.BOUNDER))
-def test_who_only_proves_is_not_asked_for_alone(name: str) -> None:
-    assert name not in names()
-    with pytest.raises(UnknownSolver):
-        solve(chained(10), Task(), Silent(), name)
