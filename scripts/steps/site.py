@@ -12,7 +12,11 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
 """Page of the site -> file of the repository."""
-EXAMPLES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("examples/**/*") if path.is_file())
+EXAMPLES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in ROOT.glob("examples/**/*")
+    if path.is_file() and path.parent.name != "__pycache__"
+)
 BESIDE = {"LICENSE": "LICENSE", "icon.svg": "api/web/icon.svg", **{name: name for name in EXAMPLES}}
 """The same, for what is no page."""
 UNUSED = ("404.html", "assets/javascripts/lunr", "assets/**/*.map")

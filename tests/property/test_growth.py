@@ -4,6 +4,7 @@ so it is where plans are looked at."""
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.property.long_lists import LISTS, pairs
+from tests.running.forked import TOLD, usual_parent
 
 GRACE_SECONDS = 0.5
 """Beyond the time limit."""
@@ -100,7 +102,9 @@ def grown(
 ) -> list[str]:
     """What does not hold of any of these; whoever had no answer in time is asked once more, with `more` of it."""
     command = [sys.executable, "-m", "tests.property.growth", str(count), seconds, *names]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    forking = usual_parent()
+    env = {**os.environ, TOLD: f"{forking.pid} {forking.path}"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["name"] for line in lines] == names
     wrong = [each for line in lines for each in objections(line, may_be_late=may_be_late or more is not None)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -78,13 +79,15 @@ class Tab:
 class Tabs:
     """Those of a browser, by their options."""
 
-    def __init__(self, browser: Browser) -> None:
-        self._browser = browser
+    def __init__(self, browser: Browser, loop: asyncio.AbstractEventLoop) -> None:
+        self.browser = browser
+        self.loop = loop
+        """Playwright's."""
         self._free: dict[str, list[Tab]] = {}
 
     def take(self, options: dict[str, Any]) -> Tab:
         free = self._free.setdefault(repr(options), [])
-        return free.pop() if free else Tab(self._browser, options)
+        return free.pop() if free else Tab(self.browser, options)
 
     def give_back(self, tab: Tab, options: dict[str, Any]) -> None:
         tab.leave()

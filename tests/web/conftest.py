@@ -1,7 +1,8 @@
-"""One service for all tests of the page, a browser for those of a file (it keeps an event loop busy, which others may want)."""
+"""One service and one browser for all tests of the page that a process runs."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,18 +19,29 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+@pytest.fixture(scope="session")
+def shared() -> Iterator[Tabs]:
+    """The browser's pages, which tests use one after the other."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on the PATH")
     with browsing() as launched:
-        yield launched
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield Tabs(launched, loop)
+        asyncio._set_running_loop(loop)
 
 
 @pytest.fixture(scope="module")
-def tabs(browser: Browser) -> Tabs:
-    """Its pages, which tests use one after the other."""
-    return Tabs(browser)
+def tabs(shared: Tabs) -> Iterator[Tabs]:
+    """For the tests of a file: Playwright leaves its event loop running between calls, and tests of other files have loops of their own."""
+    asyncio._set_running_loop(shared.loop)
+    yield shared
+    asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="module")
+def browser(tabs: Tabs) -> Browser:
+    return tabs.browser
 
 
 @pytest.fixture
