@@ -43,12 +43,12 @@ def compiling_once(python: str = sys.executable, launcher: Path = LAUNCHER, kept
 
 
 def install(target: Path, environment: dict[str, str] | None = None) -> None:
-    """Install this checkout into a folder, offline, with what is installed here to build it."""
+    """Install this checkout into a folder, offline, with what is installed here to build it. Python compiles what is imported there."""
     for tool in ("scikit_build_core", "nanobind"):
         if find_spec(tool) is None:
             pytest.skip(f"{tool} is not installed here")
     command = [sys.executable, "-m", "pip", "install", "--no-input", "--no-deps", "--no-build-isolation", "--no-index"]
-    command += ["--target", str(target), str(ROOT)]
+    command += ["--no-compile", "--target", str(target), str(ROOT)]
     done = subprocess.run(
         command,
         env=os.environ | compiling_once() | (environment or {}),

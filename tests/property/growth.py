@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from planner.model.deadline import OutOfTime, time_limit
 from planner.model.errors import PlannerError
 from solvers import sandbox
-from solvers.sandbox import launcher
 from solvers.model.errors import Unavailable
+from solvers.sandbox import launcher
 from tests.property.long_lists import LISTS, entries, problem
 from tests.running.forked import TOLD, usual_parent, zygote
 

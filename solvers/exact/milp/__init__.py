@@ -7,3 +7,8 @@ from .joint_bound import PoolSharing
 from .solver import Cbc, Highs
 
 __all__ = ["Cbc", "Highs", "PoolSharing"]
+
+
+def preload() -> None:
+    """Import what every solve needs. Called once in the process from which the sandbox forks."""
+    import pulp  # noqa: F401
