@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import shutil
@@ -79,10 +78,8 @@ class Tab:
 class Tabs:
     """Those of a browser, by their options."""
 
-    def __init__(self, browser: Browser, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, browser: Browser) -> None:
         self.browser = browser
-        self.loop = loop
-        """Playwright's."""
         self._free: dict[str, list[Tab]] = {}
 
     def take(self, options: dict[str, Any]) -> Tab:

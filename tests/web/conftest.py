@@ -20,22 +20,23 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="session")
-def shared() -> Iterator[Tabs]:
-    """The browser's pages, which tests use one after the other."""
+def shared() -> Iterator[tuple[Tabs, asyncio.AbstractEventLoop]]:
+    """The browser's pages, which tests use one after the other, and Playwright's event loop."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on the PATH")
     with browsing() as launched:
         loop = asyncio.get_running_loop()
         asyncio._set_running_loop(None)
-        yield Tabs(launched, loop)
+        yield Tabs(launched), loop
         asyncio._set_running_loop(loop)
 
 
 @pytest.fixture(scope="module")
-def tabs(shared: Tabs) -> Iterator[Tabs]:
-    """For the tests of a file: Playwright leaves its event loop running between calls, and tests of other files have loops of their own."""
-    asyncio._set_running_loop(shared.loop)
-    yield shared
+def tabs(shared: tuple[Tabs, asyncio.AbstractEventLoop]) -> Iterator[Tabs]:
+    """For the tests of a file: Playwright leaves its loop running between calls, and tests of other files have loops of their own."""
+    pages, loop = shared
+    asyncio._set_running_loop(loop)
+    yield pages
     asyncio._set_running_loop(None)
 
 
