@@ -75,9 +75,9 @@ class _SeparatePools:
         outcome = execute("greedy", pool.uncapped(), task, Relay(self.board))
         self.engines.count(outcome, "greedy")
         if outcome.placement is None:
-            pool.split_all()
+            pool.split_all(self.board.stopped)
             return
-        pool.accept(outcome.placement.offset)
+        pool.accept(outcome.placement.offset, self.board.stopped)
         if pool.placed.any():
             self.solver = self.solver or "greedy"
             at = pool.placed

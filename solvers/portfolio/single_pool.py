@@ -5,6 +5,7 @@ The pool's peak is the greatest of its components' peaks, so a component is done
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from ..heuristics.core import core_weight
 from ..model.conflicts import components, live_pair_count
 from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
 from ..model.outcome import Certificate, Proof
+from ..model.solver import never
 
 
 @dataclass
@@ -129,8 +131,8 @@ class SinglePool:
         highest = np.where(capped, np.maximum(lifted, i.highest), i.highest)
         return replace(i, highest=highest, pools=(replace(i.pools[0], capacity=None),))
 
-    def accept(self, offset: Ints) -> None:
-        """A first placement of the uncapped instance: what ends above the bound becomes an open component."""
+    def accept(self, offset: Ints, stopped: Callable[[], object] = never) -> None:
+        """A first placement of the uncapped instance: what ends above the bound becomes an open component. Once stopped, none gets a bound of its own."""
         self.offset = offset
         if int((offset + self.instance.block_high).max(initial=0)) <= self.bound:  # and so within the capacity
             self.placed[:] = True
@@ -139,23 +141,23 @@ class SinglePool:
         top = np.zeros(self.instance.blocks, dtype=np.int64)
         np.maximum.at(top, label, offset + self.instance.block_high)
         self.placed = (top <= self.capacity)[label] if self.capacity is not None else np.ones(len(offset), dtype=bool)
-        self._open(label, top > self.bound)
+        self._open(label, top > self.bound, stopped)
 
-    def split_all(self) -> None:
+    def split_all(self, stopped: Callable[[], object] = never) -> None:
         """Without a first placement: every component is open."""
         label = components(self.instance)
-        self._open(label, np.ones(len(label), dtype=bool))
+        self._open(label, np.ones(len(label), dtype=bool), stopped)
 
-    def _open(self, label: Ints, wanted: Bools) -> None:
+    def _open(self, label: Ints, wanted: Bools, stopped: Callable[[], object]) -> None:
         """The components whose labels are wanted."""
         order = np.argsort(label, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
         chosen = [blocks for blocks in groups if len(blocks) and wanted[label[blocks[0]]]]
-        self.open = [self._component(piece) for piece in cut(self.instance, chosen, 0)]
+        self.open = [self._component(piece, stopped) for piece in cut(self.instance, chosen, 0)]
 
-    def _component(self, piece: Piece) -> Component:
+    def _component(self, piece: Piece, stopped: Callable[[], object]) -> Component:
         blocks = piece.blocks
-        found = pool_bound(piece.instance, 0)
+        found = pool_bound(piece.instance, 0) if not stopped() else None
         bound = 0 if found is None else found.value
         if not self.placed[blocks].all():
             return Component(piece, bound)

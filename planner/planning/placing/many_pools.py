@@ -20,7 +20,7 @@ from ...facts.places import Places
 from ...model.columns import ids, sizes
 from ...model.deadline import expect, look
 from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
-from ...model.problem import Constraints, Problem
+from ...model.problem import BufferId, Constraints, Problem
 from .by_birth import plan_by_birth
 from .easy_bounds import LOOKING, easy_bound
 from .lifting import unproven_plan
@@ -59,23 +59,25 @@ class ManyPools:
         self.part = self._part()
 
     @property
-    def start(self) -> Plan | None:
-        """The quick plan as one of the part; None if there is none, or if it needs more pools than solvers can look at."""
+    def start(self) -> dict[BufferId, tuple[str, int]]:
+        """Where the quick plan puts the buffers; nothing if there is none, or if it needs more pools than solvers can look at."""
         if self._quick is None or not self.part.buffers:
-            return None
-        return self._of(self._quick, self.part)
+            return {}
+        return {place.id: (place.pool, place.offset) for place in self._quick}
+
+    @property
+    def seconds_to_write(self) -> float:
+        """What it takes to weigh, verify and write a plan."""
+        problem = self.problem
+        rows = len(problem.buffers), len(problem.pools), sum(map(len, problem.constraints.different_pool))
+        return sum(each * count for each, count in zip(SECONDS_PER_ROW, rows, strict=True))
 
     def whole(self, made: Plan) -> Plan:
         """The answer, from what was made of the part."""
         if self._bound.is_infeasible:
             return self._nothing_fits(made)
-        rows = (
-            len(self.problem.buffers),
-            len(self.problem.pools),
-            sum(map(len, self.problem.constraints.different_pool)),
-        )
-        seconds = sum(each * count for each, count in zip(SECONDS_PER_ROW, rows, strict=True))
-        expect(seconds, "verifying the plan of", f"{rows[0]} buffers in {rows[1]} pools")
+        what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
+        expect(self.seconds_to_write, "verifying the plan of", what)
         best = made.placements if self.part.buffers and made.placements else None
         solver = made.solver
         if self._quick is not None and (best is None or self._worth(self._quick) < self._worth(best)):
@@ -86,7 +88,7 @@ class ManyPools:
             is_repeatable = made.reproducible and stop.is_repeatable
             unknown = replace(made, stop=stop, reproducible=is_repeatable, warnings=(*made.warnings, warning))
             return self._with_bounds(unknown, PlanStatus.UNKNOWN, None)
-        found = self._of(best, self.problem)
+        found = self._of(best)
         hasty = self._stop if best is self._quick else None
         found = replace(
             found,
@@ -161,13 +163,13 @@ class ManyPools:
             certificates=self._bound.certificates,
         )
 
-    def _of(self, placements: Sequence[Placement], problem: Problem) -> Plan:
-        """A plan of the problem, be it the whole or the part, that claims no bounds."""
+    def _of(self, placements: Sequence[Placement]) -> Plan:
+        """A plan of the problem that claims no bounds."""
         peaks = _peaks(placements)
         look(LOOKING)
-        values = self._values(placements, problem, peaks)
+        values = self._values(placements, peaks)
         look(LOOKING)
-        return unproven_plan(problem, placements, peaks, values, solver=SOLVER)
+        return unproven_plan(self.problem, placements, peaks, values, solver=SOLVER)
 
     def _with_bounds(self, made: Plan, status: PlanStatus, value: int | None) -> Plan:
         """The same with what is proven of the whole problem; it is optimal where every term is as low as that."""
@@ -200,10 +202,11 @@ class ManyPools:
         )
 
     def _worth(self, placements: Sequence[Placement]) -> tuple[int, ...]:
-        return self._values(placements, self.problem, _peaks(placements))
+        return self._values(placements, _peaks(placements))
 
-    def _values(self, placements: Sequence[Placement], problem: Problem, peaks: Mapping[str, int]) -> tuple[int, ...]:
+    def _values(self, placements: Sequence[Placement], peaks: Mapping[str, int]) -> tuple[int, ...]:
         """One integer for each term of the objective."""
+        problem = self.problem
         pools = {pool.name: pool for pool in problem.pools}
         of_peaks = sum(pools[name].cost * peak for name, peak in peaks.items())
         values = []

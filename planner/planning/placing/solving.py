@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 MOST_IN_A_HURRY = 1000
 """So many buffers are placed by their births in some hundredths of a second."""
+LIFTING = 1.5
+"""Lifting what solvers found of many pools takes half as long again as writing it."""
 SUBSET_SECONDS = 10.0
 """Time for finding an irreducible subset, where the run has no time limit of its own."""
 
@@ -165,6 +167,8 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         self._lowered, self._cancelled, self._many = lowered, cancelled, many
         self._solved = problem if many is None else many.part
         """What solvers see of the problem."""
+        if many is not None:
+            self.seconds_after_solving = LIFTING * many.seconds_to_write
 
     def lower_start(self, start: Plan) -> Placement | None:
         return lower_start(self._solved, self._lowered, start)
@@ -177,13 +181,13 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         return self._lifted(Outcome(StopReason.CANCELLED, known, value, reproducible=False))
 
     def _lifted(self, outcome: Outcome) -> Plan:
-        made = lift(self._solved, self._lowered, outcome, self.options.seed)
+        made = lift(self._solved, self._lowered, outcome, self.options.seed, self.problem)
         return made if self._many is None else self._many.whole(made)
 
     def solve(self, known: Placement | None, limits: Limits, watch: Watch) -> Plan:
         options = self.options
-        if known is None and self._many is not None and self._many.start is not None:
-            known = self.lower_start(self._many.start)
+        if known is None and self._many is not None and self._many.start:
+            known = place_blocks(self._solved, self._lowered, self._many.start)
         task = Task(limits, options.goal, options.seed, known, warm=options.warm, verbose=options.verbose)
         outcome = solve(self.instance, task, watch, options.solver)
         if outcome.placement is None:

@@ -80,14 +80,14 @@ class Clock:
         yield
         self._lowering = time.monotonic() - before
 
-    def deadline(self, *, chooses_pools: bool = False) -> float | None:
-        """The end, less what must be done after solving."""
+    def deadline(self, *, chooses_pools: bool = False, counted: float = 0.0) -> float | None:
+        """The end, less what must be done after solving: guessed from what was done before, or `counted` if that is more."""
         if self.end is None or self._limit is None:
             return None
         factor, most = RESERVED_PER_SECOND, self._limit / 3
         if chooses_pools:
             factor, most = factor + FIRST_PASS_PER_SECOND, self._limit / 2
-        return self.end - min(RESERVED_AT_LEAST + factor * self._lowering, most)
+        return self.end - max(min(RESERVED_AT_LEAST + factor * self._lowering, most), counted)
 
 
 class Watch:

@@ -232,6 +232,18 @@ def test_components_that_fit_are_kept_although_others_do_not() -> None:
     assert single.peak is None
 
 
+def test_components_get_no_bounds_of_their_own_once_time_is_over() -> None:
+    single = SinglePool(restrict(open_instance(), np.arange(30), [0], squeeze=False))
+    outcome = Greedy().solve(single.uncapped(), Task(target=(single.bound,)), Silent())
+    assert outcome.placement is not None
+    single.accept(outcome.placement.offset)
+    assert all(component.bound > 0 for component in single.open)
+    single.accept(outcome.placement.offset, lambda: StopReason.TIME_LIMIT)
+    assert single.open
+    assert all(component.bound == 0 for component in single.open)
+    assert single.placed.all()
+
+
 def test_capacity_below_the_bound_is_infeasible_at_once() -> None:
     outcome = run(make_instance([(0, 2, 4), (1, 3, 4)], capacity=7), "auto")
     assert outcome.infeasible

@@ -169,7 +169,7 @@ def test_when_time_is_up_the_rest_goes_to_pools_that_nobody_has_been_in() -> Non
     assert spots is not None
     assert sorted(spots) == sorted((name, 0) for name in order)
     made = ManyPools(problem, lambda: StopReason.TIME_LIMIT)
-    assert made.start is not None or not made.part.buffers
+    assert made.start or not made.part.buffers
     whole = plan(problem, Options(time_limit=0.01))
     assert (whole.status, whole.reproducible) == (PlanStatus.OPTIMAL, False)
 

@@ -133,11 +133,6 @@ def test_an_unknown_solver_is_named_with_those_that_are_known() -> None:
         plan(PAIR, Options(solver="magic"))
 
 
-def test_a_helper_that_only_proves_is_no_solver() -> None:
-    with pytest.raises(CannotSolve, match="no solver is named"):
-        plan(PAIR, Options(solver="pool_sharing"))
-
-
 def test_a_plan_that_fails_verification_is_never_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def lying(instance: Any, *rest: Any) -> Outcome:
