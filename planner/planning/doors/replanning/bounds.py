@@ -60,7 +60,7 @@ class Bounds:
                 continue
             if old.proof is Proof.LIVE_TOGETHER and old.time is not None and not here.is_alike:
                 there = int(np.searchsorted(blocks.lives.times, old.time, side="right")) - 1
-                if 0 <= there < blocks.lives.sections and there != section:
+                if 0 <= there < blocks.lives.sections and there != section and len(self._live(here, there)):
                     sections.append(there)
             elif old.proof is Proof.CONFLICT_CLIQUE:
                 found += self._clique(old)

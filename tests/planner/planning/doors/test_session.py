@@ -8,7 +8,20 @@ from dataclasses import replace
 
 import pytest
 
-from planner import BadInput, Buffer, NoPlan, Options, Plan, Pool, Problem, Session, plan, plan_memory, verify
+from planner import (
+    BadInput,
+    Buffer,
+    NoPlan,
+    Options,
+    Plan,
+    PlanStatus,
+    Pool,
+    Problem,
+    Session,
+    plan,
+    plan_memory,
+    verify,
+)
 from planner.generate import Request, generate
 from planner.model.plan import Run
 from planner.model.problem import Colocation, Constraints, Fixed
@@ -199,6 +212,18 @@ def test_padding_that_made_the_bound_before_is_looked_at_again(afresh: list[Prob
     problem = replace(problem, buffers=(*problem.buffers[:-1], Buffer("odd", 12, live=((3, 5),))))
     assert session.plan(problem, OPTIONS).peak == 3 * 128 + 65
     assert len(afresh) == 1
+
+
+def test_a_time_that_proved_the_bound_before_may_be_one_at_which_nothing_lives() -> None:
+    session = Session()
+    for live, peak in (((2, 3), 5), ((0, 1), 8)):
+        buffers = (
+            Buffer("early", 3, live=((0, 1),)),
+            Buffer("moved", 5, 2, live=(live,)),
+            Buffer("late", 3, live=((4, 5),)),
+        )
+        made = session.plan(Problem(buffers, (Pool("ram"),)))
+        assert (made.status, made.peak) == (PlanStatus.OPTIMAL, peak)
 
 
 def test_what_lies_beside_fixed_buffers_is_proven_at_a_glance(afresh: list[Problem]) -> None:
