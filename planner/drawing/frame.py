@@ -97,15 +97,29 @@ def safe(said: str) -> str:
     return escape(printable(said))
 
 
+LONGEST = 400
+"""Characters that are looked at."""
+
+
 def cut(said: str, width: float, size: float = 6.9, *, is_name: bool = False) -> str:
     """As much of it as has room; nothing if that is hardly any. Of a name that is what tells it from its neighbours."""
-    shown = printable(said[:400])
+    shown = printable(said[-LONGEST:] if is_name else said[:LONGEST])
     room = int(width / size)
-    if sum(2 if c > "\u2e80" else 1 for c in shown) <= room:
+    if len(said) <= LONGEST and _columns(shown) <= room:
         return shown
     if room < 4:
         return ""
-    return short_name(shown, room) if is_name else f"{shown[: room - 1]}…"
+    letters = min(room, len(shown))
+    while letters > 2:
+        short = short_name(shown, letters) if is_name else f"{shown[: letters - 1]}…"
+        if _columns(short) <= room:
+            return short
+        letters -= 1
+    return "…"
+
+
+def _columns(shown: str) -> int:
+    return sum(2 if c > "\u2e80" else 1 for c in shown)
 
 
 def short_name(name: str, room: int) -> str:

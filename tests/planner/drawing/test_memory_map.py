@@ -133,3 +133,9 @@ def test_names_without_a_number_at_their_ends() -> None:
     assert cut("net/conv2d_4/FusedBatchNormV3", 8, 1, is_name=True) == "…nv2d_4…"
     assert cut("net/conv2/activation", 8, 1, is_name=True) == "…/conv2…"
     assert cut("conv_block_17/Relu", 12, 1) == "conv_block_…"
+
+
+def test_a_name_of_wide_letters_is_cut_to_its_room_and_a_very_long_one_keeps_its_end() -> None:
+    assert cut("张量" * 6, 9, 1, is_name=True) == "…张量张量"
+    assert cut("张量" * 6, 9, 1) == "张量张量…"
+    assert cut("a" * 500 + "_17", 8, 1, is_name=True) == "…aaaa_17"

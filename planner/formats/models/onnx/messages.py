@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -27,6 +27,8 @@ from .model import (
 
 A_FUNCTION, A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 450, 300, 200, 350, 300, 32
 """Bytes of memory for what is made of a message, names aside."""
+LAZY_TIMES = 2
+"""So often the nodes of a graph or a function are read when it is their turn, before they are kept."""
 LONGEST_LIST = 1 << 16
 """Numbers of a list that may say something of shapes; longer ones are weights."""
 
@@ -54,16 +56,19 @@ def read_model(data: bytes) -> Model:
 
 
 class _Functions:
-    """The model's own."""
+    """The model's own. Those that are called are kept, since they may be called very often."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_called", "_parts")
 
     def __init__(self, parts: dict[tuple[str, str], Part]) -> None:
         self._parts = parts
+        self._called: dict[tuple[str, str], Body] = {}
 
     def get(self, key: tuple[str, str]) -> Body | None:
         part = self._parts.get(key)
-        return None if part is None else self._body(part, key)
+        if part is not None and key not in self._called:
+            self._called[key] = _function(part, ("functions", key[1]))[1]
+        return self._called.get(key)
 
     def __iter__(self) -> Iterator[Body]:
         return (self._body(part, key) for key, part in self._parts.items())
@@ -150,19 +155,27 @@ class _Known:
 
 
 class _Nodes:
-    """Those of a graph or a function, which are its fields of that number."""
+    """Those of a graph or a function, which are its fields of that number. From the third time on they are kept: how often a function runs is no matter of its length."""
 
-    __slots__ = ("_depth", "_number", "_part", "_place")
+    __slots__ = ("_depth", "_kept", "_number", "_part", "_place", "_times")
 
     def __init__(self, part: Part, number: int, place: Place, depth: int) -> None:
         self._part, self._number, self._place, self._depth = part, number, place, depth
+        self._times = 0
+        self._kept: tuple[Node, ...] | None = None
 
     def __iter__(self) -> Iterator[Node]:
-        for i, part in enumerate(self._parts()):
-            yield part.passing(partial(_node, place=(*self._place, "node", i), depth=self._depth))
+        self._times += 1
+        if self._kept is None and self._times > LAZY_TIMES:
+            self._kept = tuple(make(part) for part, make in self._made())
+        return iter(self._kept) if self._kept is not None else (part.passing(make) for part, make in self._made())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self._parts())
+        return len(self._kept) if self._kept is not None else sum(1 for _ in self._parts())
+
+    def _made(self) -> Iterator[tuple[Part, Callable[[Part], Node]]]:
+        for i, part in enumerate(self._parts()):
+            yield part, partial(_node, place=(*self._place, "node", i), depth=self._depth)
 
     def _parts(self) -> Iterator[Part]:
         fields = self._part.passing(Part.fields)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+from collections import Counter
 
 import pytest
 
+from planner.checks.report import Place
 from planner.formats import read_problem
+from planner.formats.binary.protobuf import Part
+from planner.formats.models.onnx import messages
 from planner.formats.models.onnx.function import Value
 from planner.formats.models.onnx.messages import read_model
-from planner.formats.models.onnx.model import Model
+from planner.formats.models.onnx.model import Attribute, Model
 from planner.graph.outcomes import GraphProblem
 from planner.graph.problem import program_problem
 from planner.model import deadline
-from tests.planner.formats.models.onnx.models import graph, model, node, value
+from tests.planner.formats.models.onnx.models import BOOL, graph, inside, model, node, number, value
 
 COUNT = 5000
 FEW = 1000
@@ -75,3 +79,23 @@ def test_memory_is_in_proportion_to_the_operators() -> None:
     finally:
         tracemalloc.stop()
     assert most < BYTES_PER_NODE * FEW
+
+
+def test_what_a_function_says_is_not_read_anew_by_each_of_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    real = messages._attribute
+
+    def counted(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
+        read.append(part.start)
+        return real(part, place, depth)
+
+    monkeypatch.setattr(messages, "_attribute", counted)
+    inner = ("graph", graph([node("Relu", "x", "u", known=1)], outputs=[value("u", None)]))
+    body = [node("If", "c", "y", then_branch=inner, else_branch=inner)]
+    function = b"".join((inside(1, "f"), inside(10, "m"), inside(4, "x"), inside(4, "c"), inside(5, "y")))
+    function += b"".join(inside(7, each) for each in body) + inside(9, number(2, 18))
+    calls = [node("f", f"v{i} c", f"v{i + 1}", domain="m") for i in range(50)]
+    inputs = [value("v0", [4]), value("c", [], BOOL)]
+    opset = inside(8, inside(1, "m") + number(2, 1))
+    read_problem(model(graph(calls, inputs, [value("v50", [4])]), functions=[function]) + opset)
+    assert max(Counter(read).values()) <= 10
