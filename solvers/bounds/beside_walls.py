@@ -60,7 +60,7 @@ class Sums:
             return top * self._unit
         sums, every = 1, (1 << top + 1) - 1
         """As bits."""
-        for size in self._sizes:
+        for size in (size for size in self._sizes if size <= most):  # to shift by others takes their size of memory
             sums |= sums << size // self._unit & every
             if sums >> top:
                 break

@@ -124,8 +124,9 @@ def _most_of(lengths: Sequence[int], divisor: int, room: int) -> int:
     """The most that some of the lengths add up to within the room, in units of what divides them all."""
     reached = 1
     """Each bit is a sum."""
-    for length in lengths:
+    for units in (length // divisor for length in lengths):
         if reached >> room & 1:
             break
-        reached |= (reached << length // divisor) & ((2 << room) - 1)
+        if units <= room:
+            reached |= (reached << units) & ((2 << room) - 1)
     return reached.bit_length() - 1

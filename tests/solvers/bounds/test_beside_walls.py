@@ -36,6 +36,15 @@ def test_of_very_many_stretches_the_first_are_filled_with_sums() -> None:
     assert found == (1 << 19) - 1
 
 
+def test_what_is_larger_than_all_memory_is_in_no_sum() -> None:
+    """Bits as many as it has bytes took more memory than there is."""
+    assert height_beside([Piece(0, 5, 1), Piece(0, 1 << 60, 1)], [(9, 10)]) == 10 + (1 << 60)
+    wall = Buffer("wall", 1, live=((0, 1),), fixed=Fixed("ram", 9))
+    free = [Buffer(name, size, live=((0, 1),)) for name, size in (("small", 5), ("huge", 1 << 60))]
+    places = Places(Problem(buffers=(wall, *free), pools=(Pool("ram"),)))
+    assert least_height(places, "ram", range(3)) == 10 + (1 << 60)
+
+
 WALLS = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 
 
