@@ -25,7 +25,7 @@ from .model import (
     Reference,
 )
 
-A_FUNCTION, A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 450, 300, 200, 350, 300, 32
+A_FUNCTION, A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 600, 300, 200, 350, 300, 32
 """Bytes of memory for what is made of a message, names aside."""
 LAZY_TIMES = 2
 """So often the nodes of a graph or a function are read when it is their turn, before they are kept."""
@@ -37,19 +37,19 @@ def read_model(data: bytes) -> Model:
     """The model in the bytes. Raises BadInput with the place in the file, or in the graph."""
     graph = None
     opsets: dict[str, int] = {}
-    functions: dict[tuple[str, str], Part] = {}
+    functions: dict[tuple[str, str], tuple[Part, Place]] = {}
     for each in message(data).fields():
         if each.number == 7:
             graph = each.part
         elif each.number == 8:
             _opset(each.part, opsets)
         elif each.number == 25:
-            place = ("functions", len(functions))
+            place: Place = ("functions", len(functions))
             key, _ = each.part.passing(partial(_function, place=place))
             if key in functions:
                 raise bad_input(Code.DUPLICATE_ID, place, f"there is another function {quoted(key[1])}")
             each.part.keep(A_FUNCTION)
-            functions[key] = each.part
+            functions[key] = each.part, place
     if graph is None:
         raise bad_input(Code.MISSING_FIELD, ("graph",), "there is no graph in it")
     return Model(len(data), _graph(graph, ("graph",), 0), opsets, _Functions(functions))
@@ -60,21 +60,18 @@ class _Functions:
 
     __slots__ = ("_called", "_parts")
 
-    def __init__(self, parts: dict[tuple[str, str], Part]) -> None:
+    def __init__(self, parts: dict[tuple[str, str], tuple[Part, Place]]) -> None:
         self._parts = parts
         self._called: dict[tuple[str, str], Body] = {}
 
     def get(self, key: tuple[str, str]) -> Body | None:
-        part = self._parts.get(key)
-        if part is not None and key not in self._called:
-            self._called[key] = _function(part, ("functions", key[1]))[1]
+        if key in self._parts and key not in self._called:
+            part, place = self._parts[key]
+            self._called[key] = _function(part, place)[1]
         return self._called.get(key)
 
     def __iter__(self) -> Iterator[Body]:
-        return (self._body(part, key) for key, part in self._parts.items())
-
-    def _body(self, part: Part, key: tuple[str, str]) -> Body:
-        return part.passing(partial(_function, place=("functions", key[1])))[1]
+        return (part.passing(partial(_function, place=place))[1] for part, place in self._parts.values())
 
 
 def _opset(part: Part, opsets: dict[str, int]) -> None:

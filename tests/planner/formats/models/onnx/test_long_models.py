@@ -18,6 +18,7 @@ from planner.formats.models.onnx.model import Attribute, Model
 from planner.graph.outcomes import GraphProblem
 from planner.graph.problem import program_problem
 from planner.model import deadline
+from planner.model.errors import BadInput
 from tests.planner.formats.models.onnx.models import BOOL, graph, inside, model, node, number, value
 
 COUNT = 5000
@@ -99,3 +100,12 @@ def test_what_a_function_says_is_not_read_anew_by_each_of_many_calls(monkeypatch
     opset = inside(8, inside(1, "m") + number(2, 1))
     read_problem(model(graph(calls, inputs, [value("v50", [4])]), functions=[function]) + opset)
     assert max(Counter(read).values()) <= 10
+
+
+def test_what_is_wrong_in_a_function_has_the_number_of_the_function() -> None:
+    head = b"".join((inside(1, "f"), inside(10, "m"), inside(4, "x"), inside(5, "y")))
+    function = head + inside(7, inside(1, "x") + inside(2, "y")) + inside(9, number(2, 18))
+    made = model(graph([node("f", "a", "b", domain="m")], [value("a", [4])], [value("b", [4])]), functions=[function])
+    with pytest.raises(BadInput) as caught:
+        read_problem(made + inside(8, inside(1, "m") + number(2, 1)))
+    assert caught.value.findings[0].pointer == "/functions/0/node/0"
