@@ -129,7 +129,7 @@ def require_solver(name: str) -> None:
         return
     listed = {solver.name: solver for solver in planner.solver_list()}
     if name not in listed:
-        text = f"there is no such solver; known are auto, {', '.join(listed)}"
+        text = f"there is no such solver; known are {', '.join(listed)}"
         raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])
     if not listed[name].available:
         raise refused_findings([Finding(Code.UNAVAILABLE, "/options/solver", listed[name].reason or "not available")])

@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from api.errors import Refusal
+from api.jobs.kinds.plans import require_solver
 from api.jobs.requests.doors import DOORS, FIELDS, PLANS, Door, RequestOptions
 from api.jobs.requests.options import as_document, clipped, from_body, from_document, merged, wrong_options
 from api.jobs.requests.posted_problem import separate, understand
@@ -149,3 +150,11 @@ def test_what_is_wrong_with_an_option_is_said_in_our_words(door: Door, value: ob
                 assert refusal.findings[0].pointer.startswith(f"/options/{name}")
                 assert " should " not in refusal.detail
                 assert "nput" not in refusal.detail
+
+
+def test_an_unknown_solver_is_told_of_each_that_is_known_once() -> None:
+    with pytest.raises(Refusal) as refused:
+        require_solver("nobody")
+    known = str(refused.value).rpartition("known are ")[2].split(", ")
+    assert sorted(known) == sorted(set(known))
+    assert "auto" in known
