@@ -72,7 +72,6 @@ def test_what_the_query_and_the_body_disagree_on_is_refused(service: Served) -> 
         ("?solver=magic", "unknown_solver"),
         ("?solver=os:system", "unknown_solver"),
         ("?solver=/tmp/mine.py:plan", "unknown_solver"),
-        ("?solver=pool_sharing", "unknown_solver"),
         ("?seed=99999999999999999999999999", "invalid_option"),
         ("?%00=%ff&x[]=1", "invalid_option"),
     ],

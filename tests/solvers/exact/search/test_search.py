@@ -177,9 +177,12 @@ def test_stops_when_asked_and_keeps_the_best(workers: int) -> None:
     assert not outcome.reproducible
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
-    assert outcome.placement.offset.tolist() == control.placements[-1].offset.tolist()
     values = [evaluate(instance, placement) for placement in control.placements]
     assert values == sorted(values, reverse=True)
+    # The other worker may have found a better one just before it stopped.
+    assert evaluate(instance, outcome.placement) <= values[-1]
+    if workers == 1:
+        assert outcome.placement.offset.tolist() == control.placements[-1].offset.tolist()
 
 
 def test_an_error_of_the_control_comes_out_as_it_is() -> None:
