@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from ....checks.report import Place, bad_input, cut, printable, quoted
@@ -45,8 +46,7 @@ class Lowering:
         self._model = model
         self.symbols = symbols
         self._in_place = in_place
-        self._count = self._there = 0
-        self._depth = self._items = 0
+        self._count = self._depth = self._items = 0
         self._of_functions = Names(mark="_", first=2)
         self.functions: list[Function] = []
         """Those that others run come first."""
@@ -83,18 +83,12 @@ class Lowering:
             else:
                 scope.values[said.name] = made[0]
                 self.maybe |= {made[0]} if said.is_optional else set()
-        self.nodes(self._in_file(graph.nodes), scope, main)
+        self.nodes(_whole(graph.nodes), scope, main)
         back = _flat(self._back(graph, scope))
         self.count(len(back), graph.place)
         outputs = [main.given_back(value) for value in back]
         self.symbols.require_all_known()
         self.keep(main, outputs, [])
-
-    def _in_file(self, nodes: Nodes) -> Iterator[Node]:
-        """The nodes, counted as what stands in the file, and with them those of their own graphs."""
-        for node in nodes:
-            self._there += 1 + sum(map(_nodes_of, _graphs(node)))
-            yield node
 
     def _length(self, said: Declared, place: Place) -> int | None:
         """How many tensors a sequence has that the model is given: a dimension of that name says it. None if it is a tensor."""
@@ -125,11 +119,17 @@ class Lowering:
     def count(self, more: int, place: Place) -> None:
         """So many nodes more, or outputs, each of which may take a step of its own. Raises BadInput where they are too many."""
         self._count += more
-        size = self._model.size
-        most = min(MOST_NODES, NODES + size // BYTES_A_NODE + min(self._there, size // BYTES_OF_A_NODE))
-        if self._count > most:
-            text = f"a run comes by more than {most} nodes and outputs, and a file of {self._model.size} bytes may have no more"
+        few = NODES + self._model.size // BYTES_A_NODE
+        if self._count > few and self._count > self._most:
+            text = f"a run comes by more than {self._most} nodes and outputs, and a file of {self._model.size} bytes may have no more"
             raise bad_input(Code.TOO_LARGE, place, text)
+
+    @cached_property
+    def _most(self) -> int:
+        """How many nodes and outputs a run may come by, wherever they stand in the file. All of it is read for that, so few ask."""
+        size = self._model.size
+        there = sum(map(_count_of, (self._model.graph.nodes, *(body.nodes for body in self._model.functions))))
+        return min(MOST_NODES, NODES + size // BYTES_A_NODE + min(there, size // BYTES_OF_A_NODE))
 
     def define(self, scope: Scope, name: str, place: Place) -> None:
         if name in scope.values or name in scope.sequences:
@@ -349,9 +349,17 @@ class _Greatest(dict[str, int]):
         return self._box[name][1]
 
 
-def _nodes_of(graph: Graph) -> int:
-    """How many stand in it, those of its nodes' own graphs among them."""
-    return sum(1 + sum(map(_nodes_of, _graphs(node))) for node in graph.nodes)
+def _count_of(nodes: Nodes) -> int:
+    """How many there are, those of their own graphs among them."""
+    return sum(1 + sum(_count_of(graph.nodes) for graph in _graphs(node)) for node in nodes)
+
+
+def _whole(nodes: Nodes) -> Iterator[Node]:
+    """The nodes, each once its own graphs have been read, those too that never run."""
+    for node in nodes:
+        for graph in _graphs(node):
+            _count_of(graph.nodes)
+        yield node
 
 
 def _graphs(node: Node) -> Iterator[Graph]:

@@ -109,3 +109,27 @@ def test_what_is_wrong_in_a_function_has_the_number_of_the_function() -> None:
     with pytest.raises(BadInput) as caught:
         read_problem(made + inside(8, inside(1, "m") + number(2, 1)))
     assert caught.value.findings[0].pointer == "/functions/0/node/0"
+
+
+def test_nodes_count_as_much_in_a_function_as_outside_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And as much after what runs often as before."""
+    monkeypatch.setattr("planner.formats.models.onnx.lowering.NODES", 25)
+    chain = [
+        node("Relu", f"x{i}", f"x{i + 1}", name="with a name that is as long as exporters make it") for i in range(30)
+    ]
+    function = b"".join((inside(1, "f"), inside(10, "m"), inside(4, "x0"), inside(5, "x30")))
+    function += b"".join(inside(7, each) for each in chain) + inside(9, number(2, 18))
+    calls = [node("f", f"y{i}", f"y{i + 1}", domain="m") for i in range(3)]
+
+    def made(nodes: list[bytes], back: str) -> bytes:
+        given = [value("x0", [4]), value("y0", [4])]
+        return model(graph(nodes, given, [value(back, None)]), functions=[function]) + inside(
+            8, inside(1, "m") + number(2, 1)
+        )
+
+    assert len(read_problem(made(calls[:1], "y1"))[0].buffers) == 32
+    for nodes in ([*calls[:2], *chain], [*chain, *calls[:2]]):
+        assert len(read_problem(made(nodes, "y2"))[0].buffers) == 92
+    with pytest.raises(BadInput) as caught:
+        read_problem(made([*calls, *chain], "y3"))
+    assert caught.value.findings[0].code.value == "too_large"
