@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
-from io import BytesIO
-from struct import pack
 
-import numpy as np
-
+from planner import Buffer, Problem
+from planner.formats import FORMATS, Format
 from tests.planner.formats.dumps import test_executorch as executorch
 from tests.planner.formats.models.onnx.models import inside, node, number
 from tests.planner.formats.models.onnx.models import value as declared
@@ -42,13 +42,12 @@ DSA_BUFFER = (
     b'{"id":%d,"name":"","size":8,"alignment":1,"live_intervals":[{"lower":%d,"upper":%d}],"allowed_pools":[1]}'
 )
 DSA_END = b'],"constraints":{"colocations":[],"separations":[],"temporal_exclusions":[],"pinned_allocations":[]},"objective":{"aggregation":"lexicographic","terms":["total_peak"]}}}'
-PLAIN: dict[str, Make] = {
+DENSE: dict[str, Make] = {
     "memplan": rows(MEMPLAN, lambda i: b'{"id":"b%d","size":64,"live":[[%d,%d]]}' % (i, i, i + 2), b"]}"),
     "dsa": rows(DSA + b'"buffers":[', lambda i: DSA_BUFFER % (i, i, i + 2), DSA_END),
     "usmp": rows(b'{"lifetimes":"inclusive","intervals":[', lambda i: b"[%d,%d,64]" % (i, i + 2), b"]}"),
     "graph": lambda size: _graph(size // 105),
     "cascade": lambda size: _graph(min(size // 105, 4000), cascade=True),
-    "minimalloc": rows(b"id,lower,upper,size\n", lambda i: b"%d,%d,%d,64" % (i, i, i + 2), b"\n", b"\n"),
     "trace": rows(
         b'{"format":"memplan-trace/1"}\n',
         lambda i: b'{"event":"alloc","id":"b%d","size":64}\n{"event":"free","id":"b%d"}' % (i, i),
@@ -79,12 +78,6 @@ PLAIN: dict[str, Make] = {
     "tflm-log": rows(
         b"", lambda i: b"%c (id=%d): size=64, offset=0, first_used=%d last_used=%d" % (97, i, i, i + 1), b"\n", b"\n"
     ),
-    "vela-log": rows(
-        b"Tensor Allocation for mem_area Sram, of mem_type_set (Scratch), using allocator HillClimb, in Cpu and Npu subgraph:\n",
-        lambda i: b"%10d - %10d: 0x0 - 0x40: 64: 64: FeatureMap: NHWC: b%d" % (2 * i, 2 * i + 1, i),
-        b"\n",
-        b"\n",
-    ),
     "xla": lambda size: _xla(size // 80),
     "xla-text": lambda size: _xla_text(size // 84),
     "xla-memory-space": rows(
@@ -93,12 +86,35 @@ PLAIN: dict[str, Make] = {
         b"\n",
         b"\n",
     ),
-    "idealloc": rows(b"", lambda i: pack(">8Q", i, i, i + 2, 64, 0, 0, 1, 64), b"", b""),
-    "columns": lambda size: _columns(size // 32),
     "tflite": lambda size: _tflite(size // 200),
     "executorch": lambda size: _executorch(size // 120),
     "onnx": lambda size: _chain(size // 120),
 }
+"""Of formats that programs write more densely than `many_buffers` does, or that it cannot write."""
+
+
+def many_buffers(row: Format) -> Make:
+    """Plain buffers as the format's writer has them; without a writer the second buffer of its example again and again, each with an id of its own."""
+    if row.writer:
+        length = len(_written(row, range(123_000, 124_000))) // 1000
+        return lambda size: _written(row, range(size // length))
+    assert row.is_text, f"{row.name} is no text and is not written: say in DENSE how a long file of it is made"
+    if row.is_json:
+        whole = json.loads(row.example)
+        item, whole["buffers"] = whole["buffers"][1], ["HERE"]
+        head, _, tail = json.dumps(whole).partition('"HERE"')
+        names = {key: value for key, value in item.items() if key in ("id", "name")}
+        return rows(
+            head.encode(),
+            lambda i: json.dumps(item | {k: i if isinstance(v, int) else f"{v}{i}" for k, v in names.items()}).encode(),
+            tail.encode(),
+        )
+    head, line, tail = re.split(r"^(.*\bb\b.*)$", row.example, maxsplit=1, flags=re.MULTILINE)
+    return rows(head.encode(), lambda i: re.sub(r"\bb\b", f"b{i}", line).encode(), tail.encode(), b"\n")
+
+
+def _written(row: Format, starts: range) -> bytes:
+    return row.write(Problem(tuple(Buffer(i, 64, live=((i, i + 2),)) for i in starts)))
 
 
 def _graph(count: int, *, cascade: bool = False) -> bytes:
@@ -141,13 +157,6 @@ def _xla_text(count: int) -> bytes:
     ).encode()
 
 
-def _columns(count: int) -> bytes:
-    written = BytesIO()
-    start = np.arange(count)
-    np.savez(written, size=np.full(count, 64), start=start, end=start + 2, id=start)
-    return written.getvalue()
-
-
 def _tflite(count: int) -> bytes:
     tensors = [files.tensor(f"layer{i}", [64]) for i in range(count + 1)]
     operators = [files.operator("RELU", [i], [i + 1]) for i in range(count)]
@@ -170,6 +179,7 @@ def _chain(count: int) -> bytes:
     return number(1, 8) + inside(7, b"".join(inside(1, each) for each in nodes) + ends)
 
 
+PLAIN = {name: DENSE.get(name) or many_buffers(row) for name, row in FORMATS.items()}
 JSON_HEADS = {
     "memplan": (MEMPLAN, b"]}"),
     "memplan pairs": (MEMPLAN + b'],"constraints":{"conflicts":[', b"]}}"),

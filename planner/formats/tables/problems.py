@@ -38,6 +38,14 @@ IN_PLACE = Setting(
 )
 
 
+class Memory(NamedTuple):
+    """Bytes of memory for each byte of a long file, besides 8 MiB; docs/format.md shows them, and a test holds readers to them."""
+
+    read: int
+    cut_off: int
+    """Refused, because the end is missing."""
+
+
 class Format(NamedTuple):
     """One way to write a problem down."""
 
@@ -53,6 +61,8 @@ class Format(NamedTuple):
     """module:function, from a Source to the Problem, or ShapedProblem, and warnings; imported when it is needed."""
     example: str
     """A small document: for the HTTP interface's description, and for the tests. Base64 if it is no text."""
+    memory: Memory
+    """What reading it takes at most."""
     writer: str | None = None
     """module:function, from a Problem to bytes."""
     is_text: bool = True
@@ -120,6 +130,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and "format" in source.top and not signs.is_named(source, GRAPH, CASCADE),
             "planner.formats.memplan.read:read",
             '{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 64, "live": [[0, 2]]}, {"id": "b", "size": 32, "live": [[1, 3]]}]}',
+            Memory(8, 6),
             "planner.formats.memplan.write:write_memplan",
         ),
         Format(
@@ -130,6 +141,7 @@ FORMATS: dict[str, Format] = {
             signs.is_minimalloc,
             "planner.formats.planners.minimalloc:read",
             "id,lower,upper,size\na,0,2,64\nb,1,3,32\n",
+            Memory(12, 12),
             "planner.formats.planners.minimalloc_writer:write_csv",
             settings=(
                 Setting(
@@ -146,6 +158,7 @@ FORMATS: dict[str, Format] = {
             signs.is_columns,
             "planner.formats.memplan.columns:read",
             examples.COLUMNS,
+            Memory(8, 2),
             "planner.formats.memplan.columns:write",
             is_text=False,
         ),
@@ -159,6 +172,7 @@ FORMATS: dict[str, Format] = {
             ),
             "planner.formats.planners.dsa:read",
             examples.DSA,
+            Memory(13, 6),
             "planner.formats.planners.dsa_writer:write_dsa",
         ),
         Format(
@@ -169,6 +183,7 @@ FORMATS: dict[str, Format] = {
             signs.is_usmp,
             "planner.formats.planners.usmp:read",
             '{"buffers": [{"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]}, {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]}]}',
+            Memory(10, 6),
             "planner.formats.planners.usmp_writer:usmp_document",
         ),
         Format(
@@ -179,6 +194,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and signs.is_named(source, GRAPH),
             "planner.formats.memplan.programs.read_graph:read",
             examples.GRAPH,
+            Memory(24, 6),
             contents="planner.formats.contents:of_graph",
         ),
         Format(
@@ -189,6 +205,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and signs.is_named(source, CASCADE),
             "planner.formats.memplan.programs.read_cascade:read",
             examples.CASCADE,
+            Memory(80, 6),
         ),
         Format(
             "trace",
@@ -198,6 +215,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.is_trace,
             "planner.formats.memplan.programs.read_trace:read",
             examples.TRACE,
+            Memory(13, 11),
         ),
         Format(
             "tflite",
@@ -207,6 +225,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[4:8] == b"TFL3",
             "planner.formats.models.tflite.read:read",
             examples.TFLITE,
+            Memory(18, 2),
             is_text=False,
             contents="planner.formats.contents:of_tflite",
             settings=(
@@ -226,6 +245,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[:1] == b"\x08" and b"\x00" < source.data[1:2] < b"\x40",
             "planner.formats.models.onnx.read:read",
             examples.ONNX,
+            Memory(26, 2),
             is_text=False,
             contents="planner.formats.contents:of_onnx",
             settings=(
@@ -245,6 +265,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"first_used=" in source.data and b"(id=" in source.data,
             "planner.formats.dumps.micro_log:read",
             examples.MICRO_LOG,
+            Memory(12, 6),
         ),
         Format(
             "vela-log",
@@ -254,6 +275,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"Tensor Allocation for mem_area " in source.data,
             "planner.formats.dumps.vela:read",
             examples.VELA,
+            Memory(12, 8),
         ),
         Format(
             "torch-snapshot",
@@ -263,6 +285,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and "device_traces" in source.top and "format" not in source.top,
             "planner.formats.dumps.snapshot:read",
             examples.SNAPSHOT,
+            Memory(10, 6),
         ),
         Format(
             "st-edge-ai",
@@ -272,6 +295,7 @@ FORMATS: dict[str, Format] = {
             signs.is_st_edge,
             "planner.formats.dumps.st_edge:read",
             examples.ST_EDGE,
+            Memory(12, 6),
         ),
         Format(
             "chrome-trace",
@@ -281,6 +305,7 @@ FORMATS: dict[str, Format] = {
             signs.is_chrome,
             "planner.formats.dumps.chrome:read",
             examples.CHROME,
+            Memory(13, 6),
             "planner.formats.dumps.chrome:write",
         ),
         Format(
@@ -291,6 +316,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[4:8] == b"ET12",
             "planner.formats.dumps.executorch:read",
             examples.EXECUTORCH,
+            Memory(10, 4),
             is_text=False,
         ),
         Format(
@@ -301,6 +327,7 @@ FORMATS: dict[str, Format] = {
             signs.is_xla,
             "planner.formats.dumps.buffer_assignment:read",
             examples.XLA,
+            Memory(17, 2),
             is_text=False,
         ),
         Format(
@@ -311,6 +338,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"BufferAssignment:\nallocation " in source.data,
             "planner.formats.dumps.assignment_text:read",
             examples.XLA_TEXT,
+            Memory(16, 10),
         ),
         Format(
             "xla-memory-space",
@@ -320,6 +348,7 @@ FORMATS: dict[str, Format] = {
             signs.is_memory_space,
             "planner.formats.dumps.memory_space:read",
             examples.MEMORY_SPACE,
+            Memory(8, 8),
         ),
         Format(
             "idealloc",
@@ -329,6 +358,7 @@ FORMATS: dict[str, Format] = {
             signs.is_idealloc,
             "planner.formats.planners.idealloc:read",
             examples.IDEALLOC,
+            Memory(12, 2),
             "planner.formats.planners.idealloc:write",
             is_text=False,
         ),

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from planner.formats import FORMATS, read_problem
+from planner.formats import FORMATS, Format, read_problem
 from scripts.measure.reading import MIB, taken
-from scripts.measure.reading_files import FILES, PLAIN
+from scripts.measure.reading_files import FILES, PLAIN, many_buffers
 
 DOCS = Path(__file__).parents[4] / "docs" / "format.md"
 LENGTH = 2 * MIB
@@ -19,27 +19,31 @@ SLACK = 8 * MIB
 """What is worked out of a chunk at a time, however long the file is."""
 
 
-def bounds() -> dict[str, tuple[int, int]]:
-    """Bytes for each byte of a file, read and cut off, as the documents have them."""
+def test_the_documents_say_what_every_format_is_held_to() -> None:
     section = DOCS.read_text().partition("## What reading takes")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([a-z-]+) \| .* \| [0-9.]+ \| (\d+) \| (\d+) \|$", section, re.MULTILINE)
-    return {name: (int(read), int(cut)) for name, read, cut in rows}
+    assert {name: (int(read), int(cut_off)) for name, read, cut_off in rows} == {
+        row.name: row.memory for row in FORMATS.values()
+    }
 
 
-def test_the_documents_bound_every_format() -> None:
-    assert bounds().keys() == FORMATS.keys() == PLAIN.keys()
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_reading_takes_no_more_than_is_said(name: str, tmp_path: Path) -> None:
-    read, cut = bounds()[name]
-    data = PLAIN[name](LENGTH)
-    more, said = taken(name, data, tmp_path)
+@pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
+def test_reading_takes_no_more_than_is_said(row: Format, tmp_path: Path) -> None:
+    data = PLAIN[row.name](LENGTH)
+    more, said = taken(row.name, data, tmp_path)
     assert said.endswith("buffers")
-    assert more < read * len(data) + SLACK
-    more, said = taken(name, data[:-20], tmp_path)
+    assert more < row.memory.read * len(data) + SLACK
+    more, said = taken(row.name, data[:-20], tmp_path)
     assert said != "DIED"
-    assert more < cut * len(data) + SLACK
+    assert more < row.memory.cut_off * len(data) + SLACK
+
+
+@pytest.mark.parametrize("name", ["memplan", "vela-log", "minimalloc"])
+def test_an_example_makes_long_files_whether_it_is_written_or_not(name: str) -> None:
+    for row in (FORMATS[name], FORMATS[name]._replace(writer=None)):
+        data = many_buffers(row)(10_000)
+        assert len(data) < 12_000
+        assert len(read_problem(data, format=name)[0].buffers) > 50
 
 
 @pytest.mark.parametrize("name", ["empty lists", "empty objects", "zeros", "pairs"])

@@ -24,7 +24,7 @@ from api.settings import Settings
 from planner import Buffer, Problem
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.documents import Source
-from planner.formats.tables.problems import BYTES, TEXT, recognised
+from planner.formats.tables.problems import BYTES, TEXT, Memory, recognised
 from planner.model.errors import BadInput
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
@@ -223,6 +223,7 @@ TOY = Format(
     lambda source: source.data.startswith(b"TOY\0"),
     f"{__name__}:read_toy",
     b64encode(b"TOY\0\5").decode(),
+    Memory(8, 8),
     is_text=False,
 )
 
