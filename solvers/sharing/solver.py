@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import ClassVar, Protocol
 
-from ..model.errors import StopReason, UnknownSolver
+from ..model import registry
+from ..model.errors import StopReason, UnknownSolver, Unsupported
 from ..model.instance import Instance
 from ..model.libraries import Runnable
 from ..model.solver import Limits
@@ -90,9 +91,11 @@ SEARCHERS = ("cpsat",)
 
 
 def get(name: str) -> SharingSolver:
-    """The solver of that name."""
+    """The solver of that name. Raises UnknownSolver, and Unsupported if it gives addresses alone."""
     path = SHARERS.get(name)
     if path is None:
+        if name in registry.names():
+            raise Unsupported(name, f"it gives addresses; storage objects are given by {', '.join((AUTO, *SHARERS))}")
         raise UnknownSolver(name, (AUTO, *SHARERS))
     module, _, attribute = path.partition(":")
     solver: SharingSolver = getattr(import_module(module), attribute)()

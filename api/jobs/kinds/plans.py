@@ -14,9 +14,10 @@ from planner.formats.answers.write_map import write_map
 from planner.model.errors import Code, Finding, PlannerError
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem
+from planner.planning.placing.path import cannot_solve
 from planner.planning.sharing import Sharing
-from solvers.model.errors import StopReason
-from solvers.sharing.solver import SHARERS
+from solvers.model.errors import SolverError, StopReason
+from solvers.sharing.solver import AUTO, get
 
 from ...errors import refused_findings
 from ...settings import Settings
@@ -59,9 +60,11 @@ class SharingKind(PlanKind):
 
     def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
         subject.planned(instructions.options)
-        if instructions.options.solver not in ("auto", *SHARERS):
-            text = f"there is no such solver for storage objects; known are auto, {', '.join(SHARERS)}"
-            raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])
+        if instructions.options.solver != AUTO:
+            try:
+                get(instructions.options.solver)
+            except SolverError as error:
+                raise refused_findings(cannot_solve(error).findings) from error
 
     def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         start = known(best, read_sharing)

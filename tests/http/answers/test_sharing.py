@@ -57,7 +57,7 @@ def test_as_a_job_and_in_the_body(service: Served) -> None:
 @pytest.mark.parametrize(
     ("query", "problem", "code", "pointer"),
     [
-        ("?objects=true&solver=search", ROOMY, "unknown_solver", "/options/solver"),
+        ("?objects=true&solver=search", ROOMY, "unsupported", "/options/solver"),
         ("?objects=true&goal=fit", ROOMY, "invalid_option", "/options/goal"),
         ("?objects=maybe", ROOMY, "invalid_option", "/options/objects"),
         (

@@ -185,10 +185,18 @@ def test_options_that_mean_nothing_here_are_refused(options: Options, place: str
     assert refused(Problem((FIRST,)), options) == [(Code.INVALID_OPTION, place)]
 
 
-def test_an_unknown_solver_is_refused_with_those_there_are() -> None:
-    with pytest.raises(CannotSolve, match="known are auto, greedy, largest_first") as caught:
-        share(Problem((FIRST,)), Options(solver="search"))
-    assert caught.value.findings[0].code is Code.UNKNOWN_SOLVER
+@pytest.mark.parametrize(
+    ("name", "words", "code"),
+    [
+        ("nobody", "known are auto, greedy, largest_first", Code.UNKNOWN_SOLVER),
+        ("search", "search cannot take this problem: it gives addresses", Code.UNSUPPORTED),
+        ("room_prices", "given by auto, greedy, largest_first", Code.UNSUPPORTED),
+    ],
+)
+def test_who_shares_nothing_is_refused_with_those_who_do(name: str, words: str, code: Code) -> None:
+    with pytest.raises(CannotSolve, match=words) as caught:
+        share(Problem((FIRST,)), Options(solver=name))
+    assert caught.value.findings[0].code is code
 
 
 def test_relays_tokens_take_no_explicit_conflicts() -> None:

@@ -74,7 +74,7 @@ def test_without_a_proof_or_a_plan_it_ends_with_4(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--solver", "search"), b"--solver: no solver is named 'search'; known are auto, greedy"),
+        (("--solver", "search"), b"--solver: search cannot take this problem: it gives addresses"),
         (("--time-limit", "soon"), b"--time-limit"),
         (("--capacity", "nowhere=4"), b"nowhere"),
         (("--quiet", "--verbose"), b"--verbose"),
