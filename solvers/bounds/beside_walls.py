@@ -22,6 +22,11 @@ class Piece(NamedTuple):
     height: int
     modulus: int
 
+    @property
+    def end(self) -> int:
+        """Where it ends at least."""
+        return self.start + self.height
+
 
 def height_beside(pieces: Sequence[Piece], walls: Iterable[tuple[int, int]]) -> int:
     """A height below which the pieces do not end if no two overlap. Walls are in ascending order."""

@@ -6,12 +6,8 @@ avoided: with all starts multiples of g, every part but the topmost of a stretch
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
-from math import gcd
-from operator import itemgetter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -173,72 +169,30 @@ def _fixed(instance: Instance, pool: int, blocks: Ints) -> Bools:
     return np.zeros_like(fixed) if is_blocked else fixed
 
 
-class _Gap(NamedTuple):
-    """A free stretch of addresses; end None: open."""
-
-    start: int
-    end: int | None
-
-
 def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
     """A height below which these parts, none of which may overlap another of another block, cannot all be placed in the pool."""
     by_block: dict[int, list[tuple[int, int]]] = {}
     for part in parts:
         low, high = int(instance.part_low[part]), int(instance.part_high[part])
         by_block.setdefault(int(instance.part_block[part]), []).append((low, high))
-    blocks = np.array(sorted(by_block), dtype=np.int64)
-    pieces = [high - low for ranges in by_block.values() for low, high in union(ranges)]
-    if not pieces:
-        return 0
-    fixed = _fixed(instance, pool, blocks)
-    places = sorted(
-        (int(instance.lowest[b, pool]) + low, int(instance.lowest[b, pool]) + high)
-        for b in blocks[fixed].tolist()
-        for low, high in union(by_block[b])
-    )
-    beside = 0
-    if any(end > begin for (_, end), (begin, _) in pairwise(places)):
-        fixed = np.zeros_like(fixed)  # there is no plan, and what they would need if there were room
-    elif places or instance.pools[pool].reserved:
-        walls = sorted([*instance.pools[pool].reserved, *places])
-        movable = [
-            Piece(int(instance.lowest[b, pool]) + low, high - low, int(instance.modulus[b, pool]))
-            for b in blocks[~fixed].tolist()
-            for low, high in union(by_block[b])
-        ]
-        beside = height_beside(movable, walls) if movable else 0
-    grain = _grain(instance, pool, blocks, fixed)
-    gaps = _gaps(instance.pools[pool].reserved, int(instance.lowest[blocks, pool].min()), grain)
-    return max([beside, _fill(gaps, pieces, grain), *(end for _, end in places)])
-
-
-def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> Iterator[_Gap]:
-    """The stretches between reserved ranges from the floor on, the open one last. Most often the first few are enough."""
-    start = floor
-    for number in range(bisect_right(reserved, floor, key=itemgetter(1)), len(reserved)):
-        begin, end = reserved[number]
-        start = -(-start // grain) * grain
-        if begin > start:
-            yield _Gap(start, begin)
-        start = max(start, end)
-    yield _Gap(-(-start // grain) * grain, None)
-
-
-def _fill(gaps: Iterable[_Gap], pieces: list[int], grain: int) -> int:
-    """The least end that pieces of these heights can have in these gaps, if they could be cut but for their padding."""
-    least = min(pieces)
-    rest = sum(piece + -piece % grain for piece in pieces)
-    padding = max(-piece % grain for piece in pieces)
-    whole = gcd(*(piece + -piece % grain for piece in pieces))
-    for gap in gaps:
-        room = None if gap.end is None else gap.end - gap.start
-        if room is not None and room < least:
-            continue
-        rounded = None if room is None else (room + padding) // whole * whole
-        if rounded is None or rest <= rounded:
-            return gap.start + max(rest - padding, least)
-        rest -= rounded
-    raise AssertionError("the last gap is open")
+    blocks = sorted(by_block)
+    fixed = _fixed(instance, pool, np.array(blocks, dtype=np.int64))
+    movable: list[Piece] = []
+    places: list[Piece] = []
+    for block, is_fixed in zip(blocks, fixed.tolist(), strict=True):
+        lowest, modulus = int(instance.lowest[block, pool]), int(instance.modulus[block, pool])
+        for low, high in union(by_block[block]):
+            (places if is_fixed else movable).append(Piece(lowest + low, high - low, modulus))
+    places.sort()
+    if any(one.end > other.start for one, other in pairwise(places)):
+        movable, places = movable + places, []  # there is no plan, and what they would need if there were room
+    reserved, walls = instance.pools[pool].reserved, [(place.start, place.end) for place in places]
+    height = max((end for _, end in walls), default=0)
+    if not movable:
+        return height
+    settled = [place._replace(modulus=0) for place in places]
+    height = max(height, height_beside([*movable, *settled], reserved))
+    return max(height, height_beside(movable, sorted([*reserved, *walls]))) if walls else height
 
 
 def _clique(instance: Instance, pool: int, forced: Bools) -> Certificate | None:

@@ -10,6 +10,7 @@ from planner.planning.placing.variants import choices
 from planner.planning.placing.variants.choices import lower_choices
 from planner.planning.placing.variants.settling import Settled
 from planner.verifying.verify import verify
+from solvers.bounds.beside_walls import height_beside
 from tests.planner.planning.placing.variants.random_variants import (
     best_of,
     every_choice,
@@ -34,7 +35,7 @@ def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
 
 def test_bounds_count_what_pins_keep_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without addresses, as of problems that are too large for these, without asking twice, and without what lies beside walls, which proves as much of a single choice."""
-    monkeypatch.setattr("solvers.bounds.one_pool.height_beside", lambda *_: 0)
+    monkeypatch.setattr("solvers.bounds.one_pool.height_beside", lambda pieces, _: height_beside(pieces, ()))
     monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
     monkeypatch.setattr("planner.planning.placing.variants.choosing.Choosing._more", lambda _: False)
     problem, options = larger_pinned_problem(1, 3), Options(workers=1, time_limit=None, work_limit=1_000_000)
