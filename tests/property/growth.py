@@ -3,7 +3,7 @@
     python -m tests.property.growth COUNT SECONDS [NAME ...]
 
 plans every problem (or those that are named, `pools`, or `pools*buffers`, or `"share buffers"` to share objects) with lists of COUNT and a time limit of
-SECONDS, and prints a line of JSON for each. SECONDS may be `2+60`: two, and 60 microseconds for each entry. What counts is the time of the processor
+SECONDS, and prints a line of JSON for each (`pairs`: every pair; `pairs/N`: so many of them, drawn by lot). SECONDS may be `2+60`: two, and 60 microseconds for each entry. What counts is the time of the processor
 (`processor`); how long that took on this machine, whoever else was at work, stands beside it (`wall`).
 """
 
@@ -26,7 +26,9 @@ from planner.model.errors import PlannerError
 from solvers import sandbox
 from solvers.model.errors import Unavailable
 from solvers.sandbox import launcher
-from tests.property.long_lists import LISTS, entries, problem
+from solvers.sandbox.messages import Message
+from solvers.sandbox.remote import Remote
+from tests.property.long_lists import LISTS, entries, pairs, problem
 from tests.running.forked import TOLD, usual_parent, zygote
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ Made = TypeVar("Made", bound="Plan | Sharing")
 def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
     """What it takes to plan it, from bytes to bytes, in a process of its own that is forked from this one.
 
-    Its clock is its own processor time, so that what others do on this machine does not count; and the wall clock jumps, which must not matter.
+    Its clock is its own processor time, so that what others do on this machine does not count, and the time for which it waits for processes that
+    it asks something; and the wall clock jumps, which must not matter.
     """
     from api.process.garbage import collect_rarely
 
@@ -53,7 +56,7 @@ def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
     if not child:
         collect_rarely()  # as the command and the service's workers do
         jumps = random.Random(count)
-        time.monotonic = time.process_time
+        time.monotonic = _clock()
         time.time = lambda: jumps.uniform(-1e9, 1e10)
         sandbox.run = _declined
         with os.fdopen(theirs, "wb") as answer:
@@ -69,6 +72,22 @@ def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
         told = json.loads(answer.read() or b'{"status": "died"}')
     os.waitpid(child, 0)
     return {"name": name, "count": count, "limit": seconds, **told}
+
+
+def _clock() -> Callable[[], float]:
+    """This process's processor time, and how long it has waited for an answer of another from now on."""
+    waited, usual = 0.0, Remote.receive
+
+    def receive(remote: Remote, seconds: float) -> list[Message]:
+        nonlocal waited
+        wall, processor = time.perf_counter(), time.process_time()
+        try:
+            return usual(remote, seconds)
+        finally:
+            waited += max(time.perf_counter() - wall - (time.process_time() - processor), 0.0)
+
+    Remote.receive = receive  # type: ignore[assignment, method-assign]
+    return lambda: time.process_time() + waited
 
 
 def warm() -> None:
@@ -191,10 +210,17 @@ def _looked_at(asked: Problem, made: Plan) -> dict[str, float]:
     return took
 
 
+def _wanted(names: list[str]) -> list[str]:
+    if not names or not names[0].startswith("pairs"):
+        return names or [*LISTS]
+    every, drawn = pairs(), names[0].partition("/")[2]
+    return random.Random(0).sample(every, int(drawn)) if drawn else every
+
+
 if __name__ == "__main__":
     warm()
     length, (base, _, per_entry) = int(sys.argv[1]), sys.argv[2].partition("+")
-    for wanted in sys.argv[3:] or LISTS:
+    for wanted in _wanted(sys.argv[3:]):
         limit = float(base)
         if per_entry:
             limit += float(per_entry) * 1e-6 * entries(json.loads(problem(wanted.rpartition(" ")[2], length)))

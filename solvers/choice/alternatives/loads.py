@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from .instance import Load, Pick, Share
 
 MOST_PIECES = 500_000
 """Of all loads together. Beyond it those that may be largest are formed: the others only make bounds weaker."""
+
+
+Cell: TypeAlias = tuple[int, int, tuple[Pick, ...]]
+"""Size, block and picks of addresses that are in use."""
 
 
 class Piece(NamedTuple):
@@ -55,30 +59,39 @@ def live_together(
             dying.setdefault(piece.end, []).append(piece)
     times = sorted(born.keys() | dying.keys())
     formed = _worth_forming(times, born, dying)
-    live: dict[Piece, int] = {}
-    found: dict[tuple[Load, tuple[tuple[int, int, tuple[Pick, ...]], ...]], int] = {}
+    live = _Live(alternatives, unit)
+    found: dict[tuple[Load, tuple[Cell, ...]], int] = {}
     most_spare = 0
     for time in times:
         look()
         if time in formed:
-            cells, spare = _cells_of_blocks(live, alternatives, unit)
+            cells, spare = live.cells()
             most_spare = max(most_spare, spare)
             # Where blocks may be is long where there are many memories, and not looked at here: it takes too long, and blocks decide it.
             found.setdefault((_load(cells, spare), () if homes is None else tuple(cells)), time - 1)
         for piece in dying.get(time, ()):
-            live[piece] -= 1
-            if not live[piece]:
-                del live[piece]
+            live.remove(piece)
         for piece in born.get(time, ()):
-            live[piece] = live.get(piece, 0) + 1
+            live.add(piece)
     return Times(
         tuple(found.values()),
         tuple(load for load, _ in found),
-        ()
-        if homes is None
-        else tuple(tuple(Share(size, at, picks, homes[at]) for size, at, picks in cells) for _, cells in found),
+        () if homes is None else _shares(found, homes),
         most_spare,
     )
+
+
+def _shares(
+    found: Iterable[tuple[Load, tuple[Cell, ...]]], homes: Mapping[int, tuple[int, ...]]
+) -> tuple[tuple[Share, ...], ...]:
+    """What is the same at many times is one and the same object."""
+    known: dict[Cell, Share] = {}
+    for _, cells in found:
+        for cell in cells:
+            if cell not in known:
+                size, block, picks = cell
+                known[cell] = Share(size, block, picks, homes[block])
+    return tuple(tuple(known[cell] for cell in cells) for _, cells in found)
 
 
 def _worth_forming(
@@ -106,7 +119,7 @@ def _worth_forming(
     return kept
 
 
-def _load(cells: Iterable[tuple[int, int, tuple[Pick, ...]]], spare: int) -> Load:
+def _load(cells: Iterable[Cell], spare: int) -> Load:
     sizes: dict[tuple[Pick, ...], int] = {}
     for size, _, picks in cells:
         sizes[picks] = sizes.get(picks, 0) + size
@@ -114,28 +127,53 @@ def _load(cells: Iterable[tuple[int, int, tuple[Pick, ...]]], spare: int) -> Loa
     return Load(always, tuple((size, picks) for picks, size in sorted(sizes.items())))
 
 
-def _cells_of_blocks(
-    live: Iterable[Piece], alternatives: Sequence[int], unit: int
-) -> tuple[list[tuple[int, int, tuple[Pick, ...]]], int]:
-    """Size, block and picks of all ranges of addresses that are in use, and how much less than a whole unit the topmost may take."""
-    found: dict[tuple[int, tuple[Pick, ...]], int] = {}
-    spare = 0
-    by_block: dict[int, list[Piece]] = {}
-    for piece in live:
-        by_block.setdefault(piece.block, []).append(piece)
-    for block in sorted(by_block):
-        members = by_block[block]
+class _Live:
+    """The pieces that are in use, by block; what their cells are is worked out when it is asked for, of blocks that have changed alone."""
+
+    def __init__(self, alternatives: Sequence[int], unit: int) -> None:
+        self._alternatives, self._unit = alternatives, unit
+        self._members: dict[int, dict[Piece, int]] = {}
+        self._cells: dict[int, tuple[tuple[Cell, ...], int]] = {}
+        """Of each block its cells, and by how much less than a whole unit it may be the topmost."""
+
+    def add(self, piece: Piece) -> None:
+        members = self._members.setdefault(piece.block, {})
+        members[piece] = members.get(piece, 0) + 1
+        self._cells.pop(piece.block, None)
+
+    def remove(self, piece: Piece) -> None:
+        members = self._members[piece.block]
+        members[piece] -= 1
+        if not members[piece]:
+            del members[piece]
+        if not members:
+            del self._members[piece.block]
+        self._cells.pop(piece.block, None)
+
+    def cells(self) -> tuple[list[Cell], int]:
+        """Of all blocks, and how much less than a whole unit the topmost may take."""
+        every: list[Cell] = []
+        most_spare = 0
+        for block in sorted(self._members):
+            known = self._cells.get(block)
+            if known is None:
+                known = self._cells[block] = self._of_block(block)
+            cells, spare = known
+            every += cells
+            most_spare = max(most_spare, spare)
+        return every, most_spare
+
+    def _of_block(self, block: int) -> tuple[tuple[Cell, ...], int]:
+        members = [*self._members[block]]
         if len(members) == 1:
             size = members[0].high - members[0].low
-            whole = -(-size // unit) * unit
-            spare = max(spare, whole - size)
-            cells = [(whole, members)]
-        else:
-            cells = _cells(members)
-        for size, covering in cells:
-            key = block, needed(covering, alternatives)
-            found[key] = found.get(key, 0) + size
-    return [(size, block, picks) for (block, picks), size in found.items()], spare
+            whole = -(-size // self._unit) * self._unit
+            return ((whole, block, needed(members, self._alternatives)),), whole - size
+        found: dict[tuple[Pick, ...], int] = {}
+        for size, covering in _cells(members):
+            picks = needed(covering, self._alternatives)
+            found[picks] = found.get(picks, 0) + size
+        return tuple((size, block, picks) for picks, size in found.items()), 0
 
 
 def _cells(members: Sequence[Piece]) -> list[tuple[int, list[Piece]]]:

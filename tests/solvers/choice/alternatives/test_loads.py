@@ -55,3 +55,12 @@ def test_of_too_many_loads_the_largest_are_formed(monkeypatch: pytest.MonkeyPatc
     assert 1 <= len(some.loads) < len(every.loads)
     for choice in itertools.product(range(2), repeat=5):
         assert some.load(choice) <= every.load(choice)
+
+
+def test_what_is_there_at_many_times_is_kept_once() -> None:
+    """Or thousands of buffers beside one of thousands of lifetimes fill the memory."""
+    always = [Piece(block, 0, 100, 0, 1 + block, None) for block in range(50)]
+    now_and_then = [Piece(50, at, at + 1, 0, 1 + at, None) for at in range(0, 100, 2)]
+    shares = live_together([*always, *now_and_then], (), homes=dict.fromkeys(range(51), (0, 1))).shares
+    assert len(shares) == 50
+    assert len({id(share) for at_once in shares for share in at_once}) == 100
