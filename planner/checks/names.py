@@ -267,10 +267,13 @@ def are_in_range(columns: BufferColumns) -> bool:
     return kinds == {str} and "" not in ids and max(map(len, ids)) <= MAX_TEXT  # type: ignore[arg-type]
 
 
+ALL_THE_TIME = ((-MAX_TIME, MAX_TIME),)
+
+
 def _is_plain(buffer: Buffer) -> bool:
-    """The usual case, quickly: a size, an alignment, one interval, nothing else."""
-    live = buffer.live
-    if live is None or len(live) != 1 or buffer.pools is not None or buffer.fixed is not None:
+    """The usual case, quickly: a size, an alignment, one interval or none, nothing else."""
+    live = ALL_THE_TIME if buffer.live is None else buffer.live
+    if len(live) != 1 or buffer.pools is not None or buffer.fixed is not None:
         return False
     start, end = live[0]
     return (

@@ -20,7 +20,7 @@ from solvers.model.instance import Bools, Ints
 from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...model.columns import BufferColumns
 from ...model.deadline import look
-from ...model.problem import Buffer, BufferId, Fixed
+from ...model.problem import Buffer, BufferId, Fixed, Interval
 from ..text.digits import Bytes, are_digits, chunks, numbers
 
 MOST_SHAPES = 64
@@ -31,8 +31,8 @@ QUOTE, COLON, ZERO = b'":0'
 OPENING, CLOSING = [*b"[{"], [*b"]}"]
 NOT_STRUCTURE = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 OPENING_BRACE, CLOSING_BRACE = b"{}"
-NEEDED = {"id", "size", "live"}
-KNOWN = NEEDED | {"alignment", "accesses", "kind", "fixed"}
+NEEDED = {"id", "size"}
+KNOWN = NEEDED | {"live", "alignment", "accesses", "kind", "fixed"}
 FIXED = b'"fixed"'
 BETWEEN = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
 LONGEST = 1 << 12
@@ -47,9 +47,10 @@ class Said(NamedTuple):
     pool: str | None
     """In which it is fixed."""
     has_offset: bool
+    has_life: bool
 
 
-NOTHING = Said(None, None, False)
+NOTHING = Said(None, None, False, True)
 
 
 class More(NamedTuple):
@@ -78,12 +79,15 @@ class More(NamedTuple):
         if any(said.pool is not None for said in self.said):
             pinned = [
                 None if pool is None else Fixed(pool, offset if has_offset else None)
-                for (_, pool, has_offset), offset in zip(
+                for (_, pool, has_offset, _), offset in zip(
                     map(self.said.__getitem__, which), self.offset.tolist(), strict=True
                 )
             ]
         spans = zip(columns.start.tolist(), columns.end.tolist(), strict=True)
-        live = [((start, end),) if start != end else () for start, end in spans]
+        live: list[tuple[Interval, ...] | None] = [((start, end),) if start != end else () for start, end in spans]
+        if not all(said.has_life for said in self.said):
+            has_life = map([said.has_life for said in self.said].__getitem__, which)
+            live = [span if has else None for span, has in zip(live, has_life, strict=True)]
         sizes, alignments, none = columns.size.tolist(), columns.alignment.tolist(), repeat(None)
         accesses = self.accesses.tolist()
         return (*map(Buffer, columns.ids, sizes, alignments, live, none, pinned, none, none, kinds, accesses),)
@@ -109,8 +113,7 @@ class _Shape(NamedTuple):
     numbers: int
     size: tuple[int, int]
     alignment: tuple[int, int] | None
-    start: tuple[int, int]
-    end: tuple[int, int]
+    live: tuple[tuple[int, int], tuple[int, int]] | None
     id: tuple[int, int] | None
     """None: it is a string."""
     accesses: tuple[int, int] | None
@@ -214,7 +217,8 @@ class _Reading:
             at = np.cumsum(count) - count
         for each, here in zip(different, rows, strict=True):
             shape = self._shapes[each]
-            places = (shape.size, shape.alignment, shape.start, shape.end, shape.id, shape.accesses, shape.offset)
+            start, end = shape.live or (None, None)
+            places = (shape.size, shape.alignment, start, end, shape.id, shape.accesses, shape.offset)
             for column, place in enumerate(places):
                 if place is not None:
                     columns[column, here] = value[at[here] + place[0]] * place[1]
@@ -287,7 +291,7 @@ def _inside(begin: Ints, end: Ints, length: int) -> Bools:
 
 
 def _shape(written: bytes) -> _Shape:
-    """Raises _Unusual unless it is that of a buffer with an id, a size, one lifetime and perhaps an alignment."""
+    """Raises _Unusual unless it is that of a buffer with an id, a size, one lifetime, or a kind and none, and of what else is known."""
     if written[:1] != b"," or b"0" not in written:
         raise _Unusual
     counted = 0
@@ -313,19 +317,29 @@ def _shape(written: bytes) -> _Shape:
         raise _Unusual
     if not isinstance(fixed["pool"], str) or not fixed["pool"]:
         raise _Unusual
-    live = fields.get("live")
-    if not isinstance(live, list) or len(live) != 1 or not isinstance(live[0], list) or len(live[0]) != 2:
+    if "live" in fields:
+        live = fields["live"]
+        if not isinstance(live, list) or len(live) != 1 or not isinstance(live[0], list) or len(live[0]) != 2:
+            raise _Unusual
+        span = _place_of(live[0][0]), _place_of(live[0][1])
+    elif "kind" not in fields:  # of constants alone
         raise _Unusual
+    else:
+        span = None
     return _Shape(
         counted,
         _place_of(fields["size"]),
         _place_of(fields["alignment"]) if "alignment" in fields else None,
-        _place_of(live[0][0]),
-        _place_of(live[0][1]),
+        span,
         None if fields["id"] == "" else _place_of(fields["id"]),
         _place_of(fields["accesses"]) if "accesses" in fields else None,
         _place_of(fixed["offset"]) if "offset" in fixed else None,
-        Said(kind if "kind" in fields else None, fixed["pool"] if "fixed" in fields else None, "offset" in fixed),
+        Said(
+            kind if "kind" in fields else None,
+            fixed["pool"] if "fixed" in fields else None,
+            "offset" in fixed,
+            span is not None,
+        ),
     )
 
 

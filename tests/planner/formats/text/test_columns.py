@@ -72,6 +72,8 @@ def documents_of(seed: int) -> tuple[bytes, str]:
         if alignment == "all" or (alignment == "some" and chance.random() < 0.5):
             buffer["alignment"] = chance.choice((1, 16))
         buffer |= chance.choice(more) if more and chance.random() < 0.6 else {}
+        if "kind" in buffer and chance.random() < 0.5:
+            del buffer["live"]  # of a constant it is not asked
         if chance.random() < 0.3:
             buffer = dict(reversed(buffer.items()))
         buffers.append(buffer)
@@ -100,7 +102,8 @@ def documents_of(seed: int) -> tuple[bytes, str]:
     indent, ascii_ = chance.choice((None, None, 1)), chance.random() < 0.2
     if chance.random() < 0.5:
         return json.dumps(document, indent=indent, ensure_ascii=ascii_).encode(), "memplan"
-    rows = [f"{b['id']},{b['live'][0][0]},{b['live'][0][1]},{b['size']},{b.get('alignment', 1)}" for b in buffers]
+    lives = [buffer.get("live", [[0, 1]])[0] for buffer in buffers]
+    rows = [f"{b['id']},{s},{e},{b['size']},{b.get('alignment', 1)}" for b, (s, e) in zip(buffers, lives, strict=True)]
     ending = chance.choice(("\n", "\n", "\r\n"))
     until = chance.choice(("upper", "end"))
     return (
@@ -178,6 +181,7 @@ def test_large_files_are_read_in_columns() -> None:
 @pytest.mark.parametrize(
     "row",
     [
+        b'{"id": 1, "size": 1}',
         b'{"id": 1, "size": 1.0, "live": [[0, 1]]}',
         b'{"id": 1, "size": 1e3, "live": [[0, 1]]}',
         b'{"id": 1, "size": 01, "live": [[0, 1]]}',
@@ -205,6 +209,7 @@ def test_large_files_are_read_in_columns() -> None:
 def test_what_is_unusual_is_left_alone(row: bytes) -> None:
     document = b'{"buffers": [{"id": 0, "size": 1, "live": [[0, 1]]}, %b]}'
     assert taken_apart(document % b'{"id": 7, "size": 1, "live": [[0, 1]]}') is not None
+    assert taken_apart(document % b'{"id": 7, "size": 1, "kind": "constant"}') is not None
     assert taken_apart(document % row) is None
 
 
