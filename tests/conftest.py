@@ -45,6 +45,23 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(SkipsAreFailures(config), "skips-are-failures")
 
 
+def pytest_report_header() -> list[str]:
+    return kernels_missing()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in kernels_missing():  # at the end as well: `-q` leaves the header out
+        terminalreporter.line(line, yellow=True)
+
+
+def kernels_missing() -> list[str]:
+    """What to say if Python's kernels run though nobody asked for them."""
+    from solvers.kernels.selection import VARIABLE, Wanted, select
+
+    reason = None if os.environ.get(VARIABLE) else select(Wanted.AUTO).reason
+    return [] if reason is None else [f"slow, without compiled kernels: {reason}. `./scripts/check` compiles them"]
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.getoption("--processes", default=1) > 1:
         from tests.running.forked import begin

@@ -1,4 +1,4 @@
-"""In CI nothing may skip that could run."""
+"""In CI nothing may skip that could run, and nowhere do Python's kernels run unsaid."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import may_skip
+from tests.conftest import kernels_missing, may_skip
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,7 +44,12 @@ def run(folder: Path, reason: str, *, ci: bool) -> subprocess.CompletedProcess[b
             str(folder),
         ],
         cwd=folder,
-        env={"CI": "true" if ci else "", "MEMPLAN_CORPUS": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            "CI": "true" if ci else "",
+            "MEMPLAN_CORPUS": str(folder),
+            "MEMPLAN_KERNELS": "reference",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
@@ -70,3 +75,15 @@ def test_a_missing_corpus_excuses_only_where_it_is_missing(tmp_path: Path) -> No
     assert may_skip("Skipped: no corpus at ../shared/corpus", tmp_path / "nowhere")
     assert not may_skip("Skipped: no corpus at ../shared/corpus", tmp_path)
     assert not may_skip("Skipped: too slow", tmp_path / "nowhere")
+
+
+def test_it_is_said_that_compiled_kernels_are_missing_unless_somebody_asked_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("MEMPLAN_KERNELS", raising=False)
+    monkeypatch.setattr("solvers.kernels.selection._native", lambda: "they are older than the rest")
+    assert kernels_missing() == [
+        "slow, without compiled kernels: they are older than the rest. `./scripts/check` compiles them"
+    ]
+    monkeypatch.setenv("MEMPLAN_KERNELS", "reference")
+    assert kernels_missing() == []
