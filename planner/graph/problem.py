@@ -97,10 +97,10 @@ def _placed(program: Program, pools: Sequence[Pool], options: GraphOptions) -> G
 def _refuse_unknown_pools(program: Program, pools: Sequence[Pool]) -> None:
     names = {pool.name for pool in pools}
     report = Report()
-    for device, reached in program.devices.items():
+    for i, reached in enumerate(program.devices.values()):
         for j, name in enumerate(reached):
             if name not in names:
-                report.add(Code.UNKNOWN_POOL, ("devices", device, j), f"there is no pool {quoted(name)}")
+                report.add(Code.UNKNOWN_POOL, ("devices", i, "pools", j), f"there is no pool {quoted(name)}")
     for at, tensors in (
         ((), program.tensors),
         *((("functions", f), function.tensors) for f, function in enumerate(program.functions)),

@@ -74,6 +74,10 @@ class Trace:
         if held is None:
             report.add(Code.UNKNOWN_BUFFER, (*place, "base"), f"there is no buffer {quoted(base)} here")
             return
+        whole = self._buffers[held.key].size
+        if offset + size > whole:
+            text = f"{quoted(id_)} ends at {offset + size}, beyond the {whole} bytes of {quoted(base)}"
+            report.add(Code.OUT_OF_RANGE, (*place, "size"), text)
         self._hold(place, id_, Buffer(self._key(id_), size, alignment, ()), (held.key, offset), report)
 
     def use(self, place: Place, ids: Sequence[BufferId], name: str | None, report: Report) -> None:

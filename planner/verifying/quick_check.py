@@ -187,11 +187,11 @@ def _proves(
 ) -> bool:
     """True if just what is live in the pool at the certificate's time cannot be elsewhere, nor end lower, one on top of the other or beside what is fixed.
 
-    Of each group the largest counts.
+    Of each group the largest counts. Or if it names one buffer that is fixed there.
     """
-    if certificate.time is None:
-        return False
     pool = problem.pools[p]
+    if certificate.time is None:
+        return any(_ends_there(buffer, pool, certificate) for _, buffer in restricted(problem.buffers))
     here = pieces.owner[(pieces.start <= certificate.time) & (certificate.time < pieces.end)]
     rows = here[number[here] == p].tolist()
     live = [problem.buffers[i] for i in rows]
@@ -212,6 +212,15 @@ def _proves(
     if all(buffer.fixed is None for buffer in live):
         return False
     return certificate.value <= least_height(Places(problem), pool.name, rows)
+
+
+def _ends_there(buffer: Buffer, pool: Pool, certificate: PlanCertificate) -> bool:
+    """True if the certificate says that the buffer ends no lower in the pool than where it is fixed."""
+    fixed = buffer.fixed
+    if fixed is None or fixed.pool != pool.name or fixed.offset is None:
+        return False
+    proof = PlanCertificate(Proof.SINGLE_BLOCK, certificate.value, pool.name, buffers=(buffer.id,))
+    return certificate == proof and certificate.value <= fixed.offset + buffer.size
 
 
 def _is_at_home(buffer: Buffer, pool: Pool) -> bool:

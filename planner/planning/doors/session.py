@@ -7,24 +7,32 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from threading import Lock
 
+from solvers.model.errors import StopReason
 from solvers.model.registry import AUTO
 from solvers.model.solver import Goal
 
 from ...checks import require_sound
 from ...facts.digest import digest
+from ...model.deadline import OutOfTime
 from ...model.errors import echo
-from ...model.plan import Plan
+from ...model.plan import Plan, PlanStatus
 from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, Neighbour, Pool, Problem
 from ...verifying.quick_check import is_plainly_right
 from ...verifying.verify import verify
 from ..options.capacity import planned_problem
 from ..options.options import Options, bad_option, require_valid
+from ..placing.path import WORK_PER_SECOND
 from ..placing.solving import plan
 from .replanning.placing import placed_again
 from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of
 
 MOST_BYTES = 64 << 20
+LIMITS = (StopReason.WORK_LIMIT, StopReason.TIME_LIMIT)
 NOTHING = Neighbour()
+SHARE_OF_A_VARIANT = 5
+"""Where the limits left a plan open, its variants get this part of them,"""
+MOST_IN_A_ROW = 20
+"""and the first after so many all of them, if more is open then."""
 PLAN_BYTES, PLACEMENT_BYTES = 4096, 240
 """What a plan takes by itself, and for each of its placements and buffers named in certificates."""
 
@@ -33,7 +41,8 @@ class Session:
     """A planner for searches that ask for many variants of one problem, some of them again and again.
 
     A plan has the status, peak and bound of the one that `plan` makes, or better ones: where placing all in the order of the addresses of the
-    plan before is proven to be optimal, that is the answer (it is not called reproducible), and else `plan` makes it. With `afresh` it is always
+    plan before is proven to be optimal, that is the answer (it is not called reproducible), and else `plan` makes it. Only where the limits left
+    a plan open, its variants get a fifth of them, and begin with that plan: of these a little more may be left open. With `afresh` it is always
     `plan` that makes it, and what was asked before has no effect but on time. Threads may share a session.
     """
 
@@ -53,6 +62,8 @@ class Session:
         """The last problem, of which the next may be a variant,"""
         self._plan: Plan | None = None
         """and the last plan that had placements."""
+        self._open: _Open | None = None
+        """If all of the limits left a plan open the last time that they were used."""
 
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """As `plan` of the library. Raises what it raises."""
@@ -97,9 +108,12 @@ class Session:
                 self.misses += 1
             again = self._again(planned, usual)
             known = again or plan(planned, usual)
-            if again is None and not known.reproducible:
-                return known
-            self._keep(key, known, ())
+            if again is None:
+                self._open = _opened(usual, known)
+            if known.reproducible or (again is not None and known.stop.is_repeatable):
+                self._keep(key, known, ())
+            else:
+                same = None
         if _cannot_change(planned):
             facts, buffers = planned.facts, tuple(planned.buffers)
             rows = dict(zip(map(id, buffers), range(len(buffers)), strict=True))
@@ -110,14 +124,34 @@ class Session:
         return known
 
     def _again(self, problem: Problem, options: Options) -> Plan | None:
-        """A plan like the one before, verified and proven to be optimal; None: that one is of no help."""
+        """A plan like the one before, verified and proven to be optimal or left open as that was; None: that one is of no help."""
         is_usual = options.solver == AUTO and options.goal is Goal.MINIMISE and options.max_cost is None
         if self.afresh or self._plan is None or not is_usual:
             return None
         made = placed_again(problem, self._plan, options.seed)
-        if made is None:
-            return None
+        if made is None or made.status is not PlanStatus.OPTIMAL:
+            return self._sooner(problem, options, made)
         return made if is_plainly_right(problem, made, digest(problem)) or not verify(problem, made) else None
+
+    def _sooner(self, problem: Problem, options: Options, start: Plan | None) -> Plan | None:
+        """A plan with a part of the limits, where all of them left that of a problem like it open; None: there is none."""
+        before = self._open
+        if before is None or options != before.options or not self._is_variant(problem):
+            return None
+        try:
+            made = plan(problem, _part_of(options), start=start)
+        except OutOfTime:
+            return None
+        before.variants += 1
+        if made.gap is not None and made.gap > before.gap and before.variants > MOST_IN_A_ROW:
+            made = plan(problem, options, start=made)
+            self._open = _opened(options, made)
+        return made if made.placements or made.stop is StopReason.PROVED else None
+
+    def _is_variant(self, problem: Problem) -> bool:
+        """True if most buffers were in the plan before."""
+        known = set() if self._plan is None else {place.id for place in self._plan.placements}
+        return 2 * sum(buffer.id in known for buffer in problem.buffers) > len(problem.buffers)
 
     def _known(self, key: Hashable | None) -> Plan | None:
         kept = self._find(key)
@@ -154,6 +188,30 @@ class _Kept:
     size: int
     tensors: list[TensorPlacement] | None = None
     """The same as tensors have it, once that was asked for."""
+
+
+@dataclass(slots=True)
+class _Open:
+    options: Options
+    gap: float
+    variants: int = 0
+    """So many have had a part of the limits since."""
+
+
+def _opened(options: Options, made: Plan) -> _Open | None:
+    """None: the limits did not leave it open."""
+    return _Open(options, made.gap) if made.stop in LIMITS and made.gap is not None else None
+
+
+def _part_of(options: Options) -> Options:
+    work, seconds = options.work_limit, options.time_limit
+    if work is None and seconds is not None:
+        work = int(WORK_PER_SECOND * seconds)
+    return replace(
+        options,
+        work_limit=None if work is None else work // SHARE_OF_A_VARIANT,
+        time_limit=None if seconds is None else seconds / SHARE_OF_A_VARIANT,
+    )
 
 
 def _of_the_same_objects(problem: Problem, options: Options) -> Hashable | None:

@@ -1,10 +1,12 @@
 """Measures a thousand calls of plan_memory on variants of one problem: fresh, within a session, and each in a process of its own.
 
-.venv/bin/python -m scripts.measure.planning.session [--calls 1000] [--processes 20] [--back 0.6] [--rules none,pins,memories,...]
+.venv/bin/python -m scripts.measure.planning.session [--calls 1000] [--processes 20] [--back 0.6] [--rules none,pins,memories,...] [--work-limit 400000]
 
 A search moves through variants: each step makes a change, or takes a step back; `again` is how many of the calls ask for what was asked for before.
 With --back 0 none does. `afresh` is a session of which every answer is byte for byte that of a fresh call. Seconds of the processor, those of
-solvers' processes among them. Rules are added to each problem: some of its buffers are fixed, each has a memory of two that it must be in, and so on.
+solvers' processes among them. `more`: how many plans of the session take more than
+fresh ones, and how much at most; only what the limits left open may.
+Rules are added to each problem: some of its buffers are fixed, each has a memory of two that it must be in, and so on.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from planner import Buffer, Colocation, Plan, Pool, Problem, Session, plan
+from planner import Buffer, Colocation, Options, Plan, Pool, Problem, Session, StopReason, plan
 from planner.generate import Request, generate
 from planner.model.problem import Constraints, Fixed
 from scripts.measure.engine import used
@@ -34,7 +36,7 @@ PROBLEMS = (
     ("training", 200),
     ("random", 20),
 )
-Way: TypeAlias = Callable[[Problem], Plan]
+Way: TypeAlias = Callable[[Problem, Options], Plan]
 AT_A_TIME = 20
 FRESH = "import pickle, sys\nfrom memplan import plan\nplan(pickle.load(sys.stdin.buffer))"
 
@@ -46,13 +48,16 @@ def main() -> None:
     parser.add_argument("--back", type=float, default=0.6)
     parser.add_argument("--rules", default="none", help=", ".join(RULES))
     parser.add_argument("--only", help="one kind of problem")
+    parser.add_argument("--count", type=int, help="so many buffers")
+    parser.add_argument("--work-limit", type=int, help="instead of a time limit, where plans are not proven")
     arguments = parser.parse_args()
     print(
-        "| problem | rules | change | again | fresh calls, s | in a session, s | share | afresh | a process each, s |\n"
-        "|---|---|---|---|---|---|---|---|---|"
+        "| problem | rules | change | again | fresh calls, s | in a session, s | share | more | afresh | a process each, s |\n"
+        "|---|---|---|---|---|---|---|---|---|---|"
     )
     for rule in arguments.rules.split(","):
-        for kind, count in (each for each in PROBLEMS if arguments.only in (None, each[0])):
+        for kind, usual in (each for each in PROBLEMS if arguments.only in (None, each[0])):
+            count = arguments.count or usual
             problem = RULES[rule](generate(kind, Request(count, 1)), random.Random(1))
             for change in CHANGES:
                 _row(f"| {kind} {count} | {rule} | {change} |", problem, change, arguments)
@@ -60,35 +65,48 @@ def main() -> None:
 
 def _row(what: str, problem: Problem, change: str, arguments: argparse.Namespace) -> None:
     calls = list(_search(problem, arguments.calls, change, arguments.back))
-    plan(calls[0])  # what is loaded at first use has been loaded
-    Session().plan(calls[0])
+    work = arguments.work_limit
+    options = Options() if work is None else Options(time_limit=None, work_limit=work)
+    plan(calls[0], options)  # what is loaded at first use has been loaded
+    Session().plan(calls[0], options)
     session, same = Session(), Session(afresh=True)
-    fresh, kept, kept_afresh = _in_turns(calls, (plan, session.plan, same.plan))
+    (fresh, kept, kept_afresh), more = _in_turns(calls, options, (plan, session.plan, same.plan))
     apart = "-"
     if arguments.processes:
         apart = f"{_in_processes(calls[: arguments.processes]) * len(calls) / arguments.processes:.0f}"
     again = session.hits / len(calls)
     print(
-        f"{what} {again:.0%} | {fresh:.2f} | {kept:.2f} | {kept / fresh:.2f} | {kept_afresh / fresh:.2f} | {apart} |",
+        f"{what} {again:.0%} | {fresh:.2f} | {kept:.2f} | {kept / fresh:.2f} | {_said(more)} | {kept_afresh / fresh:.2f} | {apart} |",
         flush=True,
     )
 
 
-def _in_turns(calls: list[Problem], ways: tuple[Way, ...]) -> list[float]:
-    """What the calls take each way, some of them at a time, so that whatever else the machine does is spread over all."""
-    taken = [0.0] * len(ways)
+def _said(more: list[float]) -> str:
+    return f"{len(more)}, {max(more):.3%}" if more else "0"
+
+
+def _in_turns(calls: list[Problem], options: Options, ways: tuple[Way, ...]) -> tuple[list[float], list[float]]:
+    """What the calls take each way, some of them at a time, so that whatever else the machine does is spread over all.
+
+    And by how much plans of the second way are larger than those of the first, where they are.
+    """
+    taken, more = [0.0] * len(ways), []
     for some in (calls[k : k + AT_A_TIME] for k in range(0, len(calls), AT_A_TIME)):
         answers = []
         for i, way in enumerate(ways):
             asked = [replace(call) for call in some]  # which nobody knows anything of
             _forget_garbage()
             begun = sum(used())
-            answers.append([way(call) for call in asked])
+            answers.append([way(call, options) for call in asked])
             taken[i] += sum(used()) - begun
         for fresh, kept, afresh in zip(*answers, strict=True):
-            assert afresh.placements == fresh.placements
-            assert (kept.objective.value or 0) <= (fresh.objective.value or 0)
-    return taken
+            assert afresh.placements == fresh.placements or not fresh.reproducible
+            assert kept.peak is not None
+            assert fresh.peak is not None
+            if kept.peak > fresh.peak:
+                assert kept.stop is not StopReason.PROVED
+                more.append(kept.peak / fresh.peak - 1)
+    return taken, more
 
 
 def _forget_garbage() -> None:

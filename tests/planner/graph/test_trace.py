@@ -120,6 +120,11 @@ def test_empty_lines_count_and_say_nothing() -> None:
         ((END,), "contradiction", "/lines/2/event"),
         ((BEGIN,), "contradiction", "/lines/2"),
         (({"event": "share", "id": "v", "base": "a", "size": 1},), "unknown_buffer", "/lines/2/base"),
+        (
+            (alloc("a"), {"event": "share", "id": "v", "base": "a", "offset": 1, "size": 8}),
+            "out_of_range",
+            "/lines/3/size",
+        ),
         (({"event": "jump"},), "invalid_value", "/lines/2/event"),
         ((alloc("a", -1),), "out_of_range", "/lines/2/size"),
         ((alloc("a", x=1),), "unknown_field", "/lines/2/x"),

@@ -12,7 +12,7 @@ import pytest
 from planner import Buffer, Options, Plan, Pool, Problem, plan, verify
 from planner.generate import Request, generate
 from planner.model.columns import BufferColumns, PlacementColumns
-from planner.model.plan import PlanStatus
+from planner.model.plan import PlanCertificate, PlanStatus
 from planner.model.problem import Colocation, Constraints, Fixed
 from planner.verifying.quick_check import is_plainly_right
 from solvers.model.errors import StopReason
@@ -178,6 +178,23 @@ def test_offsets_whose_sums_no_array_holds_are_not_accepted() -> None:
         found = replace(made, placements=places)
         assert is_plainly_right(problem, found, made.problem_digest) == is_right
         assert (not verify(problem, found)) == is_right
+
+
+def test_where_a_buffer_is_fixed_is_a_proof() -> None:
+    fixed = Buffer("fixed", 8, live=((0, 2),), fixed=Fixed("p", 24))
+    problem = Problem((Buffer("other", 4, live=((0, 2),)), fixed), (Pool("p"),))
+    made = plan(problem, OPTIONS)
+    proof = PlanCertificate(Proof.SINGLE_BLOCK, 32, "p", buffers=("fixed",))
+    made = replace(made, certificates=(proof,))
+    assert not verify(problem, made)
+    assert is_plainly_right(problem, made, made.problem_digest)
+    for wrong in (
+        replace(proof, value=33),
+        replace(proof, pool="q"),
+        replace(proof, buffers=("other",)),
+        replace(proof, buffers=("other", "fixed")),
+    ):
+        assert not is_plainly_right(problem, replace(made, certificates=(wrong,)), made.problem_digest)
 
 
 def test_very_many_views_are_left_to_others() -> None:

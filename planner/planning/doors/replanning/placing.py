@@ -1,6 +1,6 @@
 """All blocks placed once more, in the order of the addresses that they had and in the pools that they were in, a few times at most, and then searched for.
 
-Where that reaches no higher than is plainly needed, it is as good as any plan; else nothing is said.
+Where that reaches no higher than is plainly needed, it is as good as any plan; else it is a start for others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PLACING, SEARCHING = "greedy", "search"
 
 
 def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
-    """A plan that is proven to be optimal, if this finds one. `before` says where buffers were; new ones come last. It is still to be verified."""
+    """A plan, if this finds one. `before` says where buffers were; new ones come last. It is still to be verified."""
     if not is_covered(problem):
         return None
     begun = time.monotonic()
@@ -60,15 +60,14 @@ def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
         offset[here.blocks] = placed
         solver = way if way == SEARCHING else solver
     made = _plan(blocks, offset, certificates, seed, begun, solver)
-    if made.status is not PlanStatus.OPTIMAL or (together is not None and _tie(problem, made) > _tie(problem, before)):
-        return None
-    return made
+    return None if together is not None and _tie(problem, made) > _tie(problem, before) else made
 
 
 def _placed(here: InPool, least: PlanCertificate, bounds: Bounds | None) -> tuple[Ints | None, PlanCertificate, str]:
-    """Offsets that reach no higher than a certificate says that they must, that certificate, and who found them; None: there are none."""
+    """The lowest offsets that were found, a certificate of how high they must be, and who found them; None: none were."""
     columns, order = here.columns, here.order
-    lowest: int | None = None
+    best: Ints | None = None
+    lowest = 0
     for attempt in range(TRIES):
         offset = active().kernels.greedy_place(here.sections, columns, order, Fit.LOWEST)
         if offset is None:
@@ -83,16 +82,16 @@ def _placed(here: InPool, least: PlanCertificate, bounds: Bounds | None) -> tupl
                     break
         if top <= least.value:
             return offset, least, PLACING
-        lowest = top if lowest is None else min(lowest, top)
+        if best is None or top < lowest:
+            best, lowest = offset, top
         is_high = end[order] > least.value
         order = np.concatenate([order[is_high], order[~is_high]])
-    if lowest is None:
-        return None, least, PLACING
-    return _searched(here, lowest, least), least, SEARCHING
+    searched = None if best is None else _searched(here, lowest, least)
+    return (best, least, PLACING) if searched is None else (searched, least, SEARCHING)
 
 
 def _searched(here: InPool, top: int, least: PlanCertificate) -> Ints | None:
-    """Offsets below the top that reach no higher than the certificate says, if a short search finds any."""
+    """Offsets that end below the top, if a short search finds any."""
     selection = active()
     try:
         _, offset, *_ = selection.kernels.search(
@@ -109,7 +108,7 @@ def _searched(here: InPool, top: int, least: PlanCertificate) -> Ints | None:
         )
     except TooLarge:
         return None
-    return offset if offset is not None and int((offset + here.height).max()) <= least.value else None
+    return offset
 
 
 def _plan(

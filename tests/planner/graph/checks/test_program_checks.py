@@ -199,7 +199,7 @@ CASES: dict[str, tuple[bytes, str, str]] = {
     "a device that reaches no pool that there is": (
         program([CALL], devices=[{"name": "npu", "pools": ["nowhere"]}]),
         "unknown_pool",
-        "/devices/npu/0",
+        "/devices/0/pools/0",
     ),
     "two devices of one name": (
         program([CALL], devices=[{"name": "npu", "pools": []}, {"name": "npu", "pools": []}]),

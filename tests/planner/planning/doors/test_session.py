@@ -18,6 +18,7 @@ from planner import (
     Pool,
     Problem,
     Session,
+    StopReason,
     plan,
     plan_memory,
     verify,
@@ -28,6 +29,7 @@ from planner.model.problem import Colocation, Constraints, Fixed
 from planner.planning.doors import session as doors_session
 
 OPTIONS = Options(time_limit=None, work_limit=100_000, workers=1)
+LIVE = ((0, 1),)
 
 
 def timeless(made: Plan) -> Plan:
@@ -235,6 +237,32 @@ def test_what_lies_beside_fixed_buffers_is_proven_at_a_glance(afresh: list[Probl
     made = session.plan(replace(problem, buffers=(*problem.buffers, Buffer("d", 2, live=((2, 3),)))), OPTIONS)
     assert (made.status, made.peak, made.certificates[0].proof) == ("optimal", 20, "live_together")
     assert len(afresh) == 1
+
+
+def test_what_the_limits_left_open_has_a_part_of_them_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And all of them now and then, if more is open; another problem has all of them at once."""
+    asked: list[tuple[int | None, bool]] = []
+    gaps = {100_000: 0.1, 20_000: 0.3}
+
+    def left_open(problem: Problem, options: Options, start: Plan | None = None) -> Plan:
+        asked.append((options.work_limit, start is not None))
+        made = plan(problem, OPTIONS)
+        return replace(made, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT, gap=gaps[options.work_limit or 0])
+
+    monkeypatch.setattr(doors_session, "plan", left_open)
+    monkeypatch.setattr(doors_session, "placed_again", lambda *_: None)
+    session, problem = Session(), Problem((*(Buffer(name, 8, live=LIVE) for name in "bc"), Buffer("a", 1)))
+    for size in range(doors_session.MOST_IN_A_ROW + 2):
+        problem = replace(problem, buffers=(*problem.buffers[:-1], Buffer("a", 9 + size, live=LIVE)))
+        for _ in range(2):
+            assert session.plan(problem, OPTIONS).peak == 25 + size
+    assert asked == [
+        (100_000, False),
+        *[(20_000, False)] * (doors_session.MOST_IN_A_ROW + 1),
+        (100_000, True),
+    ]
+    session.plan(Problem((Buffer("other", 8),)), OPTIONS)
+    assert asked[-1] == (100_000, False)
 
 
 def test_the_same_buffers_with_other_variants_are_another_problem() -> None:
