@@ -24,7 +24,7 @@ from .process import machine
 from .process.garbage import Trimmer, keep_little
 from .process.memory_budget import Shares
 from .process.metrics import Metrics
-from .settings import Settings, WrongSettings
+from .settings import Settings, WrongSettings, unknown_variables
 from .store import Store, StoreUnavailable
 from .store.records import About, Kept, StoredPlan
 
@@ -189,6 +189,8 @@ class Service:
         service._trimmer = asyncio.create_task(service._trim(), name="trimmer")
         service._pruner = asyncio.create_task(service._prune(), name="pruner")
         solving = "elsewhere" if solvers is None else solvers.size
+        for text in unknown_variables():
+            log.warning("variable", reason=text)
         log.info("started", solvers=solving, readers=readers.size, metrics_port=service.metrics_port)
         return service
 

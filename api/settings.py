@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import ipaddress
 import os
 import re
@@ -26,6 +27,10 @@ from solvers.sharing.solver import SHARERS
 PREFIX = "MEMPLAN_"
 FILE_VARIABLE = f"{PREFIX}SETTINGS"
 """Names the settings file; `memplan serve --settings` sets it."""
+OTHER_VARIABLES = ("settings", "kernels", "solvers", "cbc", "traceback")
+"""What else of memplan is read from the environment, after PREFIX."""
+ALIKE, MISSPELT = 0.7, 0.8
+"""How much of a name, by difflib's count, makes it worth asking whether another was meant, and so much that it surely was."""
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 HASH = re.compile(r"[0-9a-f]{64}")
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
@@ -283,6 +288,9 @@ def read_settings(**given: Any) -> Settings:
     file = os.environ.get(FILE_VARIABLE)
     if file and not Path(file).is_file():
         raise WrongSettings(f"there is no settings file {file!r}")
+    for name in _unknown_variables():
+        if _nearest(name, MISSPELT):
+            raise WrongSettings(_unknown(name, of_environment=True))
     try:
         return Settings(**given)
     except ValidationError as error:
@@ -291,10 +299,32 @@ def read_settings(**given: Any) -> Settings:
         raise WrongSettings(f"the settings file {file!r} cannot be read: {error}") from None
 
 
+def unknown_variables() -> list[str]:
+    """What to say of variables of the environment that look like settings and are none."""
+    return [_unknown(name, of_environment=True) for name in _unknown_variables()]
+
+
+def _unknown_variables() -> list[str]:
+    known = {*OTHER_VARIABLES, *Settings.model_fields}
+    ours = [name.lower().removeprefix(PREFIX.lower()) for name in sorted(os.environ) if name.upper().startswith(PREFIX)]
+    return [name for name in ours if name not in known]
+
+
+def _unknown(name: str, *, of_environment: bool = False) -> str:
+    """`there is no setting MEMPLAN_WORKER; is it MEMPLAN_WORKERS?`"""
+    nearest = _nearest(name, ALIKE)
+    said, meant = (PREFIX + each.upper() if of_environment and each else each for each in (name[:80], nearest))
+    return f"there is no setting {said}" + (f"; is it {meant}?" if meant else "")
+
+
+def _nearest(name: str, alike: float) -> str | None:
+    return next(iter(difflib.get_close_matches(name, [*Settings.model_fields, "settings"], 1, alike)), None)
+
+
 def _sentence(error: ErrorDetails) -> str:
     place = ".".join(map(str, error["loc"])).removeprefix(PREFIX).lower() or "settings"
     if error["type"] == "extra_forbidden":
-        return f"there is no setting {place}"
+        return _unknown(place)
     return f"{place}: {describe_error(error)[2]}"
 
 

@@ -15,7 +15,7 @@ from .jobs.queue.consumer import QueueWorker
 from .process import logs
 from .process.memory_budget import share_out, solver_processes
 from .process.metrics import Metrics
-from .settings import Settings, WrongSettings
+from .settings import Settings, WrongSettings, unknown_variables
 from .store import Store, StoreUnavailable
 from .store.opening import is_shared, open_store, why
 from .store.sql.databases.postgres import PostgresDatabase
@@ -53,6 +53,8 @@ async def work(settings: Settings, on_ready: Callable[[int, int | None], None]) 
         worker = QueueWorker(conninfo, store, processes, *limits, cluster)
         resources.push_async_callback(worker.close)
         worker.start()
+        for text in unknown_variables():
+            log.warning("variable", reason=text)
         log.info("started", solvers=processes.size, metrics_port=port)
         on_ready(processes.size, port)
         await stop.wait()

@@ -7,6 +7,9 @@ const LONGEST = 300;
 // Does this term of an objective count bytes? Its name says so.
 export const countsBytes = (term) => /_(peaks?|bytes)$/.test(term);
 
+// A part of a text, without half a letter at its ends.
+export const part = (text, from, to) => text.slice(from, to).replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, "");
+
 // The text with everything that cannot be seen, or would change how others are read, as its escape.
 export function visible(text) {
   const shown = String(text).replace(HIDDEN, (c) => {
@@ -14,7 +17,7 @@ export function visible(text) {
     if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
     return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
   });
-  return shown.length <= LONGEST ? shown : `${shown.slice(0, LONGEST - 1)}…`;
+  return shown.length <= LONGEST ? shown : `${part(shown, 0, LONGEST - 1)}…`;
 }
 
 // A name in so many letters: cut at the front, or, where that leaves none of its numbers whole, so that its last one is there. So neighbours can be told apart.
@@ -23,9 +26,9 @@ export function shortName(name, room) {
   if (name.length <= room) return name;
   const last = [...name.matchAll(/(?<![A-Za-z0-9])\d+/g)].pop() ?? [...name.matchAll(/\d+/g)].pop();
   const from = name.length - room + 1;
-  if (last === undefined || last.index >= from) return `…${name.slice(from)}`;
+  if (last === undefined || last.index >= from) return `…${part(name, from)}`;
   const stop = last.index + last[0].length;
-  return stop < room ? `${name.slice(0, room - 1)}…` : `…${name.slice(stop - room + 2, stop)}…`;
+  return stop < room ? `${part(name, 0, room - 1)}…` : `…${part(name, stop - room + 2, stop)}…`;
 }
 
 // An element with properties, attributes (what has a hyphen, and role) and children; strings among them become text.

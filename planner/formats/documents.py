@@ -96,7 +96,7 @@ class Source:
         """The whole JSON document; of a long one, the long lists at these places a piece at a time. Raises BadInput unless it is sound."""
         from .json.loading import loaded
 
-        expect(self.scanned.seconds, "reading", f"{len(self.data)} bytes")
+        expect(self.scanned.seconds, "reading")
         return loaded(self.data, lists)
 
     @property

@@ -105,11 +105,11 @@ def look(deed: str) -> None:
         raise _out_of_time(deadline, f"while {deed} the problem")
 
 
-def expect(seconds: float, deed: str, what: str) -> None:
+def expect(seconds: float, deed: str, what: str | None = None) -> None:
     """Raises OutOfTime if the time is over, or will be before something is done that takes so long and cannot look at the clock."""
     deadline = _current.get()
     if deadline is not None and deadline.is_over(seconds):
-        raise _out_of_time(deadline, f"while {deed} the problem ({what})")
+        raise _out_of_time(deadline, f"while {deed} the problem" + ("" if what is None else f" ({what})"))
 
 
 def tick(deed: str) -> None:

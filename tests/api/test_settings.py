@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from api.settings import FILE_VARIABLE, Settings, WrongSettings, read_settings, settings_table
+from api.settings import (
+    FILE_VARIABLE,
+    Settings,
+    WrongSettings,
+    read_settings,
+    settings_table,
+    unknown_variables,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "service.md"
 
@@ -62,6 +69,8 @@ def test_lists_and_tokens_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         ("TOKENS", f"ann={'0' * 64},ann={'1' * 64}", "given twice"),
         ("LOG_FORMAT", "xml", "log_format"),
         ("ANONYMOUS", "perhaps", "anonymous"),
+        ("WORKER", "1", "there is no setting MEMPLAN_WORKER; is it MEMPLAN_WORKERS?"),
+        ("TIME_LIMIT", "1", "is it MEMPLAN_MAX_TIME_LIMIT?"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(
@@ -72,12 +81,20 @@ def test_what_makes_no_sense_is_refused_by_name(
         read_settings()
 
 
+def test_variables_that_mean_nothing_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = unknown_variables()
+    for name in ("PROT", "SERVICE_HOST", "KERNELS", "SETTINGS", "PORT"):
+        monkeypatch.setenv(f"MEMPLAN_{name}", "1")
+    more = ["there is no setting MEMPLAN_PROT; is it MEMPLAN_PORT?", "there is no setting MEMPLAN_SERVICE_HOST"]
+    assert sorted(before + more) == sorted(unknown_variables())
+
+
 @pytest.mark.parametrize("text", ["prot = 1\n", "port = \n", "\x00"])
 def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(text)
     monkeypatch.setenv(FILE_VARIABLE, str(file))
-    with pytest.raises(WrongSettings, match=r"prot|cannot be read"):
+    with pytest.raises(WrongSettings, match=r"prot; is it port\?|cannot be read"):
         read_settings()
 
 

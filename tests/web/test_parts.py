@@ -105,6 +105,15 @@ def test_text_is_made_visible_as_the_command_does(page: Page) -> None:
     assert len(asked(page, "text", "visible", "x" * 1000)) == 300
 
 
+def test_letters_are_never_cut_in_half(page: Page) -> None:
+    for text in ("\U0001f600" * 12, "\U0001f600" * 6 + "7" + "\U0001f600" * 6, "7" + "\U0001f600" * 12):
+        for room in range(2, 12):
+            shown = asked(page, "text", "shortName", text, room)
+            assert set(shown) <= {"\U0001f600", "7", "…"}
+            assert len(shown.encode("utf-16-le")) // 2 <= room
+    assert set(asked(page, "text", "visible", "x" + "\U0001f600" * 200)) == {"x", "\U0001f600", "…"}
+
+
 @pytest.mark.parametrize("size", [0, 1, 1023, 1024, 3920, 9999, 10_001, 24_528, 1 << 20, 10_004_544, 3 << 40])
 def test_bytes_read_as_on_the_picture(page: Page, size: int) -> None:
     assert asked(page, "text", "bytes", size) == short_bytes(size)

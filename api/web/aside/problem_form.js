@@ -1,7 +1,7 @@
 // What is to be planned, and how: a problem that is pasted, dropped, chosen or made up, and options; sent as a job.
 
 import { PROBLEM, asJson, asText, token } from "../service/requests.js";
-import { bytes, element, name, showError } from "../text.js";
+import { bytes, element, name, part, showError } from "../text.js";
 
 const SHOWN = 200_000; // longer texts are kept aside, since a text field is slow with them
 const PLAN = /^\s*\{\s*"format"\s*:\s*"memplan-plan\//;
@@ -152,7 +152,7 @@ export class ProblemForm extends EventTarget {
     }
     for (const size of this.form.elements.capacity.value.split(between)) if (size) said.append("capacity", size);
     if (this.form.elements.explain.checked) said.set("explain", "true");
-    if (this.title) said.set("name", this.title.slice(0, 200));
+    if (this.title) said.set("name", part(this.title, 0, 200));
     return said;
   }
 

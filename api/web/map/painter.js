@@ -1,6 +1,6 @@
 // Draws what a map's window shows on a canvas: boxes and their names, the bytes in use, the bound, the axes.
 
-import { grouped, shortName, visible } from "../text.js";
+import { grouped, part, shortName, visible } from "../text.js";
 import { paint } from "./raster.js";
 import { addressLabels, addressTicks, plainTicks } from "./scales.js";
 
@@ -99,7 +99,7 @@ export class MapPainter {
   #moment(data, begin, time) {
     const happens = data.steps.get(time);
     const name = happens === undefined ? "" : ` ${visible(happens)}`;
-    return grouped(begin + BigInt(time)) + (name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS - 1)}…` : name);
+    return grouped(begin + BigInt(time)) + (name.length > MOST_LETTERS ? `${part(name, 0, MOST_LETTERS - 1)}…` : name);
   }
 
   #tick(x1, y1, x2, y2) {

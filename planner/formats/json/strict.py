@@ -108,13 +108,13 @@ def validated(wire: Wire, data: bytes, top: Mapping[str, Any]) -> Any:
     if not _needed(wire.document.core_schema) <= top.keys():
         # Pydantic would make an error of each field that is missing, with a copy of the whole document.
         report = Report()
-        _take_apart(wire, from_json(data), report)
+        take_apart(wire, from_json(data), report)
         report.raise_if_any()
     try:
         return wire.document.validate_json(data)
     except ValidationError as error:
         report = Report()
-        _take_apart(wire, from_json(data), report)
+        take_apart(wire, from_json(data), report)
         if not report:
             _list_errors(error, (), report)
         report.raise_if_any()
@@ -129,7 +129,7 @@ def _needed(schema: Any) -> set[str]:
 
 
 def report_wide(wire: Wire, document: Any, place: Place, report: Report) -> None:
-    """Objects with more keys than any type has: their unknown fields, most of them only counted."""
+    """Objects with more keys than any type has: takes their unknown fields out of the document, and reports them, most only by their number."""
     names = wire.names or frozenset()
     todo: list[tuple[Place, Any]] = [(place, document)]
     while todo:
@@ -137,16 +137,17 @@ def report_wide(wire: Wire, document: Any, place: Place, report: Report) -> None
         place, here = todo.pop()
         if isinstance(here, dict):
             if len(here) > WIDE:
-                for key in here:
-                    if key not in names:
-                        report.add(Code.UNKNOWN_FIELD, (*place, key), f"there is no field {quoted(key)} here")
+                for key in [key for key in here if key not in names]:
+                    report.add(Code.UNKNOWN_FIELD, (*place, key), f"there is no field {quoted(key)} here")
+                    del here[key]
             below = ((key, value) for key, value in here.items() if key not in wire.free)
             todo.extend(((*place, key), value) for key, value in below if isinstance(value, dict | list))
         elif isinstance(here, list):
             todo.extend(((*place, i), value) for i, value in enumerate(here) if isinstance(value, dict | list))
 
 
-def _take_apart(wire: Wire, document: Any, report: Report) -> None:
+def take_apart(wire: Wire, document: Any, report: Report) -> None:
+    """Reports all that is wrong with it, its long lists item by item."""
     parts = wire.lists()
     longs: list[tuple[tuple[str, ...], list[Any]]] = []
     for path in parts:

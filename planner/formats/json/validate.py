@@ -16,7 +16,7 @@ from ...model.deadline import expect, look
 from ...model.errors import BadInput
 from .pieces import LARGE, Marks, Piece, Span, long_lists, pieces, require_room, shortened, without
 from .scan import Scanned
-from .strict import Part, Wire, report_wide, validate_item, validated
+from .strict import Part, Wire, report_wide, take_apart, validate_item, validated
 
 VALIDATED = (350, 32)
 """Bytes of memory that validation takes: of a list or object, and of what stands in one."""
@@ -24,14 +24,14 @@ VALIDATED = (350, 32)
 
 def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     """The document as plain Python objects. Raises BadInput as `validated` does."""
-    expect(scanned.seconds, "reading", f"{len(data)} bytes")
+    expect(scanned.seconds, "reading")
     if len(data) > LARGE:
         return _validate_in_pieces(wire, data, scanned)
     if scanned.wide and wire.names is not None:
         report = Report()
-        report_wide(wire, from_json(data), (), report)
+        _report_unknown(wire, data, report)
         report.raise_if_any()
-        expect(scanned.seconds, "reading", f"{len(data)} bytes")
+        expect(scanned.seconds, "reading")
     return validated(wire, data, scanned.top or {})
 
 
@@ -50,7 +50,7 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     require_room(rest, length, (), VALIDATED)
     report = Report()
     if scanned.wide and wire.names is not None:
-        report_wide(wire, from_json(rest), (), report)
+        _report_unknown(wire, rest, report)
     document: Any = None
     try:
         if not report:
@@ -73,6 +73,14 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
         _add_items(wire, part, data, span, place, report, kept, marks)
     report.raise_if_any()
     return document
+
+
+def _report_unknown(wire: Wire, data: bytes, report: Report) -> None:
+    """What wide objects have that there is not; where there is any, whatever else is wrong as well."""
+    document = from_json(data)
+    report_wide(wire, document, (), report)
+    if report:
+        take_apart(wire, document, report)
 
 
 def _add_items(

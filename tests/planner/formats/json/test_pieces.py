@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from planner.formats import documents as documents_module
 from planner.formats import read_problem
 from planner.formats.documents import Source
-from planner.formats.json import loading, pieces, scan, validate
+from planner.formats.json import loading, pieces, scan, strict, validate
 from planner.model.errors import MAX_FINDINGS, BadInput
 from tests.planner.formats.hostile.test_fuzz import attempt, broken, mutations
 from tests.small.strategies import effort
@@ -188,3 +188,18 @@ def test_an_object_may_be_keyed_by_buffer(monkeypatch: pytest.MonkeyPatch) -> No
     data = json.dumps({"format": "memplan/1", "buffers": buffers, "names": names}).encode()
     with small():
         assert scanned(data) == {"format", "buffers", "names"}
+
+
+@pytest.mark.parametrize("wide", [0, 39])
+@pytest.mark.parametrize("length", [0, 1 << 30])
+def test_every_unknown_field_is_counted_once(wide: int, length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an object with more than one looks at closely, too, in a document that is read in pieces or at once, and all else that is wrong."""
+    monkeypatch.setattr(scan, "WIDE", 20)
+    monkeypatch.setattr(strict, "WIDE", 20)
+    buffers: list[dict[str, Any]] = [{"id": i, "size": "8", "live": [[0, 1]]} for i in range(40)]
+    buffers[wide].update({f"k{i}": 1 for i in range(30)})
+    data = json.dumps({"format": "memplan/1", "lifetimes": "half_open", "buffers": buffers}).encode()
+    with small(), pytest.raises(BadInput) as caught:
+        monkeypatch.setattr(validate, "LARGE", length)
+        read_problem(data)
+    assert len(caught.value.findings) + caught.value.more == 30 + 40
