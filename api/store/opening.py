@@ -39,7 +39,7 @@ def why(error: StoreUnavailable) -> str:
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise StoreUnavailable("the store's URL cannot be read") from None
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise StoreUnavailable("only sqlite:/// and postgresql:// URLs are supported")

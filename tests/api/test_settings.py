@@ -98,6 +98,12 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path, monkeypatch: pyte
         read_settings()
 
 
+def test_a_file_that_cannot_be_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FILE_VARIABLE, "x" * 5000)
+    with pytest.raises(WrongSettings, match="no settings file"):
+        read_settings()
+
+
 @pytest.mark.parametrize(
     ("host", "safe"),
     [

@@ -80,6 +80,9 @@ def _with_settings(settings_file: str | None, given: dict[str, Any], act: Callab
 
 def new_token(name: str) -> ExitCode:
     """Print a new token, and the setting that lets it in."""
+    if not name.strip() or {",", "="} & {*name}:
+        say("error: --new-token: a token's name is not empty, and has no comma and no equals sign [invalid_option]")
+        return ExitCode.BAD_INPUT
     token = secrets.token_urlsafe(32)
     digest = hashlib.sha256(token.encode("ascii")).hexdigest()
     write_out(f"token:   {token}\nsetting: MEMPLAN_TOKENS={visible(name)}={digest}\n".encode())

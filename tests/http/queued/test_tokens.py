@@ -10,6 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from api.cli.exit_codes import ExitCode
+from api.cli.invocation import invoke
 from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
 from tests.running.command import run
 
@@ -100,3 +102,10 @@ def test_a_new_token_comes_with_its_setting() -> None:
     found = re.fullmatch(r"token:   (\S{40,})\nsetting: MEMPLAN_TOKENS=eve=([0-9a-f]{64})\n", said)
     assert found is not None
     assert hashlib.sha256(found[1].encode()).hexdigest() == found[2]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a,b", "a=b"])
+def test_a_name_that_no_setting_can_have_gets_no_token(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["serve", "--new-token", name]) == ExitCode.BAD_INPUT
+    said = capsys.readouterr()
+    assert (said.out, "--new-token" in said.err) == ("", True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlalchemy import URL, Connection, Engine, Integer, Table, create_engine, event, literal_column, select
+from sqlalchemy.exc import SAWarning
 
 from ...errors import StoreUnavailable
 from .database import Database, Told, migrate
@@ -32,7 +34,7 @@ class SqliteDatabase(Database):
         self._turn = threading.Lock()
         self._listeners: list[Told] = []
         self._announced: dict[str, None] = {}
-        self._file = None if url.database in (None, "", ":memory:") else Path(str(url.database))
+        self._file = Path(str(url.database))
         self._opened: tuple[int, int] | None = None
         with self.errors():
             self._require_sound()
@@ -51,18 +53,15 @@ class SqliteDatabase(Database):
     def ping(self) -> None:
         """What is written may find room in the log that SQLite keeps, so that it is looked for on the disk, too."""
         super().ping()
-        if self._file is not None:
-            try:
-                disk = os.statvfs(self._file.parent)
-            except OSError as error:
-                raise StoreUnavailable(f"the disk of the store does not answer: {error.strerror}") from None
-            if disk.f_bavail * disk.f_frsize < LEAST_FREE:
-                raise StoreUnavailable("the disk of the store is full")
+        try:
+            disk = os.statvfs(self._file.parent)
+        except OSError as error:
+            raise StoreUnavailable(f"the disk of the store does not answer: {error.strerror}") from None
+        if disk.f_bavail * disk.f_frsize < LEAST_FREE:
+            raise StoreUnavailable("the disk of the store is full")
 
     def _found(self) -> tuple[int, int] | None:
         """What tells the file from any other that may come to have its name; None if there is none."""
-        if self._file is None:
-            return None
         try:
             found = self._file.stat()
         except OSError:
@@ -120,8 +119,16 @@ class SqliteDatabase(Database):
 
 
 def _engine(url: URL) -> Engine:
+    if url.database in (None, "", ":memory:"):
+        raise StoreUnavailable("the store's URL names no file, as sqlite:///jobs.sqlite does")
     waits = {} if "timeout" in url.query else {"timeout": LOCKED_SECONDS}
-    engine = create_engine(url, pool_size=8, max_overflow=8, pool_timeout=LOCKED_SECONDS, connect_args=waits)
+    url = url.set(drivername="sqlite")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SAWarning)  # of names that mean nothing
+            engine = create_engine(url, pool_size=8, max_overflow=8, pool_timeout=LOCKED_SECONDS, connect_args=waits)
+    except (ValueError, SAWarning):
+        raise StoreUnavailable("what the store's URL says after '?' cannot be used") from None
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: Any) -> None:

@@ -29,6 +29,11 @@ def test_it_makes_the_tables_and_doing_it_again_changes_nothing(
         ([], "which store?"),
         (["--store", "mysql://here/there"], "only sqlite:/// and postgresql:// URLs"),
         (["--store", "sqlite:////nowhere/to/be/found.sqlite"], "unable to open"),
+        (["--store", "sqlite:///"], "names no file"),
+        (["--store", "sqlite+nonsense:///:memory:"], "names no file"),
+        (["--store", "sqlite:///x.sqlite?timeout=soon"], "after '?'"),
+        (["--store", "sqlite:///x.sqlite?colour=red"], "after '?'"),
+        (["--store", "postgresql://me@here:port/there"], "URL cannot be read"),
     ],
 )
 def test_a_store_that_cannot_be_opened_is_refused(

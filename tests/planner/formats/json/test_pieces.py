@@ -199,7 +199,8 @@ def test_every_unknown_field_is_counted_once(wide: int, length: int, monkeypatch
     buffers: list[dict[str, Any]] = [{"id": i, "size": "8", "live": [[0, 1]]} for i in range(40)]
     buffers[wide].update({f"k{i}": 1 for i in range(30)})
     data = json.dumps({"format": "memplan/1", "lifetimes": "half_open", "buffers": buffers}).encode()
-    with small(), pytest.raises(BadInput) as caught:
+    with small():
         monkeypatch.setattr(validate, "LARGE", length)
-        read_problem(data)
+        with pytest.raises(BadInput) as caught:
+            read_problem(data)
     assert len(caught.value.findings) + caught.value.more == 30 + 40
