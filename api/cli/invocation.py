@@ -39,17 +39,17 @@ def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
 
 def command_called(name: str) -> Any:
     """The application with the command of this name alone: typer takes as long to look at all the others as a small plan takes."""
-    return _alone(name if any(command.name == name for command in app.registered_commands) else None)
+    return _application(name if any(command.name == name for command in app.registered_commands) else None)
 
 
 @cache
-def _alone(name: str | None) -> Any:
+def _application(name: str | None) -> Any:
     if name is None:
         return typer.main.get_command(app)
-    alone = copy(app)
-    alone.registered_commands = [command for command in app.registered_commands if command.name == name]
-    alone.registered_groups = []
-    return typer.main.get_command(alone)
+    single = copy(app)
+    single.registered_commands = [command for command in app.registered_commands if command.name == name]
+    single.registered_groups = []
+    return typer.main.get_command(single)
 
 
 def _command_path(called: object, arguments: Sequence[str]) -> str:

@@ -175,9 +175,9 @@ def made(found: Sequence[Parameter]) -> Any:
 
     command.__signature__ = Signature(found)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in found}
-    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(add_help_option=False)(command)
-    return typer.main.get_command(alone).params
+    holder = typer.Typer(add_completion=False, rich_markup_mode=None)
+    holder.command(add_help_option=False)(command)
+    return typer.main.get_command(holder).params
 
 
 def said(context: typer.Context) -> dict[str, Any]:

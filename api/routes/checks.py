@@ -37,7 +37,7 @@ class VerifyQuery(FormatQuery):
     prefer: Preference | None = Field(default=None, description="Replaces the objective, as for `/v1/plans`.")
     stability: Stability | None = Field(default=None, description="Adds to the objective, as for `/v1/plans`.")
 
-    def asked(self) -> dict[str, Any]:
+    def as_options(self) -> dict[str, Any]:
         """Those of them that were given, as options of a plan."""
         given = self.model_dump(exclude_unset=True, include={"capacity", "prefer", "stability"})
         return PLAN_QUERY.options(PLAN_QUERY.model.model_validate(given)).said()
@@ -53,7 +53,7 @@ async def verify(request: Request, service: TheService, query: Annotated[VerifyQ
 async def look_at_both(request: Request, service: Service, task: str, query: VerifyQuery, **header: Any) -> Reply:
     """Have a reader look at a problem and its plan. Raises Refusal."""
     boundary = boundary_of(request, require_type(request, JSON, FORM))
-    header = {"format": format_of(BYTES, query.format, service.settings), "query": query.asked(), **header}
+    header = {"format": format_of(BYTES, query.format, service.settings), "query": query.as_options(), **header}
     body = await read_body(request, service.settings)
     work = service.read(task, body, owner=request.state.owner, boundary=boundary, **header)
     return await while_there(request, work)

@@ -33,21 +33,21 @@ def groups(ids: Iterable[BufferId], colocations: Iterable[Colocation]) -> tuple[
     forest = forest_of(index, tied)
     if forest is not None:
         return tuple(forest.groups())
-    ties: dict[int, list[tuple[int, int]]] = {}
+    neighbours: dict[int, list[tuple[int, int]]] = {}
     for colocation in tied:
         buffer, base = index[colocation.buffer], index[colocation.base]
-        ties.setdefault(base, []).append((buffer, colocation.offset))
-        ties.setdefault(buffer, []).append((base, -colocation.offset))
+        neighbours.setdefault(base, []).append((buffer, colocation.offset))
+        neighbours.setdefault(buffer, []).append((base, -colocation.offset))
     found: list[Group] = []
     seen: set[int] = set()
-    for first in sorted(ties):
+    for first in sorted(neighbours):
         if first in seen:
             continue
         place = {first: 0}
         todo = [first]
         while todo:
             here = todo.pop()
-            for other, distance in ties[here]:
+            for other, distance in neighbours[here]:
                 if other not in place:
                     place[other] = place[here] + distance
                     todo.append(other)

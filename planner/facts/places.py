@@ -96,9 +96,9 @@ class Places:
         if not constraints.same_pool:
             return {}
         # As if they were colocated: who is tied to whom is the same question, and the distances are not looked at.
-        ties = [Colocation(id_, names[0], 0) for names in constraints.same_pool for id_ in names[1:]]
+        colocations = [Colocation(id_, names[0], 0) for names in constraints.same_pool for id_ in names[1:]]
         found: dict[int, tuple[int, ...]] = {}
-        for tied in groups(self.index, (*constraints.colocations, *ties)):
+        for tied in groups(self.index, (*constraints.colocations, *colocations)):
             found.update(dict.fromkeys(tied.members, tied.members))
         return found
 

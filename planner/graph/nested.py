@@ -84,12 +84,12 @@ def nested_plan(
     needs: dict[str, Arena] = {}
     peaks = dict.fromkeys((pool.name for pool in pools), 0)
     for name in _innermost_first(program.entries, functions):
-        alone = _alone(functions[name], functions, program, needs)
+        lowered = _with_opaque_calls(functions[name], functions, program, needs)
         if name in program.entries:
-            problem = _beside(state, program_problem(alone, pools, replace(options, plan_state=False)).problem)
+            problem = _beside(state, program_problem(lowered, pools, replace(options, plan_state=False)).problem)
         else:
             inner = replace(options, plan_inputs=False, plan_outputs=False, plan_state=False)
-            problem = program_problem(alone, unlimited, inner).problem
+            problem = program_problem(lowered, unlimited, inner).problem
         made = solved(name, problem)
         if problem.buffers and not made.placements:
             return NestedPlan(tuple(arenas), None)
@@ -163,7 +163,7 @@ def _needs(problem: Problem, plan: Plan) -> Arena:
     return {use.name: (use.peak, common[use.name]) for use in plan.pools if use.peak}
 
 
-def _alone(
+def _with_opaque_calls(
     function: Function, functions: Mapping[str, Function], program: Program, needs: Mapping[str, Arena]
 ) -> Program:
     """The function with whatever it runs as one operator that needs an arena."""
@@ -178,8 +178,8 @@ def _alone(
         else:
             arena = _workspaces(needs[name] for name in operator.functions)
             operators.append(_opaque(operator, operator.inputs, operator.outputs, arena))
-    alone = replace(function, tensors=(*function.tensors, *made), operators=tuple(operators))
-    return Program((alone,), (function.name,), program.tensors, program.devices)
+    lowered = replace(function, tensors=(*function.tensors, *made), operators=tuple(operators))
+    return Program((lowered,), (function.name,), program.tensors, program.devices)
 
 
 def _opaque(
@@ -213,8 +213,8 @@ def _turns(
     steps = [_opaque(operator, operator.inputs[:carried], operator.outputs, ())]
     stay = (*results, *operator.inputs[carried:], *operator.outputs[carried:])
     if operator.condition is not None:
-        asked = functions[operator.condition]
-        sample = next(tensor for tensor in (*asked.tensors, *tensors.values()) if tensor.id == asked.outputs[0])
+        condition = functions[operator.condition]
+        sample = next(tensor for tensor in (*condition.tensors, *tensors.values()) if tensor.id == condition.outputs[0])
         truth = _fresh(f"loop{index}.condition", sample, tensors, made)
         steps.append(_opaque(nameless, (*results, *same), (truth,), _workspaces([needs[operator.condition]])))
         steps.append(_opaque(nameless, (truth, *stay), (), ()))

@@ -147,11 +147,11 @@ class Trace:
         buffers = tuple(
             replace(self._buffers.pop(key), live=merged(self._live.pop(key, ()))) for key in [*self._buffers]
         )
-        ties = tuple(Colocation(key, base, offset) for key, (base, offset) in self._bases.items())
+        colocations = tuple(Colocation(key, base, offset) for key, (base, offset) in self._bases.items())
         return Problem(
             buffers,
             tuple(pools),
-            Constraints(colocations=ties),
+            Constraints(colocations=colocations),
             name=name,
             lifetimes=Lifetimes.HALF_OPEN,
             steps=tuple(self._names.items()),

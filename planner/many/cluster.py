@@ -213,11 +213,11 @@ class ClusterPlace:
             assert isinstance(message, Make)
             assert message.out is not None
             self._out = Path(message.out)
-            asked = Make(message.options, None, message.start, known=message.known)
+            request = Make(message.options, None, message.start, known=message.known)
             # Not under a name made of its content: a plan that ran out of time may be better next time.
             require_there(self._client)
             self._future = self._client.submit(
-                plan_there, self._data, self._name, self._format, asked, self._grace, pure=False, retries=REPEATS
+                plan_there, self._data, self._name, self._format, request, self._grace, pure=False, retries=REPEATS
             )
             self._future.add_done_callback(self._done)
 
@@ -235,15 +235,15 @@ class ClusterPlace:
             end.close()
         return 0
 
-    def _read(self, asked: Read) -> None:
+    def _read(self, request: Read) -> None:
         try:
-            self._data = Path(asked.path).read_bytes()
+            self._data = Path(request.path).read_bytes()
         except OSError as error:
             reason = f"cannot be read: {(error.strerror or str(error)).lower()}"
             self._answer(WasRefused("", reason, is_no_problem=False))
             return
-        self._name, self._format = asked.path, asked.format
-        self._answer(self._reader.read(self._data, asked.path, asked.format))
+        self._name, self._format = request.path, request.format
+        self._answer(self._reader.read(self._data, request.path, request.format))
 
     def _done(self, future: Any) -> None:
         """In a thread of the client's."""
@@ -272,7 +272,7 @@ _lock = threading.Lock()
 
 
 def plan_there(
-    data: bytes, name: str, format_: str | None, asked: Make, grace: float
+    data: bytes, name: str, format_: str | None, request: Make, grace: float
 ) -> tuple[WasMade | WasRefused | Lost, bytes | None]:
     """On a worker: plan the file in a process that stays for the next, and end it if it is too late."""
     with _lock:
@@ -285,8 +285,8 @@ def plan_there(
             made: Any = read
         else:
             assert isinstance(read, WasRead)
-            companion.send(asked)
-            limit = asked.options.time_limit
+            companion.send(request)
+            limit = request.options.time_limit
             made = companion.receive_within(None if limit is None else limit + grace, wanted)
     except TimeoutError as late:
         companion.end()

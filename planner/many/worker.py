@@ -161,23 +161,23 @@ _reader = Reader()
 _sender = ProgressSender()
 
 
-def work(asked: Read | Make, send: Callable[[object], None]) -> None:
+def work(request: Read | Make, send: Callable[[object], None]) -> None:
     """Answer what was asked, in a process that does nothing else."""
-    if isinstance(asked, Make):
-        if asked.tells:
+    if isinstance(request, Make):
+        if request.tells:
             _sender.begin(send)
         try:
-            made = _make(asked)
+            made = _make(request)
         finally:
             _sender.end()
         send(made)
         return
     try:
-        data = Path(asked.path).read_bytes() if asked.data is None else asked.data
+        data = Path(request.path).read_bytes() if request.data is None else request.data
     except OSError as error:
         send(WasRefused("", f"cannot be read: {(error.strerror or str(error)).lower()}", is_no_problem=False))
         return
-    send(_reader.read(data, asked.path, asked.format))
+    send(_reader.read(data, request.path, request.format))
 
 
 def _says_it_is_none(finding: Finding) -> bool:
@@ -186,17 +186,17 @@ def _says_it_is_none(finding: Finding) -> bool:
     return is_nameless or finding.code is Code.UNKNOWN_FORMAT or finding.pointer.startswith("/header/")
 
 
-def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
+def _make(request: Make) -> WasMade | WasRefused | Unwritable:
     begun = time.monotonic() - _reader.seconds
     problem = _reader.problem
     assert problem is not None
-    old = _old(asked)
-    options = asked.options
+    old = _old(request)
+    options = request.options
     if old is None or not places_of(old, problem):
         options = replace(options, stability=None)  # nothing of it was anywhere yet
     start = old if options.stability is not None or _is_of(old, problem) else None
     try:
-        known = _known(asked, problem)
+        known = _known(request, problem)
         made = plan(problem, options, _sender.hear, start=start, begun=begun) if known is None else known
     except PlannerError as error:
         return WasRefused(_reader.sha256, str(error), is_no_problem=False)
@@ -205,36 +205,36 @@ def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
     if not made.status.has_plan:
         return said
     said = replace(said, moves=None if old is None else _moves(old, made))
-    if known is None or asked.known is None:
+    if known is None or request.known is None:
         data = write_plan(replace(made, warnings=(*_reader.warnings, *made.warnings)))
     else:
-        data, said = asked.known, replace(said, is_known=True)
+        data, said = request.known, replace(said, is_known=True)
     said = replace(said, plan_sha256=hashlib.sha256(data).hexdigest())
-    if asked.out is None:
+    if request.out is None:
         return replace(said, plan=data)
     try:
-        write_whole(Path(asked.out), data)
+        write_whole(Path(request.out), data)
     except OSError as error:
-        return Unwritable.of(Path(asked.out), error)
+        return Unwritable.of(Path(request.out), error)
     return said
 
 
-def _known(asked: Make, problem: Problem) -> Plan | None:
+def _known(request: Make, problem: Problem) -> Plan | None:
     """The plan that was kept, if it can be read and is right. Raises BadInput."""
-    if asked.known is None:
+    if request.known is None:
         return None
-    planned = planned_problem(problem, asked.options.capacity, asked.options.prefer)
+    planned = planned_problem(problem, request.options.capacity, request.options.prefer)
     with suppress(PlannerError):
-        kept = read_plan(asked.known)
+        kept = read_plan(request.known)
         if kept.status.has_plan and kept.problem_digest == digest(planned) and not verify(planned, kept):
             return kept
     return None
 
 
-def _old(asked: Make) -> Plan | None:
-    if asked.start is not None:
+def _old(request: Make) -> Plan | None:
+    if request.start is not None:
         with suppress(PlannerError):
-            return read_plan(asked.start)
+            return read_plan(request.start)
     return None
 
 

@@ -24,9 +24,9 @@ def _installed(distribution: str) -> str | None:
         return None
 
 
-def versions(asked: Iterable[str]) -> dict[str, str]:
+def versions(took_part: Iterable[str]) -> dict[str, str]:
     """memplan's version, and those of the libraries of the solvers that took part; nothing is imported for it."""
-    libraries = dict.fromkeys(library.distribution for name in asked for library in libraries_of(name))
+    libraries = dict.fromkeys(library.distribution for name in took_part for library in libraries_of(name))
     found = {"memplan": MEMPLAN, **{name: _installed(name) for name in libraries}}
     return {name: number for name, number in found.items() if number is not None}
 

@@ -38,13 +38,13 @@ def _rebased(problem: Problem, kept: set[BufferId]) -> tuple[Colocation, ...]:
     if all(tie.buffer in kept and tie.base in kept for tie in old):
         return old
     ids = [buffer.id for buffer in problem.buffers]
-    ties: list[Colocation] = []
+    colocations: list[Colocation] = []
     for group in groups(ids, old):
         left = [(offset, i) for i, offset in zip(group.members, group.offsets, strict=True) if ids[i] in kept]
         if left:
             low, base = min(left)
-            ties += [Colocation(ids[i], ids[base], offset - low) for offset, i in left if i != base]
-    return tuple(ties)
+            colocations += [Colocation(ids[i], ids[base], offset - low) for offset, i in left if i != base]
+    return tuple(colocations)
 
 
 def _still_together(problem: Problem, kept: set[BufferId]) -> tuple[tuple[BufferId, ...], ...]:

@@ -50,16 +50,16 @@ class Supports:
         todo = sorted(i for i, end in ends.items() if end == top)
         found = set(todo)
         levels.leave_out(todo)
-        asked: set[int] = set()
+        seen: set[int] = set()
         while todo:
             tick(LOOKING)
             here = todo.pop()
             group = self._group.get(here)
             if group is not None:
                 # Its members rest on the same: one is asked for all.
-                if group.members[0] in asked:
+                if group.members[0] in seen:
                     continue
-                asked.add(group.members[0])
+                seen.add(group.members[0])
             below = self._below(here, pool, offset, levels) - found
             found |= below
             todo += sorted(below)

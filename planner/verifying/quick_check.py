@@ -31,11 +31,11 @@ MOST_OF_A_GROUP = 64
 
 def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     """True if the plan keeps every rule of the problem, and all that it says of itself holds. `digest` is the problem's."""
-    ties = problem.constraints.colocations
+    colocations = problem.constraints.colocations
     if (
         plan.problem_digest != digest
         or not is_of_peaks(problem)
-        or problem.constraints != Constraints(colocations=ties)
+        or problem.constraints != Constraints(colocations=colocations)
     ):
         return False
     known = amounts(problem)
@@ -57,11 +57,11 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     pieces = Pieces(low[owner], high[owner], known.start[there], known.end[there], owner)
     group = None
     used = pieces
-    if ties:
+    if colocations:
         index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
-        if not _are_tied(index, ties, low, pool):
+        if not _are_tied(index, colocations, low, pool):
             return False
-        group = _groups(index, ties)
+        group = _groups(index, colocations)
         used = _without_views(pieces, group)
     if not len(owner) or not all(all_apart(each) for each in _by_pool(used, pool[used.owner], len(peaks))):
         return False
@@ -78,17 +78,19 @@ def _by_pool(pieces: Pieces, pool: Integers, pools: int) -> Iterator[Pieces]:
         yield Pieces(*(column[here] for column in pieces))
 
 
-def _are_tied(index: Mapping[BufferId, int], ties: Sequence[Colocation], low: Integers, pool: Integers) -> bool:
+def _are_tied(index: Mapping[BufferId, int], colocations: Sequence[Colocation], low: Integers, pool: Integers) -> bool:
     """True if all that are tied are as far from each other as they must be, in one pool."""
-    one, other = ([index[id_] for id_ in ids] for ids in zip(*((tie.buffer, tie.base) for tie in ties), strict=True))
-    distance = exact_array([tie.offset for tie in ties])
+    one, other = (
+        [index[id_] for id_ in ids] for ids in zip(*((tie.buffer, tie.base) for tie in colocations), strict=True)
+    )
+    distance = exact_array([tie.offset for tie in colocations])
     return bool((pool[one] == pool[other]).all() and (low[one] == low[other] + distance).all())
 
 
-def _groups(index: Mapping[BufferId, int], ties: Sequence[Colocation]) -> Integers:
+def _groups(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) -> Integers:
     """Of each buffer the first that moves with it."""
     first = np.arange(len(index))
-    for group in groups(index, ties):
+    for group in groups(index, colocations):
         first[list(group.members)] = group.members[0]
     return first
 
@@ -104,8 +106,8 @@ def _without_views(pieces: Pieces, group: Integers) -> Pieces:
     for piece in Pieces(*(column[is_shared] for column in pieces)).rows():
         inside.setdefault(int(group[piece[-1]]), []).append(piece)
     left = [piece for some in inside.values() for piece in _outlines(some)]
-    alone = (column[~is_shared] for column in pieces)
-    return Pieces(*(np.concatenate(pair) for pair in zip(alone, Pieces.of(left), strict=True)))
+    separate = (column[~is_shared] for column in pieces)
+    return Pieces(*(np.concatenate(pair) for pair in zip(separate, Pieces.of(left), strict=True)))
 
 
 def _outlines(pieces: list[Piece]) -> Iterator[Piece]:

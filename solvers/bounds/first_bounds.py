@@ -51,10 +51,10 @@ def _bounds(instance: Instance, stopped: Callable[[], object]) -> FirstBounds:
     settled = instance.has_one_home
     some = np.flatnonzero((instance.allowed & settled[:, None]).any(axis=0)).tolist()
     found = (pool_bound(instance, pool, settled) for pool in takewhile(lambda _: not stopped(), some))
-    alone = tuple(certificate for certificate in found if certificate is not None)
+    of_pools = tuple(certificate for certificate in found if certificate is not None)
     busiest = weigh_busiest(instance) if instance.has_choice and not stopped() else None
     sharing = busiest[0] if busiest and any(peak_price(instance, term) for term in instance.terms) else None
-    return FirstBounds(alone, sharing, _shortage(instance, alone, busiest), _value(instance, alone, sharing))
+    return FirstBounds(of_pools, sharing, _shortage(instance, of_pools, busiest), _value(instance, of_pools, sharing))
 
 
 def peaks_at_least(instance: Instance, certificates: Sequence[Certificate]) -> tuple[int, ...]:
@@ -67,32 +67,34 @@ def peaks_at_least(instance: Instance, certificates: Sequence[Certificate]) -> t
 
 
 def _shortage(
-    instance: Instance, alone: tuple[Certificate, ...], busiest: tuple[Certificate, Least] | None
+    instance: Instance, of_pools: tuple[Certificate, ...], busiest: tuple[Certificate, Least] | None
 ) -> tuple[Certificate, ...]:
     capacity = [pool.capacity for pool in instance.pools]
-    short = tuple(c for c in alone if c.pool is not None and (size := capacity[c.pool]) is not None and c.value > size)
+    short = tuple(
+        c for c in of_pools if c.pool is not None and (size := capacity[c.pool]) is not None and c.value > size
+    )
     if short or busiest is None:
         return short
     missing = shortage_by(instance, busiest[1])
     return (replace(busiest[0], value=missing),) if missing > 0 else ()
 
 
-def _value(instance: Instance, alone: tuple[Certificate, ...], sharing: Certificate | None) -> Value:
-    return (least_of_term(instance, instance.terms[0], alone, sharing),)
+def _value(instance: Instance, of_pools: tuple[Certificate, ...], sharing: Certificate | None) -> Value:
+    return (least_of_term(instance, instance.terms[0], of_pools, sharing),)
 
 
-def least_of_term(instance: Instance, term: Term, alone: Sequence[Certificate], sharing: Certificate | None) -> int:
+def least_of_term(instance: Instance, term: Term, of_pools: Sequence[Certificate], sharing: Certificate | None) -> int:
     """What the term is never below, whatever the others are."""
-    bounds = peaks_at_least(instance, alone)
+    bounds = peaks_at_least(instance, of_pools)
     if term is Term.LARGEST_PEAK:
         return max(bounds, default=0)
     if term is Term.REUSE_COST:
-        return max((c.value for c in alone if c.proof is Proof.MUST_SHARE), default=0)
+        return max((c.value for c in of_pools if c.proof is Proof.MUST_SHARE), default=0)
     together = 0 if sharing is None else sharing.value
     of_peaks = max(sum(p.cost * b for p, b in zip(instance.pools, bounds, strict=True)), together)
     moves = [
         c.value
-        for c in alone
+        for c in of_pools
         if c.proof is Proof.MUST_MOVE and LINEAR_TERMS[term].moved is LINEAR_TERMS[c.term or term].moved
     ]
     return least_choice_cost(instance, term) + peak_price(instance, term) * of_peaks + max(moves, default=0)

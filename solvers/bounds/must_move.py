@@ -51,8 +51,8 @@ class MustMove(Solver):
         work = WORK_PER_BLOCK * instance.blocks
         proofs = []
         most = MOST_WORK if task.limits.work is None else min(task.limits.work, MOST_WORK)
-        asked = {LINEAR_TERMS.get(term, Linear()).moved for term in instance.terms}
-        for moved in (each for each in Moved if each in asked):
+        counted = {LINEAR_TERMS.get(term, Linear()).moved for term in instance.terms}
+        for moved in (each for each in Moved if each in counted):
             sets, spent = old.sets(moved, most)
             work += spent
             value = moved_value(sets)

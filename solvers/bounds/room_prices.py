@@ -204,8 +204,8 @@ class _Offer:
     def prices(self) -> Floats:
         """What is asked now."""
         grown = np.exp(self._heat - self._heat.max(axis=1, keepdims=True))
-        asked: Floats = self._free * grown / grown.sum(axis=1, keepdims=True) + self._extra
-        return asked
+        spread: Floats = self._free * grown / grown.sum(axis=1, keepdims=True) + self._extra
+        return spread
 
     def average(self) -> Floats:
         """What was asked of late."""

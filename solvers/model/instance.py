@@ -190,8 +190,8 @@ class Instance:
     @property
     def has_one_home(self) -> Bools:
         """(n) Is there just one pool that the block may live in?"""
-        alone: Bools = self.allowed.sum(axis=1) == 1
-        return alone
+        one_home: Bools = self.allowed.sum(axis=1) == 1
+        return one_home
 
     @property
     def has_choice(self) -> bool:

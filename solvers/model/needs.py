@@ -29,7 +29,7 @@ def fixed(instance: Instance) -> Bools:
 def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
     """What a solver must take to be given this instance, whole (joint) or pool by pool."""
     several = len(instance.rect_part) != len(instance.part_block) or len(instance.part_block) != instance.blocks
-    asked = {
+    present = {
         Feature.FIXED: bool(fixed(instance).any()),
         Feature.RESERVED: any(pool.reserved for pool in instance.pools),
         Feature.CAPACITY: any(pool.capacity is not None for pool in instance.pools),
@@ -40,7 +40,7 @@ def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
         Feature.TERMS: joint and instance.terms != (Term.SUM_OF_PEAKS,),
         Feature.MOVES: instance.weighs_moves,
     }
-    return frozenset(feature for feature, needed in asked.items() if needed)
+    return frozenset(feature for feature, needed in present.items() if needed)
 
 
 def refusal(missing: Iterable[Feature]) -> str:

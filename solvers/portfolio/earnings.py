@@ -31,9 +31,9 @@ class Earnings:
         if work > granted:
             self._owed[name] = self._owed.get(name, 0) + work - granted
 
-    def end_round(self, asked: Iterable[str], found: Container[str]) -> None:
+    def end_round(self, engines: Iterable[str], found: Container[str]) -> None:
         """These were asked, and those of them found or proved something. Where nobody did, all stay as they are."""
-        asked = list(asked)
-        if any(name in found for name in asked):
-            for name in asked:
+        engines = list(engines)
+        if any(name in found for name in engines):
+            for name in engines:
                 self._idle[name] = 0 if name in found else self._idle.get(name, 0) + 1

@@ -134,10 +134,10 @@ class Joint:
         """Every engine once, with so much work for each part of its share."""
         self.rounds += 1
         before, waits = self.engines.work, False
-        asked, found = list(self.engines.working), set[str]()
+        names, found = list(self.engines.working), set[str]()
         if self._can_repack() and self._finished() is None:
             self._repack(work * FULL)
-        for name in asked:
+        for name in names:
             if self._finished() is not None:
                 break
             share = work * self.earnings.parts(name)
@@ -150,7 +150,7 @@ class Joint:
             self.earnings.took(name, granted, self.engines.work - spent)
             if (self.value, self.proven.bound) != (value, bound):
                 found.add(name)
-        self.earnings.end_round(asked, found)
+        self.earnings.end_round(names, found)
         if self.engines.work == before and not waits:
             self.engines.working.clear()  # all that they can do is done
 

@@ -65,14 +65,14 @@ class Conversation:
         for messages in listening:
             reply = self._take(messages)
             if reply is not None:
-                if listening.asked is not None:  # it takes that to be about all questions
+                if listening.stop is not None:  # it takes that to be about all questions
                     self.close()
                 yield reply
                 return
             yield None
-        if listening.asked is not None and self._remote.fault is None:
+        if listening.stop is not None and self._remote.fault is None:
             self.close()
-            yield Reply(None, listening.asked)
+            yield Reply(None, listening.stop)
             return
         why, out_of_memory = cause_of_death(self._remote)
         yield self._failed(why, out_of_memory=out_of_memory)

@@ -23,14 +23,14 @@ class Listening:
 
     def __init__(self, remote: Remote, reason_to_stop: Callable[[], StopReason | None]) -> None:
         self._remote, self._reason_to_stop = remote, reason_to_stop
-        self.asked: StopReason | None = None
+        self.stop: StopReason | None = None
         """Why it was told to stop."""
 
     def __iter__(self) -> Iterator[list[Message]]:
         kill_at = math.inf
         while time.monotonic() < kill_at and not self._remote.is_silent:
-            if self.asked is None and (reason := self._reason_to_stop()) is not None:
-                self.asked = reason
+            if self.stop is None and (reason := self._reason_to_stop()) is not None:
+                self.stop = reason
                 kill_at = time.monotonic() + (GRACE_SECONDS if self._remote.ask_to_stop() else 0)
             yield self._remote.receive(POLL_SECONDS)
         yield self._remote.kill()

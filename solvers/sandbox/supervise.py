@@ -65,13 +65,13 @@ class Supervision:
         """Until there is an answer, or a reason why there will be none."""
         listening = Listening(remote, self.reason_to_stop)
         for messages in listening:
-            outcome = self._take(messages, listening.asked)
+            outcome = self._take(messages, listening.stop)
             self._relay_output(remote)
             if outcome is not None:
                 return outcome
-        return self._post_mortem(remote, listening.asked)
+        return self._post_mortem(remote, listening.stop)
 
-    def _take(self, messages: list[Message], asked: StopReason | None) -> Outcome | None:
+    def _take(self, messages: list[Message], stop: StopReason | None) -> Outcome | None:
         """Act on what the child says; an outcome if that ends the run."""
         try:
             self._take_placements(messages)
@@ -81,7 +81,7 @@ class Supervision:
                         if self.referee.proven(bound):
                             self._control.bound(bound)
                     case Ended(outcome):
-                        return _with_reason(self.referee.ended(outcome), asked)
+                        return _with_reason(self.referee.ended(outcome), stop)
                     case Refused(error):
                         raise error
                     case Crashed(reason, out_of_memory):
@@ -105,10 +105,10 @@ class Supervision:
         if fault is not None:
             raise fault
 
-    def _post_mortem(self, remote: Remote, asked: StopReason | None) -> Outcome:
+    def _post_mortem(self, remote: Remote, stop: StopReason | None) -> Outcome:
         """The child has said all it will ever say, and that was no answer."""
-        if asked is not None and remote.fault is None:
-            return self.referee.cut_short(asked)
+        if stop is not None and remote.fault is None:
+            return self.referee.cut_short(stop)
         why, out_of_memory = cause_of_death(remote)
         return self._failed(why, self._reason_for(out_of_memory=out_of_memory))
 
@@ -128,8 +128,8 @@ class Supervision:
         remote.lines.clear()
 
 
-def _with_reason(outcome: Outcome, asked: StopReason | None) -> Outcome:
+def _with_reason(outcome: Outcome, stop: StopReason | None) -> Outcome:
     """The child knows that it was told to stop, but not why."""
-    if asked is None or outcome.stop is not StopReason.CANCELLED:
+    if stop is None or outcome.stop is not StopReason.CANCELLED:
         return outcome
-    return replace(outcome, stop=asked, reproducible=False)
+    return replace(outcome, stop=stop, reproducible=False)

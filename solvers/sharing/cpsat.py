@@ -119,14 +119,14 @@ class _Run:
 
     def _solve(self, pool: int, pools_left: int) -> StopReason | None:
         """Settle one pool; why it was left open, if it was. Raises Unsupported for one that is too large."""
-        asked = self._question(pool)
-        if asked.spans is not None:
-            stopped = self._ask(asked, pools_left * SHARE_OF_NARROW, narrow=True)
+        question = self._question(pool)
+        if question.spans is not None:
+            stopped = self._ask(question, pools_left * SHARE_OF_NARROW, narrow=True)
             if stopped is not None and not stopped.is_repeatable:
                 return stopped
         if self._best.total(pool) == self._bounds[pool]:
             return None
-        return self._ask(asked, pools_left)
+        return self._ask(question, pools_left)
 
     def _question(self, pool: int) -> _Question:
         instance = self._instance
@@ -143,8 +143,8 @@ class _Run:
             cliques.append(members.tolist())
             listed += len(members)
             _require_room(listed)
-        alone = set(range(len(order))).difference(*cliques)
-        cliques += [[member] for member in sorted(alone)]
+        unmet = set(range(len(order))).difference(*cliques)
+        cliques += [[member] for member in sorted(unmet)]
         spans = [(self._interference.first(block), self._interference.length(block)) for block in order.tolist()]
         sizes = self._task.least[pool] if self._task.least else ranked(instance, pool).sizes
         size: list[int] = (bytes_of // unit).tolist()
@@ -152,34 +152,34 @@ class _Run:
         _require_room(sizes_terms(size, cliques) if only_stretches else leaders_terms(len(size), cliques))
         return _Question(pool, order.tolist(), unit, size, least, cliques, spans if only_stretches else None)
 
-    def _ask(self, asked: _Question, shares: int, *, narrow: bool = False) -> StopReason | None:
+    def _ask(self, question: _Question, shares: int, *, narrow: bool = False) -> StopReason | None:
         """For something better than what is known, for one of so many equal shares of the work that is left; why there was no answer."""
-        best = self._best.total(asked.pool)
-        below = sum(asked.size) + 1 if best is None else best // asked.unit
+        best = self._best.total(question.pool)
+        below = sum(question.size) + 1 if best is None else best // question.unit
         model: SizesModel | LeadersModel
-        if asked.spans is None:
-            model = leaders_model(asked.size, asked.cliques, asked.least, below)
+        if question.spans is None:
+            model = leaders_model(question.size, question.cliques, question.least, below)
         else:
-            model = sizes_model(asked.size, asked.cliques, asked.least, below, asked.spans, narrow=narrow)
-        self._work += WORK_PER_BLOCK * len(asked.size)
+            model = sizes_model(question.size, question.cliques, question.least, below, question.spans, narrow=narrow)
+        self._work += WORK_PER_BLOCK * len(question.size)
 
         def on_solution(value: ReadValue) -> None:
-            objects = [[asked.order[member] for member in members] for members in model.objects(value)]
-            if self._best.note(asked.pool, objects):
+            objects = [[question.order[member] for member in members] for members in model.objects(value)]
+            if self._best.note(question.pool, objects):
                 self._solver = CpSatSharing.name
                 arrangement = self._best.arrangement()
                 if arrangement is not None:
                     self._control.incumbent(arrangement)
 
         def on_bound(bound: int) -> None:
-            if not narrow and bound * asked.unit > self._bounds[asked.pool]:
-                self._bounds[asked.pool] = bound * asked.unit
+            if not narrow and bound * question.unit > self._bounds[question.pool]:
+                self._bounds[question.pool] = bound * question.unit
                 self._control.bound(sum(self._bounds))
 
         reply = solve(model.cp, self._budget(shares), AsControl(self._instance, self._control), on_solution, on_bound)
         self._work += reply.work
-        if reply.stopped is None and (settled := self._best.total(asked.pool)) is not None:
-            on_bound(settled // asked.unit)
+        if reply.stopped is None and (settled := self._best.total(question.pool)) is not None:
+            on_bound(settled // question.unit)
         elif reply.bound is not None:
             on_bound(min(reply.bound, below))
         return reply.stopped

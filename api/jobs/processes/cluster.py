@@ -251,15 +251,19 @@ class ClusterPool:
         """So that the best plans are here before their tasks end."""
         while True:
             await asyncio.sleep(PLANS_SECONDS)
-            asked = {ticket: each for ticket, each in self._under_way.items() if each.has_better}
-            if not asked or self._client is None:
+            improved = {ticket: each for ticket, each in self._under_way.items() if each.has_better}
+            if not improved or self._client is None:
                 continue
-            known = {ticket: each.number for ticket, each in asked.items()}
+            known = {ticket: each.number for ticket, each in improved.items()}
             for answer in await self._all_say(best_there, known):
                 for ticket, (number, best) in answer.items():
                     if ticket in self._under_way:
-                        asked[ticket].number, asked[ticket].best, asked[ticket].has_better = number, best, False
-                        asked[ticket].pass_on()
+                        improved[ticket].number, improved[ticket].best, improved[ticket].has_better = (
+                            number,
+                            best,
+                            False,
+                        )
+                        improved[ticket].pass_on()
 
     async def _all_say(self, question: Callable[[Any], Any], about: object) -> list[Any]:
         """What the workers answer; whoever cannot be asked any more has nobody to answer to."""

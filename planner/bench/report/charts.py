@@ -60,7 +60,7 @@ def dots(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: st
     return _chart(series, x, y, x_title, y_title, list(drawn.values()))
 
 
-def strips(rows: Sequence[str], series: Sequence[Series], x: Scale, x_title: str) -> str:
+def dots_in_rows(rows: Sequence[str], series: Sequence[Series], x: Scale, x_title: str) -> str:
     """A row for each name; a series' points are (x, row number)."""
     left = 12 + 7 * min(max(map(len, rows), default=0), LONGEST_NAME)
     height = TOP + ROW * len(rows) + BOTTOM

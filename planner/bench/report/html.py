@@ -8,7 +8,7 @@ from html import escape
 from ..results.records import Record
 from ..results.tallies import contradictions, per_instance, per_solver
 from ..results.worst import worst
-from .charts import Series, dots, lines, strips
+from .charts import Series, dots, dots_in_rows, lines
 from .curves import (
     LEAST_GAP,
     QUICKEST,
@@ -111,7 +111,7 @@ def _charts(records: Sequence[Record]) -> Iterable[str]:
     slowest = _slowest(records)
     if slowest:
         series = times_per_instance(records, slowest)
-        drawn = strips(slowest, series, logarithmic(_xs(series), short_seconds), "seconds to the proof")
+        drawn = dots_in_rows(slowest, series, logarithmic(_xs(series), short_seconds), "seconds to the proof")
         left_out = len({r.instance for r in records}) - len(slowest)
         note = f"slowest first; {left_out} more not shown, or not proven" if left_out else "slowest first"
         yield _figure("Time to optimum", drawn, note)

@@ -78,8 +78,8 @@ def _options(request: Mapping[str, Any], problem: Problem) -> Options:
     settings = request["settings"]
     capacity = settings["capacity"]
     if capacity == FROM_NAME:  # several pools have sizes of their own, if any
-        alone = len(problem.pools) == 1
-        capacity = capacity_from_name(request["path"], Known.of(problem.name)) if alone else None
+        has_one_pool = len(problem.pools) == 1
+        capacity = capacity_from_name(request["path"], Known.of(problem.name)) if has_one_pool else None
     return Options(
         time_limit=settings["time_limit"],
         work_limit=settings["work_limit"],

@@ -100,9 +100,9 @@ def _nothing() -> None: ...
 _forks: dict[str, Forks] = {}
 
 
-def work(asked: tuple[str, Mapping[str, Any]], send: Callable[[object], None]) -> None:
+def work(task: tuple[str, Mapping[str, Any]], send: Callable[[object], None]) -> None:
     """Have a run answer a request, in a process that does nothing else."""
-    answering, request = asked
+    answering, request = task
     if answering not in _forks:
         _forks[answering] = Forks(answering)
     send(_forks[answering].run(request))

@@ -10,7 +10,7 @@ from ...checks.report import Report, quoted
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Interval, Lifetimes, Pool, Problem
 from ..text.lines import lines, require_any, times, whole
-from .shared_places import end_of, ties
+from .shared_places import colocations, end_of
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -149,7 +149,7 @@ def _timed(values: dict[str, _Value], spans: dict[str, Interval]) -> tuple[Probl
     problem = Problem(
         tuple(buffers),
         tuple(Pool(name) for name in names),
-        Constraints(colocations=tuple(ties(buffers, ("lines",)))),
+        Constraints(colocations=tuple(colocations(buffers, ("lines",)))),
         name=f"XLA's own plan: {own} bytes",
         lifetimes=Lifetimes.HALF_OPEN,
     )

@@ -133,9 +133,11 @@ def _problem(logical: dict[int, _Logical], traces: list[Part], most: int) -> Pro
         Buffer(names[id_], logical[id_].size, live=merged(spans), pools=(pools[logical[id_].color],))
         for id_, spans in sorted(live.items())
     )
-    ties = tuple(Colocation(names[id_], names[to], 0) for id_, to in sorted(simulated.shared.items()) if to in live)
+    colocations = tuple(
+        Colocation(names[id_], names[to], 0) for id_, to in sorted(simulated.shared.items()) if to in live
+    )
     made = tuple(Pool(name) for name in pools.values())
-    return Problem(buffers, made, Constraints(colocations=ties), lifetimes=Lifetimes.HALF_OPEN)
+    return Problem(buffers, made, Constraints(colocations=colocations), lifetimes=Lifetimes.HALF_OPEN)
 
 
 class _Simulated:

@@ -17,7 +17,7 @@ from ...facts.names import Names
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Interval, Lifetimes, Pool, Problem
 from ..binary.flatbuffer import FlatBuffer, Table
-from .shared_places import end_of, ties
+from .shared_places import colocations, end_of
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -80,7 +80,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     problem = Problem(
         tuple(buffers),
         tuple(Pool(name, alignment=_alignment(buffers, name)) for name in names) or (Pool("memory 1"),),
-        Constraints(colocations=tuple(ties(buffers, ("execution_plan",)))),
+        Constraints(colocations=tuple(colocations(buffers, ("execution_plan",)))),
         name=f"ExecuTorch's own plan: {own} bytes",
         lifetimes=Lifetimes.HALF_OPEN,
     )

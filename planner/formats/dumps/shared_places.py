@@ -17,7 +17,7 @@ def end_of(buffer: Buffer) -> int:
     return (buffer.hint or 0) + buffer.size
 
 
-def ties(buffers: Sequence[Buffer], place: Place) -> Iterator[Colocation]:
+def colocations(buffers: Sequence[Buffer], place: Place) -> Iterator[Colocation]:
     """Each of such a group tied to the lowest of it. Hints are the file's places, and each buffer has one interval and one pool. Raises BadInput."""
     base: dict[int, int] = {}
 

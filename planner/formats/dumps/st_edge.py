@@ -17,7 +17,7 @@ from ...checks.report import Place, Report, bad_input, quoted
 from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Lifetimes, Pool, Problem
-from .shared_places import end_of, ties
+from .shared_places import colocations, end_of
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -61,7 +61,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     problem = Problem(
         tuple(buffers),
         pools or (Pool("heap_overlay_pool"),),
-        Constraints(colocations=tuple(ties(buffers, ("buffers",)))),
+        Constraints(colocations=tuple(colocations(buffers, ("buffers",)))),
         name=f"ST Edge AI's own plan: {taken} bytes",
         lifetimes=Lifetimes.HALF_OPEN,
     )

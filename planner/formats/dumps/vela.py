@@ -30,7 +30,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     report = Report()
     pools: list[Pool] = []
     buffers = Gathered()
-    ties: list[Colocation] = []
+    colocations: list[Colocation] = []
     known: dict[str, int] = {}
     """By lifetime and address: which buffer of the table was there first."""
     tables, tensors = Names(mark="#", first=2), Names(mark="#", first=2)
@@ -57,14 +57,14 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         )
         key = f"{first} {last} {start} {end}"
         if buffer.size and key in known:
-            ties.append(Colocation(name, buffers.row(known[key]).id, 0))
+            colocations.append(Colocation(name, buffers.row(known[key]).id, 0))
         known.setdefault(key, len(buffers))
         buffers.add(buffer)
         if report.is_full:
             break
     report.raise_if_any()
     require_any(buffers, SAMPLE)
-    constraints = Constraints(colocations=tuple(ties))
+    constraints = Constraints(colocations=tuple(colocations))
     known.clear()
     del tensors
     problem = Problem(buffers.all(), tuple(pools), constraints, name="Vela's own plan", lifetimes=Lifetimes.HALF_OPEN)

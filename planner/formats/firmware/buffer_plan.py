@@ -57,13 +57,13 @@ def buffer_plan(problem: Problem, plan: Plan, source: bytes, prefix: tuple[str, 
     """C++ with the plan. Raises BadInput unless the plan is one of this model, as TFLite Micro plans it."""
     p = require_prefix(prefix[-1])
     model = read_model(source)
-    asked = [(id_, offset) for id_, offset in offsets_of(model, plan) if offset != UNPLANNED]
+    planned = [(id_, offset) for id_, offset in offsets_of(model, plan) if offset != UNPLANNED]
     scratch = scratch_offsets(model, plan)
-    entries = "\n".join(f"        {{{offset}}},  // {remark(id_)}" for id_, offset in (*asked, *scratch))
+    entries = "\n".join(f"        {{{offset}}},  // {remark(id_)}" for id_, offset in (*planned, *scratch))
     text = TEXT.format(
         p=p,
         P=p.upper(),
-        count=len(asked) + len(scratch),
+        count=len(planned) + len(scratch),
         scratch=len(scratch),
         peak=sum(memory.peak for memory in memories(problem, plan)),
         entries=entries,

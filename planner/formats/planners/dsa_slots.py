@@ -73,11 +73,11 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
             raise bad_input(Code.TOO_LARGE, place, text)
     # All lean on earlier ones, so that choices never make a circle.
     ordered = [sorted((each.buffer, each.base), key=number.__getitem__) for each in given.colocations]
-    ties = tuple(Colocation(later, earlier, 0) for earlier, later in ordered)
+    colocations = tuple(Colocation(later, earlier, 0) for earlier, later in ordered)
     # An exclusion lets a pair share addresses anywhere; these are apart, or share from a common beginning alone.
     decided = {frozenset((number[a], number[b])) for a, b in conflicts} | chosen
     exclusions = tuple((a, b) for a, b in given.exclusions if frozenset((number[a], number[b])) not in decided)
-    constraints = replace(given, conflicts=tuple(conflicts), exclusions=exclusions, colocations=ties)
+    constraints = replace(given, conflicts=tuple(conflicts), exclusions=exclusions, colocations=colocations)
     made = replace(problem, constraints=constraints)
     return replace(made, terms=problem.terms[:1], variants=Variants(tuple(groups))) if groups else made
 

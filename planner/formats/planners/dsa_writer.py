@@ -31,7 +31,7 @@ def write_dsa(problem: Problem) -> bytes:
     for place, what in _beyond_words(problem):
         report.add(Code.UNSUPPORTED, place, f"dsa-solver's files have no word for {what}")
     report.raise_if_any()
-    alone = count(max((end for buffer in problem.buffers for _, end in buffer.live or ()), default=0))
+    free_times = count(max((end for buffer in problem.buffers for _, end in buffer.live or ()), default=0))
     pools = sorted(problem.pools, key=lambda pool: pool.rank)
     pool_ids = {pool.name: i for i, pool in enumerate(pools)}
     ids = numbers([buffer.id for buffer in problem.buffers], MOST_ID)
@@ -39,7 +39,7 @@ def write_dsa(problem: Problem) -> bytes:
     fixed = [(b.id, b.fixed.pool, b.fixed.offset) for b in problem.buffers if b.fixed and b.fixed.offset is not None]
     inner: dict[str, Any] = {
         "pools": [_pool(pool, pool_ids[pool.name]) for pool in pools],
-        "buffers": [_buffer(buffer, problem, ids[buffer.id], pool_ids, alone) for buffer in problem.buffers],
+        "buffers": [_buffer(buffer, problem, ids[buffer.id], pool_ids, free_times) for buffer in problem.buffers],
         "constraints": {
             "colocations": [_pair(ids, each.base, each.buffer) for each in said.colocations],
             "separations": [_pair(ids, *pair) for pair in said.conflicts],
@@ -95,12 +95,12 @@ def _pool(pool: Pool, number: int) -> dict[str, Any]:
 
 
 def _buffer(
-    buffer: Buffer, problem: Problem, number: int, pools: Mapping[str, int], alone: Iterator[int]
+    buffer: Buffer, problem: Problem, number: int, pools: Mapping[str, int], free_times: Iterator[int]
 ) -> dict[str, Any]:
     """One that meets none by its lifetime gets a time at which it is alone: there, each has one."""
     live = merged(buffer.live or ())
     if not live:
-        time = next(alone)
+        time = next(free_times)
         live = ((time, time + 1),)
     allowed = [*pools] if buffer.pools is None else [*buffer.pools]
     if buffer.fixed is not None:

@@ -85,7 +85,7 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
     report.raise_if_any()
     for part in reader.parts:
         gathered.add(part)
-    constraints = Constraints(colocations=tuple(reader.ties))
+    constraints = Constraints(colocations=tuple(reader.colocations))
     problem = Problem(gathered.all(), (_pool(base),), constraints, lifetimes=Lifetimes.HALF_OPEN)
     return sound_as_read(problem), (PINNED,) if reader.is_pinned else ()
 
@@ -134,7 +134,7 @@ class _Reader:
         self._report = report
         self.parts: list[Buffer] = []
         """What is needed of buffers within gaps with windows."""
-        self.ties: list[Colocation] = []
+        self.colocations: list[Colocation] = []
         self.is_pinned = False
         """Does any row fix a buffer?"""
 
@@ -207,7 +207,7 @@ class _Reader:
             if window is not None and window[0] < window[1] and first < last:
                 part = f"{id_}.window{number}"
                 self.parts.append(Buffer(part, window[1] - window[0], live=((first, last),)))
-                self.ties.append(Colocation(part, id_, window[0]))
+                self.colocations.append(Colocation(part, id_, window[0]))
         live: list[Interval] = []
         for low, high in merged([gap for gap, _ in gaps]):
             live.append((start, min(low, end)))

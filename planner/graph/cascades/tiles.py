@@ -64,8 +64,8 @@ class TileRates:
         taken = -(-work.operations // self.operations_per_cycle) + work.tiles[-1] * self.cycles_per_run
         for level in reversed(range(len(work.moved))):
             moving = -(-work.moved[level] // self.bytes_per_cycle[level])
-            alone = -(-moving // work.tiles[level])
-            taken = max(taken, moving) + alone if work.doubled[level] else taken + moving
+            exposed = -(-moving // work.tiles[level])
+            taken = max(taken, moving) + exposed if work.doubled[level] else taken + moving
         return taken
 
 

@@ -65,8 +65,8 @@ def _refuse_endless(program: Program, listing: Listing) -> None:
             case Fork():
                 return 1 + sum(map(of, node.arms))
             case Cycle():
-                asked = 0 if node.question is None else of(node.question) + 1
-                return bool(node.enter) + asked + of(node.turn) + bool(node.again)
+                question = 0 if node.question is None else of(node.question) + 1
+                return bool(node.enter) + question + of(node.turn) + bool(node.again)
             case _:
                 return 1
 

@@ -326,8 +326,10 @@ class _Lowering:
         question = test = None
         if operator.condition is not None:
             truth = self._made(name, index, operator, "condition")
-            asked = self.functions[operator.condition]
-            sample = next(tensor for tensor in (*asked.tensors, *self.program.tensors) if tensor.id == asked.outputs[0])
+            condition = self.functions[operator.condition]
+            sample = next(
+                tensor for tensor in (*condition.tensors, *self.program.tensors) if tensor.id == condition.outputs[0]
+            )
             self.memory.tensors[truth] = Tensor(truth, sample.shape, sample.element_bits)
             kept = (*outputs[:carried], *inputs[same:])
             question = self._run(name, index, operator.condition, kept, (truth,), report)

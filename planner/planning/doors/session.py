@@ -166,15 +166,15 @@ class Session:
             self.hits += 1
             return kept
 
-    def _keep(self, key: Hashable | None, made: Plan, asked: tuple[object, ...]) -> None:
-        """`asked` is what must live as long as the key does."""
+    def _keep(self, key: Hashable | None, made: Plan, inputs: tuple[object, ...]) -> None:
+        """`inputs` is what must live as long as the key does."""
         size = bytes_of(made)
         if key is None or size > self.max_bytes:
             return
         with self._lock:
             if key in self._kept:
                 return
-            self._kept[key] = _Kept(made, asked, size)
+            self._kept[key] = _Kept(made, inputs, size)
             self.bytes += size
             while self.bytes > self.max_bytes:
                 _, oldest = self._kept.popitem(last=False)
@@ -184,7 +184,7 @@ class Session:
 @dataclass(slots=True)
 class _Kept:
     plan: Plan
-    asked: tuple[object, ...]
+    inputs: tuple[object, ...]
     size: int
     tensors: list[TensorPlacement] | None = None
     """The same as tensors have it, once that was asked for."""

@@ -50,13 +50,13 @@ def plan_by_birth(places: Places, order: Sequence[str], stopped: Callable[[], ob
             return Hurry.NO
         return Hurry.GIVE_UP if why is StopReason.CANCELLED else Hurry.LATE
 
-    asked = _Asked(places, order)
-    units = asked.units()
+    translated = _Translated(places, order)
+    units = translated.units()
     if units is None:
         return None
     tries = FREE_TRIES + FREE_TRIES_PER_BUFFER * len(places.problem.buffers)
-    found = active().kernels.by_birth(asked.rooms(), units, tries, LATE_TRIES, ask)
-    return None if found is None else asked.spots(*found)
+    found = active().kernels.by_birth(translated.rooms(), units, tries, LATE_TRIES, ask)
+    return None if found is None else translated.spots(*found)
 
 
 @dataclass
@@ -74,7 +74,7 @@ class _Rows:
     is_never_live: Bools
 
 
-class _Asked:
+class _Translated:
     """A problem on its way to the kernel, and the answer on its way back."""
 
     def __init__(self, places: Places, order: Sequence[str]) -> None:

@@ -51,7 +51,7 @@ class _Looking:
 
     def __init__(self, problem: Problem, places: Places) -> None:
         self._problem, self._places = problem, places
-        self._alone = self._which_are_alone()
+        self._alone = self._are_plain()
         self._lists: dict[int, tuple[str, ...]] = {}
         """By identity."""
         self._equal: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -132,19 +132,19 @@ class _Looking:
                 found.setdefault(id(names), []).append(buffer)
         return {lists[key]: members for key, members in found.items()}
 
-    def _which_are_alone(self) -> Bools:
+    def _are_plain(self) -> Bools:
         """The buffers that have bytes at some time, and share none of them."""
         buffers, places, constraints = self._problem.buffers, self._places, self._problem.constraints
-        alone = np.array(sizes(buffers), dtype=np.int64) > 0
+        is_plain = np.array(sizes(buffers), dtype=np.int64) > 0
         if isinstance(buffers, BufferColumns):
-            alone &= buffers.start < buffers.end
+            is_plain &= buffers.start < buffers.end
         else:
-            alone &= np.fromiter((bool(buffer.live) for buffer in buffers), bool, len(buffers))
-        alone[[places.index[id_] for pair in constraints.exclusions for id_ in pair]] = False
+            is_plain &= np.fromiter((bool(buffer.live) for buffer in buffers), bool, len(buffers))
+        is_plain[[places.index[id_] for pair in constraints.exclusions for id_ in pair]] = False
         if constraints.colocations:
             tied = (i for i in range(len(buffers)) if len(places.group(i).members) > 1)
-            alone[[*tied]] = False
-        return alone
+            is_plain[[*tied]] = False
+        return is_plain
 
     def _too_much(self, names: Sequence[str], members: Sequence[Buffer]) -> EasyBound | None:
         """Proof that nothing fits, if at some time these need more than all of their pools have."""

@@ -22,7 +22,7 @@ from ...model.versions import versions
 from .lowering import Lowered
 
 
-def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int, asked: Problem) -> Plan:
+def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int, original: Problem) -> Plan:
     """The outcome in the user's words; the plan names the problem that was asked, of which this one may be a part."""
     objective = _objective(problem, outcome)
     pools = _pool_uses(problem, lowered, outcome)
@@ -39,7 +39,7 @@ def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int, asked:
         seed=seed,
         reproducible=outcome.reproducible,
         versions=versions(outcome.took_part),
-        problem_digest=digest(asked),
+        problem_digest=digest(original),
         certificates=_certificates(problem, lowered, outcome),
         warnings=_warnings(problem, outcome),
     )

@@ -118,13 +118,13 @@ def _fixed(
         made = made if together is None or not together.status.has_plan else together
     _require_plan(made)
     rows = []
-    for values, alone in zip(shapes, best, strict=True):
+    for values, own in zip(shapes, best, strict=True):
         sizes = {buffer.id: buffer.size for buffer in problem.at(values).buffers}
         peaks: dict[str, int] = {}
         for place in made.placements:
             if sizes[place.id]:
                 peaks[place.pool] = max(peaks.get(place.pool, 0), place.offset + sizes[place.id])
-        rows.append(_row(values, sum(peaks.values()), alone))
+        rows.append(_row(values, sum(peaks.values()), own))
     return ShapesPlan(mode, problem.symbols, digest(problem.largest), made, (), (), tuple(rows), exact)
 
 
@@ -148,9 +148,7 @@ def _expressions(problem: ShapedProblem, shapes: Sequence[Values], best: Sequenc
             continue
         orders[number] = order_of(each, apart)
         taken[number] = [sum(used(problem, each, orders[number], values).values()) for values in shapes]
-        ratios = [
-            Fraction(peak, max(alone.peak or alone.bound, 1)) for peak, alone in zip(taken[number], best, strict=True)
-        ]
+        ratios = [Fraction(peak, max(own.peak or own.bound, 1)) for peak, own in zip(taken[number], best, strict=True)]
         found.append((max(ratios), sum(ratios, Fraction(0)), number))
     if not found:
         _require_plan(best[-1])
@@ -164,7 +162,7 @@ def _expressions(problem: ShapedProblem, shapes: Sequence[Values], best: Sequenc
             refusal = refusal or error
             continue
         behind = closed.behind()
-        rows = tuple(_row(values, peak, alone) for values, peak, alone in zip(shapes, taken[number], best, strict=True))
+        rows = tuple(_row(values, peak, own) for values, peak, own in zip(shapes, taken[number], best, strict=True))
         exact = all(each.exact for each in behind) and all(each.exact for each in pools)
         return ShapesPlan(Mode.EXPRESSIONS, problem.symbols, digest(problem.largest), None, behind, pools, rows, exact)
     assert refusal is not None
@@ -204,13 +202,13 @@ def shape_name(values: Values) -> str:
 
 def plan_at(problem: ShapedProblem, found: ShapesPlan, row: Row) -> Plan:
     """The offsets there, with what is proven of every plan for that shape."""
-    alone = problem.at(row.values)
+    own = problem.at(row.values)
     offsets = found.offsets(row.values)
     pools = {each.id: each.pool for each in (found.behind if found.plan is None else found.plan.placements)}
-    placements = tuple(Placement(b.id, pools[b.id], offsets[b.id], b.size) for b in alone.buffers)
-    peaks = {pool.name: 0 for pool in alone.pools}
+    placements = tuple(Placement(b.id, pools[b.id], offsets[b.id], b.size) for b in own.buffers)
+    peaks = {pool.name: 0 for pool in own.pools}
     for place in placements:
         if place.size:
             peaks[place.pool] = max(peaks[place.pool], place.offset + place.size)
-    values = (term_value(alone, placements, peaks, term) for term in alone.terms)
-    return unproven_plan(alone, placements, peaks, values, bound=row.bound)
+    values = (term_value(own, placements, peaks, term) for term in own.terms)
+    return unproven_plan(own, placements, peaks, values, bound=row.bound)

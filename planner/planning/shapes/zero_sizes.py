@@ -59,7 +59,7 @@ def _unrolled(target: Problem, vectors: Sequence[tuple[int, ...]]) -> Problem:
     first, last = min((start for start, _ in spans), default=0), max((end for _, end in spans), default=0)
     period = last - first + 1
     buffers: list[Buffer] = []
-    ties: list[Colocation] = []
+    colocations: list[Colocation] = []
     excluded = {frozenset(pair) for pair in target.constraints.exclusions}
     index = {buffer.id: i for i, buffer in enumerate(target.buffers)}
     exclusions = []
@@ -71,9 +71,9 @@ def _unrolled(target: Problem, vectors: Sequence[tuple[int, ...]]) -> Problem:
         for k, sizes in enumerate(vectors, start=1):
             live = tuple((start + k * period, end + k * period) for start, end in buffer.live or ())
             buffers.append(replace(anchor, id=_piece(i, k), size=sizes[i], live=live))
-            ties.append(Colocation(_piece(i, k), _piece(i, 0), 0))
+            colocations.append(Colocation(_piece(i, k), _piece(i, 0), 0))
     for pair in excluded:
         a, b = (index[id_] for id_ in pair)
         exclusions += [(_piece(a, k), _piece(b, k)) for k in range(1, len(vectors) + 1)]
-    constraints = Constraints(exclusions=tuple(exclusions), colocations=tuple(ties))
+    constraints = Constraints(exclusions=tuple(exclusions), colocations=tuple(colocations))
     return replace(target, buffers=tuple(buffers), constraints=constraints)

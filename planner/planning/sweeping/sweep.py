@@ -158,11 +158,11 @@ class _Run:
 
     def _find_smallest(self, pool: str, least: Plan | None) -> SmallestCapacity:
         """`least` is a plan that may be the answer."""
-        alone = least_capacity_problem(self._problem, pool)
-        if least is not None and not verify(alone, least):
+        one_pool = least_capacity_problem(self._problem, pool)
+        if least is not None and not verify(one_pool, least):
             plan = least
         else:
-            plan = self._known.of(alone) or self._planners.plan_all([(alone, self._limited(1))])[0]
+            plan = self._known.of(one_pool) or self._planners.plan_all([(one_pool, self._limited(1))])[0]
         use = next(use for use in plan.pools if use.name == pool)
         bound = max(plan.objective.bound or 0, use.bound)
         self._facts.fits_not_below(pool, bound)

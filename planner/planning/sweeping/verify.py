@@ -73,7 +73,7 @@ def _of_smallest(problem: Problem, found: Sweep) -> Iterator[str]:
     limits = {point.plan.choice.most_cost for point in found.points if point.plan is not None and point.plan.choice}
     if choice is not None and (choice.goal is not ChoiceGoal.SIZE or {choice.most_cost} != (limits or {None})):
         yield "the smallest capacity's plan is the smallest of some choices, not of all"
-    alone = replace(
+    one_pool = replace(
         problem,
         pools=tuple(
             replace(pool, size=None, cost=1) if pool.name == least.pool else replace(pool, cost=0)
@@ -81,7 +81,7 @@ def _of_smallest(problem: Problem, found: Sweep) -> Iterator[str]:
         ),
         terms=(Term.SUM_OF_PEAKS,),
     )
-    yield from (f"the smallest capacity's plan: {finding.message}" for finding in verify(alone, least.plan))
+    yield from (f"the smallest capacity's plan: {finding.message}" for finding in verify(one_pool, least.plan))
     peak = next((use.peak for use in least.plan.pools if use.name == least.pool), None)
     if peak != least.capacity:
         yield f"the smallest capacity is {least.capacity}, its plan needs {peak}"

@@ -245,8 +245,8 @@ def _known(problem: Problem, choice: Sequence[int | None]) -> Problem:
     open_ = [each for group, a in zip(groups_, choice, strict=True) if a is None for each in group.alternatives]
     ids = {buffer.id for buffer in known.buffers}
     loose = {pair for each in open_ for pair in each.constraints.exclusions if ids.issuperset(pair)}
-    ties = [tie for each in open_ for tie in each.constraints.colocations]
-    for tied in _tied((*known.constraints.colocations, *ties), {tie.buffer for tie in ties}):
+    colocations = [tie for each in open_ for tie in each.constraints.colocations]
+    for tied in _tied((*known.constraints.colocations, *colocations), {tie.buffer for tie in colocations}):
         loose.update(_pairs(tied & ids))
     constraints = replace(
         known.constraints,
@@ -256,10 +256,10 @@ def _known(problem: Problem, choice: Sequence[int | None]) -> Problem:
     return replace(known, constraints=constraints) if loose else known
 
 
-def _tied(ties: Sequence[Colocation], some: set[BufferId]) -> list[set[BufferId]]:
+def _tied(colocations: Sequence[Colocation], some: set[BufferId]) -> list[set[BufferId]]:
     """Buffers that colocations tie together, directly or not, if any of these is among them."""
-    ids = list(dict.fromkeys(id_ for tie in ties for id_ in (tie.buffer, tie.base)))
-    found = [{ids[i] for i in group.members} for group in groups(ids, ties)]
+    ids = list(dict.fromkeys(id_ for tie in colocations for id_ in (tie.buffer, tie.base)))
+    found = [{ids[i] for i in group.members} for group in groups(ids, colocations)]
     return [tied for tied in found if not tied.isdisjoint(some)]
 
 

@@ -119,9 +119,9 @@ class Master(Asking):
         """
         return self._question(self._learned(Question(True, most_load, near=near, caps=tuple(caps))))
 
-    def cheapest_of_both(self, asked: Sequence[tuple[int | None, Choice | None]]) -> tuple[Answer, Answer]:
+    def cheapest_of_both(self, wanted: Sequence[tuple[int | None, Choice | None]]) -> tuple[Answer, Answer]:
         """The same for two loads, each with a choice to begin with."""
-        one, other = (self._learned(Question(True, most_load, near=near)) for most_load, near in asked)
+        one, other = (self._learned(Question(True, most_load, near=near)) for most_load, near in wanted)
         self._count(2)
         return self._ask_both(one, other, self._budget(1))
 

@@ -26,7 +26,7 @@ Condition: TypeAlias = tuple[Pick, ...]
 """Holds if all of these are chosen."""
 
 
-class Tie(NamedTuple):
+class Link(NamedTuple):
     """If the pick is chosen (None: always), the part lies at the base's address plus the offset."""
 
     part: int
@@ -51,7 +51,7 @@ class Joint:
     choices: Choices
     picks: tuple[Pick | None, ...]
     """When each part is there."""
-    ties: tuple[Tie, ...] = ()
+    links: tuple[Link, ...] = ()
     exclusions: tuple[Relation, ...] = ()
     conflicts: tuple[Relation, ...] = ()
     same_pool: tuple[Relation, ...] = ()
@@ -79,9 +79,9 @@ class Joint:
     def tied(self) -> dict[tuple[int, int], Condition] | None:
         """When two parts move as one. None: that has no simple answer, since they may be tied in more ways than one."""
         edges: dict[int, list[tuple[int, Pick | None]]] = {}
-        for tie in self.ties:
-            edges.setdefault(tie.part, []).append((tie.base, tie.pick))
-            edges.setdefault(tie.base, []).append((tie.part, tie.pick))
+        for link in self.links:
+            edges.setdefault(link.part, []).append((link.base, link.pick))
+            edges.setdefault(link.base, []).append((link.part, link.pick))
         found: dict[tuple[int, int], Condition] = {}
         for first in edges:
             todo: list[tuple[int, int, Condition]] = [(first, -1, ())]
@@ -150,10 +150,10 @@ class Together(Answering):
         joint, model = self._joint, self._begin()
         self._add_parts()
         self._add_value()
-        for tie in joint.ties:
-            both = self._if(tie.pick, joint.picks[tie.part], joint.picks[tie.base])
-            model.add(self._address[tie.part] == self._address[tie.base] + tie.offset).only_enforce_if(both)
-            self._agree(tie.part, tie.base, both)
+        for link in joint.links:
+            both = self._if(link.pick, joint.picks[link.part], joint.picks[link.base])
+            model.add(self._address[link.part] == self._address[link.base] + link.offset).only_enforce_if(both)
+            self._agree(link.part, link.base, both)
         for one in joint.same_pool:
             self._agree(one.first, one.second, self._if(one.pick, joint.picks[one.first], joint.picks[one.second]))
         for one in joint.different_pool:

@@ -53,7 +53,7 @@ class InPieces(Standing):
         """Is all known and packed soon, or at least so nearly that it is with more work?"""
         for share in (SHARE_AT_FIRST, SHARE_WHERE_NEAR) if self.instance.blocks <= LARGE else ():
             value, bound = (None if known is None else known[0] for known in (self.value, self.bound or None))
-            for choice in self._asked(Question(0, least=bound, most=value), True, *share):
+            for choice in self._ask(Question(0, least=bound, most=value), True, *share):
                 self._pack(0, choice)
             if (
                 self._is_over()

@@ -122,13 +122,13 @@ class Packing:
         key = pool, low, blocks.tobytes()
         if key not in self._known:
             piece = restrict(self._instance, blocks, [pool]).instance
-            alone = replace(piece, terms=(Term.SUM_OF_PEAKS,), apart=piece.apart[:0], penalties=piece.penalties[:0])
+            single = replace(piece, terms=(Term.SUM_OF_PEAKS,), apart=piece.apart[:0], penalties=piece.penalties[:0])
             task = Task(
                 replace(self._task.limits, work=work, workers=1),
                 Goal.MINIMISE if low else Goal.FIT,
                 self._task.seed,
             )
-            outcome = solve_separate_pools(alone, task, self._control, PACKERS, by_name=False)
+            outcome = solve_separate_pools(single, task, self._control, PACKERS, by_name=False)
             self.work += outcome.work
             offset = None if outcome.placement is None else outcome.placement.offset
             self._known[key] = Packed(offset, outcome.stop is StopReason.PROVED)

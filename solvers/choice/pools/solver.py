@@ -161,19 +161,19 @@ class _Whole(Standing):
         is_exact = not any(stretch) and self._is_proven(index)
         question = self._question(index, stretch, is_exact)
         if not self._weighs_peaks(index):
-            return self._asked(question, is_exact, *(SHARE_WITHOUT_PEAKS if question.near is None else SHARE))
+            return self._ask(question, is_exact, *(SHARE_WITHOUT_PEAKS if question.near is None else SHARE))
         if can_limit(self.program, index):
-            found = self._asked(question, is_exact, *SHARE_BEFORE_LIMITS)
+            found = self._ask(question, is_exact, *SHARE_BEFORE_LIMITS)
             return found if self.is_known else self._below_limits(question, found, is_exact)
         if is_held_by_peaks(self.program, index):
             return self._with_peaks_held(question, is_exact)
-        found = self._asked(question, is_exact, *SHARE_AT_FIRST)
+        found = self._ask(question, is_exact, *SHARE_AT_FIRST)
         if not self.is_known:
             relaxed = self._relaxed(index)
             has_crowds = relaxed is not None and relaxed.gain >= GAIN_OF_CROWDS
             has_boxes = has_crowds and is_exact and not index and self._can_look_at_boxes(relaxed)
             if not has_crowds:
-                found = [*self._asked(question, is_exact, *SHARE_BESIDE_PEAKS), *found]
+                found = [*self._ask(question, is_exact, *SHARE_BESIDE_PEAKS), *found]
             if not self.is_known:
                 share = self._some(*(SHARE_BEFORE_BOXES if has_boxes else SHARE))
                 found = self._with_given_peaks(question, found, share)
@@ -235,18 +235,18 @@ class _Whole(Standing):
             self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
             if proven <= known and not search.found and not self._is_over():
                 most = found[0].value if found else question.most
-                found = [*self._asked(replace(question, most=most), is_exact, *SHARE_OF_LIMITS), *found]
+                found = [*self._ask(replace(question, most=most), is_exact, *SHARE_OF_LIMITS), *found]
         return found
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
         if is_exact:
-            found = self._asked(question, is_exact, *SHARE_BEFORE_LIMITS)
+            found = self._ask(question, is_exact, *SHARE_BEFORE_LIMITS)
             if self.is_known:
                 return found
             self._lower_dearest(question)
             question = self._question(question.term, question.stretch, is_exact)
-        return self._asked(question, is_exact, *SHARE)
+        return self._ask(question, is_exact, *SHARE)
 
     def _lower_dearest(self, question: Question) -> None:
         """Go over windows from where the dearest pools are lowest."""

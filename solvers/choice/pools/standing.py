@@ -84,7 +84,7 @@ class Standing:
     def _is_settled(self, index: int) -> bool:
         return self.value is not None and self.bound[: index + 1] == self.value[: index + 1]
 
-    def _asked(self, question: Question, is_exact: bool, part: int, of: int) -> list[Choice]:
+    def _ask(self, question: Question, is_exact: bool, part: int, of: int) -> list[Choice]:
         """The program's answer within that part of the work, if it is better than what is known."""
         answer = self.asking.ask(self.program, question, self._share(part, of))
         self.is_known = answer.stopped is None

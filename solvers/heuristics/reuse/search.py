@@ -40,8 +40,8 @@ class Reuse(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement that moves lead to; the start, where something else comes first or there are too many addresses."""
-        asked = instance.weighs_reuse and instance.terms[0] is Term.REUSE_COST and task.goal is Goal.MINIMISE
-        known = None if not asked or _is_enough(task, instance, task.start) else tables(instance)
+        is_wanted = instance.weighs_reuse and instance.terms[0] is Term.REUSE_COST and task.goal is Goal.MINIMISE
+        known = None if not is_wanted or _is_enough(task, instance, task.start) else tables(instance)
         if known is None:
             value = None if task.start is None else evaluate(instance, task.start)
             return Outcome(StopReason.WORK_LIMIT, task.start, value, task.bound, task.pool_bounds)
@@ -57,13 +57,13 @@ class _Search:
 
     def __init__(self, instance: Instance, task: Task, control: Control, known: Tables) -> None:
         self.instance, self.task, self.control, self.tables = instance, task, control, known
-        self.is_start = known.alone == 0
+        self.is_start = known.own == 0
         self.random = SplitMix64(task.seed)
         self.best = task.start
         self.value = None if task.start is None else evaluate(instance, task.start)
         self.found_any = False
         self.blocks = np.arange(instance.blocks)
-        self.at, self.cost, self.total = self.blocks, known.alone, 0
+        self.at, self.cost, self.total = self.blocks, known.own, 0
         """Where each block begins; (n, v) what a block pays if it begins there, with all others where they are; and what all pay."""
         self._set(self._first())
         self.freed = np.zeros_like(known.base)
@@ -85,7 +85,7 @@ class _Search:
 
     def _set(self, at: Ints) -> None:
         known = self.tables
-        self.at, self.cost = at, known.alone + sum(known.pair[block, start] for block, start in enumerate(at))
+        self.at, self.cost = at, known.own + sum(known.pair[block, start] for block, start in enumerate(at))
         self.total = int(self.cost[self.blocks, at].sum()) // 2
 
     def run(self) -> Outcome:

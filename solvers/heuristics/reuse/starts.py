@@ -24,7 +24,7 @@ class Tables(NamedTuple):
 
     base: Ints
     """(n, v)"""
-    alone: Ints
+    own: Ints
     """(n, v) 0, or `clash` where the block cannot be."""
     pair: Ints
     """(n, v, n, v) what two blocks pay together; `clash` and more where they must not share."""
@@ -44,17 +44,17 @@ def tables(instance: Instance) -> Tables | None:
     if (count * wide) ** 2 > MOST_CELLS:
         return None
     clash = int(instance.penalties[:, 2].sum()) + 1
-    base, alone = np.zeros((count, wide), dtype=np.int64), np.full((count, wide), clash)
+    base, own = np.zeros((count, wide), dtype=np.int64), np.full((count, wide), clash)
     for block, starts in enumerate(found):
         base[block, : len(starts)] = starts
-        alone[block, : len(starts)] = 0
+        own[block, : len(starts)] = 0
     pair = np.zeros((count, wide, count, wide), dtype=np.int64)
     for a, b in part_pairs(instance).tolist():
         _charge(instance, base, pair, a, b, clash)
     for a, b, cost in instance.penalties.tolist():
         if instance.part_block[a] != instance.part_block[b]:
             _charge(instance, base, pair, a, b, cost)
-    return Tables(base, alone, pair, clash)
+    return Tables(base, own, pair, clash)
 
 
 def _charge(instance: Instance, base: Ints, pair: Ints, a: int, b: int, cost: int) -> None:

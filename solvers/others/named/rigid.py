@@ -118,9 +118,9 @@ def _conflicts(instance: Instance) -> Ints:
 
 def _exclusions(instance: Instance) -> Ints:
     """Excluded pairs of plain blocks. Where one has several parts, the others may still conflict, so the hulls do."""
-    alone = np.bincount(instance.part_block, minlength=instance.blocks) == 1
+    is_single_part = np.bincount(instance.part_block, minlength=instance.blocks) == 1
     pairs = instance.part_block[instance.exclusions]
-    kept: Ints = pairs[alone[pairs].all(axis=1)]
+    kept: Ints = pairs[is_single_part[pairs].all(axis=1)]
     return kept
 
 

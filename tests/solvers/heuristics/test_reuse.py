@@ -76,7 +76,7 @@ def test_the_addresses_of_its_tables_are_enough(seed: int) -> None:
     known = tables(instance)
     assert known is not None
     assert int((instance.highest - instance.lowest).max()) > MOST_STARTS  # so that sums of sizes count
-    rows = [np.flatnonzero(row == 0) for row in known.alone]
+    rows = [np.flatnonzero(row == 0) for row in known.own]
     values = [
         evaluate(instance, Placement(np.zeros(3, dtype=np.int64), known.base[range(3), [a, b, c]]))
         for a in rows[0]

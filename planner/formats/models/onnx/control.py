@@ -86,8 +86,8 @@ def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Writte
     if len(functions) == 1:
         into.run(Operator(OperatorKind.CALL, handed, results, name=_name(node), functions=functions))
     else:
-        asked = into.given_back(test)
-        into.run(Operator(OperatorKind.BRANCH, (asked, *handed), results, name=_name(node), functions=functions))
+        condition = into.given_back(test)
+        into.run(Operator(OperatorKind.BRANCH, (condition, *handed), results, name=_name(node), functions=functions))
     for j, (name, form) in enumerate(zip(node.outputs, forms, strict=True)):
         is_maybe = _is_maybe(low, [each.back[j] for each in written])
         if name and isinstance(form, Several):

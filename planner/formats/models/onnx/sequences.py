@@ -159,9 +159,9 @@ def has_element(low: Lowering, node: Node, scope: Scope, into: Written) -> list[
     found = _anything(node, scope) if node.inputs and node.inputs[0] else ABSENT
     is_maybe = found.is_maybe if isinstance(found, Several) else found in low.maybe
     if is_maybe:
-        asked = into.value(_name(node), Type(BOOL, ()), TensorKind.INTERMEDIATE)
-        into.run(Operator(OperatorKind.COMPUTE, (), into.used([asked]), name=_name(node)))
-        return [asked]
+        truth = into.value(_name(node), Type(BOOL, ()), TensorKind.INTERMEDIATE)
+        into.run(Operator(OperatorKind.COMPUTE, (), into.used([truth]), name=_name(node)))
+        return [truth]
     return [into.constant(_name(node), Type(BOOL, ()), as_values([found != ABSENT], ()))]
 
 

@@ -11,7 +11,7 @@ from math import gcd
 
 from solvers.choice.alternatives.instance import Choices, Memories, Pick
 from solvers.choice.alternatives.loads import Piece, Times, live_together
-from solvers.choice.alternatives.together import MOST_PARTS, Joint, Relation, Tie
+from solvers.choice.alternatives.together import MOST_PARTS, Joint, Link, Relation
 from solvers.choice.alternatives.walls import rows
 from solvers.model.instance import Term
 
@@ -83,7 +83,7 @@ def lower_choices(problem: Problem) -> Choices:
     parts = Parts(spell_out_constants(problem))
     ids = range(len(parts.buffers))
     block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
-    for group in colocated(ids, (Colocation(*tie[:3]) for tie in parts.ties)):
+    for group in colocated(ids, (Colocation(*link[:3]) for link in parts.links)):
         for member, offset in zip(group.members, group.offsets, strict=True):
             block[member], low[member] = group.members[0], offset
     several = len(problem.pools) > 1
@@ -128,7 +128,7 @@ def lower_joint(problem: Problem, choices: Choices) -> Joint | None:
         instance=lower(replace(problem, buffers=every, constraints=Constraints(), variants=None)).instance,
         choices=choices,
         picks=tuple(pick for _, pick, _ in parts.buffers),
-        ties=tuple(parts.ties),
+        links=tuple(parts.links),
         exclusions=tuple(
             Relation(one, other, pick)
             for a, b, pick in parts.exclusions
@@ -198,7 +198,7 @@ class Parts:
     def __init__(self, problem: Problem) -> None:
         assert problem.variants is not None
         self.buffers: list[tuple[Buffer, Pick | None, tuple[Interval, ...]]] = []
-        self.ties: list[Tie] = []
+        self.links: list[Link] = []
         self.exclusions: list[Relation] = []
         self.conflicts: list[Relation] = []
         self.same_pool: list[Relation] = []
@@ -218,7 +218,7 @@ class Parts:
                 self._relate(index, alternative.constraints, (g, a))
                 for more in alternative.live:
                     longer = self._add(self.buffers[shared[more.buffer]][0], (g, a), more.live)
-                    self.ties.append(Tie(longer, shared[more.buffer], 0, (g, a)))
+                    self.links.append(Link(longer, shared[more.buffer], 0, (g, a)))
                     self.longer.setdefault(shared[more.buffer], []).append(longer)
 
     def _add(self, buffer: Buffer, pick: Pick | None, live: tuple[Interval, ...]) -> int:
@@ -226,7 +226,7 @@ class Parts:
         return len(self.buffers) - 1
 
     def _relate(self, index: Mapping[BufferId, int], given: Constraints, pick: Pick | None) -> None:
-        self.ties += [Tie(index[c.buffer], index[c.base], c.offset, pick) for c in given.colocations]
+        self.links += [Link(index[c.buffer], index[c.base], c.offset, pick) for c in given.colocations]
         for kind, pairs in (
             (self.exclusions, given.exclusions),
             (self.conflicts, given.conflicts),
@@ -245,10 +245,10 @@ def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, in
     """
     picks = [pick for _, pick, _ in parts.buffers]
     torn = {
-        block[tie.part]
-        for tie in parts.ties
-        if low[tie.part] - low[tie.base] != tie.offset
-        or (several and tie.pick is not None and tie.pick not in (picks[tie.part], picks[tie.base]))
+        block[link.part]
+        for link in parts.links
+        if low[link.part] - low[link.base] != link.offset
+        or (several and link.pick is not None and link.pick not in (picks[link.part], picks[link.base]))
     }
     if not torn:
         return set()
@@ -285,7 +285,7 @@ def _of_exclusive_members(parts: Parts, block: Mapping[int, int]) -> set[int]:
     within = [(a, b) for a, b, _ in parts.exclusions if block[a] == block[b]]
     if not within:
         return set()
-    firm = (Colocation(*tie[:3]) for tie in parts.ties if tie.pick is None)
+    firm = (Colocation(*link[:3]) for link in parts.links if link.pick is None)
     root = {i: group.members[0] for group in colocated(range(len(parts.buffers)), firm) for i in group.members}
     smaller = {min(a, b, key=lambda i: parts.buffers[i][0].size) for a, b in within if root.get(a, a) != root.get(b, b)}
     return smaller.union(*(parts.longer.get(i, ()) for i in smaller))

@@ -188,7 +188,7 @@ class Choosing:
             found[Point(positions, value, choice.cost, bound, choice.cost_bound)] = Placed(value, bound)
         return found
 
-    def _asked(self, question: Callable[[], Found]) -> Found:
+    def _ask(self, question: Callable[[], Found]) -> Found:
         try:
             return question()
         except SolverError as refusal:
@@ -202,7 +202,7 @@ class Choosing:
         """The answer; where the limits left none, what is found without asking."""
         if refusal_of_any_choice(self._problem) is not None:
             return Found((), is_complete=False, stop=StopReason.PROVED, work=0, is_impossible=True)
-        found = Found((), False, StopReason.TIME_LIMIT, 0) if self._is_hurried else self._asked(question)
+        found = Found((), False, StopReason.TIME_LIMIT, 0) if self._is_hurried else self._ask(question)
         if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
             return found
         plain: dict[tuple[int, int], Point] = {}
@@ -254,8 +254,8 @@ class Choosing:
         dearest = 1 if is_largest(self._problem) else max(pool.cost for pool in self._problem.pools)
         of_bytes = -(-bound // dearest) if dearest else 0
         total = min(plan.bound, of_bytes)
-        alone = len(plan.pools) == 1
-        pools = tuple(replace(use, bound=min(use.bound, total) if alone else 0) for use in plan.pools)
+        has_one_pool = len(plan.pools) == 1
+        pools = tuple(replace(use, bound=min(use.bound, total) if has_one_pool else 0) for use in plan.pools)
         terms = (TermValue(plan.objective.terms[0].name, plan.objective.value, bound),)
         is_optimal = bound == plan.objective.value and point.cost == point.cost_bound
         costs = costs_of_choice(self._variants, point.choice)

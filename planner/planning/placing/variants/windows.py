@@ -54,7 +54,7 @@ class _Windows:
             for buffer in problem.buffers
             if (live := [span for span in buffer.live or () if span[0] < span[1]])
         ]
-        self._tied = self._ties()
+        self._tied = self._colocated()
         self._is_over = False
         self._is_reproducible = made.reproducible
 
@@ -140,7 +140,7 @@ class _Windows:
     def _end(self, buffer: Buffer) -> int:
         return self._offsets[buffer.id] + buffer.size
 
-    def _ties(self) -> dict[BufferId, Sequence[BufferId]]:
+    def _colocated(self) -> dict[BufferId, Sequence[BufferId]]:
         """By buffer, all that moves with it."""
         ids = [buffer.id for buffer in self._problem.buffers]
         found: dict[BufferId, Sequence[BufferId]] = {}

@@ -48,8 +48,8 @@ class _Members:
     """Who stands for a class in a crowd: the largest of its parts that are live then, and lie in nobody's way but as what they are."""
 
     def __init__(self, instance: Instance, number: Ints) -> None:
-        alone = np.bincount(instance.part_block, minlength=instance.blocks) == 1
-        plain = alone[instance.part_block]
+        is_single_part = np.bincount(instance.part_block, minlength=instance.blocks) == 1
+        plain = is_single_part[instance.part_block]
         plain[instance.exclusions.reshape(-1)] = False
         size = instance.part_high - instance.part_low
         self._of_class: dict[int, list[tuple[int, int, int, int]]] = {}

@@ -65,8 +65,8 @@ class Asking:
     ) -> Relaxed | None:
         """The linear program of the term after those held, with the pools so high, within so much work and so many rounds; None: it was not solved."""
         is_known = self._relaxed is not None and self._relaxed[0] is program and self._relaxed[1] == held
-        asked = {"question": None, "held": held, "heights": heights, "work": work, "rounds": rounds}
-        fields = self._said(None if is_known else program, asked)
+        request = {"question": None, "held": held, "heights": heights, "work": work, "rounds": rounds}
+        fields = self._said(None if is_known else program, request)
         self._relaxed = program, held
         if fields is None:
             return None
@@ -74,18 +74,18 @@ class Asking:
         self.work += spent
         return relaxed
 
-    def _said(self, program: Program | None, asked: dict[str, Any]) -> Mapping[str, Any] | None:
+    def _said(self, program: Program | None, request: dict[str, Any]) -> Mapping[str, Any] | None:
         """What the process answers about a program, or (None) its linear program; None: nothing, and never again."""
         if self.stop is not None:
             return None
         self.work += WORK_PER_QUESTION + (0 if program is None else WORK_PER_ENTRY * program.entries)
-        asked |= {
+        request |= {
             "program": None if program is None or program is self._known else asdict(program),
             "goes_on": program is None,
             "deadline": self._limits.deadline,
             "seed": self._seed,
         }
-        reply = self._talk.ask(asked, self._limits.deadline)
+        reply = self._talk.ask(request, self._limits.deadline)
         self._known = program or self._known
         if reply.fields is None:
             self.stop = reply.stop or StopReason.SOLVER_FAILED

@@ -107,8 +107,8 @@ def new_program(instance: Instance, ranges: Ranges, names: Names, unit: float = 
     import pulp
 
     program = Program(instance, ranges, names, pulp.LpProblem("memplan", pulp.LpMinimize), unit)
-    alone = np.bincount(instance.part_block, minlength=instance.blocks)[instance.part_block] == 1
-    program.single = frozenset(instance.part_block[alone & (instance.part_low == 0)].tolist())
+    is_single_part = np.bincount(instance.part_block, minlength=instance.blocks)[instance.part_block] == 1
+    program.single = frozenset(instance.part_block[is_single_part & (instance.part_low == 0)].tolist())
     _add_peaks(program)
     _add_homes(program)
     for block in range(instance.blocks):

@@ -83,7 +83,7 @@ class Cliques:
     def _add_moment(self, live: Sequence[int]) -> None:
         owner = {p: self.given.parts[p].block for p in live}
         if self.plain and not self.reserved and all(self.moving[owner[p]] is not None for p in live):
-            self.add([self._alone(p) for p in live], ())
+            self.add([self._single(p) for p in live], ())
             return
         ordered = sorted(live, key=lambda p: (owner[p], p))
         movers = [list(group) for _, group in groupby(ordered, key=owner.__getitem__)]
@@ -99,7 +99,7 @@ class Cliques:
         for member in members:
             self._extend(member.block, first, len(self.found) - 1)
 
-    def _alone(self, part: int) -> Member:
+    def _single(self, part: int) -> Member:
         if part not in self._known:
             self._known[part] = self.member([part])
         return self._known[part]

@@ -85,7 +85,7 @@ def glue(model: Model, chains: bool) -> Glued | None:
         Piece(block, stretch, ((j, 0),))
         for j, (block, stretch) in enumerate(zip(model.blocks, model.stretch, strict=True))
     ]
-    alone = [piece for piece in pieces if not piece.stretch]
+    timeless = [piece for piece in pieces if not piece.stretch]
     pieces = [piece for piece in pieces if piece.stretch]
     obstacles = [clique.obstacles for clique in model.cliques]
     before = None
@@ -95,9 +95,9 @@ def glue(model: Model, chains: bool) -> Glued | None:
         if chains:
             pieces = _chained(pieces)
         pieces, obstacles = _without_covered_cliques(pieces, obstacles)
-    if len(alone) + len(pieces) == len(model.blocks):
+    if len(timeless) + len(pieces) == len(model.blocks):
         return None
-    pieces = sorted([*alone, *pieces], key=lambda piece: piece.number)
+    pieces = sorted([*timeless, *pieces], key=lambda piece: piece.number)
     return Glued(_model_of(model, pieces, obstacles), tuple(pieces))
 
 

@@ -271,7 +271,7 @@ def test_where_no_question_was_answered_there_is_a_plan_all_the_same(monkeypatch
 
 
 def test_what_no_choice_can_mend_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Choosing, "_asked", None)  # nobody gets so far
+    monkeypatch.setattr(Choosing, "_ask", None)  # nobody gets so far
     apart = Constraints(different_pool=(("a", "b", "c"),))
     small = tuple(Buffer(id_, 8, live=((0, 2),)) for id_ in "abc")
     large = (Buffer("a", 65, live=((0, 2),)),)
