@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 import planner
 from planner.formats import FORMATS, schema
-from planner.formats.tables.problems import JSON
+from planner.formats.tables.format import JSON
 
 from ..errors import HttpCode, Refusal
 from ..jobs.processes.tasks import as_json

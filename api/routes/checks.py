@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.tables.problems import BYTES, JSON
+from planner.formats.tables.format import BYTES, JSON
 from planner.planning.options.preference import Preference, Stability
 
 from ..jobs.processes.pool import Reply

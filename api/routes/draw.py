@@ -11,7 +11,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.tables.problems import JSON
+from planner.formats.tables.format import JSON
 
 from .checks import VerifyQuery, look_at_both
 from .http.parameters import TheService

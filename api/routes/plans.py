@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.tables.problems import JSON
+from planner.formats.tables.format import JSON
 
 from ..jobs.attempt import Attempt
 from ..jobs.requests.doors import PLANS, Door

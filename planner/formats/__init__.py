@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .documents import PLAN_FORMAT, SHARING_FORMAT, Source
-from .tables.problems import FORMATS, Format, chosen
+from .tables.format import Format
+from .tables.problems import FORMATS, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

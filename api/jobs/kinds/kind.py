@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 from planner.facts.digest import digest
 from planner.formats.documents import Source
-from planner.formats.tables.problems import Format
+from planner.formats.tables.format import Format
 from planner.model.plan import Plan
 from planner.model.problem import Pair, Problem
 from planner.model.storage import Sharing

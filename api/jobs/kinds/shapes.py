@@ -13,7 +13,8 @@ from planner.facts.digest import digest
 from planner.facts.variants import require_nothing_to_choose
 from planner.formats import read_shaped, read_shapes_plan, write_plan, write_shaped, write_shapes_plan
 from planner.formats.documents import Source
-from planner.formats.tables.problems import USUAL, Format
+from planner.formats.tables.format import Format
+from planner.formats.tables.problems import USUAL
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan, PlanStatus, gap_to
 from planner.planning.options.options import bad_option

@@ -14,7 +14,8 @@ from planner.facts.digest import digest
 from planner.formats import read_plan, write_problem
 from planner.formats.answers.write_map import write_map
 from planner.formats.documents import Source
-from planner.formats.tables.problems import BYTES, format_named, recognised
+from planner.formats.tables.format import BYTES
+from planner.formats.tables.problems import format_named, recognised
 from planner.generate import Request, generate
 from planner.model.deadline import OutOfTime, time_limit
 from planner.model.errors import PlannerError

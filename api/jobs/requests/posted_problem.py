@@ -9,7 +9,8 @@ from typing import Any
 
 from planner.formats.documents import Source
 from planner.formats.json.scan import scan
-from planner.formats.tables.problems import BYTES, Format, format_named, recognised
+from planner.formats.tables.format import BYTES, Format
+from planner.formats.tables.problems import format_named, recognised
 from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.problem import Problem

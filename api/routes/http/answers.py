@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from planner.checks.limits import MAX_TEXT
-from planner.formats.tables.problems import JSON
+from planner.formats.tables.format import JSON
 
 from ...errors import HttpCode, Refusal
 from ...store.records import Job, PlanHead, StoredPlan

@@ -9,7 +9,8 @@ import threading
 from python_multipart.multipart import parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from planner.formats.tables.problems import BYTES, FORMATS, TEXT, format_named
+from planner.formats.tables.format import BYTES, TEXT
+from planner.formats.tables.problems import FORMATS, format_named
 from planner.model.errors import BadInput
 
 from ...errors import HttpCode, Refusal, bad_option, too_busy, too_large, unsupported

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from planner.formats import FORMATS
-from planner.formats.tables.problems import BYTES, CSV, JSON
+from planner.formats.tables.format import BYTES, CSV, JSON
 
 from ...errors import CONTENT_TYPE
 from ..http.body import FORM, LINES

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.tables.problems import JSON
+from planner.formats.tables.format import JSON
 
 from ...errors import HttpCode, Refusal
 from ..http.answers import json_response, matches

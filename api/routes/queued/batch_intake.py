@@ -11,7 +11,7 @@ from dataclasses import replace
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
-from planner.formats.tables.problems import JSON
+from planner.formats.tables.format import JSON
 from planner.model.errors import Code
 
 from ...errors import HttpCode, Refusal, too_large

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from planner.formats.tables.problems import JSON
+from planner.formats.tables.format import JSON
 
 from ...errors import HttpCode, Refusal, bad_option, too_large
 from ...service import Service

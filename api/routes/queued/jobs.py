@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.tables.problems import JSON, TEXT, USUAL, format_named
+from planner.formats.tables.format import JSON, TEXT
+from planner.formats.tables.problems import USUAL, format_named
 
 from ...errors import HttpCode, Refusal
 from ...service import Service

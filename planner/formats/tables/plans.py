@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
-from .problems import found
+from .format import found
 from .settings import NOTHING, Setting, with_told
 
 if TYPE_CHECKING:

@@ -5,117 +5,17 @@ A format is a module that reads it and a row here; docs/format.md explains each,
 
 from __future__ import annotations
 
-from base64 import b64decode
-from collections.abc import Callable, Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
 from ..documents import Source
 from . import examples, signs
-from .settings import NOTHING, Setting, with_told
-
-if TYPE_CHECKING:
-    from ...model.problem import Problem
-    from ...planning.shapes.shaped import ShapedProblem
-    from ..contents import Contents
-
-JSON = "application/json"
-CSV = "text/csv"
-BYTES = "application/octet-stream"
-"""Says nothing of the format, so it is nobody's own."""
-LINES = "application/jsonl"
-LOG = "text/x-log"
-TEXT = "text/plain"
-"""Says no more than that it is text, so it is nobody's own either."""
-LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` plans them otherwise"
-
+from .format import CSV, JSON, LINES, LOG, Format, Memory
+from .settings import Setting, with_told
 
 IN_PLACE = Setting(
     "in_place",
     "Of a model: elementwise operators may write over an input, and reshaped tensors (of .onnx files, slices and concatenations too) stay where they are.",
 )
-
-
-class Memory(NamedTuple):
-    """Bytes of memory for each byte of a long file, besides 8 MiB; docs/format.md shows them, and a test holds readers to them."""
-
-    read: int
-    cut_off: int
-    """Refused, because the end is missing."""
-
-
-class Format(NamedTuple):
-    """One way to write a problem down."""
-
-    name: str
-    title: str
-    """In a few words, for help and lists."""
-    endings: tuple[str, ...]
-    media_types: tuple[str, ...]
-    """As what it is sent, the usual one first."""
-    recognises: Callable[[Source], bool]
-    """True if the content is of this format, and of no other one."""
-    reader: str
-    """module:function, from a Source to the Problem, or ShapedProblem, and warnings; imported when it is needed."""
-    example: str
-    """A small document: for the HTTP interface's description, and for the tests. Base64 if it is no text."""
-    memory: Memory
-    """What reading it takes at most."""
-    writer: str | None = None
-    """module:function, from a Problem to bytes."""
-    is_text: bool = True
-    settings: tuple[Setting, ...] = ()
-    contents: str | None = None
-    """module:function, from a Source to the Contents of a program."""
-    told: Mapping[str, Any] = NOTHING
-    """The settings that were said."""
-
-    @property
-    def document(self) -> bytes:
-        """The example as a file has it."""
-        return self.example.encode() if self.is_text else b64decode(self.example)
-
-    @property
-    def is_json(self) -> bool:
-        return JSON in self.media_types
-
-    def fits(self, media_type: str) -> bool:
-        """True if it may be sent as that."""
-        return media_type in self.media_types or media_type == BYTES or (self.is_text and media_type == TEXT)
-
-    def read(self, source: Source) -> tuple[Problem, tuple[str, ...]]:
-        """The Problem and warnings; where sizes depend on symbols, they are at their largest. Raises BadInput."""
-        from ...model.problem import Problem
-
-        found, warnings = self.read_with_symbols(source)
-        return (found, warnings) if isinstance(found, Problem) else (found.largest, (LARGEST, *warnings))
-
-    def read_with_symbols(self, source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
-        """The same with sizes as they are written."""
-        problem, warnings = found(self.reader)(source, **self.told)
-        return problem, warnings
-
-    def contained(self, source: Source) -> Contents | None:
-        """What stands in it besides the problem; None where there is nothing else. Raises BadInput."""
-        made: Contents | None = None if self.contents is None else found(self.contents)(source, **self.told)
-        return made
-
-    def write(self, problem: Problem) -> bytes:
-        """The problem in this format, which must have a writer. Raises BadInput for what cannot be said in it."""
-        assert self.writer is not None, f"{self.name} is read only"
-        written: bytes = found(self.writer)(problem)
-        return written
-
-
-def found(path: str) -> Callable[..., Any]:
-    """The function at module:function."""
-    module, _, name = path.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
-
-
 GRAPH, CASCADE = "memplan-graph/", "memplan-cascade/"
 """What stands under `format`, but for the version."""
 

@@ -6,7 +6,8 @@ from pathlib import PurePath
 
 from planner.checks.report import quoted
 from planner.formats import read_problem
-from planner.formats.tables.problems import USUAL, Format, written
+from planner.formats.tables.format import Format
+from planner.formats.tables.problems import USUAL, written
 from planner.planning.options.options import bad_option
 
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile

@@ -10,7 +10,7 @@ from api.errors import Refusal
 from api.jobs.requests.posted_problem import read
 from api.jobs.requests.problem_and_plan import problem_and_plan
 from api.settings import Settings
-from planner.formats.tables import problems as table
+from planner.formats.tables.format import Format
 from tests.http.served import THREE
 
 FEW = Settings(max_buffers=3)
@@ -21,7 +21,7 @@ def test_buffers_are_counted_before_they_are_loaded(monkeypatch: pytest.MonkeyPa
     def never(*_: object) -> None:
         pytest.fail("it was loaded")
 
-    monkeypatch.setattr(table.Format, "read", never)
+    monkeypatch.setattr(Format, "read", never)
     with pytest.raises(Refusal, match="there are 4 buffers; at most 3 are taken"):
         read(json.dumps(FOUR).encode(), None, FEW)
 

@@ -20,7 +20,8 @@ from schemathesis.generation.meta import CoveragePhaseData
 from schemathesis.specs.openapi import checks
 
 from api.errors import CONTENT_TYPE, HttpCode
-from planner.formats.tables.problems import BYTES, FORMATS
+from planner.formats.tables.format import BYTES
+from planner.formats.tables.problems import FORMATS
 from planner.model.errors import Code
 from tests.api.routes.openapi.test_open_api import document, operations
 from tests.http.queued.test_jobs import post_job, until

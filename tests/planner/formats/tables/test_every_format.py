@@ -24,7 +24,8 @@ from api.settings import Settings
 from planner import Buffer, Problem
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.documents import Source
-from planner.formats.tables.problems import BYTES, TEXT, Memory, recognised
+from planner.formats.tables.format import BYTES, TEXT, Memory
+from planner.formats.tables.problems import recognised
 from planner.model.errors import BadInput
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
