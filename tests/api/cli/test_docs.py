@@ -16,6 +16,7 @@ from api.cli.invocation import invoke
 from api.jobs.requests.doors import PLANS
 from api.routes.http.parameters import PLAN_QUERY
 from planner.formats import FORMATS
+from planner.formats.tables.plans import PLAN_FORMATS
 from planner.planning.options.options import DECLARED
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -78,6 +79,11 @@ def test_the_page_names_each_command_and_each_of_its_options(words: tuple[str, .
     if words[0] in ("serve", "worker", "migrate"):  # settings, by whose names the page calls them
         missing = {each for each in missing if each[2:].replace("-", "_") not in text}
     assert not missing
+
+
+def test_the_page_names_each_format_of_plans() -> None:
+    (row,) = re.findall(r"^\| `--as NAME` .*$", PAGE, re.MULTILINE)
+    assert [name for name in PLAN_FORMATS if f"`{name}`" not in row] == []
 
 
 def test_the_page_names_no_option_that_is_not_there() -> None:
