@@ -24,7 +24,7 @@ class FirstBounds:
 
     pools: tuple[Certificate, ...]
     """Of single pools."""
-    sharing: Certificate | None
+    of_several: Certificate | None
     """Of all pools together; None where that says nothing of what is minimised."""
     shortage: tuple[Certificate, ...]
     """Those that prove that nothing fits."""
@@ -53,8 +53,10 @@ def _bounds(instance: Instance, stopped: Callable[[], object]) -> FirstBounds:
     found = (pool_bound(instance, pool, settled) for pool in takewhile(lambda _: not stopped(), some))
     of_pools = tuple(certificate for certificate in found if certificate is not None)
     busiest = weigh_busiest(instance) if instance.has_choice and not stopped() else None
-    sharing = busiest[0] if busiest and any(peak_price(instance, term) for term in instance.terms) else None
-    return FirstBounds(of_pools, sharing, _shortage(instance, of_pools, busiest), _value(instance, of_pools, sharing))
+    of_several = busiest[0] if busiest and any(peak_price(instance, term) for term in instance.terms) else None
+    return FirstBounds(
+        of_pools, of_several, _shortage(instance, of_pools, busiest), _value(instance, of_pools, of_several)
+    )
 
 
 def peaks_at_least(instance: Instance, certificates: Sequence[Certificate]) -> tuple[int, ...]:
@@ -79,18 +81,20 @@ def _shortage(
     return (replace(busiest[0], value=missing),) if missing > 0 else ()
 
 
-def _value(instance: Instance, of_pools: tuple[Certificate, ...], sharing: Certificate | None) -> Value:
-    return (least_of_term(instance, instance.terms[0], of_pools, sharing),)
+def _value(instance: Instance, of_pools: tuple[Certificate, ...], of_several: Certificate | None) -> Value:
+    return (least_of_term(instance, instance.terms[0], of_pools, of_several),)
 
 
-def least_of_term(instance: Instance, term: Term, of_pools: Sequence[Certificate], sharing: Certificate | None) -> int:
+def least_of_term(
+    instance: Instance, term: Term, of_pools: Sequence[Certificate], of_several: Certificate | None
+) -> int:
     """What the term is never below, whatever the others are."""
     bounds = peaks_at_least(instance, of_pools)
     if term is Term.LARGEST_PEAK:
         return max(bounds, default=0)
     if term is Term.REUSE_COST:
         return max((c.value for c in of_pools if c.proof is Proof.MUST_SHARE), default=0)
-    together = 0 if sharing is None else sharing.value
+    together = 0 if of_several is None else of_several.value
     of_peaks = max(sum(p.cost * b for p, b in zip(instance.pools, bounds, strict=True)), together)
     moves = [
         c.value

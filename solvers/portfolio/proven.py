@@ -22,7 +22,7 @@ class Proven:
         self._original, self._unit, self._board = original, unit, board
         self.infeasible = bool(first.shortage)
         self._certificates = list(first.shortage or first.pools)
-        self._sharing = None if self.infeasible else first.sharing
+        self._of_several = None if self.infeasible else first.of_several
         """The best proof of all pools' peaks together."""
         self._priced: Certificate | None = None
         """The best proof of what a lack of room costs."""
@@ -37,7 +37,7 @@ class Proven:
 
     def floors(self) -> Value:
         return tuple(
-            least_of_term(self._original, term, self._certificates, self._sharing) for term in self._original.terms
+            least_of_term(self._original, term, self._certificates, self._of_several) for term in self._original.terms
         )
 
     def bounds_in_units(self) -> tuple[int, ...]:
@@ -64,7 +64,7 @@ class Proven:
             if outcome.infeasible:
                 value, weights = shortened(self._original, found.weights, sharing_shortage, self._board.stopped)
                 if value > 0:
-                    self._sharing = replace(found, value=value, weights=weights)
+                    self._of_several = replace(found, value=value, weights=weights)
                 else:
                     self.take_search(outcome, found.solver or "pool_sharing")
                 return
@@ -74,7 +74,7 @@ class Proven:
             if found.proof is Proof.PRICED_ROOM:
                 self._priced = _better(proof, self._priced)
             else:
-                self._sharing = _better(proof, self._sharing)
+                self._of_several = _better(proof, self._of_several)
             self.bound = max(self.bound, self.in_units((proof.value,)))
             self.tell()
 
@@ -96,7 +96,7 @@ class Proven:
 
     def raised(self, value: Value | None) -> Value:
         """The bound with what is proven of each term by itself, as far as the terms before it are at their least."""
-        if self._sharing is None and not any(proof.sets for proof in self._certificates):
+        if self._of_several is None and not any(proof.sets for proof in self._certificates):
             return self.bound  # nothing was proven of a later one
         raised = self.bound
         for index, floor in enumerate(self.in_units(self.floors())):
@@ -124,7 +124,7 @@ class Proven:
 
     def certificates(self) -> tuple[Certificate, ...]:
         """All certificates but searches that say no more than prices do, which everybody can add up."""
-        together = [proof for proof in (self._sharing, self._priced) if proof is not None and proof.value]
+        together = [proof for proof in (self._of_several, self._priced) if proof is not None and proof.value]
         is_covered = self._priced is not None and (self._priced.value,) >= self.in_bytes(self.bound)
         if self.infeasible or not is_covered:
             return (*self._certificates, *together)

@@ -80,10 +80,10 @@ def _solve_as_written(name: str, instance: Instance, task: Task, control: Contro
         outcome = failed(error)
     if outcome.infeasible:
         return outcome
-    sharing = () if first.sharing is None or not first.sharing.value else (first.sharing,)
+    of_several = () if first.of_several is None or not first.of_several.value else (first.of_several,)
     return replace(
         outcome,
         bound=max(bound, outcome.bound),
         pool_bounds=outcome.pool_bounds or pool_bounds,
-        certificates=(*first.pools, *sharing, *outcome.certificates),
+        certificates=(*first.pools, *of_several, *outcome.certificates),
     )

@@ -167,4 +167,4 @@ def test_bounds_are_given_up_with_the_time() -> None:
         return len(asked) > 2
 
     given_up = first_bounds(instance, soon_over)
-    assert (given_up.value, given_up.sharing, given_up.pools) == ((0,), None, ())
+    assert (given_up.value, given_up.of_several, given_up.pools) == ((0,), None, ())
