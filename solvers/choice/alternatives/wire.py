@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from ...model.errors import SolverFailed, StopReason
@@ -13,7 +13,7 @@ NAME = "cpsat"
 
 
 def write_question(question: Question) -> dict[str, object]:
-    return asdict(question)
+    return {field.name: getattr(question, field.name) for field in fields(question)}
 
 
 def read_question(fields: Mapping[str, Any]) -> Question:

@@ -45,10 +45,11 @@ class Windows:
     ) -> None:
         self._instance, self._program, self._number = instance, program, number
         self._asking, self._packing = asking, packing
-        self._rows_of: list[list[int]] = [[] for _ in program.homes]
+        self._rows_of: list[list[tuple[int, int]]] = [[] for _ in program.homes]
+        """By class: which rows count it, and so many units each."""
         for n, row in enumerate(program.rows):
-            for group, _ in row.members:
-                self._rows_of[group].append(n)
+            for group, units in row.members:
+                self._rows_of[group].append((n, units))
         self._order = classes_in_time(program)
         self._rank = {group: n for n, group in enumerate(self._order)}
         self._apart: dict[int, list[int]] = {}
@@ -237,10 +238,13 @@ class Windows:
         for group in members:
             taken = {self._pools[other] for other in self._apart.get(group, ()) if other not in number_of}
             homes.append(tuple(p for p in program.homes[group] if p not in taken))
+        counted: dict[int, list[tuple[int, int]]] = {}
+        for group in sorted(members):
+            for n, units in self._rows_of[group]:
+                counted.setdefault(n, []).append((number_of[group], units))
         rows = []
-        for n in sorted({n for group in members for n in self._rows_of[group]}):
+        for n, mine in sorted(counted.items()):
             row = program.rows[n]
-            mine = [(number_of[group], units) for group, units in row.members if group in number_of]
             always = self._loads[n] - sum(units for at, units in mine if self._pools[members[at]] == row.pool)
             rows.append(Row(row.pool, row.section, always, tuple((at, u) for at, u in mine if row.pool in homes[at])))
         self._packing.work += WORK_PER_ENTRY * sum(len(row.members) for row in rows)
@@ -279,10 +283,9 @@ class Windows:
             if old == pool:
                 continue
             self._pools[group] = pool
-            for n in self._rows_of[group]:
+            for n, units in self._rows_of[group]:
                 row = self._program.rows[n]
                 if row.pool in (old, pool):
-                    units = dict(row.members)[group]
                     self._loads[n] += units if row.pool == pool else -units
         return []
 

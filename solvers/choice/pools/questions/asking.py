@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from ....model.errors import StopReason
@@ -11,7 +10,7 @@ from ....model.solver import Control, Limits
 from ....sandbox.conversation import Conversation
 from ..prices.crowds import Relaxed
 from ..program import Heights, Program
-from .question import NAME, Answer, Question, read_answer, read_relaxed
+from .question import NAME, Answer, Question, read_answer, read_relaxed, written
 
 WORK_PER_ENTRY = 3
 """What making a model takes for each number in it, and what CP-SAT does with that before it counts."""
@@ -51,7 +50,7 @@ class Asking:
         if work is not None and work < LEAST_WORK_PER_ENTRY * program.entries:
             self.work += WORK_PER_QUESTION  # so that whoever asks on and on comes to an end
             return Answer(None, None, None, StopReason.WORK_LIMIT)
-        fields = self._said(program, {"question": asdict(question), "work": work})
+        fields = self._said(program, {"question": written(question), "work": work})
         if fields is None:
             return Answer(None, None, None, self.stop)
         answer = read_answer(fields, program)
@@ -80,7 +79,7 @@ class Asking:
             return None
         self.work += WORK_PER_QUESTION + (0 if program is None else WORK_PER_ENTRY * program.entries)
         request |= {
-            "program": None if program is None or program is self._known else asdict(program),
+            "program": None if program is None or program is self._known else written(program),
             "goes_on": program is None,
             "deadline": self._limits.deadline,
             "seed": self._seed,
