@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from solvers.model.errors import Unavailable
 
 from .engine import NAME
@@ -13,7 +15,7 @@ STEPS_TIMES_ROWS_PER_WORK = 80
 SECONDS_PER_WORK = 2e-6
 """Of GLOP's deterministic seconds, which it looks at while it works."""
 ENTRIES_PER_WORK = 250
-"""What PDLP goes through in one iteration."""
+"""What PDLP goes through in one iteration; to hand a program over takes a unit for each number in it."""
 NEAR = 1e-3
 """PDLP ends where its two sides differ by no larger part than this."""
 
@@ -42,6 +44,8 @@ class LinearProgram:
         self._columns: list[Any] = []
         self._rows: list[Any] = []
         self._entries = 0
+        self._last: tuple[Any, Any] | None = None
+        """PDLP's last solution, of the columns and of the rows: the next one is looked for from there."""
         self.work = 0
         """Of all solutions so far."""
 
@@ -67,14 +71,14 @@ class LinearProgram:
 
     def minimise(self, work: int) -> Solved | None:
         """Where it costs least; None if that takes more work, or there is none."""
-        self._solver.SetSolverSpecificParametersAsString(self._limits(work))
+        return self._nearly(work) if self._is_large else self._exactly(work)
+
+    def _exactly(self, work: int) -> Solved | None:
+        # The dual method goes on from the last solution where rows have been added since.
+        limits = f"max_deterministic_time: {work * SECONDS_PER_WORK} use_dual_simplex: true"
+        self._solver.SetSolverSpecificParametersAsString(limits)
         status = self._solver.Solve()
-        steps: int = self._solver.iterations()
-        self.work += (
-            steps * self._entries // ENTRIES_PER_WORK
-            if self._is_large
-            else steps * len(self._rows) // STEPS_TIMES_ROWS_PER_WORK
-        )
+        self.work += self._solver.iterations() * len(self._rows) // STEPS_TIMES_ROWS_PER_WORK
         if status != self._optimal:
             return None
         return Solved(
@@ -83,11 +87,29 @@ class LinearProgram:
             [-row.dual_value() for row in self._rows],
         )
 
-    def _limits(self, work: int) -> str:
-        """How the solver is told when to end."""
-        if not self._is_large:
-            # The dual method goes on from the last solution where rows have been added since.
-            return f"max_deterministic_time: {work * SECONDS_PER_WORK} use_dual_simplex: true"
-        iterations = max(work * ENTRIES_PER_WORK // max(self._entries, 1), 1)
-        near = f"simple_optimality_criteria {{ eps_optimal_relative: {NEAR} eps_optimal_absolute: {NEAR} }}"
-        return f"num_threads: 1 termination_criteria {{ {near} iteration_limit: {iterations} }}"
+    def _nearly(self, work: int) -> Solved | None:
+        from ortools.linear_solver import linear_solver_pb2
+        from ortools.pdlp import solve_log_pb2, solvers_pb2
+        from ortools.pdlp.python import pdlp
+
+        params = solvers_pb2.PrimalDualHybridGradientParams(num_threads=1)
+        end = params.termination_criteria
+        end.iteration_limit = max(work * ENTRIES_PER_WORK // max(self._entries, 1), 1)
+        end.simple_optimality_criteria.eps_optimal_relative = NEAR
+        end.simple_optimality_criteria.eps_optimal_absolute = NEAR
+        model = linear_solver_pb2.MPModelProto()
+        self._solver.ExportModelToProto(model)
+        start = None
+        if self._last is not None:
+            columns, rows = self._last
+            start = pdlp.PrimalAndDualSolution()
+            start.primal_solution = np.append(columns, np.zeros(len(self._columns) - len(columns)))
+            start.dual_solution = np.append(rows, np.zeros(len(self._rows) - len(rows)))
+        program = pdlp.qp_from_mpmodel_proto(model, relax_integer_variables=True)
+        found = pdlp.primal_dual_hybrid_gradient(program, params, initial_solution=start)
+        self.work += found.solve_log.iteration_count * self._entries // ENTRIES_PER_WORK + self._entries
+        if found.solve_log.termination_reason != solve_log_pb2.TERMINATION_REASON_OPTIMAL:
+            return None
+        self._last = found.primal_solution, found.dual_solution
+        cost = float(np.dot(program.objective_vector, found.primal_solution))
+        return Solved(cost, found.primal_solution.tolist(), (-found.dual_solution).tolist())

@@ -9,8 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import accumulate, pairwise
 
 from ....exact.cpsat.linear import LinearProgram, Solved
 from ..program import Heights, Program
@@ -34,13 +33,6 @@ WORK_PER_ENTRY = 3
 def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = (), heights: Heights = ()) -> int:
     """What its prices prove of the term after those that are held."""
     return Priced(program, prices_of(relaxed.of_rows, relaxed.of_crowds, relaxed.of_held), heights, held).bound
-
-
-class Reached(NamedTuple):
-    """A moment at which one more fits: the column of the level, if there is one that is not simply reached or out of reach."""
-
-    share: float
-    column: int | None
 
 
 class Relaxation:
@@ -186,17 +178,12 @@ class Relaxation:
                 if known is None or height > known[0]:
                     highest[group, row.pool] = height, number
         for (group, _), (_, number) in highest.items():
-            self._add(Crowd(number, (group,)), None)
+            self._add(Crowd(number, (group,)))
 
-    def _at(self, pool: int, height: int, values: Sequence[float] | None) -> Reached:
-        """The highest level up to this height."""
-        if height > self._highest[pool]:
-            return Reached(0.0, None)
+    def _at(self, pool: int, height: int) -> int | None:
+        """The column of the highest level up to this height, if there is one that is not simply reached or out of reach."""
         level = bisect_right(self._levels[pool], height) - 1
-        if level < 0:
-            return Reached(1.0, None)
-        column = self._reached[pool][level]
-        return Reached(0.0 if values is None else values[column], column)
+        return None if level < 0 or height > self._highest[pool] else self._reached[pool][level]
 
     def _sharpen(self, values: Sequence[float]) -> bool:
         """Add the crowds whose rows the solution breaks most, one for each row; were there any?"""
@@ -204,11 +191,13 @@ class Relaxation:
         for number, row in enumerate(self._program.rows):
             present = [(units, group, values[self._inside[group][row.pool]]) for group, units in row.members]
             present = sorted((each for each in present if each[2] > LEAST_SHARE), reverse=True)
+            height = self._base(row.pool, row.always)
             most, best = LEAST_EXCESS, list[tuple[int, int, float]]()
             for share in (LEAST_SHARE, *SHARES):
                 some = [each for each in present if each[2] >= share]
+                sizes, shares = [units for units, _, _ in some], list(accumulate(each for _, _, each in some))
                 for count in range(2, len(some) + 1):
-                    excess = self._excess(row.pool, row.always, some[:count], values)
+                    excess = self._excess(row.pool, height, sizes[:count], shares[count - 1], values)
                     if excess > most:
                         most, best = excess, some[:count]
             if best:
@@ -220,22 +209,24 @@ class Relaxation:
             members = self._program.rows[number].members
             crowd = Crowd(number, tuple(group for group, units in members if group in chosen or units >= largest))
             if crowd not in self._known:
-                self._add(crowd, values)
+                self._add(crowd)
                 added += 1
         return added > 0
 
-    def _excess(self, pool: int, always: int, crowd: list[tuple[int, int, float]], values: Sequence[float]) -> float:
-        """By how much more of the crowd, largest first, is in the pool than its levels allow."""
-        excess = sum(share for _, _, share in crowd)
-        height = self._base(pool, always)
-        for units, _, _ in reversed(crowd):
+    def _excess(self, pool: int, height: int, sizes: Sequence[int], present: float, values: Sequence[float]) -> float:
+        """By how much more of a crowd, of these sizes from the largest on, is present in the pool than its levels above this height allow."""
+        highest, levels, reached = self._highest[pool], self._levels[pool], self._reached[pool]
+        for units in reversed(sizes):
             height += units
-            excess -= self._at(pool, height, values).share
-            if excess <= LEAST_EXCESS:
+            if height > highest:  # so do all that follow
                 break
-        return excess
+            level = bisect_right(levels, height) - 1
+            present -= 1.0 if level < 0 else values[reached[level]]
+            if present <= LEAST_EXCESS:
+                break
+        return present
 
-    def _add(self, crowd: Crowd, values: Sequence[float] | None) -> None:
+    def _add(self, crowd: Crowd) -> None:
         self._known.add(crowd)
         row = self._program.rows[crowd.row]
         units = dict(row.members)
@@ -243,7 +234,7 @@ class Relaxation:
         levels: dict[int, float] = {}
         for size in sorted(units[group] for group in crowd.classes):
             height += size
-            _, column = self._at(row.pool, height, values)
+            column = self._at(row.pool, height)
             if column is not None:
                 levels[column] = levels.get(column, 0.0) - 1.0
             elif height <= self._highest[row.pool]:

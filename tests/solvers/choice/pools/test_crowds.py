@@ -24,6 +24,7 @@ from solvers.choice.pools.prices.relaxation import bound_of
 from solvers.choice.pools.program import Costs, Pools, Program, Room, Row, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question, read_relaxed
+from solvers.exact.cpsat.linear import LinearProgram
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.solver import Limits, Silent
@@ -176,6 +177,21 @@ def test_what_is_too_large_to_be_solved_exactly_is_solved_nearly_and_proves_near
         assert second <= program.value(0, choice, program.least_tops(choice))
     finally:
         asking.close()
+
+
+def test_a_large_linear_program_goes_on_from_its_last_solution() -> None:
+    chance, program = Random(3), LinearProgram(is_large=True)
+    columns = [program.column(0.0, 1.0, -chance.random()) for _ in range(60)]
+    for _ in range(40):
+        program.row(None, 9.0, [(column, chance.random()) for column in columns])
+    first = program.minimise(10_000_000)
+    work = program.work
+    program.row(None, 60.0, [(columns[0], 1.0)])  # which holds anyway
+    second = program.minimise(10_000_000)
+    assert first is not None
+    assert second is not None
+    assert second.cost == pytest.approx(first.cost, rel=0.01)
+    assert program.work - work == 40 * 60 + 1  # to hand it over, and no step at all
 
 
 @pytest.mark.parametrize(
