@@ -47,6 +47,7 @@ Layout::Layout(const Blocks& blocks)
     : timeline(blocks),
       short_lived(blocks, [&](const Rect& rect) { return !blocks.is_told_apart(rect) && (timeline.is_empty() || !timeline.is_long(rect)); }),
       told_apart(blocks, [&](const Rect& rect) { return blocks.is_told_apart(rect); }) {
+    for (const Interval& wall : blocks.walls) walls_end = std::max(walls_end, wall.high);
     rows.resize(blocks.count);
     for (Index b = 0; b < blocks.count; ++b) {
         const SearchInput& input = blocks.input;
@@ -306,10 +307,7 @@ std::optional<Coord> Pass::tightest_from(Coord base, Coord highest, Coord give_u
 
 std::optional<Coord> Pass::stacked(Index block, Coord peak) const {
     const SearchInput& input = blocks_->input;
-    Coord floor = std::max(input.lowest[block], peak);
-    if (!blocks_->walls.empty()) {
-        for (const Interval& wall : blocks_->walls) floor = std::max(floor, wall.high);
-    }
+    const Coord floor = std::max({input.lowest[block], peak, layout_->walls_end});
     const Coord modulus = input.modulus[block], over = (floor - input.residue[block]) % modulus;
     const Coord base = over == 0 ? floor : floor + (over > 0 ? modulus - over : -over);
     return base <= input.highest[block] ? std::optional(base) : std::nullopt;

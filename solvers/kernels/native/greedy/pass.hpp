@@ -47,6 +47,7 @@ struct Layout {
         Index component = 0, first_rect = 0, rects = 0;
     };
     std::vector<Row> rows;
+    Coord walls_end = 0;           // of the highest wall
     // From when to when a block lives, whatever lies between.
     struct Life {
         Index start = kNone, end = 0;
