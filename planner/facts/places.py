@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..model.columns import ids
+from ..model.deadline import in_time
 from ..model.problem import Buffer, BufferId, Colocation, Pool, Problem
 from .colocation import Congruence, Group, groups
 from .intervals import merged
@@ -160,7 +161,7 @@ class Places:
             return 0
         if tied[0] not in self._class_height:
             change: dict[int, int] = {}
-            for i in tied:
+            for i in in_time(tied, "looking at the pools of", "buffer"):
                 each = self.problem.buffers[i]
                 if i in self._excluded or len(self.group(i).members) > 1:
                     continue

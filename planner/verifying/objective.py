@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
+from ..facts.sweep import VERIFYING
 from ..model.columns import ids, sizes
+from ..model.deadline import in_time
 from ..model.plan import Placement
 from ..model.problem import Buffer, Pool, Problem, Speed
 
@@ -72,7 +74,7 @@ def _moved(problem: Problem, where: Sequence[Placement | None], what: Moved | No
 def _reuse_cost(problem: Problem, where: Sequence[Placement | None]) -> int:
     total = 0
     spot = {b.id: (p.pool, p.offset, p.offset + b.size) for b, p in zip(problem.buffers, where, strict=True) if p}
-    for penalty in problem.constraints.reuse_penalties:
+    for penalty in in_time(problem.constraints.reuse_penalties, VERIFYING):
         (pool_a, low_a, high_a), (pool_b, low_b, high_b) = spot[penalty.first], spot[penalty.second]
         if pool_a == pool_b and min(high_a, high_b) > max(low_a, low_b):
             total += penalty.cost

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isclose
 
@@ -11,7 +11,9 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
 from ...facts.places import Places
+from ...facts.sweep import VERIFYING
 from ...model.columns import sizes
+from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
 from ...model.problem import Problem
@@ -33,25 +35,29 @@ def check_claims(places: Places, plan: Plan, where: Sequence[Placement | None]) 
     if has_plan and None in where:
         return  # something else is wrong already: sums over half a plan would only add noise
     peaks = _peaks(problem, where) if has_plan else None
+    values = {} if peaks is None else _values(problem, where, peaks)
     yield from _peak_claims(plan, peaks)
-    yield from _objective(problem, plan, where, peaks)
+    yield from _objective(problem, plan, values)
     yield from _gap(plan)
     if peaks is not None:
         yield from _bounds(problem, plan)
-        for text in refuted(problem, replace(plan, pools=(), bound=0), where):
+        for text in _refuted(replace(plan, pools=(), bound=0), peaks, values):
             yield VerifyFinding(FindingKind.WRONG_CERTIFICATE, text)
 
 
 def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> Iterator[str]:
     """Bounds and certificates that these placements, which keep every rule, show to be wrong."""
     peaks = _peaks(problem, where)
+    yield from _refuted(plan, peaks, _values(problem, where, peaks))
+
+
+def _refuted(plan: Plan, peaks: Mapping[str, int], values: Mapping[Term, int]) -> Iterator[str]:
     for use in plan.pools:
         if use.bound > peaks.get(use.name, use.bound):
             yield f"the bound of pool {echo(use.name)} is {use.bound}, but a peak of {peaks[use.name]} can be had"
     if plan.bound > sum(peaks.values()):
         yield f"the bound is {plan.bound}, but a peak of {sum(peaks.values())} can be had"
     met = True
-    values = {term: term_value(problem, where, peaks, term) for term in {*problem.terms, Term.SUM_OF_PEAKS}}
     for number, term in enumerate(plan.objective.terms):
         value = values.get(term.name)
         if value is None or term.bound is None:
@@ -68,7 +74,16 @@ def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> 
             yield f"a certificate ({certificate.proof}) says {certificate.value} of {what}, which can be {value}"
 
 
-def _value_of(plan: Plan, values: dict[Term, int], certificate: PlanCertificate) -> int | None:
+def _values(problem: Problem, where: Sequence[Placement | None], peaks: Mapping[str, int]) -> dict[Term, int]:
+    """What each term of the objective comes to, and the sum of peaks."""
+    found = {}
+    for term in dict.fromkeys((*problem.terms, Term.SUM_OF_PEAKS)):
+        look(VERIFYING)
+        found[term] = term_value(problem, where, peaks, term)
+    return found
+
+
+def _value_of(plan: Plan, values: Mapping[Term, int], certificate: PlanCertificate) -> int | None:
     """Of the certificate's term; of a later one only where all earlier ones are at their bounds, as a search of it presumes."""
     if certificate.term is None:
         return None
@@ -133,9 +148,7 @@ def _peak_claims(plan: Plan, peaks: dict[str, int] | None) -> Iterator[VerifyFin
             yield VerifyFinding(FindingKind.WRONG_PEAK, text)
 
 
-def _objective(
-    problem: Problem, plan: Plan, where: Sequence[Placement | None], peaks: dict[str, int] | None
-) -> Iterator[VerifyFinding]:
+def _objective(problem: Problem, plan: Plan, values: Mapping[Term, int]) -> Iterator[VerifyFinding]:
     def wrong(message: str) -> VerifyFinding:
         return VerifyFinding(FindingKind.WRONG_OBJECTIVE, message)
 
@@ -144,7 +157,7 @@ def _objective(
         yield wrong("the plan does not list the terms of the problem's objective, in their order")
         return
     for term in objective.terms:
-        value = None if peaks is None else term_value(problem, where, peaks, term.name)
+        value = values.get(term.name)
         if term.value != value:
             yield wrong(f"{term.name} is {value}, the plan says {term.value}")
     first = objective.terms[0] if objective.terms else None

@@ -114,6 +114,16 @@ def test_in_a_hurry_what_is_left_is_stacked_on_top(kernel: Kernels) -> None:
     assert hasty.max() > calm.max()
 
 
+def test_what_is_stacked_lies_above_all_that_is_reserved(kernel: Kernels) -> None:
+    pool = PoolSpec(reserved=((100, 110), (9000, 9001)))
+    instance = make_instance([plain(0, 9, 7) for _ in range(600)], pools=[pool])
+    hasty = kernel.greedy_place(instance.sections, columns(instance), np.arange(600), Fit.LOWEST, lambda: True)
+    assert hasty is not None
+    assert violation(instance, Placement(np.zeros(600, dtype=np.int64), hasty)) is None
+    assert (hasty[:200] < 9000).all()
+    assert hasty[-200:].tolist() == [9001 + 7 * i for i in range(600 - 255 - 200, 600 - 255)]
+
+
 def test_long_lives_among_short_ones_agree(kernel: Kernels) -> None:
     placed = 0
     for seed in range(6):
