@@ -16,7 +16,7 @@ MOST_SEEDS = 10_000
 
 
 def parse_solvers(text: str) -> tuple[str, ...]:
-    """`auto,search`, each once. Whether a solver exists, its first run says."""
+    """`auto,search`, each once."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
         raise typer.BadParameter("no solver is named", param_hint="--solvers")

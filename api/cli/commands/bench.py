@@ -13,6 +13,8 @@ from planner.bench.running.grid import Cell
 from planner.bench.running.process import CellProcesses
 from planner.bench.running.runner import Running, missing
 from planner.model.errors import BadInput, Code, Finding
+from solvers.model.errors import UnknownSolver
+from solvers.model.registry import AUTO, entry_of
 
 from ..exit_codes import ExitCode
 from ..terminal.interrupt import Interrupt
@@ -47,6 +49,8 @@ def measure(request: Request, settings: Settings) -> ExitCode:
     """Run what is missing and write the reports. Exit code 1 if an answer cannot be true."""
     folder = Path(request.out)
     with refusing(None, as_json=request.as_json):
+        if request.cluster is None:
+            require_solvers(request.solvers)
         make(folder)
         files, passed_over = collect(request.paths, folder / INSTANCES)
         if not request.quiet:
@@ -96,6 +100,16 @@ def where_to_run(request: Request) -> Iterator[tuple[int, Callable[[Cell], Runni
         yield cluster.jobs, cluster.start
     finally:
         cluster.close()
+
+
+def require_solvers(wanted: Sequence[str]) -> None:
+    """Raises BadInput for a name that no solver has. A cluster may have others."""
+    for name in wanted:
+        try:
+            if name != AUTO:
+                entry_of(name)
+        except UnknownSolver as error:
+            raise BadInput(Finding(Code.UNKNOWN_SOLVER, "/options/solvers", str(error))) from None
 
 
 def deliver(request: Request, results: Results, ran: int) -> None:
