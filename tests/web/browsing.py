@@ -46,7 +46,12 @@ class Tab:
 
     def __init__(self, browser: Browser, options: dict[str, Any]) -> None:
         self.context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 800}, "accept_downloads": True, **options}
+            **{
+                "viewport": {"width": 1280, "height": 800},
+                "accept_downloads": True,
+                "reduced_motion": "reduce",
+                **options,
+            }
         )
         self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(WATCH)

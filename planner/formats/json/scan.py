@@ -51,9 +51,7 @@ def scan(data: bytes) -> Scanned:
     look(READING)
     _require_text(data)
     marks = Marks.of(data) if len(data) > LARGE else None
-    if (deepest(data) if marks is None else marks.deepest) > MAX_DEPTH or (
-        b"\\u" in data and _HALF_SURROGATE.search(data)
-    ):
+    if _nests_too_deep(data, marks) or (b"\\u" in data and _HALF_SURROGATE.search(data)):
         _find_fault(data)
         if deepest(data) > MAX_DEPTH:  # brackets beyond the end of what exact_scan saw
             raise bad_input(Code.TOO_DEEP, (), f"brackets nest deeper than {MAX_DEPTH}")
@@ -68,9 +66,16 @@ def scan(data: bytes) -> Scanned:
     raise bad_input(Code.INVALID_JSON, (), "is not valid JSON")
 
 
+def _nests_too_deep(data: bytes, marks: Marks | None) -> bool:
+    """Whether it is worth a close look: few brackets cannot nest deep, wherever they stand."""
+    if marks is not None:
+        return marks.deepest > MAX_DEPTH
+    return data.count(b"[") + data.count(b"{") > MAX_DEPTH and deepest(data) > MAX_DEPTH
+
+
 def _read(data: bytes, hooks: _Hooks, marks: Marks | None) -> dict[str, Any] | None:
     """Everything in the document, a piece after the other; the document's own keys. ValueError: look closely."""
-    whole = root(data)
+    whole = root(data) if len(data) > PIECE else None
     if whole is None and len(data) > PIECE and data.lstrip()[:1] in (b"[", b"{"):
         raise ValueError  # it does not end as it begins
     if whole is None or whole.end - whole.begin <= PIECE:
