@@ -62,7 +62,9 @@ def _examine(problem: Problem) -> Report:
     check_constants(problem, names, report)
     if report:
         return report
+    look(CHECKING)
     problem = spell_out_constants(problem)
+    look(CHECKING)
     check_pairs(problem, names, report)
     look(CHECKING)
     groups = check_colocations(problem, names, report)

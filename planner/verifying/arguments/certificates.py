@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import combinations, product
 from math import ceil
 from typing import NamedTuple
@@ -12,6 +12,8 @@ from solvers.model.outcome import Proof
 from solvers.model.registry import searchers
 
 from ...facts.places import Places
+from ...facts.sweep import VERIFYING
+from ...model.deadline import in_time
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
 from ...model.problem import BufferId
@@ -111,7 +113,7 @@ def _spare(certificate: PlanCertificate) -> str | None:
 def _live_together(places: Places, certificate: PlanCertificate) -> str | None:
     if certificate.time is None:
         return "it names no time"
-    for id_ in certificate.buffers:
+    for id_ in in_time(certificate.buffers, VERIFYING):
         if not live_at(places.problem.buffers[places.index[id_]], certificate.time):
             return f"buffer {echo(id_)} is not live at {certificate.time}"
     chosen = {places.index[id_] for id_ in certificate.buffers}
@@ -190,10 +192,10 @@ def _side_by_side(places: Places, certificate: PlanCertificate) -> str | None:
     return None if certificate.value <= height else f"its buffers prove {height}, no more"
 
 
-def _free_to_leave(places: Places, buffers: Iterable[int], pool: str) -> str | None:
+def _free_to_leave(places: Places, buffers: Collection[int], pool: str) -> str | None:
     if len(places.pools) == 1:
         return None  # there is nowhere to go
-    for buffer in buffers:
+    for buffer in in_time(buffers, VERIFYING):
         others = [name for name in places.possible_pools(buffer) if name != pool]
         if others:
             return f"buffer {echo(places.problem.buffers[buffer].id)} can also be in pool {echo(others[0])}"
