@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from api.cli.app import app
-from planner import plan
+from planner import Problem, plan
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.tables.problems import written
 
@@ -68,12 +69,21 @@ def test_every_format_that_is_read_is_written_in_every_other_that_can_say_it(
         assert result.stderr.startswith("error: ")
         return
     assert result.exit_code == 0, result.stderr
-    before, _ = read_problem(row.document, format=row.name)
+    before, peak = as_read(row.name)
     after, _ = read_problem(out.read_bytes(), format=target.name)
     assert [buffer.size for buffer in after.buffers] == [buffer.size for buffer in before.buffers]
     if target.name != "idealloc":  # whose buffers have numbers
         assert [str(buffer.id) for buffer in after.buffers] == [str(buffer.id) for buffer in before.buffers]
-    assert plan(after).peak == plan(before).peak
+    assert plan(after).peak == peak
+
+
+@cache
+def as_read(name: str) -> tuple[Problem, int]:
+    """The example of a format, and the least peak."""
+    problem, _ = read_problem(FORMATS[name].document, format=name)
+    peak = plan(problem).peak
+    assert peak is not None
+    return problem, peak
 
 
 def test_what_to_write_is_said_by_the_ending_or_by_name(tmp_path: Path) -> None:
