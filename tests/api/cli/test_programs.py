@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from api.cli.app import app
 from planner import Options, Plan, Problem, plan
+from tests.running.invoked import CliRunner
 
 LOOP = Path(__file__).parents[3] / "examples" / "loop.json"
 

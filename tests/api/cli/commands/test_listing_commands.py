@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import planner
 from api.cli.app import app
@@ -14,6 +13,7 @@ from api.cli.commands import doctor
 from api.cli.commands.doctor import Check
 from solvers.model import registry
 from tests.running.command import run, run_on_terminal
+from tests.running.invoked import CliRunner
 
 
 def test_the_schema_is_json() -> None:

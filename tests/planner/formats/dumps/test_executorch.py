@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from api.cli.app import app
 from planner import plan, read_problem, verify
@@ -18,6 +17,7 @@ from planner.formats import FORMATS
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
 from tests.planner.formats.models.tflite.files import Fields, Writer, u8, u32
+from tests.running.invoked import CliRunner
 
 FLOAT, NULL, TENSOR, TENSORS = 6, 1, 5, 10
 

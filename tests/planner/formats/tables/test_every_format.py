@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from api.cli.app import app
 from api.errors import Refusal
@@ -27,6 +26,7 @@ from planner.formats.documents import Source
 from planner.formats.tables.format import BYTES, TEXT, Memory
 from planner.formats.tables.problems import recognised
 from planner.model.errors import BadInput
+from tests.running.invoked import CliRunner
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 PAGE = (Path(__file__).parents[4] / "docs" / "format.md").read_text("utf-8")

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from api.cli.app import app
 from planner import Buffer, NoProof, Plan, PlanProof, Pool, Problem, read_plan, write_problem
 from solvers.model.instance import Term
 from tests.running.command import run, run_on_terminal
+from tests.running.invoked import CliRunner
 
 TIGHT = Problem(
     tuple(

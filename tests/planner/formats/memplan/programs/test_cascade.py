@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from api.cli.app import app
 from planner import BadInput, Options, PlanStatus, Preference, plan, read_cascade, read_problem, verify
 from planner.graph.cascades import CascadeOptions, TileOptions, cascade_problem, tile_problem
+from tests.running.invoked import CliRunner
 
 Document = dict[str, Any]
 GOOD: Document = {

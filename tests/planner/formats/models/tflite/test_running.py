@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from api.cli.app import app
 from api.cli.commands.files.check_run import examined, written
@@ -22,6 +21,7 @@ from planner.formats.models.tflite.write import with_metadata
 from planner.planning.options.options import Options
 from tests.planner.formats.models.tflite import files as f
 from tests.planner.formats.models.tflite.test_reading import MODELS, PEAKS, adding_up, branching
+from tests.running.invoked import CliRunner
 
 OPTIONS = Options(time_limit=60.0)
 needs_interpreter = pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed (memplan[tflm])")
