@@ -7,6 +7,7 @@ bad items cost a count and not ten thousand error objects.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -89,13 +90,18 @@ class Wire(NamedTuple):
 
     document: TypeAdapter[Any]
     lists: Callable[[], Mapping[tuple[str, ...], Part]]
-    """Only made when something is wrong."""
+    """Only made when they are asked for."""
     names: frozenset[str] | None = None
     """All field names of all its objects, to tell the unknown ones in objects that have absurdly many; None: any may appear."""
     free: frozenset[str] = frozenset()
     """Fields whose own fields may be anything."""
     unread: frozenset[str] = frozenset()
     """Of these the document's own, of which nothing is ever read."""
+
+
+def once(lists: Callable[[], Mapping[tuple[str, ...], Part]]) -> Callable[[], Mapping[tuple[str, ...], Part]]:
+    """The lists of a Wire, made for the first document that asks for them: that takes longer than a small document."""
+    return cache(lists)
 
 
 def field_names(*objects: type) -> frozenset[str]:

@@ -25,7 +25,7 @@ from ...model.columns import buffer_columns
 from ...model.errors import MAX_ECHO, Code
 from ...model.problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from ..documents import Source
-from ..json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys
+from ..json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, once, unknown_keys
 from ..json.validate import validate
 from ..memories import SPEED_FIELDS, read_data
 from ..memplan.wire import Alignment, Bytes, Name, Time
@@ -113,7 +113,7 @@ _DEFAULT_POOL: _PoolWire = {"pool_name": "default"}
 def _conflicts_wire() -> Wire:
     return Wire(
         TypeAdapter(_ConflictsWire),
-        lambda: {("pools",): Part(TypeAdapter(_PoolWire)), ("buffers",): Part(TypeAdapter(_BufferWire))},
+        once(lambda: {("pools",): Part(TypeAdapter(_PoolWire)), ("buffers",): Part(TypeAdapter(_BufferWire))}),
     )
 
 

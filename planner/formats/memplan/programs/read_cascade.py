@@ -19,7 +19,7 @@ from ....graph.cascades.work import Rates
 from ....model.errors import Code
 from ....model.problem import Pool
 from ...documents import CASCADE_FORMAT, require_format
-from ...json.strict import Part, Wire, field_names
+from ...json.strict import Part, Wire, field_names, once
 from ...json.validate import validate
 from ..read import read_pools
 from ..wire import PoolWire
@@ -43,11 +43,13 @@ class CascadeFile(NamedTuple):
 def _wire() -> Wire:
     return Wire(
         TypeAdapter(w.CascadeWire),
-        lambda: {
-            ("pools",): Part(TypeAdapter(PoolWire)),
-            ("tensors",): Part(TypeAdapter(w.CascadeTensorWire)),
-            ("operators",): Part(TypeAdapter(w.CascadeOperatorWire)),
-        },
+        once(
+            lambda: {
+                ("pools",): Part(TypeAdapter(PoolWire)),
+                ("tensors",): Part(TypeAdapter(w.CascadeTensorWire)),
+                ("operators",): Part(TypeAdapter(w.CascadeOperatorWire)),
+            }
+        ),
         field_names(w.CascadeWire, w.CascadeTensorWire, w.CascadeOperatorWire, w.StripesWire, w.RatesWire, PoolWire),
     )
 

@@ -17,7 +17,7 @@ from ....model.errors import Code
 from ....model.problem import Pool
 from ...documents import GRAPH_FORMAT, PROGRAM_FORMAT, require_format
 from ...json.scan import Scanned
-from ...json.strict import Made, Part, Wire, field_names
+from ...json.strict import Made, Part, Wire, field_names, once
 from ...json.validate import validate
 from ..read import read_pools
 from ..wire import PoolWire
@@ -42,10 +42,12 @@ class ProgramFile(NamedTuple):
 def _flat_wire() -> Wire:
     return Wire(
         TypeAdapter(w.FlatGraphWire),
-        lambda: {
-            ("tensors",): Part(TypeAdapter(w.FlatTensorWire), kept=partial(Made, _flat_tensor)),
-            ("operators",): Part(TypeAdapter(w.FlatOperatorWire), kept=partial(Made, _flat_operator)),
-        },
+        once(
+            lambda: {
+                ("tensors",): Part(TypeAdapter(w.FlatTensorWire), kept=partial(Made, _flat_tensor)),
+                ("operators",): Part(TypeAdapter(w.FlatOperatorWire), kept=partial(Made, _flat_operator)),
+            }
+        ),
         field_names(w.FlatGraphWire, w.FlatTensorWire, w.FlatOperatorWire),
     )
 
@@ -54,17 +56,19 @@ def _flat_wire() -> Wire:
 def _wire() -> Wire:
     return Wire(
         TypeAdapter(w.ProgramWire),
-        lambda: {
-            ("pools",): Part(TypeAdapter(PoolWire)),
-            ("tensors",): Part(TypeAdapter(w.TensorWire)),
-            ("functions",): Part(
-                TypeAdapter(w.FunctionWire),
-                {
-                    "tensors": Part(TypeAdapter(w.TensorWire), kept=partial(Made, _usual)),
-                    "operators": Part(TypeAdapter(w.OperatorWire), kept=partial(Made, _operator)),
-                },
-            ),
-        },
+        once(
+            lambda: {
+                ("pools",): Part(TypeAdapter(PoolWire)),
+                ("tensors",): Part(TypeAdapter(w.TensorWire)),
+                ("functions",): Part(
+                    TypeAdapter(w.FunctionWire),
+                    {
+                        "tensors": Part(TypeAdapter(w.TensorWire), kept=partial(Made, _usual)),
+                        "operators": Part(TypeAdapter(w.OperatorWire), kept=partial(Made, _operator)),
+                    },
+                ),
+            }
+        ),
         field_names(
             w.ProgramWire,
             w.FunctionWire,
