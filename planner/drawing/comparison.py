@@ -31,7 +31,8 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
             frame = Frame(sheet, above, height, begin, right, top)
             parts += field(drawn, pool, those[i][name], frame, f"{NAMES[i]}   ", moved[i])
             above = frame.below + GAP
-    entries, rows = legend(first, sheet, above + 4, ("moved", "not there in the other"))
+    changes = [("moved", "not there in the other")] if any(moved) else []
+    entries, rows = legend(first, sheet, above + 4, *changes)
     said = _said(first, second)
     parts += [*entries, text(LEFT, above + rows * 20 + 8, said, "soft")]
     if len(names) > len(shown):

@@ -95,9 +95,10 @@ def field(
 def _figures(drawn: MemoryMap) -> str:
     peak = "no plan" if drawn.peak is None else f"peak {exact_bytes(drawn.peak)}"
     gap = "" if not drawn.gap else f"  ·  at most {drawn.gap:.2%} above the smallest possible"
+    bound = f"  ·  bound {exact_bytes(drawn.bound)}" if drawn.bound or drawn.why_empty is None else ""
     count = f"{grouped(len(drawn.buffers))} buffer{'' if len(drawn.buffers) == 1 else 's'}"
     solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"
-    return f"{drawn.status.value}  ·  {peak}  ·  bound {exact_bytes(drawn.bound)}{gap}  ·  {count}{solver}"
+    return f"{drawn.status.value}  ·  {peak}{bound}{gap}  ·  {count}{solver}"
 
 
 def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:
@@ -201,7 +202,8 @@ def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str])
     live = [("live", live_words(drawn))]
     if any(is_dense(pool, sheet) for pool in drawn.pools):
         live = [("ink", f"{live_words(drawn)}, from the least to the most of each pixel")]
-    entries = [*live, ("bound", "proven bound"), *more]
+    bound = [("bound", "proven bound")] if any(pool.bound for pool in drawn.pools) else []
+    entries = [*live, *bound, *more]
     if any(pool.size is not None for pool in drawn.pools):
         entries.append(("end", "end of the pool"))
     has_kinds = len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,))
