@@ -295,7 +295,7 @@ def read_settings(**given: Any) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         raise WrongSettings("; ".join(_sentence(each) for each in error.errors(include_url=False))) from None
-    except (ValueError, OSError) as error:  # the file is no TOML, or not for us
+    except (ValueError, OSError, RecursionError) as error:  # the file is no TOML, or not for us
         raise WrongSettings(f"the settings file {file!r} cannot be read: {error}") from None
 
 
@@ -313,7 +313,9 @@ def _unknown_variables() -> list[str]:
 def _unknown(name: str, *, of_environment: bool = False) -> str:
     """`there is no setting MEMPLAN_WORKER; is it MEMPLAN_WORKERS?`"""
     nearest = _nearest(name, ALIKE)
-    said, meant = (PREFIX + each.upper() if of_environment and each else each for each in (name[:80], nearest))
+    said, meant = (
+        PREFIX + each.upper() if of_environment and each is not None else each for each in (name[:80], nearest)
+    )
     return f"there is no setting {said}" + (f"; is it {meant}?" if meant else "")
 
 

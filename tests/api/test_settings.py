@@ -89,7 +89,7 @@ def test_variables_that_mean_nothing_are_known(monkeypatch: pytest.MonkeyPatch) 
     assert sorted(before + more) == sorted(unknown_variables())
 
 
-@pytest.mark.parametrize("text", ["prot = 1\n", "port = \n", "\x00"])
+@pytest.mark.parametrize("text", ["prot = 1\n", "port = \n", "\x00", "x=" + "[" * 2000])
 def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
@@ -92,6 +93,7 @@ class Session:
 
     def _made(self, problem: Problem, options: Options, same: Hashable | None) -> Plan:
         """The plan of a problem whose buffers were not asked about before; perhaps others that are equal were."""
+        begun = time.monotonic()
         require_valid(options)
         planned = planned_problem(problem, options.capacity, options.prefer, options.stability)
         planned = replace(planned, buffers=tuple(planned.buffers))  # a copy that nobody else knows
@@ -106,8 +108,8 @@ class Session:
         if known is None:
             with self._lock:
                 self.misses += 1
-            again = self._again(planned, usual)
-            known = again or plan(planned, usual)
+            again = self._again(planned, usual, begun)
+            known = again or plan(planned, usual, begun=begun)
             if again is None:
                 self._open = _opened(usual, known)
             if known.reproducible or (again is not None and known.stop.is_repeatable):
@@ -123,28 +125,28 @@ class Session:
             self._keep(same, known, (problem.buffers,))
         return known
 
-    def _again(self, problem: Problem, options: Options) -> Plan | None:
+    def _again(self, problem: Problem, options: Options, begun: float) -> Plan | None:
         """A plan like the one before, verified and proven to be optimal or left open as that was; None: that one is of no help."""
         is_usual = options.solver == AUTO and options.goal is Goal.MINIMISE and options.max_cost is None
         if self.afresh or self._plan is None or not is_usual:
             return None
         made = placed_again(problem, self._plan, options.seed)
         if made is None or made.status is not PlanStatus.OPTIMAL:
-            return self._sooner(problem, options, made)
+            return self._sooner(problem, options, made, begun)
         return made if is_plainly_right(problem, made, digest(problem)) or not verify(problem, made) else None
 
-    def _sooner(self, problem: Problem, options: Options, start: Plan | None) -> Plan | None:
+    def _sooner(self, problem: Problem, options: Options, start: Plan | None, begun: float) -> Plan | None:
         """A plan with a part of the limits, where all of them left that of a problem like it open; None: there is none."""
         before = self._open
         if before is None or options != before.options or not self._is_variant(problem):
             return None
         try:
-            made = plan(problem, _part_of(options), start=start)
+            made = plan(problem, _part_of(options), start=start, begun=begun)
         except OutOfTime:
             return None
         before.variants += 1
         if made.gap is not None and made.gap > before.gap and before.variants > MOST_IN_A_ROW:
-            made = plan(problem, options, start=made)
+            made = plan(problem, options, start=made, begun=begun)
             self._open = _opened(options, made)
         return made if made.placements or made.stop is StopReason.PROVED else None
 

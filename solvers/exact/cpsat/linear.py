@@ -16,6 +16,8 @@ SECONDS_PER_WORK = 2e-6
 """Of GLOP's deterministic seconds, which it looks at while it works."""
 ENTRIES_PER_WORK = 250
 """What PDLP goes through in one iteration; to hand a program over takes a unit for each number in it."""
+MOST_ITERATIONS = (1 << 31) - 1
+"""So many it can be told."""
 NEAR = 1e-3
 """PDLP ends where its two sides differ by no larger part than this."""
 
@@ -94,7 +96,7 @@ class LinearProgram:
 
         params = solvers_pb2.PrimalDualHybridGradientParams(num_threads=1)
         end = params.termination_criteria
-        end.iteration_limit = max(work * ENTRIES_PER_WORK // max(self._entries, 1), 1)
+        end.iteration_limit = min(max(work * ENTRIES_PER_WORK // max(self._entries, 1), 1), MOST_ITERATIONS)
         end.simple_optimality_criteria.eps_optimal_relative = NEAR
         end.simple_optimality_criteria.eps_optimal_absolute = NEAR
         model = linear_solver_pb2.MPModelProto()

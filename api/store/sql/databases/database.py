@@ -17,6 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from ...errors import Collision, StoreUnavailable
 from ..tables import probe
 
+UNUSABLE = "what the store's URL says after '?' cannot be used"
 PROBE_BYTES = 1 << 12
 MIGRATIONS = Path(__file__).parent / "migrations"
 

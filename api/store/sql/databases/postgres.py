@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ...errors import StoreUnavailable
 from ..turns import last_deliveries, turn_of, where_of
-from .database import Database, Told, migrate
+from .database import UNUSABLE, Database, Told, migrate
 from .deliveries import Deliveries
 from .listener import CHANNEL, Listener
 
@@ -111,14 +111,17 @@ def _engine(url: URL) -> Engine:
         raise StoreUnavailable(
             f"PostgreSQL needs more than is installed ({error.name}): pip install 'memplan[postgresql]'"
         ) from None
-    return create_engine(
-        url.set(drivername="postgresql+psycopg"),
-        pool_size=CONNECTIONS,
-        max_overflow=CONNECTIONS,
-        pool_timeout=WAIT_SECONDS,
-        pool_pre_ping=True,  # a server that was restarted is not noticed otherwise before something fails
-        connect_args={name: value for name, value in CONNECTION.items() if name not in url.query},
-    )
+    try:
+        return create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            pool_size=CONNECTIONS,
+            max_overflow=CONNECTIONS,
+            pool_timeout=WAIT_SECONDS,
+            pool_pre_ping=True,  # a server that was restarted is not noticed otherwise before something fails
+            connect_args={name: value for name, value in CONNECTION.items() if name not in url.query},
+        )
+    except (ArgumentError, TypeError, ValueError):
+        raise StoreUnavailable(UNUSABLE) from None
 
 
 def _driver(connection: Connection) -> psycopg.Connection[Any]:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlalchemy import URL, Connection, Engine, Integer, Table, create_engine, event, literal_column, select
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import ArgumentError, SAWarning
 
 from ...errors import StoreUnavailable
-from .database import Database, Told, migrate
+from .database import UNUSABLE, Database, Told, migrate
 
 LEAST_FREE = 1 << 20
 """Bytes of room on the disk without which the store counts as full."""
@@ -36,8 +36,11 @@ class SqliteDatabase(Database):
         self._announced: dict[str, None] = {}
         self._file = Path(str(url.database))
         self._opened: tuple[int, int] | None = None
-        with self.errors():
-            self._require_sound()
+        try:
+            with self.errors():
+                self._require_sound()
+        except OverflowError:
+            raise StoreUnavailable(UNUSABLE) from None
         self._opened = self._found()
         with self.write() as connection:
             migrate(connection)
@@ -119,7 +122,7 @@ class SqliteDatabase(Database):
 
 
 def _engine(url: URL) -> Engine:
-    if url.database in (None, "", ":memory:"):
+    if url.host or url.database in (None, "", ":memory:") or "\0" in url.database:
         raise StoreUnavailable("the store's URL names no file, as sqlite:///jobs.sqlite does")
     waits = {} if "timeout" in url.query else {"timeout": LOCKED_SECONDS}
     url = url.set(drivername="sqlite")
@@ -127,8 +130,8 @@ def _engine(url: URL) -> Engine:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SAWarning)  # of names that mean nothing
             engine = create_engine(url, pool_size=8, max_overflow=8, pool_timeout=LOCKED_SECONDS, connect_args=waits)
-    except (ValueError, SAWarning):
-        raise StoreUnavailable("what the store's URL says after '?' cannot be used") from None
+    except (ArgumentError, TypeError, ValueError, SAWarning):
+        raise StoreUnavailable(UNUSABLE) from None
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: Any) -> None:

@@ -140,5 +140,7 @@ class Bounds:
     def _busiest(self, here: InPool, size: Ints) -> int | None:
         """When most bytes of these buffers live; None: nothing lives."""
         columns = here.columns
+        if not len(columns.rect_part):
+            return None
         weights = size[columns.rect_part]
         return active().kernels.max_live(columns.rect_start, columns.rect_end, weights, here.sections)[1]

@@ -185,9 +185,9 @@ def afresh(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     """What sessions let `plan` make."""
     asked: list[Problem] = []
 
-    def counting(problem: Problem, options: Options | None = None) -> Plan:
+    def counting(problem: Problem, options: Options, begun: float) -> Plan:
         asked.append(problem)
-        return plan(problem, options)
+        return plan(problem, options, begun=begun)
 
     monkeypatch.setattr(doors_session, "plan", counting)
     return asked
@@ -228,6 +228,13 @@ def test_a_time_that_proved_the_bound_before_may_be_one_at_which_nothing_lives()
         assert (made.status, made.peak) == (PlanStatus.OPTIMAL, peak)
 
 
+def test_nothing_may_ever_live_in_one_of_the_memories() -> None:
+    session = Session()
+    for size in (5, 6):
+        never, lives = Buffer("never", 3, live=(), pools=("p0",)), Buffer("x", size, live=((2, 4),), pools=("p1",))
+        assert session.plan(Problem((never, lives), (Pool("p0"), Pool("p1")))).peak == 3 + size
+
+
 def test_what_lies_beside_fixed_buffers_is_proven_at_a_glance(afresh: list[Problem]) -> None:
     """Below the fixed one there are 9 bytes, of which 6 can be used."""
     sizes = (("a", 5), ("b", 5), ("c", 6))
@@ -244,8 +251,11 @@ def test_what_the_limits_left_open_has_a_part_of_them_next_time(monkeypatch: pyt
     asked: list[tuple[int | None, bool]] = []
     gaps = {100_000: 0.1, 20_000: 0.3}
 
-    def left_open(problem: Problem, options: Options, start: Plan | None = None) -> Plan:
+    since: list[float] = []
+
+    def left_open(problem: Problem, options: Options, begun: float, start: Plan | None = None) -> Plan:
         asked.append((options.work_limit, start is not None))
+        since.append(begun)
         made = plan(problem, OPTIONS)
         return replace(made, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT, gap=gaps[options.work_limit or 0])
 
@@ -261,6 +271,7 @@ def test_what_the_limits_left_open_has_a_part_of_them_next_time(monkeypatch: pyt
         *[(20_000, False)] * (doors_session.MOST_IN_A_ROW + 1),
         (100_000, True),
     ]
+    assert since[-2] == since[-1], "the time limit is that of the call"
     session.plan(Problem((Buffer("other", 8),)), OPTIONS)
     assert asked[-1] == (100_000, False)
 
