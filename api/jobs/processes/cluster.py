@@ -258,12 +258,9 @@ class ClusterPool:
             for answer in await self._all_say(best_there, known):
                 for ticket, (number, best) in answer.items():
                     if ticket in self._under_way:
-                        improved[ticket].number, improved[ticket].best, improved[ticket].has_better = (
-                            number,
-                            best,
-                            False,
-                        )
-                        improved[ticket].pass_on()
+                        this = improved[ticket]
+                        this.number, this.best, this.has_better = number, best, False
+                        this.pass_on()
 
     async def _all_say(self, question: Callable[[Any], Any], about: object) -> list[Any]:
         """What the workers answer; whoever cannot be asked any more has nobody to answer to."""
