@@ -8,6 +8,7 @@ import random
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from copy import copy
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -234,9 +235,10 @@ def test_a_row_is_all_that_a_new_format_takes(monkeypatch: pytest.MonkeyPatch, t
     data, settings = TOY.document, Settings(formats=("memplan", "toy"))
     assert read_problem(data)[0].buffers[0].size == 5
     (tmp_path / "x.toy").write_bytes(data)
-    planned = CliRunner().invoke(app, ["plan", str(tmp_path / "x.toy"), "--json"])
+    anew = copy(app)  # whose commands have not been built
+    planned = CliRunner().invoke(anew, ["plan", str(tmp_path / "x.toy"), "--json"])
     assert json.loads(planned.stdout)["peak"] == 5
-    assert "toy" in CliRunner().invoke(app, ["plan", "--help"]).stdout
+    assert "toy" in CliRunner().invoke(anew, ["plan", "--help"]).stdout
     assert format_of("application/x-toy", "toy", settings) == "toy"
     assert read(data, None, settings, "application/x-toy")[0] is TOY
     for kind in ("application/json", "text/plain"):
