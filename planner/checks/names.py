@@ -17,6 +17,9 @@ from ..model.problem import Buffer, BufferId, Interval, Pool, Problem, has_one_p
 from .limits import MAX_ADDRESS, MAX_TEXT, MAX_TIME
 from .report import Place, Report, quoted
 
+ALL_THE_TIME = ((-MAX_TIME, MAX_TIME),)
+"""As long as a buffer without lifetimes lives, and no longer than any may."""
+
 
 class Names:
     """Where each buffer and pool stands in its list."""
@@ -265,9 +268,6 @@ def are_in_range(columns: BufferColumns) -> bool:
     if kinds == {int}:
         return min(ids) >= -MAX_ADDRESS and max(ids) <= MAX_ADDRESS  # type: ignore[operator]
     return kinds == {str} and "" not in ids and max(map(len, ids)) <= MAX_TEXT  # type: ignore[arg-type]
-
-
-ALL_THE_TIME = ((-MAX_TIME, MAX_TIME),)
 
 
 def _is_plain(buffer: Buffer) -> bool:

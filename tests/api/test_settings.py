@@ -83,9 +83,10 @@ def test_what_makes_no_sense_is_refused_by_name(
 
 def test_variables_that_mean_nothing_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     before = unknown_variables()
-    for name in ("PROT", "SERVICE_HOST", "KERNELS", "SETTINGS", "PORT"):
+    for name in ("", "PROT", "SERVICE_HOST", "KERNELS", "SETTINGS", "PORT"):
         monkeypatch.setenv(f"MEMPLAN_{name}", "1")
-    more = ["there is no setting MEMPLAN_PROT; is it MEMPLAN_PORT?", "there is no setting MEMPLAN_SERVICE_HOST"]
+    said = ("", "PROT; is it MEMPLAN_PORT?", "SERVICE_HOST")
+    more = [f"there is no setting MEMPLAN_{each}" for each in said]
     assert sorted(before + more) == sorted(unknown_variables())
 
 

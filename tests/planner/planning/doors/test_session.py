@@ -249,9 +249,8 @@ def test_what_lies_beside_fixed_buffers_is_proven_at_a_glance(afresh: list[Probl
 def test_what_the_limits_left_open_has_a_part_of_them_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """And all of them now and then, if more is open; another problem has all of them at once."""
     asked: list[tuple[int | None, bool]] = []
-    gaps = {100_000: 0.1, 20_000: 0.3}
-
     since: list[float] = []
+    gaps = {100_000: 0.1, 20_000: 0.3}
 
     def left_open(problem: Problem, options: Options, begun: float, start: Plan | None = None) -> Plan:
         asked.append((options.work_limit, start is not None))
