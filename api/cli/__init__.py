@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
+from types import ModuleType
 from typing import NoReturn
 
 from ..process.garbage import collect_rarely
 from .exit_codes import ExitCode
-from .lean_libraries import load_libraries_lean
 
 TRACEBACK_VARIABLE = "MEMPLAN_TRACEBACK"
+LOADER = "pydantic.plugin._loader"
 
 
 def main() -> NoReturn:
@@ -31,6 +32,19 @@ def main() -> NoReturn:
         confess(error)
         leave(ExitCode.INTERNAL)
     leave(code)
+
+
+def load_libraries_lean() -> None:
+    """Keep numpy and pydantic from preparing what no command needs, which takes longer than a small plan. Call it before they are imported."""
+    # Nothing here multiplies matrices: numpy's threads for that would only spin, for a tenth of a second from its import on.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Plugins of pydantic's that happen to be installed have no business in a command. Told so by its variable it still imports what it would
+    # find them with, and that imports e-mail, sockets and archives. Were the loader called otherwise in another version, the variable would do.
+    if "PYDANTIC_DISABLE_PLUGINS" not in os.environ:
+        os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+        loader = ModuleType(LOADER)
+        vars(loader)["get_plugins"] = tuple  # which there are: none
+        sys.modules.setdefault(LOADER, loader)
 
 
 def confess(error: Exception) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .apps import about, files, looking, planning, service
+from .apps import files, looking, planning, service
 from .apps.bench import bench_app
 from .planner_options import (
     PlannerCommand,
@@ -37,10 +37,10 @@ COMMANDS: dict[str, tuple[Callable[..., None], type[PlannerCommand] | None]] = {
     "convert": (files.convert, PlannerCommand),
     "write": (files.write, TakesReplacements),
     "check-run": (files.check_run, TakesLimits),
-    "schema": (about.schema, None),
+    "schema": (looking.schema, None),
     "export-model": (files.export_model, PlannerCommand),
-    "solvers": (about.solvers, None),
-    "doctor": (about.doctor, None),
+    "solvers": (looking.solvers, None),
+    "doctor": (looking.doctor, None),
     "generate": (files.generate, PlannerCommand),
     "serve": (service.serve, None),
     "worker": (service.worker, None),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .errors import BatchEnded, KeyReused, QueueFull, StoreError, StoreUnavailable
-from .protocol import Store
+from .protocol import BatchEnded, KeyReused, QueueFull, Store, StoreError, StoreUnavailable
 
 __all__ = ["BatchEnded", "KeyReused", "QueueFull", "Store", "StoreError", "StoreUnavailable"]

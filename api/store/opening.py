@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from .errors import StoreUnavailable
+from .protocol import StoreUnavailable
 from .sql.databases.database import Database
 from .sql.store import DatabaseStore
 

@@ -1,4 +1,4 @@
-"""What every store can do. All calls block, and raise StoreUnavailable when the store cannot be reached.
+"""What every store can do, and why it did not. All calls block, and raise StoreUnavailable when the store cannot be reached.
 
 Writes of a running job carry its attempt: when it is another's by now, nothing is written, and the answer is False.
 """
@@ -25,6 +25,30 @@ from .records import (
     StoredPlan,
     Where,
 )
+
+
+class StoreError(Exception):
+    """Root of what stores raise on purpose."""
+
+
+class StoreUnavailable(StoreError):
+    """It cannot be reached, is locked or full. Trying again later may help."""
+
+
+class Collision(StoreUnavailable):
+    """Another writer was in the way. Trying again at once helps."""
+
+
+class QueueFull(StoreError):
+    """There are too many unfinished jobs already."""
+
+
+class BatchEnded(StoreError):
+    """Its owner has ended the batch, of which this would be a line."""
+
+
+class KeyReused(StoreError):
+    """An idempotency key has come with another request than the first time."""
 
 
 class Store(Protocol):

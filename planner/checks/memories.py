@@ -6,8 +6,7 @@ from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_const
 from ..facts.costs import WEIGHS_ACCESS
 from ..model.columns import BufferColumns
 from ..model.errors import Code
-from ..model.problem import Problem
-from .limits import MAX_ADDRESS
+from ..model.problem import MAX_ADDRESS, Problem
 from .names import Names
 from .report import Place, Report, quoted
 

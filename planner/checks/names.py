@@ -13,8 +13,7 @@ from solvers.model.instance import Term
 from ..model.columns import BufferColumns
 from ..model.deadline import in_time, tick
 from ..model.errors import Code
-from ..model.problem import Buffer, BufferId, Interval, Pool, Problem, has_one_peak
-from .limits import MAX_ADDRESS, MAX_TEXT, MAX_TIME
+from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Interval, Pool, Problem, has_one_peak
 from .report import Place, Report, quoted
 
 ALL_THE_TIME = ((-MAX_TIME, MAX_TIME),)

@@ -15,9 +15,8 @@ from ..model.columns import alignments as alignments_of
 from ..model.columns import ids, restricted
 from ..model.columns import sizes as sizes_of
 from ..model.errors import Code
-from ..model.problem import Problem
+from ..model.problem import MAX_ADDRESS, Problem
 from .colocations import Groups
-from .limits import MAX_ADDRESS
 from .report import Report
 
 MOST_ALIGNMENTS = 1 << 20

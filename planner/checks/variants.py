@@ -11,16 +11,15 @@ from solvers.model.instance import Term
 from ..facts.variants import positions, rules
 from ..model.deadline import CHECKING, tick
 from ..model.errors import Code
-from ..model.problem import NO_CONSTRAINTS, Alternative, Buffer, BufferId, Problem, Variants
-from .limits import MAX_ADDRESS, MAX_COST_TERMS, MAX_TIME
+from ..model.problem import MAX_ADDRESS, MAX_TIME, NO_CONSTRAINTS, Alternative, Buffer, BufferId, Problem, Variants
 from .names import check_name, check_ranges
 from .part import Examine, Parts
 from .report import Place, Report, quoted
 
 MEASURES = ((Term.SUM_OF_PEAKS,), (Term.LARGEST_PEAK,))
 """What a problem with variants may minimise beside the costs of the alternatives."""
-
-
+MAX_COST_TERMS = 64
+"""Of alternatives, each of which has a cost for every term."""
 MOST_STEPS = 200_000
 """Of what follows from choices."""
 

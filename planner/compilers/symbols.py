@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..checks.limits import MAX_ADDRESS
 from ..checks.report import Place, bad_input, quoted
 from ..model.errors import Code
+from ..model.problem import MAX_ADDRESS
 from ..planning.shapes.expression import Expression, Kind, ceildiv, number, symbol, times, total
 
 Ranges = Mapping[str, tuple[int, int]]

@@ -78,7 +78,7 @@ def write_shapes_plan(found: ShapesPlan, warnings: Sequence[str] = (), c: bytes 
 
 def write_shaped(problem: ShapedProblem) -> bytes:
     """The problem as JSON, format memplan/1 with symbols; reading it gives the same one."""
-    from .memplan.shapes.write import write_shaped as write
+    from .memplan.shapes import write_shaped as write
 
     return write(problem)
 

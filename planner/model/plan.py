@@ -12,6 +12,9 @@ from solvers.model.outcome import Proof
 
 from .problem import BufferId, Pick
 
+MAX_PROSE = 16_384
+"""Characters of a sentence in a plan or a sharing: a warning, why nothing fits."""
+
 
 class PlanStatus(StrEnum):
     """What the plan is worth."""

@@ -11,7 +11,14 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
-from solvers.model.instance import Ints, Term
+from solvers.model.instance import ADDRESS_LIMIT, Ints, Term
+
+MAX_ADDRESS = ADDRESS_LIMIT
+"""Greatest size, offset, alignment, cost and count, inclusive: everything computed from them fits into 63 bits."""
+MAX_TIME = ADDRESS_LIMIT
+"""Times lie between -MAX_TIME and MAX_TIME, inclusive."""
+MAX_TEXT = 1024
+"""Characters of a name, an id, or any other text of a problem's: kinds, devices, types. What a constant holds is as long as its size says."""
 
 BufferId: TypeAlias = int | str
 """Ids compare by type and value: 1 is not "1" (Python agrees, and booleans never get this far)."""

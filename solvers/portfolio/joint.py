@@ -20,8 +20,7 @@ from ..model.outcome import Outcome, Proof, Value
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
-from .earnings import FULL, Earnings
-from .execute import Engines, ask, execute
+from .execute import FULL, Earnings, Engines, ask, execute
 from .proven import Proven
 from .roster import FIRST_ROUND_WORK, LEAST_WORK, PACKERS, role_of, round_work, task_of_round
 from .separate_pools import solve_separate_pools

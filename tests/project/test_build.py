@@ -24,7 +24,7 @@ REPORT = """
 import json
 from importlib.metadata import version
 import numpy as np
-from api.cli.commands.doctor import run
+from api.cli.commands.looking.doctor import run
 from solvers.kernels import active
 one = np.array([1], dtype=np.int64)
 print(json.dumps({

@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 import sys
 
-from api.cli.lean_libraries import load_libraries_lean
+from api.cli import load_libraries_lean
 
 LIBRARIES = (
     "alembic.command",

@@ -1,1 +1,34 @@
-"""The commands as they are typed: names, arguments, options, help."""
+"""The commands as they are typed: names, arguments, options, help. Here are those that several commands have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")]
+ProblemOrModel = Annotated[
+    str, typer.Argument(metavar="FILE", help="A problem or a model; - reads the standard input.")
+]
+Plan = Annotated[str, typer.Argument(metavar="PLAN", help="Its plan; - reads the standard input.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="The input's format: {formats}; by default recognised."),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="OLD", help="The older plan, if the plan was made with --stability."),
+]
+LookLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", min=0, help="Give up after so long, reading included; by default never."
+    ),
+]
+ReportTables = Annotated[
+    Literal["full", "cadence"] | None,
+    typer.Option("--report", help="Show these tables, in a pipe too: full, or the two that Cadence prints."),
+]

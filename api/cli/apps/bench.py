@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..planner_options import TakesLimits, said
-from .parameters import Json
+from . import Json
 
 DEFAULT = "run"
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options, said
-from .parameters import Baseline, Format, Json, Plan, Problem, ProblemOrModel
+from . import Baseline, Format, Json, Plan, Problem, ProblemOrModel
 
 
 def convert(

@@ -1,4 +1,4 @@
-"""The commands that look at problems and plans, with their options. What they do is imported when they run."""
+"""The commands that look at problems, plans, and memplan itself, with their options. What they do is imported when they run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options, said
-from .parameters import Baseline, Format, Json, LookLimit, Plan, Problem, ProblemOrModel, ReportTables
+from . import Baseline, Format, Json, LookLimit, Plan, Problem, ProblemOrModel, ReportTables
 
 
 def verify(
@@ -183,3 +183,30 @@ def diff(
         raise typer.BadParameter("is for the picture: give --plot as well", param_hint="--problem-before")
     wanted = diff_command.Request(before, after, problem_before or problem, problem, plot, input_format, as_json)
     raise typer.Exit(diff_command.run(wanted))
+
+
+def schema() -> None:
+    """Print the JSON Schema of problems."""
+    from ..commands.looking import about
+
+    about.schema()
+
+
+def solvers(as_json: Json = False) -> None:
+    """List the solvers.
+
+    What each is, what it does not take, and whether it can run here.
+    """
+    from ..commands.looking import about
+
+    about.solvers(as_json=as_json)
+
+
+def doctor(as_json: Json = False) -> None:
+    """Check the installation.
+
+    And say how to mend it. Exit code 1 if something that is needed is missing.
+    """
+    from ..commands.looking import about
+
+    raise typer.Exit(about.doctor(as_json=as_json))

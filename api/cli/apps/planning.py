@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options
-from .parameters import File, Format, Json, Quiet, ReportTables
+from . import File, Format, Json, Quiet, ReportTables
 
 
 def plan(

@@ -1,4 +1,4 @@
-"""Text on its way to a terminal: what came from a file must not be able to control it.
+"""Text on its way to a terminal: sizes exactly and roughly, lines no wider than it, and what came from a file must not be able to control it.
 
 Names of buffers and pools are free text. Escape sequences in them could move the cursor, change the window's title or
 hide lines, and bidirectional controls could show one name as another; so what is not printable is written as an escape.
@@ -10,6 +10,8 @@ import os
 import sys
 from collections.abc import Iterable
 from typing import IO
+
+UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def visible(text: str) -> str:
@@ -38,6 +40,38 @@ def columns(stream: IO[str]) -> int:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
         return 80
+
+
+def grouped(number: int) -> str:
+    """1048576 as `1 048 576`."""
+    return f"{number:,}".replace(",", " ")
+
+
+def exact(size: int) -> str:
+    """1048576 as `1 048 576 B`."""
+    return f"{grouped(size)} B"
+
+
+def rough(size: int) -> str:
+    """1048576 as `1.0 MiB`; below 1 KiB the exact figure is short enough."""
+    if abs(size) < 1024:
+        return exact(size)
+    power = min((abs(size).bit_length() - 1) // 10, len(UNITS))
+    if power < len(UNITS) and abs(size) / 1024**power >= 1023.95:
+        power += 1
+    return f"{size / 1024**power:.1f} {UNITS[power - 1]}"
+
+
+def both(size: int) -> str:
+    """1048576 as `1 048 576 B (1.0 MiB)`."""
+    return exact(size) if abs(size) < 1024 else f"{exact(size)} ({rough(size)})"
+
+
+def percent(part: float) -> str:
+    """0.031 as `3.1 %`. What is not nothing does not show as 0.0 %."""
+    if part and abs(part) < 0.0005:
+        return "< 0.05 %"
+    return f"{part * 100:.1f} %"
 
 
 def say(line: str) -> None:

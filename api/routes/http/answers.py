@@ -10,8 +10,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.checks.limits import MAX_TEXT
 from planner.formats.tables.format import JSON
+from planner.model.problem import MAX_TEXT
 
 from ...errors import HttpCode, Refusal
 from ...store.records import Job, PlanHead, StoredPlan

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from ..errors import BatchEnded, Collision, KeyReused, QueueFull
+from ..protocol import BatchEnded, Collision, KeyReused, QueueFull
 from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
 from .databases.database import Database
 from .rows import job_of, plan_row, values_of

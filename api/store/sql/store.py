@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, insert, select, update
 
-from ..errors import Collision
+from ..protocol import Collision
 from ..records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary, Where
 from .databases.database import Database, Told
 from .intake import Intake

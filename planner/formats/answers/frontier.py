@@ -15,7 +15,6 @@ from ..documents import FRONTIER_FORMAT, require_format
 from ..json.lines import Written, compact, document
 from ..json.scan import scan
 from .plan_writer import run_fields, write_plan_json
-from .plans_within import plan_of_answer
 
 
 def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warnings: Sequence[str] = ()) -> bytes:
@@ -97,6 +96,8 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
 
 
 def _plan(point: Any, number: int, read_file: Callable[[str], bytes] | None) -> Plan:
+    from .plan_reader import plan_of_answer  # brings pydantic, which whoever writes does without
+
     place = ("points", number, "plan")
     plan = plan_of_answer(point.get("plan") if isinstance(point, dict) else None, place, read_file)
     if plan.choice is None or plan.objective.value is None:

@@ -12,7 +12,6 @@ from ...model.plan import Plan
 from ..documents import NESTED_FORMAT, require_format
 from ..json.scan import scan
 from .plan_writer import write_plan_json
-from .plans_within import plan_of_answer
 
 if TYPE_CHECKING:
     from ...graph.nested import NestedArena, NestedPlan
@@ -48,6 +47,8 @@ def is_nested(data: bytes) -> bool:
 
 def read_nested(data: bytes) -> tuple[dict[str, Plan], int | None]:
     """The plans by their functions, in the order in which they were made, and what all need together; None: not all could be planned. Raises BadInput."""
+    from .plan_reader import plan_of_answer  # brings pydantic, which whoever writes does without
+
     require_format(scan(data), NESTED_FORMAT, "a plan function by function")
     document = json.loads(data)
     arenas, peak = document.get("arenas"), document.get("peak")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -10,6 +14,8 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
+from ...checks.report import bad_input, pointer
+from ...model.errors import BadInput, Code
 from ...model.plan import (
     Choice,
     ChoiceGoal,
@@ -24,7 +30,7 @@ from ...model.plan import (
     TermValue,
     TracePoint,
 )
-from ..json.scan import Scanned
+from ..json.scan import Scanned, scan
 from ..json.strict import Part, Wire, field_names
 from ..json.validate import validate
 from . import plan_wire as w
@@ -93,6 +99,25 @@ def read_plan_json(data: bytes, scanned: Scanned) -> Plan:
         run=read_run(document["run"]) if "run" in document else Run(0.0),
         choice=None if (choice := document.get("choice")) is None else _choice(choice),
     )
+
+
+def plan_of_answer(said: Any, place: tuple[str | int, ...], read_file: Callable[[str], bytes] | None = None) -> Plan:
+    """The plan that stands at that place of an answer, or in the file that is named there: `read_file` gives its bytes. Raises BadInput."""
+    try:
+        if isinstance(said, str) and read_file is not None:
+            data = read_file(said)
+        elif isinstance(said, dict):
+            data = json.dumps(said).encode("ascii")
+        else:
+            raise bad_input(Code.WRONG_TYPE, (), "must be a plan; where it is in a file, only the command can read it")
+        return read_plan_json(data, scan(data))
+    except BadInput as error:
+        there = f"{said}: " if isinstance(said, str) else ""
+        findings = (
+            replace(each, pointer=pointer(place) + each.pointer, message=there + each.message)
+            for each in error.findings
+        )
+        raise BadInput(*findings, more=error.more) from None
 
 
 def _choice(c: w.ChoiceWire) -> Choice:

@@ -7,7 +7,8 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from ...checks.limits import MAX_ADDRESS, MAX_PROSE, MAX_TEXT
+from ...model.plan import MAX_PROSE
+from ...model.problem import MAX_ADDRESS, MAX_TEXT
 from ..json.sentences import BUFFER_ID_ERROR, LABEL_ERROR
 from ..json.strict import STRICT, Items, OneError
 from ..memplan.wire import Bytes, TermName, Time

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...checks.limits import MAX_PROSE
 from ...facts.rows import names_of, rows
 from ...model.columns import PlacementColumns
-from ...model.plan import Choice, Plan, PlanCertificate, Run, Shortage
+from ...model.plan import MAX_PROSE, Choice, Plan, PlanCertificate, Run, Shortage
 from ...model.storage import Sharing
 from ..documents import PLAN_FORMAT
 from ..json.lines import ITEM, Written, compact, document

@@ -18,7 +18,6 @@ from ..documents import SWEEP_FORMAT, require_format
 from ..json.lines import Written, compact, document
 from ..json.scan import scan
 from .plan_writer import write_plan_json
-from .plans_within import plan_of_answer
 
 SMALLEST_FILE = "smallest.json"
 """Of the plan of the smallest capacity, where plans are in files."""
@@ -174,6 +173,8 @@ def _whole(number: Any) -> int:
 def _plan_of(
     said: Mapping[str, Any], place: tuple[str | int, ...], read_file: Callable[[str], bytes] | None
 ) -> Plan | None:
+    from .plan_reader import plan_of_answer  # brings pydantic, which whoever writes does without
+
     if "plan" not in said:
         text = "is missing: these are figures alone; 'memplan sweep --plans FOLDER' writes the plans, and a sweep.json that names them"
         raise bad_input(Code.MISSING_FIELD, place, text)

@@ -8,11 +8,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, Report, bad_input
 from ...facts.intervals import merged
 from ...model.errors import BadInput, Code
-from ...model.problem import Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
+from ...model.problem import MAX_ADDRESS, Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 from ..binary.protobuf import VARINT, Part, message
 
 if TYPE_CHECKING:

@@ -11,13 +11,12 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
 from ...model.deadline import in_time
 from ...model.errors import Code
-from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
 
 if TYPE_CHECKING:
     from ...model.plan import Plan

@@ -11,11 +11,10 @@ from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, bad_input
 from ...facts.names import Names
 from ...model.errors import Code
-from ...model.problem import Buffer, Constraints, Interval, Lifetimes, Pool, Problem
+from ...model.problem import MAX_ADDRESS, Buffer, Constraints, Interval, Lifetimes, Pool, Problem
 from ..binary.flatbuffer import FlatBuffer, Table
 from .shared_places import colocations, end_of
 

@@ -6,10 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_TIME
 from ...checks.report import Report, bad_input
 from ...model.errors import Code
-from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from ...model.problem import MAX_TIME, Buffer, Lifetimes, Pool, Problem
 from ..planners.minimalloc import rows
 from ..text.gathered import Gathered
 from ..text.lines import whole

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, Report, bad_input, cut, printable, quoted
 from ...model.deadline import in_time
 from ...model.errors import Code
-from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from ...model.problem import MAX_ADDRESS, Buffer, Lifetimes, Pool, Problem
 
 if TYPE_CHECKING:
     from ..documents import Source

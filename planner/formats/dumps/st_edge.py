@@ -12,11 +12,11 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS, MAX_DIGITS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
 from ...model.deadline import in_time
 from ...model.errors import Code
-from ...model.problem import Buffer, Constraints, Lifetimes, Pool, Problem
+from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Constraints, Lifetimes, Pool, Problem
+from ..json.pieces import MAX_DIGITS
 from .shared_places import colocations, end_of
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass, field
 from math import isinf
 
-from ...checks.limits import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
 from ...checks.report import Place, Report, quoted
 from ...model.deadline import tick
 from ...model.errors import Code
+from .pieces import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')

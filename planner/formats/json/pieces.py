@@ -23,6 +23,12 @@ LARGE = 1 << 20
 """A document of more bytes is validated in pieces."""
 ALLOWANCE, FOR_EACH = 1 << 26, 16
 """Bytes of memory that what is read at once may take, besides so many for each of the document's."""
+MAX_DEPTH = 64
+"""Lists and objects inside each other."""
+MOST_KEYS, BYTES_A_KEY = 1 << 16, 24
+"""Of one object, and one more for each so many bytes of the document."""
+MAX_DIGITS = 20
+"""Of an integer as it is written."""
 ANY: Final = None
 """Every item of a list."""
 Path: TypeAlias = tuple[str | int | None, ...]

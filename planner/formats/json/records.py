@@ -17,10 +17,9 @@ import numpy as np
 
 from solvers.model.instance import Bools, Ints
 
-from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...model.columns import BufferColumns
 from ...model.deadline import look
-from ...model.problem import Buffer, BufferId, Fixed, Interval
+from ...model.problem import MAX_ADDRESS, MAX_TEXT, Buffer, BufferId, Fixed, Interval
 from ..text.digits import Bytes, are_digits, chunks, numbers
 
 MOST_SHAPES = 64

@@ -13,11 +13,25 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
-from ...checks.limits import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
 from ...checks.report import Report, bad_input
 from ...model.deadline import LOOK_EVERY, look
 from ...model.errors import Code
-from .pieces import LARGE, PIECE, Marks, Piece, Span, container, deepest, member, pieces, root
+from .pieces import (
+    BYTES_A_KEY,
+    LARGE,
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MOST_KEYS,
+    PIECE,
+    Marks,
+    Piece,
+    Span,
+    container,
+    deepest,
+    member,
+    pieces,
+    root,
+)
 
 WIDE = 1000
 """An object with more keys than this is looked at with care: each key might become an error."""

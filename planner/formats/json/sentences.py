@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...checks.report import Place, quoted
 from ...model.errors import Code
+from ...model.problem import MAX_ADDRESS, MAX_TEXT
 
 BUFFER_ID_ERROR = "buffer_id"
 LABEL_ERROR = "label"

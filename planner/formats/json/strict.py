@@ -14,10 +14,10 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, from_json
 
-from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...checks.report import Place, Report, quoted
 from ...model.deadline import in_time, tick
 from ...model.errors import Code
+from ...model.problem import MAX_ADDRESS, MAX_TEXT
 from .scan import WIDE
 from .sentences import BUFFER_ID_ERROR, LABEL_ERROR, describe_error
 

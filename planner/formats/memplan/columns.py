@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
 from ...model.columns import buffer_columns
 from ...model.deadline import look
 from ...model.errors import MAX_FINDINGS, Code
-from ...model.problem import BufferId, Lifetimes, Pool, Problem, is_simple
+from ...model.problem import MAX_ADDRESS, MAX_TIME, BufferId, Lifetimes, Pool, Problem, is_simple
 from ..memories import in_one_memory
 
 if TYPE_CHECKING:

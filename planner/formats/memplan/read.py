@@ -11,7 +11,6 @@ from pydantic import TypeAdapter
 from solvers.model.instance import Term
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_TIME
 from ...checks.names import are_in_range
 from ...checks.report import Place, Report, quoted
 from ...facts.intervals import merged
@@ -20,6 +19,7 @@ from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code
 from ...model.problem import (
     DEFAULT_TERMS,
+    MAX_TIME,
     NO_CONSTRAINTS,
     Alternative,
     Buffer,
@@ -121,7 +121,7 @@ def read(source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
     """The problem that the document describes, checked; a ShapedProblem where sizes depend on symbols."""
     require_format(source.scanned, PROBLEM_FORMAT, "a problem")
     if any(mark in source.data for mark in SYMBOL_MARKS):
-        from .shapes.read import read_shaped_document, shaped_document  # what most problems do without
+        from .shapes import read_shaped_document, shaped_document  # what most problems do without
 
         document = shaped_document(source)
         if document is not None:

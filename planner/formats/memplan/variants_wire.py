@@ -7,7 +7,7 @@ from typing import Annotated, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from ...checks.limits import MAX_ADDRESS
+from ...model.problem import MAX_ADDRESS
 from ..json.strict import STRICT, BufferIdField, Items
 from .wire import BufferWire, Bytes, ConstraintsWire, Interval, Name, ProblemWire, said
 

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from solvers.model.instance import Term
 
-from ...checks.limits import MAX_ADDRESS, MAX_TEXT, MAX_TIME
+from ...model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME
 from ..json.strict import STRICT, BufferIdField, Items
 
 TEXT_LIMIT: dict[str, Any] = {"maxLength": MAX_TEXT}

@@ -16,12 +16,12 @@ from pydantic import TypeAdapter
 from solvers.model.instance import Term
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS
 from ...checks.pool_choice import Classes
 from ...checks.report import Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...model.errors import Code
 from ...model.problem import (
+    MAX_ADDRESS,
     Buffer,
     BufferId,
     Colocation,

@@ -10,13 +10,12 @@ import struct
 from typing import TYPE_CHECKING
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Report, bad_input
 from ...facts.intervals import merged
 from ...facts.names import numbers
 from ...model.deadline import tick
 from ...model.errors import Code
-from ...model.problem import Buffer, Constraints, Lifetimes, Pool, Problem
+from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Constraints, Lifetimes, Pool, Problem
 from ..memories import in_one_memory
 
 if TYPE_CHECKING:

@@ -15,12 +15,22 @@ from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...model.deadline import tick
 from ...model.errors import BadInput, Code
-from ...model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Lifetimes, Pool, Problem
+from ...model.problem import (
+    MAX_ADDRESS,
+    MAX_TIME,
+    Buffer,
+    Colocation,
+    Constraints,
+    Fixed,
+    Interval,
+    Lifetimes,
+    Pool,
+    Problem,
+)
 from ..documents import LEAST_BYTES, Source
 from ..json.scan import undecodable
 from ..text.gathered import Gathered

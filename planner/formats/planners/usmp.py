@@ -17,13 +17,12 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.pairs import from_lists
 from ...checks.report import Report, printable, quoted
 from ...facts.constants import CONSTANT
 from ...model.columns import buffer_columns
 from ...model.errors import MAX_ECHO, Code
-from ...model.problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
+from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from ..documents import Source
 from ..json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, once, unknown_keys
 from ..json.validate import validate

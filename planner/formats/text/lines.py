@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 
-from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Report, bad_input, quoted
 from ...model.deadline import tick
 from ...model.errors import Code
+from ...model.problem import MAX_ADDRESS, MAX_TIME
 
 
 def lines(data: bytes) -> Iterator[tuple[int, str]]:

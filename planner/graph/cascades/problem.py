@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...checks.limits import MAX_ADDRESS
 from ...checks.report import bad_input
 from ...facts.names import Names
 from ...model.errors import Code
 from ...model.problem import (
+    MAX_ADDRESS,
     Alternative,
     Buffer,
     BufferId,

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Report, bad_input, quoted
 from ...facts.names import Names
 from ...model.errors import Code
-from ...model.problem import Alternative, Buffer, CostTerm, Lifetimes, Pool, Problem, VariantGroup, Variants
+from ...model.problem import (
+    MAX_ADDRESS,
+    Alternative,
+    Buffer,
+    CostTerm,
+    Lifetimes,
+    Pool,
+    Problem,
+    VariantGroup,
+    Variants,
+)
 from .checks import require_sound_cutting, require_sound_network
 from .demand import Flow
 from .operators import Network

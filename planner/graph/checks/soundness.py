@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, Report, quoted
 from ...model.errors import Code
-from ...model.problem import BufferId
+from ...model.problem import MAX_ADDRESS, BufferId
 from ..operators import OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
 from ..program import Function, Program
 from ..running.tuples import leaves

@@ -29,7 +29,7 @@ def export_model(problem: Problem, kind: ModelFormat, *, plain: bool = False) ->
     pools = [pool.name for pool in problem.pools]
     try:
         if kind == "cpsat":
-            from solvers.exact.cpsat.program.export import export
+            from solvers.exact.cpsat import export
 
             return export(instance, blocks, pools)
         return export_in_child(instance, kind, blocks, pools, plain=plain)

@@ -5,6 +5,7 @@ Importing this package imports nothing heavy; solving does, so it happens in a c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -92,6 +93,30 @@ def preload() -> None:
     from . import descent, engine, lexicographic  # noqa: F401
 
     engine.load()
+
+
+def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> str:
+    """The model as text (CpModelProto in protobuf's text format), with names that people can read. It minimises the objective's first term.
+
+    A block's offset is `lowest + modulus * k`; `k[block, pool]` is that step.
+    Later terms of a lexicographic objective are no part of it.
+    """
+    from .program.cover import cover
+    from .program.model import build
+    from .program.objective import Costs
+
+    covered = cover(instance)
+    model = build(instance, covered)
+    if model.is_impossible:
+        raise Unsupported("export-model", "a block has no place at all, as sizes and capacities alone show")
+    for what, variables in (("k", model.steps), ("in", model.chosen)):
+        for (block, pool), variable in variables.items():
+            model.cp.proto.variables[variable.index].name = f"{what}[{blocks[block]}, {pools[pool]}]"
+    costs = Costs(model, covered)
+    if instance.terms:
+        model.cp.minimize(costs.term(instance.terms[0]))
+    model.cp.name = "memplan"
+    return str(model.cp.proto)
 
 
 def _nothing_to_place(instance: Instance) -> Outcome:

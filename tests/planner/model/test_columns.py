@@ -10,11 +10,10 @@ import pytest
 
 from planner import Options, plan, verify, write_plan, write_problem
 from planner.checks import check
-from planner.checks.limits import MAX_TEXT
 from planner.facts.digest import digest
 from planner.facts.figures import figures
 from planner.model.columns import FEW, BufferColumns, KeptBuffers, PlacementColumns, buffer_columns
-from planner.model.problem import Buffer, BufferId, Pool, Problem
+from planner.model.problem import MAX_TEXT, Buffer, BufferId, Pool, Problem
 from planner.planning.doors.session import Session
 from planner.planning.placing.lowering import lower
 from solvers.model.instance import Instance

@@ -11,7 +11,7 @@ from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Limits, Silent, Task
 from solvers.portfolio import joint
-from solvers.portfolio.earnings import FULL, Earnings
+from solvers.portfolio.execute import FULL, Earnings
 
 
 def test_who_finds_nothing_while_others_do_gets_less_until_it_finds_something() -> None:

@@ -1,1 +1,1 @@
-"""The commands that look at problems and plans."""
+"""The commands that look at problems, plans, and memplan itself."""

@@ -29,9 +29,8 @@ from ...terminal.reading import (
     shown_name,
 )
 from ...terminal.refusals import refusing
-from ...terminal.sizes import grouped
 from ...terminal.standard_output import write_out
-from ...terminal.text import say, visible
+from ...terminal.text import grouped, say, visible
 
 
 class Request(NamedTuple):

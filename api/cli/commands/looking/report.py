@@ -29,9 +29,8 @@ from ...terminal.reading import (
     shown_name,
 )
 from ...terminal.refusals import refusing
-from ...terminal.sizes import grouped
 from ...terminal.standard_output import print_document, prints_json, write_out
-from ...terminal.text import is_terminal, say, visible
+from ...terminal.text import grouped, is_terminal, say, visible
 
 
 class View(StrEnum):

@@ -41,8 +41,8 @@ from ...terminal.reading import (
     shown_name,
 )
 from ...terminal.refusals import refusing
-from ...terminal.sizes import grouped
 from ...terminal.standard_output import print_json, prints_json
+from ...terminal.text import grouped
 
 
 def run(

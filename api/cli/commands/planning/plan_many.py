@@ -18,9 +18,8 @@ from ...terminal.interrupt import Interrupt
 from ...terminal.output_file import reason
 from ...terminal.progress.many import ManyProgress
 from ...terminal.refusals import refusing
-from ...terminal.sizes import grouped
 from ...terminal.standard_output import print_json, prints_json, write_out
-from ...terminal.text import say, visible
+from ...terminal.text import grouped, say, visible
 
 if TYPE_CHECKING:
     from .shared_answers import SharedAnswers

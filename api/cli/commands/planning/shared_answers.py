@@ -15,8 +15,8 @@ from ....jobs.kinds.kind import answer_key
 from ....jobs.kinds.plans import PlanKind, described
 from ....jobs.requests.options import as_document
 from ....settings import Settings
-from ....store.errors import StoreUnavailable
 from ....store.opening import open_store, why
+from ....store.protocol import StoreUnavailable
 from ....store.records import ANYBODY, Kept, StoredPlan, Summary
 from ...terminal.text import say
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 from planner.many import Entry, UnderWay
 
-from ..sizes import grouped
-from ..text import visible
+from ..text import grouped, visible
 from .redrawn_line import RedrawnLine, clock
 
 WINDOW = 30.0

@@ -10,8 +10,7 @@ from typing import IO
 
 from planner import Progress
 
-from ..sizes import exact, grouped, percent
-from ..text import can_redraw, columns, say
+from ..text import can_redraw, columns, exact, grouped, percent, say
 
 FIRST_SHOWN_SECONDS = 0.3
 """What is quicker than this needs no progress."""

@@ -14,7 +14,7 @@ from planner.drawing import MemoryMap, PoolMap, ceiling
 from planner.drawing.frame import short_name
 from planner.drawing.ticks import address_ticks, short_bytes, time_ticks
 
-from ..sizes import grouped
+from ..text import grouped
 from .consoles import plain
 from .placements import shortened
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from planner.model.plan import Frontier, Plan
 from solvers.model.errors import StopReason
 
-from ..sizes import exact, grouped
+from ..text import exact, grouped
 
 HEIGHT = 12
 WIDEST = 72

@@ -11,8 +11,7 @@ from planner.formats.contents import Contents, own_peak
 from planner.model.problem import Problem
 from planner.reporting.report import MemoryReport
 
-from ..sizes import both, grouped, percent
-from ..text import visible
+from ..text import both, grouped, percent, visible
 from .consoles import plain
 from .placements import LONGEST_NAME, fill, new_table
 from .report import print_full, print_rest

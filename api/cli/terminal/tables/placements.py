@@ -13,8 +13,7 @@ from rich.text import Text
 from planner.model.plan import Placement, Plan, PoolUse
 from planner.model.problem import BufferId, Pool
 
-from ..sizes import grouped, percent, rough
-from ..text import visible
+from ..text import grouped, percent, rough, visible
 
 FEWEST_ROWS, MAX_ROWS = 6, 40
 SHORTEST_NAME = 8

@@ -17,7 +17,7 @@ from planner.reporting.explain import explain_bound
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
-from ..sizes import both, grouped, percent
+from ..text import both, grouped, percent
 from .consoles import STYLES, console_on, plain, word
 from .placements import (
     LONGEST_NAME,

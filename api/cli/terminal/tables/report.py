@@ -12,8 +12,7 @@ from planner.formats.firmware.cadence import cadence_tables
 from planner.model.problem import BufferId
 from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 
-from ..sizes import both, grouped, percent
-from ..text import visible
+from ..text import both, grouped, percent, visible
 from .consoles import plain, word
 from .placements import LONGEST_NAME, MAX_ROWS, fill, known_columns, new_table, rows_for, shortened, shown_id
 

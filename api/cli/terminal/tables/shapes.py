@@ -7,8 +7,7 @@ from rich.text import Text
 
 from planner.planning.shapes import ShapesPlan
 
-from ..sizes import grouped, percent
-from ..text import visible
+from ..text import grouped, percent, visible
 from .consoles import console_on
 from .placements import LONGEST_NAME, fill, new_table, rows_for, shown_id
 

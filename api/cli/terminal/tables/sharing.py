@@ -12,8 +12,7 @@ from planner.model.plan import PlanStatus
 from planner.model.problem import BufferId, Problem
 from planner.planning.sharing import Sharing
 
-from ..sizes import both, grouped, percent
-from ..text import visible
+from ..text import both, grouped, percent, visible
 from .consoles import console_on
 from .placements import LONGEST_NAME, MAX_ROWS, fill, more, new_table, rows_for, shown_id
 from .plan import print_verdict

@@ -10,8 +10,7 @@ from rich.text import Text
 
 from planner.planning.sharing.report import KindReport, ObjectReport, SharingReport
 
-from ..sizes import both, grouped, percent
-from ..text import visible
+from ..text import both, grouped, percent, visible
 from .consoles import plain, word
 from .placements import LONGEST_NAME, MAX_ROWS, known_columns
 from .report import print_rest

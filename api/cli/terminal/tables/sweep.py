@@ -9,8 +9,7 @@ from rich.text import Text
 
 from planner.planning.sweeping import SmallestCapacity, Sweep, SweepPoint
 
-from ..sizes import both, grouped
-from ..text import visible
+from ..text import both, grouped, visible
 from .consoles import console_on, plain
 from .placements import LONGEST_NAME, fill, new_table, rows_for
 

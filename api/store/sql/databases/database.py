@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, Table, delete, func, ins
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from ...errors import Collision, StoreUnavailable
+from ...protocol import Collision, StoreUnavailable
 from ..tables import probe
 
 UNUSABLE = "what the store's URL says after '?' cannot be used"

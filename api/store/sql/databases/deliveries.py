@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import StoreUnavailable
+from ...protocol import StoreUnavailable
 from ...records import Where
 from ..turns import Turn
 

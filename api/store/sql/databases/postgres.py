@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import URL, Connection, Engine, create_engine, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from ...errors import StoreUnavailable
+from ...protocol import StoreUnavailable
 from ..turns import last_deliveries, turn_of, where_of
 from .database import UNUSABLE, Database, Told, migrate
 from .deliveries import Deliveries

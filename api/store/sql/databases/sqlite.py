@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from sqlalchemy import URL, Connection, Engine, Integer, Table, create_engine, event, literal_column, select
 from sqlalchemy.exc import ArgumentError, SAWarning
 
-from ...errors import StoreUnavailable
+from ...protocol import StoreUnavailable
 from .database import UNUSABLE, Database, Told, migrate
 
 LEAST_FREE = 1 << 20

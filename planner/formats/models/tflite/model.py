@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from ....checks.limits import MAX_ADDRESS
 from ....checks.report import Place, bad_input
 from ....model.errors import Code
+from ....model.problem import MAX_ADDRESS
 from ...binary.flatbuffer import FlatBuffer, Table, damaged
 from .schema import CONTROL, CUSTOM, HANDLE, TYPES, Type, operator_name
 

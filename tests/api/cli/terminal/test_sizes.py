@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.cli.terminal.sizes import both, exact, percent, rough
+from api.cli.terminal.text import both, exact, percent, rough
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from planner.checks.limits import MAX_PROSE
 from planner.formats import read_plan, read_sharing, write_plan, write_sharing
 from planner.model.errors import BadInput, Code
-from planner.model.plan import Choice, ChoiceGoal, Plan, Shortage
+from planner.model.plan import MAX_PROSE, Choice, ChoiceGoal, Plan, Shortage
 from planner.model.storage import Sharing
 from tests.planner.formats.answers.test_plan_json import PLAN
 from tests.planner.formats.answers.test_sharing_json import SHARING

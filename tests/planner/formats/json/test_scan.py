@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.cli.app import COMMANDS
-from planner.checks.limits import MAX_DEPTH
 from planner.checks.report import Report
 from planner.formats.documents import ANSWERS, require_format
 from planner.formats.json.exact_scan import exact_scan, unescape
+from planner.formats.json.pieces import MAX_DEPTH
 from planner.formats.json.scan import members, scan
 from planner.model.errors import BadInput, Code
 

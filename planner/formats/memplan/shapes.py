@@ -1,4 +1,4 @@
-"""memplan/1 with `symbols`: sizes that are expressions or ranges become a ShapedProblem, and the rest is read as in any other problem."""
+"""memplan/1 with `symbols`: sizes that are expressions or ranges become a ShapedProblem and are written again; the rest is as in any other problem."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ....checks.report import Place, Report
-from ....model.errors import Code
-from ....model.problem import Problem
-from ....planning.shapes.expression import Expression, ExpressionError, number, parse, times, total
-from ....planning.shapes.ranges import Effort, parts_of, size_range
-from ....planning.shapes.shaped import ShapedProblem, check_symbols
-from ...documents import Source
-from ...json.sentences import kind_of
+from ...checks.report import Place, Report
+from ...model.errors import Code
+from ...model.problem import Problem
+from ...planning.shapes.expression import Expression, ExpressionError, Kind, number, parse, times, total
+from ...planning.shapes.ranges import Effort, parts_of, size_range
+from ...planning.shapes.shaped import ShapedProblem, check_symbols
+from ..documents import Source
+from ..json.lines import document as lines_of
+from ..json.sentences import kind_of
+from .write import write_memplan
 
 RANGE = re.compile(rb'"size_range"[ \t\n\r]*:')
 MOST_PARTS = 100_000
@@ -144,3 +146,17 @@ class _Sizes:
                 return None
             self._known[said] = made, low.value, high.value
         return self._known[said]
+
+
+def write_shaped(problem: ShapedProblem) -> bytes:
+    """The problem as JSON; reading it gives the same one."""
+    fields = json.loads(write_memplan(problem.largest))
+    least = problem.least or (None,) * len(problem.sizes)
+    for buffer, size, low in zip(fields["buffers"], problem.sizes, least, strict=True):
+        if low is not None:
+            del buffer["size"]
+            buffer["size_range"] = [str(low), str(size)]
+        elif size.kind is not Kind.NUMBER:
+            buffer["size"] = str(size)
+    symbols = {name: list(span) for name, span in problem.symbols.items()}
+    return lines_of({"format": fields.pop("format"), "symbols": symbols, **fields}, listed=("buffers", "pools"))

@@ -156,7 +156,7 @@ def test_many_sizes_are_read_in_a_while() -> None:
 
 
 def test_very_many_different_expressions_are_refused_and_equal_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner.formats.memplan.shapes.read.MOST_PARTS", 1000)
+    monkeypatch.setattr("planner.formats.memplan.shapes.MOST_PARTS", 1000)
     long = "+".join(["n"] * 90)
     with pytest.raises(BadInput) as found:
         read_shaped(document(*({"size": f"{long}+{i}"} for i in range(20))))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import planner
-from api.cli.commands import doctor as api_doctor
 from planner.formats import schema as problem_schema
 from solvers.model.solver import Feature
 
-from ..exit_codes import ExitCode
-from ..terminal.standard_output import print_json, prints_json
+from ...exit_codes import ExitCode
+from ...terminal.standard_output import print_json, prints_json
+from . import doctor as api_doctor
 
 
 def schema() -> None:
@@ -33,8 +33,8 @@ def solvers(*, as_json: bool) -> None:
         ]
         print_json({"solvers": listed})
         return
-    from ..terminal.tables.consoles import console_on, plain
-    from ..terminal.tables.placements import new_table
+    from ...terminal.tables.consoles import console_on, plain
+    from ...terminal.tables.placements import new_table
 
     table = new_table()
     for heading in ("Solver", "What it is", "Does not take"):
@@ -60,8 +60,8 @@ def doctor(*, as_json: bool) -> ExitCode:
         return ExitCode.OK if well else ExitCode.FINDINGS
     from rich.text import Text
 
-    from ..terminal.tables.consoles import console_on, plain, word
-    from ..terminal.tables.placements import new_table
+    from ...terminal.tables.consoles import console_on, plain, word
+    from ...terminal.tables.placements import new_table
 
     table = new_table()
     for heading in ("Check", "", "Found"):

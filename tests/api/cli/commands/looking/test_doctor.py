@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from api.cli.commands import doctor
-from api.cli.commands.doctor import Check
+from api.cli.commands.looking import doctor
+from api.cli.commands.looking.doctor import Check
 from api.process import machine
 from solvers.kernels import selection
 from solvers.kernels.selection import KernelsUnavailable, Origin, Selection
@@ -32,7 +32,7 @@ def test_whatever_is_wrong_has_a_remedy() -> None:
 
 
 def test_no_solver_library_is_loaded() -> None:
-    code = "import sys; from api.cli.commands.doctor import run; run(); print([m for m in ('ortools', 'pulp', 'highspy', 'pandas') if m in sys.modules])"
+    code = "import sys; from api.cli.commands.looking.doctor import run; run(); print([m for m in ('ortools', 'pulp', 'highspy', 'pandas') if m in sys.modules])"
     root = Path(doctor.__file__).resolve().parent.parent
     done = subprocess.run([sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE, check=True)
     assert done.stdout.strip() == b"[]"

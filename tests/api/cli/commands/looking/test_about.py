@@ -9,8 +9,8 @@ import pytest
 
 import planner
 from api.cli.app import app
-from api.cli.commands import doctor
-from api.cli.commands.doctor import Check
+from api.cli.commands.looking import doctor
+from api.cli.commands.looking.doctor import Check
 from solvers.model import registry
 from tests.running.command import run, run_on_terminal
 from tests.running.invoked import CliRunner

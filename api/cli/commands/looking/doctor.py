@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-from ...process import machine
+from ....process import machine
 
 OLDEST_PYTHON = (3, 11)
 PROBE_SECONDS = 5.0

@@ -1,1 +1,0 @@
-"""Problems whose sizes depend on symbols, and their plans, as JSON."""
