@@ -181,7 +181,7 @@ class Service:
             service.resources = resources.pop_all()
         service._ready_turn = asyncio.Lock()
         store.listen(service.hub.tell)
-        await asyncio.gather(*(processes.start() for processes in service._crews))
+        await asyncio.gather(*(processes.start() for processes in service._pools))
         if cluster is not None:
             await cluster.start()
         await runner.start()
@@ -198,7 +198,7 @@ class Service:
         """Raises WrongSettings."""
         self.metrics.watch_store(self.store)
         self.metrics.watch_streams(self.streams.total)
-        for processes in self._crews:
+        for processes in self._pools:
             self.metrics.watch_team(f"{processes.name}s", processes)
         if self.cluster is not None:
             self.metrics.watch_cluster(self.cluster)
@@ -207,7 +207,7 @@ class Service:
         )
 
     @property
-    def _crews(self) -> list[ProcessPool]:
+    def _pools(self) -> list[ProcessPool]:
         return [self.readers] if self.solvers is None else [self.readers, self.solvers]
 
     def begin_to_close_soon(self) -> None:
@@ -228,7 +228,7 @@ class Service:
                 await asyncio.gather(task, return_exceptions=True)
         await self.runner.close()
         await asyncio.gather(*self._spawned, return_exceptions=True)
-        await asyncio.gather(*(processes.close() for processes in self._crews))
+        await asyncio.gather(*(processes.close() for processes in self._pools))
         if self.cluster is not None:
             await self.cluster.close()
         await asyncio.to_thread(self.resources.close)

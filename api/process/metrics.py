@@ -48,7 +48,9 @@ class Metrics:
         self.seconds = Histogram(
             "memplan_request_seconds", "Time from request to answer.", ("route",), buckets=QUICK, registry=self.registry
         )
-        self.asked = Counter("memplan_asked", "What was asked for, by kind of job.", ("kind",), registry=self.registry)
+        self.requests_by_kind = Counter(
+            "memplan_asked", "What was asked for, by kind of job.", ("kind",), registry=self.registry
+        )
         self.cache = Counter("memplan_plan_cache", "Plans looked up in the store.", ("result",), registry=self.registry)
         self._busy = Gauge("memplan_workers_busy", "Worker processes at work.", ("processes",), registry=self.registry)
         self._size = Gauge("memplan_workers", "Worker processes.", ("processes",), registry=self.registry)

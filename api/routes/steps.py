@@ -131,7 +131,7 @@ async def look_up(service: Service, order: Order) -> StoredPlan | None:
         plan = await asyncio.to_thread(service.store.kept, owner, key)
         if plan is not None:
             service.plans.put(owner, key, plan)
-    service.metrics.asked.labels(order.about.kind).inc()
+    service.metrics.requests_by_kind.labels(order.about.kind).inc()
     service.metrics.cache.labels("miss" if plan is None else "hit").inc()
     return plan
 
@@ -220,15 +220,15 @@ async def wait_for_attempt(
 
 async def while_there(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
     """What comes of it. Called off when the client goes away: raises Refusal, which nobody hears."""
-    working = asyncio.create_task(work)
+    answering = asyncio.create_task(work)
     gone = asyncio.create_task(until_gone(request.receive))
     try:
-        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
+        await asyncio.wait((answering, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
             raise Refusal(400, HttpCode.TOO_SLOW, "the client went away before its answer was there")
-        return working.result()
+        return answering.result()
     finally:
-        for task in (working, gone):
+        for task in (answering, gone):
             task.cancel()
 
 

@@ -22,7 +22,7 @@ class Groups(NamedTuple):
     """The member that stands for the whole group."""
     shift: dict[int, int]
     """How far above the root each member lies (below it, if negative)."""
-    tie: dict[int, int]
+    link: dict[int, int]
     """The first colocation that mentions the member."""
     members: dict[int, list[int]]
     """By root."""
@@ -54,27 +54,27 @@ def _of_forest(forest: Forest, colocations: tuple[Colocation, ...], names: Names
     members, begin = forest.members.tolist(), forest.begin.tolist()
     heads = forest.members[forest.begin[:-1]]
     root = np.repeat(heads, np.diff(forest.begin)).tolist()
-    tie: dict[int, int] = {}
+    link: dict[int, int] = {}
     for k, colocation in reversed([*enumerate(colocations)]):
-        tie[names.buffers[colocation.buffer]] = tie[names.buffers[colocation.base]] = k
+        link[names.buffers[colocation.buffer]] = link[names.buffers[colocation.base]] = k
     return Groups(
         dict(zip(members, root, strict=True)),
         dict(zip(members, forest.offsets.tolist(), strict=True)),
-        tie,
+        link,
         {members[a]: members[a:b] for a, b in pairwise(begin)},
     )
 
 
 def _gathered(colocations: tuple[Colocation, ...], names: Names, report: Report) -> Groups:
     """The groups, whatever is wrong with them."""
-    ties = [(names.buffers[c.buffer], names.buffers[c.base]) for c in colocations]
-    _check_cycles(colocations, ties, report)
-    return _gather(colocations, ties, report)
+    links = [(names.buffers[c.buffer], names.buffers[c.base]) for c in colocations]
+    _check_cycles(colocations, links, report)
+    return _gather(colocations, links, report)
 
 
-def _check_cycles(colocations: tuple[Colocation, ...], ties: list[tuple[int, int]], report: Report) -> None:
+def _check_cycles(colocations: tuple[Colocation, ...], links: list[tuple[int, int]], report: Report) -> None:
     """One finding for each circle of buffers that are based on each other."""
-    onward = _ties_on_cycles(ties)
+    onward = _links_on_cycles(links)
     seen: set[int] = set()
     for start in onward:
         steps: list[int] = []
@@ -82,7 +82,7 @@ def _check_cycles(colocations: tuple[Colocation, ...], ties: list[tuple[int, int
         while here not in seen:
             seen.add(here)
             steps.append(here)
-            here = ties[onward[here]][1]
+            here = links[onward[here]][1]
         if here in steps:
             cycle = steps[steps.index(here) :]
             names = ", ".join(quoted(colocations[onward[i]].buffer) for i in cycle[:2])
@@ -91,10 +91,10 @@ def _check_cycles(colocations: tuple[Colocation, ...], ties: list[tuple[int, int
             report.add(Code.CYCLIC_COLOCATION, ("constraints", "colocations", onward[cycle[-1]]), text)
 
 
-def _ties_on_cycles(ties: list[tuple[int, int]]) -> dict[int, int]:
-    """One tie of each buffer that is on a cycle, or between two: the rest is peeled off, a loose end at a time."""
+def _links_on_cycles(links: list[tuple[int, int]]) -> dict[int, int]:
+    """One link of each buffer that is on a cycle, or between two: the rest is peeled off, a loose end at a time."""
     ends: dict[int, tuple[set[int], set[int]]] = {}
-    for k, (buffer, base) in enumerate(in_time(ties, "checking", "colocation")):
+    for k, (buffer, base) in enumerate(in_time(links, "checking", "colocation")):
         if buffer != base:
             ends.setdefault(buffer, (set(), set()))[0].add(k)
             ends.setdefault(base, (set(), set()))[1].add(k)
@@ -103,7 +103,7 @@ def _ties_on_cycles(ties: list[tuple[int, int]]) -> dict[int, int]:
         bases, dependents = ends.pop(loose.pop(), (set(), set()))
         for loosened, side in ((bases, 1), (dependents, 0)):
             for k in loosened:
-                other = ties[k][side]
+                other = links[k][side]
                 if other in ends:
                     ends[other][side].discard(k)
                     if not ends[other][side]:
@@ -111,10 +111,10 @@ def _ties_on_cycles(ties: list[tuple[int, int]]) -> dict[int, int]:
     return {i: min(bases) for i, (bases, _) in ends.items()}
 
 
-def _gather(colocations: tuple[Colocation, ...], ties: list[tuple[int, int]], report: Report) -> Groups:
-    """Walks from each buffer along its ties; a second way to the same buffer must lead to the same distance."""
+def _gather(colocations: tuple[Colocation, ...], links: list[tuple[int, int]], report: Report) -> Groups:
+    """Walks from each buffer along its links; a second way to the same buffer must lead to the same distance."""
     near: dict[int, list[tuple[int, int, int]]] = {}
-    for k, (buffer, base) in enumerate(in_time(ties, "checking", "colocation")):
+    for k, (buffer, base) in enumerate(in_time(links, "checking", "colocation")):
         if buffer != base:
             near.setdefault(base, []).append((buffer, colocations[k].offset, k))
             near.setdefault(buffer, []).append((base, -colocations[k].offset, k))
@@ -127,7 +127,7 @@ def _gather(colocations: tuple[Colocation, ...], ties: list[tuple[int, int]], re
         members, todo = [start], [start]
         while todo:
             here = todo.pop()
-            groups.tie[here] = near[here][0][2]
+            groups.link[here] = near[here][0][2]
             for other, distance, k in near[here]:
                 place = groups.shift[here] + distance
                 if other not in groups.root:
@@ -137,7 +137,7 @@ def _gather(colocations: tuple[Colocation, ...], ties: list[tuple[int, int]], re
                 elif groups.shift[other] != place and k not in reported:
                     reported.add(k)
                     tied = colocations[k]
-                    implied = groups.shift[ties[k][0]] - groups.shift[ties[k][1]]
+                    implied = groups.shift[links[k][0]] - groups.shift[links[k][1]]
                     text = (
                         f"puts buffer {quoted(tied.buffer)} {tied.offset} above {quoted(tied.base)}, "
                         f"but other colocations put it {implied} above"

@@ -160,7 +160,7 @@ def _check_alignments(
             f"no address aligns buffer {quoted(problem.buffers[culprit].id)} "
             f"and the other {len(members) - 1} of its colocation group at once"
         )
-        report.add(Code.CONTRADICTION, ("constraints", "colocations", groups.tie[culprit]), text)
+        report.add(Code.CONTRADICTION, ("constraints", "colocations", groups.link[culprit]), text)
 
 
 def _first_misfit(problem: Problem, groups: Groups, members: list[int], pool: Pool) -> int | None:

@@ -46,7 +46,7 @@ def check_names(problem: Problem, names: Names, report: Report) -> None:
         if id_ not in names.buffers or isinstance(id_, bool):
             report.add(Code.UNKNOWN_BUFFER, place, f"there is no buffer {quoted(id_)}{_other_type(id_, names)}")
     constraints = problem.constraints
-    _numbers(report, ("constraints", "colocations"), "offset", [tie.offset for tie in constraints.colocations])
+    _numbers(report, ("constraints", "colocations"), "offset", [each.offset for each in constraints.colocations])
     _numbers(report, ("constraints", "reuse_penalties"), "cost", [each.cost for each in constraints.reuse_penalties])
     _was(problem, names, report)
 
@@ -101,7 +101,7 @@ def _are_all_known(problem: Problem, names: Names) -> bool:
     constraints, known = problem.constraints, names.buffers.keys()
     lists: Iterator[Iterable[BufferId]] = chain(
         *(getattr(constraints, kind) for kind in ("conflicts", "exclusions", "same_pool", "different_pool")),
-        ((tie.buffer for tie in constraints.colocations), (tie.base for tie in constraints.colocations)),
+        ((each.buffer for each in constraints.colocations), (each.base for each in constraints.colocations)),
         ((each.first for each in constraints.reuse_penalties), (each.second for each in constraints.reuse_penalties)),
         ((was.buffer for was in problem.was),),
     )

@@ -181,9 +181,9 @@ class _Lowering:
         elif name == LOOP:
             condition, body, carried, *stays = node.args
             first = self._all(carried)
-            asked, turn = (self._inner(node, module, graph) for graph in (condition, body))
+            tested, turn = (self._inner(node, module, graph) for graph in (condition, body))
             inputs = (*first, *self._all(stays))
-            kinds = {"functions": (turn,), "condition": asked, "carried": len(first)}
+            kinds = {"functions": (turn,), "condition": tested, "carried": len(first)}
             self.compute(node.name, inputs, outputs, kind=OperatorKind.LOOP, **kinds)
         else:
             text = f"{quoted(name)} runs graphs, and only {BRANCH} and {LOOP} can be followed"

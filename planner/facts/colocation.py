@@ -76,7 +76,7 @@ class Forest(NamedTuple):
 
 def forest_of(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) -> Forest | None:
     """None of few colocations, which are looked at sooner one by one, and of those that are no forest."""
-    if len(colocations) < FOREST or sum(tie.offset for tie in colocations) >= ADDRESS_LIMIT:
+    if len(colocations) < FOREST or sum(each.offset for each in colocations) >= ADDRESS_LIMIT:
         return None
     count = len(colocations)
     child = np.fromiter((index[tie.buffer] for tie in colocations), np.int64, count)
@@ -85,7 +85,7 @@ def forest_of(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) 
         return None
     parent, distance = np.arange(len(index)), np.zeros(len(index), dtype=np.int64)
     parent[child] = base
-    distance[child] = np.fromiter((tie.offset for tie in colocations), np.int64, count)
+    distance[child] = np.fromiter((each.offset for each in colocations), np.int64, count)
     is_root, up = parent == np.arange(len(index)), parent
     for _ in range(len(index).bit_length() + 1):  # each time twice as far up
         distance, up = distance + distance[up], up[up]

@@ -40,7 +40,7 @@ class LiveProfile:
     def __init__(self, problem: Problem, placements: Sequence[Placement]) -> None:
         self._problem = problem
         self._where = {place.id: place for place in placements}
-        sharing = _sharing(problem)
+        overlapping = _overlapping(problem)
         plain: dict[str, list[Buffer]] = defaultdict(list)
         shared: dict[str, list[Buffer]] = defaultdict(list)
         self._untimed: dict[str, int] = defaultdict(int)
@@ -50,7 +50,7 @@ class LiveProfile:
                 if buffer.live is None:
                     self._untimed[pool] += 1
                 else:
-                    (shared if buffer.id in sharing else plain)[pool].append(buffer)
+                    (shared if buffer.id in overlapping else plain)[pool].append(buffer)
         look(LOOKING)
         self._changes = {pool.name: _sums(plain[pool.name]) for pool in problem.pools}
         for name, buffers in shared.items():
@@ -122,7 +122,7 @@ class LiveProfile:
         return changes
 
 
-def _sharing(problem: Problem) -> set[BufferId]:
+def _overlapping(problem: Problem) -> set[BufferId]:
     """The buffers that may share addresses with others while both are live."""
     ids = [buffer.id for buffer in problem.buffers]
     together = groups(ids, problem.constraints.colocations)

@@ -170,8 +170,8 @@ def cases(folder: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
         for size in (8, 12, 16, 24):
             yield f"`{kind}`, {size} buffers, 10 seeds", [generate(kind, Request(size, seed)) for seed in range(10)]
     for groups in (2, 4, 6):
-        asked = [Request(5 * groups, seed, parameters={"groups": groups, "alternatives": 3}) for seed in range(10)]
-        yield f"`variants`, {groups} groups of 3, 10 seeds", [generate("variants", each) for each in asked]
+        requests = [Request(5 * groups, seed, parameters={"groups": groups, "alternatives": 3}) for seed in range(10)]
+        yield f"`variants`, {groups} groups of 3, 10 seeds", [generate("variants", each) for each in requests]
 
 
 SETS = {"corpus": corpus, "generated": generated, "tight": tight, "cases": cases}

@@ -83,7 +83,7 @@ def pass_on(lines: IO[str]) -> None:
 
 def show(address: str) -> None:
     """Have the example planned, and print its plan and where to look at it."""
-    job = asked(f"{address}/v1/jobs", EXAMPLE.read_bytes())
+    job = post_json(f"{address}/v1/jobs", EXAMPLE.read_bytes())
     with OPENER.open(f"{address}{job['links']['events']}") as events:
         events.read()  # which ends when the job is done
     with OPENER.open(f"{address}{job['links']['self']}/plan") as answer:
@@ -97,7 +97,7 @@ def show(address: str) -> None:
     print(f"Command:  {os.path.relpath(sys.prefix, ROOT)}/bin/memplan --help", flush=True)
 
 
-def asked(url: str, body: bytes) -> dict[str, dict[str, str]]:
+def post_json(url: str, body: bytes) -> dict[str, dict[str, str]]:
     """POST JSON, and get some back."""
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     with OPENER.open(request) as answer:

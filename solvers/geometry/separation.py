@@ -60,9 +60,9 @@ def forbidden_bases(instance: Instance, block: int, pool: int) -> list[tuple[int
         return []
     parts = np.flatnonzero(instance.part_block == block)
     spans = zip(instance.part_low[parts].tolist(), instance.part_high[parts].tolist(), strict=True)
-    raw = sorted((begin - high, end - low) for low, high in spans if high > low for begin, end in reserved)
+    forbidden = sorted((begin - high, end - low) for low, high in spans if high > low for begin, end in reserved)
     merged: list[tuple[int, int]] = []
-    for begin, end in raw:
+    for begin, end in forbidden:
         if merged and begin < merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:

@@ -168,11 +168,11 @@ class Kernels(Protocol):
         work: int | None,
         max_pairs: int,
         report: SearchReport,
-        crew: Ints | None = None,
+        active_threads: Ints | None = None,
     ) -> tuple[str, Ints | None, int, int, int]:
         """Searches for the least peak: (how it ended, offsets better than the incumbent's or None, bound, nodes, work).
 
-        Of the threads so many work as the crew's one number says, which may change meanwhile. The answer depends on neither.
+        Of the threads so many work as the one number of `active_threads` says, which may change meanwhile. The answer depends on neither.
         It ended "proved", "fits", "impossible", "work" or "stopped". Raises TooLarge where more than max_pairs pairs would have to be listed.
         """
 

@@ -110,7 +110,7 @@ class Task:
     warm: Warm | None = None
     """None: the solver's own default."""
     verbose: bool = False
-    crew: Ints | None = None
+    active_threads: Ints | None = None
     """One number: how many of the workers it may use at the moment; None: all of them."""
 
     @property

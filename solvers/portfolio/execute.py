@@ -88,7 +88,7 @@ class Engines:
     """The solvers of one run: who still works, who took part, and what there is to say of it."""
 
     def __init__(self, names: Iterable[str], by_name: bool) -> None:
-        self.working = list(names)
+        self.active = list(names)
         self.work = 0
         self.broken: StopReason | None = None
         """Why an engine, the last one that did, ended without having done its part."""
@@ -106,7 +106,7 @@ class Engines:
         if answer is None:
             return
         if not isinstance(answer, Outcome):
-            if name in self.working:
+            if name in self.active:
                 if self._by_name:
                     raise answer
                 self.retire(name)
@@ -120,8 +120,8 @@ class Engines:
 
     def retire(self, name: str) -> None:
         """It has done all that it can do."""
-        if name in self.working:
-            self.working.remove(name)
+        if name in self.active:
+            self.active.remove(name)
 
     def count(self, outcome: Outcome, *names: str) -> None:
         """These took part, and did this work."""

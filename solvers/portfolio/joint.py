@@ -81,7 +81,7 @@ class Joint:
             for name in engines
             if is_of(SolverKind.BOUNDER, name) and (instance.has_choice or role_of(name).needs_no_choice)
         ]
-        self.settler = next((name for name in self.engines.working if by_name or role_of(name).settles_ties), None)
+        self.settler = next((name for name in self.engines.active if by_name or role_of(name).settles_ties), None)
         """Who is asked for the best of several placements of the least cost."""
         self.repacks = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
         self.board = Board(instance, control)
@@ -103,12 +103,12 @@ class Joint:
     @property
     def is_open(self) -> bool:
         """Is there more to find or to prove, and somebody who could?"""
-        return self._finished() is None and bool(self.engines.working)
+        return self._finished() is None and bool(self.engines.active)
 
     @property
     def parts(self) -> int:
         """How many there are of the work of the next round."""
-        return sum(map(self.earnings.parts, self.engines.working)) + FULL * self._can_repack()
+        return sum(map(self.earnings.parts, self.engines.active)) + FULL * self._can_repack()
 
     def begin(self) -> None:
         """What is known without a search, and greedy's placement."""
@@ -121,7 +121,7 @@ class Joint:
             self._ask("greedy", self._greedy_work())
         if self._finished() is None:
             self._try_all_choices()
-        for name in [name for name in self.engines.working if role_of(name).leads]:
+        for name in [name for name in self.engines.active if role_of(name).leads]:
             if self._finished() is None:
                 left = self._left()
                 self._ask(name, WORK_OF_LEADER if left is None else int(left * SHARE_OF_LEADER))
@@ -133,7 +133,7 @@ class Joint:
         """Every engine once, with so much work for each part of its share."""
         self.rounds += 1
         before, waits = self.engines.work, False
-        names, found = list(self.engines.working), set[str]()
+        names, found = list(self.engines.active), set[str]()
         if self._can_repack() and self._finished() is None:
             self._repack(work * FULL)
         for name in names:
@@ -151,16 +151,16 @@ class Joint:
                 found.add(name)
         self.earnings.end_round(names, found)
         if self.engines.work == before and not waits:
-            self.engines.working.clear()  # all that they can do is done
+            self.engines.active.clear()  # all that they can do is done
 
     def _greedy_work(self) -> int | None:
         """All there is, unless others make better use of it: then a share, and where a pass takes long only the first one, which is always made."""
         left = self._left()
-        if left is None or not any(role_of(name).saves_greedy for name in self.engines.working):
+        if left is None or not any(role_of(name).saves_greedy for name in self.engines.active):
             return left
         share = SHARE_FOR_PEAKS
         if choice_cost(self.instance, self.instance.terms[0]) is not None:
-            is_led = any(role_of(name).leads for name in self.engines.working)
+            is_led = any(role_of(name).leads for name in self.engines.active)
             share = SHARE_BEFORE_LEADERS if is_led else SHARE_OF_GREEDY
         return left // share if self.instance.blocks < MANY_BLOCKS else 0
 

@@ -113,7 +113,7 @@ class _SeparatePools:
         stop = self.board.stopped()
         if stop is not None:
             return stop
-        return None if self.engines.working else self.engines.stop
+        return None if self.engines.active else self.engines.stop
 
     def _round(self) -> StopReason | None:
         """Every engine on every open component, then take what they found, in an order that does not depend on who was first."""
@@ -121,7 +121,7 @@ class _SeparatePools:
         # Who works on what, and what they know, is settled before anybody begins: what comes of one must not matter for another of the same round.
         todo = [
             Turn(
-                pool, component, team(self.engines.working, component, self.rounds), partial(self._put, pool, component)
+                pool, component, team(self.engines.active, component, self.rounds), partial(self._put, pool, component)
             )
             for pool in self.pools
             for component in pool.open
@@ -130,7 +130,7 @@ class _SeparatePools:
         budget = self._budget(todo)
         if budget == 0:
             return self.engines.stop
-        before, working, value = self.engines.work, list(self.engines.working), self.board.value
+        before, active, value = self.engines.work, list(self.engines.active), self.board.value
         play(todo, self.task.limits.workers, self.board, partial(self._ask, budget))
         for turn in todo:
             for name, answer in turn.answers():
@@ -143,8 +143,8 @@ class _SeparatePools:
                 self._put(turn.pool, turn.component, turn.component.placement)
         self._prove()
         spent = self.engines.work - before
-        is_stuck = spent == 0 and self.engines.working == working
-        if all(is_of(SolverKind.IMPROVER, name) for name in self.engines.working):
+        is_stuck = spent == 0 and self.engines.active == active
+        if all(is_of(SolverKind.IMPROVER, name) for name in self.engines.active):
             is_stuck |= spent < budget and self.board.value == value  # they end early where nothing is left to try
         return self.engines.stop if is_stuck and self._finished() is None else None
 
@@ -154,7 +154,7 @@ class _SeparatePools:
         parts = sum(parts for turn in todo for _, parts in turn.team)
         return round_work(self.task.limits.work, self.engines.work, parts, first=first)
 
-    def _ask(self, work: int, part: Part, relay: Relay, crew: Ints) -> Answer:
+    def _ask(self, work: int, part: Part, relay: Relay, active_threads: Ints) -> Answer:
         """One engine on one component: with what all knew when the round began."""
         component = part.turn.component
         task = task_of_round(self.task, self.rounds, work * part.parts)
@@ -165,7 +165,7 @@ class _SeparatePools:
             start=component.placement,
             bound=(component.bound,),
             pool_bounds=(component.bound,),
-            crew=crew,
+            active_threads=active_threads,
         )
         return ask(part.name, component.piece.instance, task, relay)
 

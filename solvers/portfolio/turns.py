@@ -118,35 +118,35 @@ class _Line(Relay):
         self.stopped = lambda: board.stopped() or (None if part.turn.needs(part.number) else StopReason.CANCELLED)
 
 
-class _Crews:
+class _ThreadShares:
     """How many workers each one may use: one, and a share of those that nobody waits for if it can use several."""
 
     def __init__(self, workers: int, parts: int) -> None:
         self._workers = workers
         self._unfinished = parts
-        self._crews: list[Ints] = []
+        self._shares: list[Ints] = []
         self._lock = Lock()
 
     @contextmanager
     def member(self, part: Part) -> Iterator[Ints]:
         """How many it may use; the number changes while it works."""
-        crew = np.ones(1, dtype=np.int64)
+        active_threads = np.ones(1, dtype=np.int64)
         with self._lock:
             if part.scales:
-                self._crews.append(crew)
+                self._shares.append(active_threads)
             self._share()
         try:
-            yield crew
+            yield active_threads
         finally:
             with self._lock:
                 self._unfinished -= 1
-                self._crews = [other for other in self._crews if other is not crew]
+                self._shares = [other for other in self._shares if other is not active_threads]
                 self._share()
 
     def _share(self) -> None:
         spare = max(0, self._workers - self._unfinished)
-        for number, crew in enumerate(self._crews):
-            crew[0] = 1 + (spare + number) // len(self._crews)
+        for number, active_threads in enumerate(self._shares):
+            active_threads[0] = 1 + (spare + number) // len(self._shares)
 
 
 Work: TypeAlias = Callable[[Part, Relay, Ints], Answer]
@@ -158,12 +158,12 @@ def play(turns: list[Turn], workers: int, board: Board, work: Work) -> None:
     from concurrent.futures import ThreadPoolExecutor  # of no use where greedy is enough
 
     parts = [Part(turn, number) for turn in turns for number in range(len(turn.team))]
-    crews = _Crews(workers, len(parts))
+    shares = _ThreadShares(workers, len(parts))
 
     def take_part(part: Part) -> None:
-        with crews.member(part) as crew:
+        with shares.member(part) as active_threads:
             if part.turn.needs(part.number) and board.stopped() is None:
-                part.turn.hear(part.number, work(part, _Line(board, part), crew))
+                part.turn.hear(part.number, work(part, _Line(board, part), active_threads))
 
     with ThreadPoolExecutor(max_workers=max(1, workers)) as executor:
         list(executor.map(take_part, parts))

@@ -98,7 +98,7 @@ class _Oracle:
         self.was = {was.buffer: (was.pool, was.offset) for was in problem.was}
         self.weighs_moves = not MOVES.isdisjoint(problem.terms)
         highest = self._horizon()
-        self.alone = [
+        self.starts_alone = [
             [
                 [x for x in range(highest + 1) if all(_may_start(b, x + low, pool) for b, low in rigid.members)]
                 for pool in problem.pools
@@ -185,7 +185,7 @@ class _Oracle:
             return None
         if any(len({pool_of[id_] for id_ in group}) < len(group) for group in constraints.different_pool):
             return None
-        starts = [self.alone[g][p] for g, p in enumerate(choice)]
+        starts = [self.starts_alone[g][p] for g, p in enumerate(choice)]
         return starts if all(starts) else None
 
     def _decide(self, choice: tuple[int, ...], starts: list[list[int]]) -> None:

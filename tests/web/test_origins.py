@@ -63,7 +63,7 @@ def test_pages_of_allowed_origins_plan_and_read_and_others_do_not(
     allowed, other = origins
     with serving(tmp_path, allowed_origins=allowed, tokens=f"page={digest}") as service:
 
-        def asked(origin: str, token: str) -> Any:
+        def fetch_from(origin: str, token: str) -> Any:
             context = browser.new_context()
             page = context.new_page()
             page.goto(origin)
@@ -71,6 +71,6 @@ def test_pages_of_allowed_origins_plan_and_read_and_others_do_not(
             context.close()
             return found
 
-        assert asked(allowed, TOKEN) == [202, 200, True, True, "respond-async"]
-        assert asked(allowed, "wrong") == "unauthorised", "refusals can be read, too"
-        assert asked(other, TOKEN) == "TypeError", "the browser keeps the answer from it"
+        assert fetch_from(allowed, TOKEN) == [202, 200, True, True, "respond-async"]
+        assert fetch_from(allowed, "wrong") == "unauthorised", "refusals can be read, too"
+        assert fetch_from(other, TOKEN) == "TypeError", "the browser keeps the answer from it"

@@ -27,7 +27,7 @@ def page(tabs: Tabs, service: Served) -> Iterator[Page]:
     visit.end()
 
 
-def asked(page: Page, module: str, function: str, *arguments: Any) -> Any:
+def call_module(page: Page, module: str, function: str, *arguments: Any) -> Any:
     """What a function of a module answers."""
     call = "([module, name, given]) => import(`/web/${module}.js`).then((found) => found[name](...given))"
     return page.evaluate(call, [module, function, list(arguments)])
@@ -101,22 +101,22 @@ def test_text_is_made_visible_as_the_command_does(page: Page) -> None:
         "\U000e0041",
     ]
     for text in samples:
-        assert asked(page, "text", "visible", text) == printable(text)
-    assert len(asked(page, "text", "visible", "x" * 1000)) == 300
+        assert call_module(page, "text", "visible", text) == printable(text)
+    assert len(call_module(page, "text", "visible", "x" * 1000)) == 300
 
 
 def test_letters_are_never_cut_in_half(page: Page) -> None:
     for text in ("\U0001f600" * 12, "\U0001f600" * 6 + "7" + "\U0001f600" * 6, "7" + "\U0001f600" * 12):
         for room in range(2, 12):
-            shown = asked(page, "text", "shortName", text, room)
+            shown = call_module(page, "text", "shortName", text, room)
             assert set(shown) <= {"\U0001f600", "7", "…"}
             assert len(shown.encode("utf-16-le")) // 2 <= room
-    assert set(asked(page, "text", "visible", "x" + "\U0001f600" * 200)) == {"x", "\U0001f600", "…"}
+    assert set(call_module(page, "text", "visible", "x" + "\U0001f600" * 200)) == {"x", "\U0001f600", "…"}
 
 
 @pytest.mark.parametrize("size", [0, 1, 1023, 1024, 3920, 9999, 10_001, 24_528, 1 << 20, 10_004_544, 3 << 40])
 def test_bytes_read_as_on_the_picture(page: Page, size: int) -> None:
-    assert asked(page, "text", "bytes", size) == short_bytes(size)
+    assert call_module(page, "text", "bytes", size) == short_bytes(size)
 
 
 def test_a_window_never_leaves_what_there_is(page: Page) -> None:
@@ -155,7 +155,7 @@ def test_the_point_under_the_pointer_stays_where_it_is(page: Page) -> None:
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 84), (100, 25_000), (1e6, 3e9)])
 def test_marks_are_few_and_within(page: Page, low: float, high: float) -> None:
     for function in ("addressTicks", "plainTicks"):
-        ticks = asked(page, "map/scales", function, low, high, 8)
+        ticks = call_module(page, "map/scales", function, low, high, 8)
         assert 1 <= len(ticks) <= 10
         assert all(low <= tick <= high for tick in ticks)
 
@@ -164,8 +164,8 @@ def test_marks_are_few_and_within(page: Page, low: float, high: float) -> None:
     ("low", "high"), [(0, 84), (0, 25_000), (120_586_240, 120_586_400), (120_586_240, 120_600_000)]
 )
 def test_marks_of_addresses_read_differently(page: Page, low: float, high: float) -> None:
-    ticks = asked(page, "map/scales", "addressTicks", low, high, 10)
-    labels = asked(page, "map/scales", "addressLabels", ticks)
+    ticks = call_module(page, "map/scales", "addressTicks", low, high, 10)
+    labels = call_module(page, "map/scales", "addressLabels", ticks)
     assert len(set(labels)) == len(ticks) > 1
 
 

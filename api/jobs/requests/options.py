@@ -61,16 +61,16 @@ def own_of(request: RequestOptions, door: Door) -> dict[str, Any]:
 
 def clipped(wanted: RequestOptions, settings: Settings, door: Door = PLANS) -> Clipped:
     """What the service's limits leave of it. Raises Refusal for a solver that this service does not offer."""
-    asked, said = options_of(wanted, door), wanted.model_fields_set
-    if asked.solver != "auto" and settings.allowed_solvers and asked.solver not in settings.allowed_solvers:
+    options, said = options_of(wanted, door), wanted.model_fields_set
+    if options.solver != "auto" and settings.allowed_solvers and options.solver not in settings.allowed_solvers:
         found = Finding(Code.UNKNOWN_SOLVER, "/options/solver", "this service does not offer that solver")
         raise refused_findings([found])
-    longest = min(settings.max_time_limit, settings.max_explain_seconds) if asked.explain else settings.max_time_limit
+    longest = min(settings.max_time_limit, settings.max_explain_seconds) if options.explain else settings.max_time_limit
     options = replace(
-        asked,
-        time_limit=(asked.time_limit if "time_limit" in said else None) or min(settings.default_time_limit, longest),
-        memory_limit_bytes=asked.memory_limit_bytes or settings.max_solver_memory,
-        workers=asked.workers or settings.max_workers_per_job,
+        options,
+        time_limit=(options.time_limit if "time_limit" in said else None) or min(settings.default_time_limit, longest),
+        memory_limit_bytes=options.memory_limit_bytes or settings.max_solver_memory,
+        workers=options.workers or settings.max_workers_per_job,
     )
     notes: list[str] = []
     for name, most, what, unit in (

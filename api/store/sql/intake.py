@@ -135,16 +135,18 @@ class Intake(Part):
         connection.execute(insert(events).values(job=values["id"], number=1, kind=EventKind.STATE.value, data=said))
         return job_of(SimpleNamespace(**values))
 
-    def _known(self, connection: Connection, owner: str, asked: Once) -> Job | None:
-        row = connection.execute(select(once).where(once.c.owner == owner, once.c.key == asked.key)).one_or_none()
+    def _known(self, connection: Connection, owner: str, idempotency: Once) -> Job | None:
+        row = connection.execute(select(once).where(once.c.owner == owner, once.c.key == idempotency.key)).one_or_none()
         if row is None:
             return None
-        if row.fingerprint != asked.fingerprint:
+        if row.fingerprint != idempotency.fingerprint:
             raise KeyReused
         return job_of(self._row(connection, row.job))
 
-    def _note_once(self, connection: Connection, owner: str, asked: Once, id_: str) -> None:
-        connection.execute(insert(once).values(owner=owner, key=asked.key, fingerprint=asked.fingerprint, job=id_))
+    def _note_once(self, connection: Connection, owner: str, idempotency: Once, id_: str) -> None:
+        connection.execute(
+            insert(once).values(owner=owner, key=idempotency.key, fingerprint=idempotency.fingerprint, job=id_)
+        )
 
     def _require_open(self, connection: Connection, owner: str, batch: str) -> None:
         """Raises BatchEnded. Otherwise it is not ended before the line is in, and so ends with it."""

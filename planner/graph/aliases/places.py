@@ -112,10 +112,10 @@ class Places:
         first, second = self._group(tensor), self._group(source)
         ours, theirs = (list(filter(is_written, group.written)) for group in (first, second))
         rest = [id_ for id_ in first.members if id_ not in ours] if theirs else []
-        yield from self._sharing(ours, second.members, tensor, source, offset)
-        yield from self._sharing(rest, theirs, tensor, source, offset)
+        yield from self._overlapping(ours, second.members, tensor, source, offset)
+        yield from self._overlapping(rest, theirs, tensor, source, offset)
 
-    def _sharing(
+    def _overlapping(
         self, ours: Iterable[BufferId], others: Iterable[BufferId], tensor: BufferId, source: BufferId, offset: int
     ) -> Iterator[tuple[BufferId, BufferId]]:
         shift = self._offset[source] + offset - self._offset[tensor]
@@ -133,7 +133,7 @@ class Places:
         lives = self._lives
         for one in self._group(tensor).members:
             others = self._about(self._group(source), lives[one].spans)
-            for mine, theirs in self._sharing((one,), others, tensor, source, 0):
+            for mine, theirs in self._overlapping((one,), others, tensor, source, 0):
                 is_exact = mine == tensor and self.range(theirs) == self.range(source)
                 if lives[mine].meets(lives[theirs], but_for if is_exact else ()):
                     yield mine, theirs

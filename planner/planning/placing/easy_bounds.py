@@ -51,7 +51,7 @@ class _Looking:
 
     def __init__(self, problem: Problem, places: Places) -> None:
         self._problem, self._places = problem, places
-        self._alone = self._are_plain()
+        self._is_plain = self._are_plain()
         self._lists: dict[int, tuple[str, ...]] = {}
         """By identity."""
         self._equal: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -126,7 +126,7 @@ class _Looking:
         found: dict[int, list[Buffer]] = {}
         lists: dict[int, tuple[str, ...]] = {}
         for i, buffer in restricted(self._problem.buffers):
-            if buffer.pools is not None and self._alone[i]:
+            if buffer.pools is not None and self._is_plain[i]:
                 names = self._alike(buffer.pools)
                 lists[id(names)] = names
                 found.setdefault(id(names), []).append(buffer)
@@ -162,7 +162,7 @@ class _Looking:
     def busiest(self) -> EasyBound:
         """What is live at the busiest time needs room somewhere, wherever that is cheapest."""
         problem = self._problem
-        own, start, end, size = _lives(problem.buffers, self._alone)
+        own, start, end, size = _lives(problem.buffers, self._is_plain)
         busiest, most = _busiest_time(start, end, size)
         if busiest is None:
             return EasyBound()

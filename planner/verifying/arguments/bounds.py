@@ -70,7 +70,7 @@ class _Proven:
         self._peaks: dict[str, int] = {}
         self._searched: dict[Term, int] = {}
         """What exhausted searches say of the objective's terms."""
-        self._sharing = 0
+        self._all_pools = 0
         """What is proven of the sum of peaks, each times its pool's cost."""
         self._priced = 0
         """What prices of room prove of the first term."""
@@ -87,7 +87,7 @@ class _Proven:
             elif certificate.proof is Proof.PRICED_ROOM:
                 self._priced = max(self._priced, certificate.value)
             elif certificate.proof is Proof.POOL_SHARING:
-                self._sharing = max(self._sharing, certificate.value)
+                self._all_pools = max(self._all_pools, certificate.value)
             elif certificate.pool is not None:
                 self._peaks[certificate.pool] = max(self.peak(certificate.pool), certificate.value)
             elif certificate.term is not None:
@@ -103,7 +103,7 @@ class _Proven:
         if any(pool.cost != 1 for pool in self.places.problem.pools):
             return by_pool
         searched = self._searched.get(self.first, 0) if self.first is Term.SUM_OF_PEAKS else 0
-        return max(by_pool, self._sharing, searched)
+        return max(by_pool, self._all_pools, searched)
 
     def term(self, term: Term, *, is_first: bool) -> int:
         """Of one term of the objective, given that the earlier ones are at their bounds."""
@@ -114,7 +114,7 @@ class _Proven:
             return max(searched, self._by_sets.get(term, 0))
         problem = self.places.problem
         by_pool = sum(pool.cost * self.peak(pool.name) for pool in problem.pools)
-        by_terms = self._least_choice(term) + price_of_peaks(problem, term) * max(by_pool, self._sharing)
+        by_terms = self._least_choice(term) + price_of_peaks(problem, term) * max(by_pool, self._all_pools)
         proven = max(searched, by_terms + self._moved(term))
         return max(proven, self._priced) if is_first and can_be_priced(term) else proven
 

@@ -37,7 +37,7 @@ def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate
     if certificate.proof is Proof.SEARCH:
         return None
     if certificate.proof is Proof.POOL_SHARING:
-        return _of_sharing(places.problem, certificate)
+        return _of_pool_sharing(places.problem, certificate)
     if certificate.proof is Proof.TOO_FEW_POOLS:
         return _of_crowd(places, certificate)
     if certificate.pool is None:
@@ -104,7 +104,7 @@ def _of_group(places: Places, group: Group) -> Shortage:
     return Shortage(text, wanted[0].name if len(wanted) == 1 else None, None, None, members)
 
 
-def _of_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | None:
+def _of_pool_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | None:
     """Several pools that are too small together."""
     names = list(dict.fromkeys(pool for pool, _, numerator, _ in certificate.weights if numerator > 0))
     sizes = {pool.name: pool.size for pool in problem.pools}

@@ -94,10 +94,10 @@ def _in_turns(calls: list[Problem], options: Options, ways: tuple[Way, ...]) -> 
     for some in (calls[k : k + AT_A_TIME] for k in range(0, len(calls), AT_A_TIME)):
         answers = []
         for i, way in enumerate(ways):
-            asked = [replace(call) for call in some]  # which nobody knows anything of
+            strange = [replace(call) for call in some]  # which nobody knows anything of
             _forget_garbage()
             begun = sum(used())
-            answers.append([way(call, options) for call in asked])
+            answers.append([way(call, options) for call in strange])
             taken[i] += sum(used()) - begun
         for fresh, kept, afresh in zip(*answers, strict=True):
             assert afresh.placements == fresh.placements or not fresh.reproducible

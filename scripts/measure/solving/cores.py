@@ -92,7 +92,7 @@ def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
             here.attempts = [Tried(strategy, settled, work / UNITS) for strategy, settled, work in attempts]
             return tuple(answer)
 
-    def asked(name: str, *others: Any) -> Answer:
+    def ask_logged(name: str, *others: Any) -> Answer:
         here.attempts = []
         answer = ask(name, *others)
         if isinstance(answer, Outcome):
@@ -115,7 +115,7 @@ def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
     said: dict[int, Part] = {}
     logging = active()._replace(kernels=cast(Kernels, Logging()))
     with (
-        patch.object(separate_pools, "ask", asked),
+        patch.object(separate_pools, "ask", ask_logged),
         patch.object(separate_pools, "play", played),
         patch.object(search, "active", lambda: logging),
     ):
@@ -145,13 +145,13 @@ class Strategies:
     def over(self) -> bool:
         return self.at >= len(self.rounds)
 
-    def choose(self, *, alone: bool) -> tuple[int, int, float] | None:
+    def choose(self, *, is_single: bool) -> tuple[int, int, float] | None:
         """Round, strategy and work of the next attempt; endless if it is of no use in the end."""
         free = [s for s in range(self.width) if s not in self.busy and self.next[s] <= self.at + self.ahead]
         free = [s for s in free if (self.next[s], s) < self.last or not self._answered]
         if self.over or not free:
             return None
-        best = min(free, key=lambda s: (self.next[s], -1 if s == self.width - 1 and not alone else s))
+        best = min(free, key=lambda s: (self.next[s], -1 if s == self.width - 1 and not is_single else s))
         round_ = self.next[best]
         self.busy[best] = round_
         self.next[best] += 1
@@ -226,8 +226,8 @@ def _side_by_side(parts: list[Part], workers: int, *, waits: bool) -> float:
                 heapq.heappush(events, (now + part.work, count, None, (0, 0)))
         spare = max(0, workers - unfinished)
         for number, strategies in enumerate(searches):
-            crew = 1 + (spare + number) // len(searches)
-            while len(strategies.busy) < crew and (task := strategies.choose(alone=crew == 1)):
+            active_threads = 1 + (spare + number) // len(searches)
+            while len(strategies.busy) < active_threads and (task := strategies.choose(is_single=active_threads == 1)):
                 count += 1
                 if task[2] < inf:
                     heapq.heappush(events, (now + task[2], count, strategies, task[:2]))

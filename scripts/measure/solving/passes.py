@@ -43,9 +43,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", default="5001-5006")
     parser.add_argument("--buffers", default="300,3000")
-    asked = parser.parse_args()
-    first, last = map(int, asked.seeds.split("-"))
-    sizes = [int(size) for size in asked.buffers.split(",")]
+    given = parser.parse_args()
+    first, last = map(int, given.seeds.split("-"))
+    sizes = [int(size) for size in given.buffers.split(",")]
     table = {
         kind: np.array([gaps(kind, size, seed) for seed in range(first, last + 1) for size in sizes]) for kind in KINDS
     }

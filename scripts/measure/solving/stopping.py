@@ -39,7 +39,7 @@ class Impatient:
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
-        self.asked: list[float] = []
+        self.looks: list[float] = []
         self.told: float | None = None
 
     def incumbent(self, placement: Placement) -> None: ...
@@ -50,7 +50,7 @@ class Impatient:
 
     def stopped(self) -> StopReason | None:
         now = time.monotonic()
-        self.asked.append(now)
+        self.looks.append(now)
         if now < self._until:
             return None
         self.told = self.told or now
@@ -76,8 +76,8 @@ def main() -> None:
             task = Task(limits=limits, start=start, bound=(single.bound,), target=(single.bound,))
             execute(name, single.instance, task, control)
             if control.told is not None:
-                before = [at for at in control.asked if at <= control.told]
-                ends.append(control.asked[-1] - control.told)
+                before = [at for at in control.looks if at <= control.told]
+                ends.append(control.looks[-1] - control.told)
                 silences += [later - earlier for earlier, later in pairwise(before)]
         if not ends:
             print(f"| {name} | {kind}, {buffers} buffers | it ended before | |")

@@ -48,7 +48,7 @@ class Search:
         """The one of the least value."""
         self._spread: list[int] = []
         """Where not all of the frontier is asked for: what is asked for between its ends."""
-        self._asked: dict[int | None, Point] = {}
+        self._answers: dict[int | None, Point] = {}
         """What was found, by what was asked for."""
         self._before: dict[int | None, Point] = {}
         """Proven points of an earlier run or round, by their value, and by what was asked for."""
@@ -91,9 +91,9 @@ class Search:
             return False
         proven = {point.value: point for point in points if point.is_proven}
         self._before = dict(proven.items())
-        for asked, point in self._asked.items():
+        for question, point in self._answers.items():
             if point.value in proven and point.cost_bound >= proven[point.value].cost:
-                self._before.setdefault(asked, proven[point.value])
+                self._before.setdefault(question, proven[point.value])
         self._coverage.reopen(proven)
         self._known.reopen()
         self._is_open = False
@@ -307,7 +307,7 @@ class Search:
 
     def _note(self, point: Point, value: int | None) -> Point:
         self._coverage.settle(point, value)
-        self._asked[value] = point
+        self._answers[value] = point
         self._points.append(point)
         if not any(other.value <= point.value and other.cost <= point.cost for other in self._points[:-1]):
             self._on_point(point)

@@ -53,7 +53,7 @@ class Descent:
         self._least_work = max(LEAST_WORK, 2 * crowd.work)
         """With less left another question is not worth its asking."""
         self._work = 0
-        self._asked = 0
+        self._solves = 0
         self._has_found = False
         self._has_refuted = False
         self._stop: StopReason | None = None
@@ -133,9 +133,9 @@ class Descent:
         budget = replace(
             self._budget,
             work=min((w for w in (left, work) if w is not None), default=None),
-            seed=self._budget.seed + self._asked,
+            seed=self._budget.seed + self._solves,
         )
-        self._asked += 1
+        self._solves += 1
         reply = solve(model.cp, budget, self._control, keep)
         self._work += reply.work
         if seen:

@@ -61,7 +61,7 @@ class Search(Solver):
                 fit=task.goal is Goal.FIT,
                 seed=task.seed % (1 << 64),
                 threads=max(1, task.limits.workers),
-                crew=task.crew,
+                active_threads=task.active_threads,
                 work=task.limits.work,
                 max_pairs=chosen.sizes.search_pairs,
                 report=report,

@@ -26,7 +26,7 @@ FOREVER = Options(solver="cbc", time_limit=600, work_limit=10**12, workers=1)
 """A plan is known before the solver begins, whenever it is stopped."""
 
 
-def asked(options: Options) -> dict[str, Any]:
+def header_of(options: Options) -> dict[str, Any]:
     return {"task": "solve", "kind": "plan", "format": None, "options": as_document(options), "notes": []}
 
 
@@ -47,11 +47,11 @@ def test_a_task_there_is_stopped_killed_and_followed_by_another(monkeypatch: pyt
     with forking_workers(), ThreadPoolExecutor(1) as threads:
 
         def begun(ticket: str) -> Future[Any]:
-            running = threads.submit(do_there, ticket, asked(FOREVER), [SLOW], 600.0, settings)
+            running = threads.submit(do_there, ticket, header_of(FOREVER), [SLOW], 600.0, settings)
             until(lambda: ticket in cluster_worker._running)
             return running
 
-        reply, _ = do_there("easy", asked(Options(workers=1)), [EASY], 60.0, settings)
+        reply, _ = do_there("easy", header_of(Options(workers=1)), [EASY], 60.0, settings)
         assert (reply.header["kind"], reply.header["status"]) == ("done", "optimal")
         try:
             slots += idle[settings]
@@ -61,14 +61,14 @@ def test_a_task_there_is_stopped_killed_and_followed_by_another(monkeypatch: pyt
             assert reply.header["kind"] in ("done", "died")  # the latter where the machine is too busy to end in time
             if reply.header["kind"] == "done":
                 assert (reply.header["stop"], bool(read_plan(reply.payload).placements)) == ("cancelled", True)
-            reply, best = do_there("later", asked(FOREVER), [SLOW], 600.0, settings)
+            reply, best = do_there("later", header_of(FOREVER), [SLOW], 600.0, settings)
             assert (reply.header["why"], best) == ("it was called off before it had begun", None)
 
             running = begun("killed")
             os.kill(until(lambda: slots[0].pid), signal.SIGKILL)
             reply, _ = running.result(SECONDS)
             assert reply.header["kind"] == "died"
-            reply, _ = do_there("again", asked(Options(workers=1)), [EASY], 60.0, settings)
+            reply, _ = do_there("again", header_of(Options(workers=1)), [EASY], 60.0, settings)
             assert reply.header["kind"] == "done"
             assert [len(each) for each in idle.values()] == [1]
         finally:

@@ -56,7 +56,7 @@ def client(service: Served, name: str = "") -> httpx.Client:
     return httpx.Client(base_url=service.address, headers=headers, timeout=4 * SECONDS, trust_env=False, verify=PLAIN)
 
 
-def asked(method: str, path: str, body: bytes | None = None, name: str = "") -> Callable[[Served], list[int]]:
+def request_of(method: str, path: str, body: bytes | None = None, name: str = "") -> Callable[[Served], list[int]]:
     """One request, in the usual way."""
 
     def send(service: Served) -> list[int]:
@@ -70,12 +70,12 @@ def posted(path: str, document: object, name: str = "") -> Callable[[Served], li
     """A document that is written out when it is sent."""
 
     def send(service: Served) -> list[int]:
-        return asked("POST", path, json.dumps(document).encode(), name)(service)
+        return request_of("POST", path, json.dumps(document).encode(), name)(service)
 
     return send
 
 
-def raw(text: str) -> Callable[[Served], list[int]]:
+def literal_request(text: str) -> Callable[[Served], list[int]]:
     """One request as it stands there."""
     return lambda service: sent(service, iter((text.encode("latin-1"),)))
 
@@ -151,7 +151,7 @@ def lines_scene(count: int, descriptors: int) -> Scene:
             for _ in range(count):
                 lines.enter_context(connected(service))
             time.sleep(1)
-            return asked("GET", "/healthz")(service)
+            return request_of("GET", "/healthz")(service)
 
     name = f"{count} silent lines, {descriptors} descriptors"
     return Scene("lines", (Attack(name, silent, (200,)),), limit=f"RLIMIT_NOFILE={descriptors}")
@@ -162,7 +162,7 @@ def budget_scene() -> Scene:
         "24 bodies of 10 MB where there is little memory", many(24, whole("/v1/plans", b" " * 10_000_000)), (400, 503)
     )
     after = Attack(
-        "a small problem afterwards", patient(asked("POST", "/v1/plans", json.dumps(THREE).encode())), (200,)
+        "a small problem afterwards", patient(request_of("POST", "/v1/plans", json.dumps(THREE).encode())), (200,)
     )
     return Scene("a service with 160 MiB of its own", (flood, after), {"service_memory": str(160 * MIB)})
 
@@ -301,14 +301,14 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
         "two tokens",
         (
             *(
-                Attack(f"b's small plan beside a's {jobs} long {door}", asked("POST", f"/v1/plans?seed={n}", small, "b"), (200,), long_jobs(door))
+                Attack(f"b's small plan beside a's {jobs} long {door}", request_of("POST", f"/v1/plans?seed={n}", small, "b"), (200,), long_jobs(door))
                 for n, door in enumerate(LONG)
             ),
             Attack("a leaves long requests on all doors", left, (200,)),
             Attack("jobs of others, and ids that are none", of_others, (404,)),
-            Attack("b's small body beside a's six large ones", asked("POST", "/v1/validate", small, "b"), (200,), large_bodies),
+            Attack("b's small body beside a's six large ones", request_of("POST", "/v1/validate", small, "b"), (200,), large_bodies),
             Attack("b's event stream after a's hundred", streams, (200,)),
-            Attack("figures of all", asked("GET", "/metrics", None, "a"), (403,)),
+            Attack("figures of all", request_of("GET", "/metrics", None, "a"), (403,)),
         ),
         {**BOTH, "tokens": SETTING},
     )  # fmt: skip
@@ -317,10 +317,10 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
 def small_print_scene() -> Scene:
     host = "Host: localhost\r\nConnection: close\r\n"
     attacks = {
-        "HEAD": (asked("HEAD", "/healthz"), (200,)),
-        "a target that names its host": (raw(f"GET http{'://'}localhost/healthz HTTP/1.1\r\n{host}\r\n"), (200,)),
-        "a length and chunks": (raw(f"POST /v1/plans HTTP/1.1\r\n{host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), (400,)),
-        "a host [::1].evil": (raw("GET /v1/jobs HTTP/1.1\r\nHost: [::1].evil\r\nConnection: close\r\n\r\n"), (403,)),
+        "HEAD": (request_of("HEAD", "/healthz"), (200,)),
+        "a target that names its host": (literal_request(f"GET http{'://'}localhost/healthz HTTP/1.1\r\n{host}\r\n"), (200,)),
+        "a length and chunks": (literal_request(f"POST /v1/plans HTTP/1.1\r\n{host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), (400,)),
+        "a host [::1].evil": (literal_request("GET /v1/jobs HTTP/1.1\r\nHost: [::1].evil\r\nConnection: close\r\n\r\n"), (403,)),
         "a compressed body": (compressed("Content-Encoding: gzip"), (415,)),
         "a compressed body that does not say so": (compressed(), (400,)),
         "what is described, 2 000 times on 100 lines": (described, ()),

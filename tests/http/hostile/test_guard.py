@@ -13,7 +13,7 @@ from api.routes.http.guard import Guard
 from api.settings import Settings
 
 
-def asked(settings: Settings, address: str, host: str | None = None, **headers: str) -> tuple[int, str]:
+def answer_to(settings: Settings, address: str, host: str | None = None, **headers: str) -> tuple[int, str]:
     """The status and, of a refusal, the code, for a request that comes in on the address."""
 
     async def ask() -> httpx.Response:
@@ -31,13 +31,13 @@ OPEN = Settings(anonymous=True)
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "10.1.2.3", "[2001:db8::1]", "service.example"])
 def test_without_tokens_only_this_machine_is_served_whatever_it_listens_on(address: str) -> None:
-    assert asked(Settings(allowed_hosts=("*",)), address) == (403, "not_loopback")
-    assert asked(Settings(anonymous=True, allowed_hosts=("*",)), address) == (200, "in")
+    assert answer_to(Settings(allowed_hosts=("*",)), address) == (403, "not_loopback")
+    assert answer_to(Settings(anonymous=True, allowed_hosts=("*",)), address) == (200, "in")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "[::1]"])
 def test_loopback_is_always_served(address: str) -> None:
-    assert asked(Settings(), address, "localhost") == (200, "in")
+    assert answer_to(Settings(), address, "localhost") == (200, "in")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_loopback_is_always_served(address: str) -> None:
 )
 def test_requests_must_be_addressed_to_a_known_host(host: str, status: int) -> None:
     settings = Settings(anonymous=True, allowed_hosts=("planner.example",))
-    assert asked(settings, "127.0.0.1", host)[0] == status
+    assert answer_to(settings, "127.0.0.1", host)[0] == status
 
 
 @pytest.mark.parametrize(
@@ -79,15 +79,15 @@ def test_requests_must_be_addressed_to_a_known_host(host: str, status: int) -> N
 )
 def test_pages_write_from_their_own_origin_or_an_allowed_one(origin: str, status: int) -> None:
     settings = Settings(anonymous=True, allowed_origins=("https" + "://pages.example",))
-    assert asked(settings, "127.0.0.1", "localhost", Origin=origin)[0] == status
+    assert answer_to(settings, "127.0.0.1", "localhost", Origin=origin)[0] == status
 
 
 def test_with_tokens_and_anonymous_both_a_wrong_token_is_still_wrong() -> None:
     settings = Settings(anonymous=True, tokens={"ann": "0" * 64})
-    assert asked(settings, "127.0.0.1", "localhost") == (200, "in")
-    assert asked(settings, "127.0.0.1", "localhost", Authorization="Bearer x") == (401, "unauthorised")
+    assert answer_to(settings, "127.0.0.1", "localhost") == (200, "in")
+    assert answer_to(settings, "127.0.0.1", "localhost", Authorization="Bearer x") == (401, "unauthorised")
 
 
 def test_a_body_has_a_length_or_chunks_but_not_both() -> None:
     both = {"Content-Length": "3", "Transfer-Encoding": "chunked"}
-    assert asked(OPEN, "127.0.0.1", "localhost", **both) == (400, "invalid_header")
+    assert answer_to(OPEN, "127.0.0.1", "localhost", **both) == (400, "invalid_header")

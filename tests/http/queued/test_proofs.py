@@ -30,13 +30,13 @@ SEARCHED: dict[str, Any] = {
 """More than one step refutes what is below its bound."""
 
 
-def asked(service: Served, problem: object, query: str = "", **headers: str) -> Any:
+def post_proof(service: Served, problem: object, query: str = "", **headers: str) -> Any:
     return service.client.post(f"/v1/proof{query}", content=json.dumps(problem), headers={**JSON, **headers})
 
 
 @pytest.mark.parametrize("document", [THREE, SEARCHED, {**THREE, "pools": [{"name": "arena", "size": 80}]}])
 def test_the_answer_holds_a_plan_and_a_proof_that_can_be_checked(service: Served, document: dict[str, Any]) -> None:
-    answer = asked(service, document)
+    answer = post_proof(service, document)
     found = answer.json()
     assert (answer.status_code, found["format"], found["why_not"]) == (200, "memplan-proved/1", None)
     problem, _ = read_problem(json.dumps(document).encode())
@@ -47,12 +47,12 @@ def test_the_answer_holds_a_plan_and_a_proof_that_can_be_checked(service: Served
     with pytest.raises(BadProof):
         check_proof(problem, "".join(f"{line}\n" for line in rest).encode())
     assert last
-    again = asked(service, document)
+    again = post_proof(service, document)
     assert (again.headers["x-cache"], again.content) == ("hit", answer.content)
 
 
 def test_a_job_keeps_its_proof(service: Served) -> None:
-    job = asked(service, SEARCHED, "?seed=3", Prefer="respond-async").json()
+    job = post_proof(service, SEARCHED, "?seed=3", Prefer="respond-async").json()
     assert job["kind"] == "proof"
     done = until(service, job, "succeeded", "failed")
     whole = service.client.get(done["links"]["plan"]).json()
@@ -70,10 +70,10 @@ def test_a_job_keeps_its_proof(service: Served) -> None:
 
 def test_of_several_memories_peaks_are_proven_and_costs_of_reuse_are_refused(service: Served) -> None:
     problem = {**SEARCHED, "pools": [{"name": "a", "size": 40}, {"name": "b"}]}
-    found = asked(service, problem).json()
+    found = post_proof(service, problem).json()
     read, _ = read_problem(json.dumps(problem).encode())
     assert check_proof(read, found["proof"].encode()).height == found["height"]
-    refused = refusal(asked(service, {**problem, "objective": {"terms": ["reuse_cost"]}}))
+    refused = refusal(post_proof(service, {**problem, "objective": {"terms": ["reuse_cost"]}}))
     assert (refused["status"], refused["code"]) == (422, "unsupported")
 
 

@@ -34,13 +34,13 @@ SHAPED: dict[str, Any] = {
 LOOP = (EXAMPLES / "loop.json").read_bytes()
 
 
-def asked(service: Served, path: str, problem: object, **headers: str) -> httpx.Response:
+def post_study(service: Served, path: str, problem: object, **headers: str) -> httpx.Response:
     content = problem if isinstance(problem, bytes) else json.dumps(problem).encode()
     return service.client.post(f"/v1/{path}", content=content, headers={**JSON, **headers})
 
 
 def test_a_sweep_is_the_library_s(service: Served) -> None:
-    response = asked(service, "sweep?capacity=80..96&step=4", THREE)
+    response = post_study(service, "sweep?capacity=80..96&step=4", THREE)
     assert response.status_code == 200, response.text
     found, problem = response.json(), read_problem(json.dumps(THREE).encode())[0]
     expected = sweep(problem, {"arena": (80, 84, 88, 92, 96)}, processes=1)
@@ -52,7 +52,7 @@ def test_a_sweep_is_the_library_s(service: Served) -> None:
         if point["plan"] is not None:
             sized = planner.with_capacity(problem, point["capacity"])
             assert planner.verify(sized, read_plan(json.dumps(point["plan"]).encode())) == ()
-    again = asked(service, "sweep?capacity=arena%3D80..96&step=4", {**THREE, "name": "other"})
+    again = post_study(service, "sweep?capacity=arena%3D80..96&step=4", {**THREE, "name": "other"})
     assert again.status_code == 200
 
 
@@ -82,18 +82,18 @@ def test_a_sweep_of_variants_says_what_each_size_costs(service: Served) -> None:
         "buffers": [],
         "variants": {"costs": [{"name": "cycles"}], "groups": groups},
     }
-    response = asked(service, "sweep?capacity=16,32,80,128", problem)
+    response = post_study(service, "sweep?capacity=16,32,80,128", problem)
     assert response.status_code == 200, response.text
     found = response.json()
     assert found["terms"] == ["cost", "sum_of_peaks"]
     assert [point["value"] for point in found["points"]] == [None, [39, 32], [33, 80], [30, 128]]
     assert (found["smallest"]["capacity"], found["smallest"]["bound"]) == (32, 32)
-    assert asked(service, "sweep?capacity=16,32&prefer=size", problem).status_code == 422
+    assert post_study(service, "sweep?capacity=16,32&prefer=size", problem).status_code == 422
 
 
 def test_sizes_of_a_job_are_told_of_and_can_be_had_and_seen(service: Served) -> None:
     body = {**THREE, "solve": {"capacity": ["arena=80,84,100"]}}
-    job = asked(service, "sweep", body, Prefer="respond-async").json()
+    job = post_study(service, "sweep", body, Prefer="respond-async").json()
     heard = [(data["part"], data["status"]) for _, kind, data in events(service, job) if kind == "point"]
     assert sorted(heard) == [("100", "optimal"), ("80", "infeasible"), ("84", "optimal")]
     assert 'memplan_asked_total{kind="sweep"}' in service.client.get("/metrics").text
@@ -121,7 +121,7 @@ def test_sizes_of_a_job_are_told_of_and_can_be_had_and_seen(service: Served) -> 
 
 def test_a_sweep_can_be_stopped(service: Served) -> None:
     query = f"sweep{SLOW_QUERY}&capacity=1KiB..2MiB&step=65536"
-    job = asked(service, query, SLOW, Prefer="respond-async").json()
+    job = post_study(service, query, SLOW, Prefer="respond-async").json()
     until(service, job, "running")
     service.client.delete(job["links"]["self"])
     until(service, job, "cancelled")
@@ -129,35 +129,35 @@ def test_a_sweep_can_be_stopped(service: Served) -> None:
 
 @pytest.mark.parametrize("query", ["", "?mode=maximum", "?mode=buckets&at=n%3D16&at=n%3D64"])
 def test_a_plan_for_all_shapes_is_right(service: Served, query: str) -> None:
-    response = asked(service, f"shapes{query}", SHAPED)
+    response = post_study(service, f"shapes{query}", SHAPED)
     assert response.status_code == 200, response.text
     problem, _ = read_shaped(json.dumps(SHAPED).encode())
     assert verify_shapes(problem, read_shapes_plan(response.content)) == ()
     both = {"problem": SHAPED, "plan": response.json()}
-    assert asked(service, "verify", both).json()["valid"]
-    assert asked(service, "verify", {**both, "problem": {**SHAPED, "symbols": {"n": [1, 65]}}}).json()["findings"]
-    again = asked(service, f"shapes{query}", SHAPED)
+    assert post_study(service, "verify", both).json()["valid"]
+    assert post_study(service, "verify", {**both, "problem": {**SHAPED, "symbols": {"n": [1, 65]}}}).json()["findings"]
+    again = post_study(service, f"shapes{query}", SHAPED)
     assert (again.headers["x-cache"], again.content) == ("hit", response.content)
 
 
 def test_c_functions_come_with_the_offsets_where_they_are_asked_for(service: Served) -> None:
-    response = asked(service, "shapes?c=tokens", SHAPED)
+    response = post_study(service, "shapes?c=tokens", SHAPED)
     found = read_shapes_plan(response.content)
     expected = c_source(found, ["scores", "rows", "mask"], "tokens").decode()
     assert response.json()["c"] == expected
     assert "int tokens_offsets(" in expected
-    assert "c" not in asked(service, "shapes", SHAPED).json()
+    assert "c" not in post_study(service, "shapes", SHAPED).json()
 
 
 def test_problems_that_differ_in_their_expressions_alone_are_kept_apart(service: Served) -> None:
     other = {**SHAPED, "buffers": [{**SHAPED["buffers"][0], "size": "256*n"}, *SHAPED["buffers"][1:]]}
-    first, second = (asked(service, "shapes?seed=3", problem).json() for problem in (SHAPED, other))
+    first, second = (post_study(service, "shapes?seed=3", problem).json() for problem in (SHAPED, other))
     assert first["problem_digest"] == second["problem_digest"]
     assert first["buffers"] != second["buffers"]
 
 
 def test_shapes_are_a_job_with_other_sizes_of_memory_too(service: Served) -> None:
-    job = asked(service, "shapes?at=n%3D8&at=n%3D64&capacity=50000", SHAPED, Prefer="respond-async").json()
+    job = post_study(service, "shapes?at=n%3D8&at=n%3D64&capacity=50000", SHAPED, Prefer="respond-async").json()
     now = until(service, job, "succeeded")
     assert (now["kind"], now["status"]) == ("shapes", "feasible")
     here = job["links"]["self"]
@@ -171,16 +171,16 @@ def test_shapes_are_a_job_with_other_sizes_of_memory_too(service: Served) -> Non
 
 
 def test_nested_arenas_are_the_library_s(service: Served) -> None:
-    response = asked(service, "plans?arenas=nested", LOOP)
+    response = post_study(service, "plans?arenas=nested", LOOP)
     assert response.status_code == 200, response.text
     file = read_program(LOOP)
     expected = nested_plan(file.program, file.pools, file.options, planner.plan)
     found = response.json()
     assert (found["format"], found["peak"]) == ("memplan-nested/1", expected.peak)
     assert [arena["function"] for arena in found["arenas"]] == [arena.function for arena in expected.arenas]
-    alone = asked(service, "plans", LOOP).json()
+    alone = post_study(service, "plans", LOOP).json()
     assert (alone["format"], alone["peak"] <= found["peak"]) == ("memplan-plan/1", True)
-    job = asked(service, "jobs?arenas=nested&seed=2", LOOP).json()
+    job = post_study(service, "jobs?arenas=nested&seed=2", LOOP).json()
     now, here = until(service, job, "succeeded"), job["links"]["self"]
     assert (now["kind"], now["best"]) == ("nested", expected.peak)
     for arena in expected.arenas:
@@ -222,19 +222,19 @@ def test_nested_arenas_are_the_library_s(service: Served) -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused(service: Served, path: str, problem: object, code: str, pointer: str) -> None:
-    found = refusal(asked(service, path, problem))
+    found = refusal(post_study(service, path, problem))
     assert (found["status"], found["code"], found["errors"][0]["pointer"]) == (422, code, pointer)
 
 
 def test_more_plans_than_there_is_room_for_are_refused(service: Served) -> None:
     buffers = [{"id": i, "size": 8, "live": [[i, i + 1]]} for i in range(1200)]
-    found = refusal(asked(service, "sweep?capacity=1..1024&step=1", {**THREE, "buffers": buffers}))
+    found = refusal(post_study(service, "sweep?capacity=1..1024&step=1", {**THREE, "buffers": buffers}))
     assert (found["status"], found["code"]) == (413, "too_large")
 
 
 def test_lists_of_jobs_do_not_grow_with_what_was_asked(service: Served) -> None:
     body = {**SHAPED, "solve": {"at": [f"n={n % 64 + 1}" for n in range(4000)], "mode": "maximum", "time_limit": 0.1}}
-    job = asked(service, "shapes", body, Prefer="respond-async").json()
+    job = post_study(service, "shapes", body, Prefer="respond-async").json()
     assert len(job["options"]["at"]) == 4000
     listed = service.client.get("/v1/jobs?limit=1").json()["jobs"][0]
     assert (listed["id"], listed["options"]["at"]) == (job["id"], None)

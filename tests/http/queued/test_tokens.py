@@ -31,7 +31,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
 
 
-def asked(served: Served, name: str | None, method: str, path: str, **rest: object) -> httpx.Response:
+def send_as(served: Served, name: str | None, method: str, path: str, **rest: object) -> httpx.Response:
     headers = {"Authorization": f"Bearer {TOKENS[name]}"} if name else {}
     return served.client.request(method, path, headers={**JSON, **headers}, **rest)  # type: ignore[arg-type]
 
@@ -50,9 +50,9 @@ def test_without_a_token_there_is_nothing(guarded: Served, path: str) -> None:
 
 
 def test_figures_of_everybody_s_jobs_are_for_those_who_are_named(guarded: Served) -> None:
-    refused = asked(guarded, "ann", "GET", "/metrics")
+    refused = send_as(guarded, "ann", "GET", "/metrics")
     assert (refusal(refused)["code"], refused.status_code) == ("forbidden", 403)
-    assert "memplan_jobs" in asked(guarded, "bob", "GET", "/metrics").text
+    assert "memplan_jobs" in send_as(guarded, "bob", "GET", "/metrics").text
 
 
 def test_probes_need_none(guarded: Served) -> None:
@@ -61,16 +61,16 @@ def test_probes_need_none(guarded: Served) -> None:
 
 
 def test_what_is_anothers_is_not_found(guarded: Served) -> None:
-    job = asked(guarded, "ann", "POST", "/v1/jobs", json=THREE).json()
+    job = send_as(guarded, "ann", "POST", "/v1/jobs", json=THREE).json()
     here = job["links"]["self"]
-    assert asked(guarded, "ann", "GET", here).status_code == 200
+    assert send_as(guarded, "ann", "GET", here).status_code == 200
     for method, path in (("GET", here), ("GET", f"{here}/plan"), ("GET", f"{here}/events"), ("DELETE", here)):
-        assert refusal(asked(guarded, "bob", method, path))["code"] == "not_found"
-    assert asked(guarded, "bob", "GET", "/v1/jobs").json()["jobs"] == []
+        assert refusal(send_as(guarded, "bob", method, path))["code"] == "not_found"
+    assert send_as(guarded, "bob", "GET", "/v1/jobs").json()["jobs"] == []
 
 
 def test_plans_and_keys_are_each_owners_own(guarded: Served) -> None:
-    answers = [asked(guarded, name, "POST", "/v1/plans?seed=5", json=THREE) for name in ("ann", "ann", "bob")]
+    answers = [send_as(guarded, name, "POST", "/v1/plans?seed=5", json=THREE) for name in ("ann", "ann", "bob")]
     assert [answer.headers["x-cache"] for answer in answers] == ["miss", "hit", "miss"]
     rest = {"Idempotency-Key": "k"}
     jobs = []
@@ -83,17 +83,17 @@ def test_plans_and_keys_are_each_owners_own(guarded: Served) -> None:
 def test_one_owner_cannot_fill_the_queue_for_the_others(tmp_path: Path) -> None:
     with serving(tmp_path, tokens=PAIRS, max_jobs_per_token="1") as strict:
         slow = f"/v1/jobs{SLOW_QUERY}"
-        running = asked(strict, "ann", "POST", slow, content=SLOW)
+        running = send_as(strict, "ann", "POST", slow, content=SLOW)
         assert running.status_code == 202
-        again = asked(strict, "ann", "POST", slow, content=SLOW)
+        again = send_as(strict, "ann", "POST", slow, content=SLOW)
         found = refusal(again)
         assert (found["status"], found["code"], again.headers["retry-after"]) == (429, "queue_full", "5")
-        assert asked(strict, "bob", "POST", slow, content=SLOW).status_code == 202
-        asked(strict, "ann", "DELETE", running.json()["links"]["self"])
+        assert send_as(strict, "bob", "POST", slow, content=SLOW).status_code == 202
+        send_as(strict, "ann", "DELETE", running.json()["links"]["self"])
 
 
 def test_no_token_is_ever_logged(guarded: Served) -> None:
-    asked(guarded, "ann", "GET", "/v1/jobs")
+    send_as(guarded, "ann", "GET", "/v1/jobs")
     assert not any(token in line for token in TOKENS.values() for line in guarded.log)
 
 

@@ -36,7 +36,7 @@ class Ask:
     max_pairs: int = 1_000_000
     until: Callable[[], bool] = lambda: False
     """Asked at every report; true stops the search."""
-    crew: Ints | None = None
+    active_threads: Ints | None = None
 
 
 def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Said:
@@ -58,6 +58,6 @@ def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Said:
         work=wish.work,
         max_pairs=wish.max_pairs,
         report=report,
-        crew=wish.crew,
+        active_threads=wish.active_threads,
     )
     return Said(str(end), None if offsets is None else offsets.tolist(), bound, nodes, work, tuple(better))

@@ -63,14 +63,16 @@ def test_so_they_do_where_attempts_are_long_and_are_cut_short() -> None:
 @pytest.mark.parametrize(("seed", "count"), [(2, 100), (0, 300)])
 def test_so_they_do_while_their_number_changes(seed: int, count: int) -> None:
     instance = strip(seed, count)
-    crew = np.ones(1, dtype=np.int64)
+    active_threads = np.ones(1, dtype=np.int64)
 
     def change() -> bool:
-        crew[0] = crew[0] % 4 + 1
+        active_threads[0] = active_threads[0] % 4 + 1
         return False
 
     wish = Ask(bound=busiest(instance), seed=seed, work=100_000)
-    assert ask(native(), instance, replace(wish, threads=4, crew=crew, until=change)) == ask(native(), instance, wish)
+    assert ask(native(), instance, replace(wish, threads=4, active_threads=active_threads, until=change)) == ask(
+        native(), instance, wish
+    )
 
 
 def test_a_stop_reaches_all_of_them() -> None:
@@ -79,6 +81,6 @@ def test_a_stop_reaches_all_of_them() -> None:
     assert said.end == "stopped"
 
 
-def test_a_crew_is_one_number() -> None:
+def test_how_many_are_active_is_one_number() -> None:
     with pytest.raises(BadKernelInput):
-        ask(native(), strip(1, 60), Ask(work=1, crew=np.ones(2, dtype=np.int64)))
+        ask(native(), strip(1, 60), Ask(work=1, active_threads=np.ones(2, dtype=np.int64)))

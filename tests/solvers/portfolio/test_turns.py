@@ -52,7 +52,7 @@ OPTIMAL = found(0, 3, 0)
 @pytest.mark.parametrize("winner", [0, 1, 2])
 def test_only_those_count_whom_one_worker_would_have_asked(workers: int, winner: int) -> None:
     board, turn = turn_of(("first", 1), ("second", 5), ("third", 3))
-    play([turn], workers, board, lambda part, relay, crew: OPTIMAL if part.number == winner else NOTHING)
+    play([turn], workers, board, lambda part, relay, active_threads: OPTIMAL if part.number == winner else NOTHING)
     wanted = [(name, NOTHING) for name, _ in turn.team[:winner]]
     assert turn.answers() == [*wanted, (turn.team[winner][0], OPTIMAL)]
     assert turn.settled
@@ -62,7 +62,7 @@ def test_who_is_not_needed_any_more_is_told_to_stop() -> None:
     board, turn = turn_of(("first", 1), ("second", 2))
     at_work: list[object] = []
 
-    def work(part: Part, relay: Relay, crew: Ints) -> Answer:
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         if part.number == 0:
             until(at_work, 1)
             return OPTIMAL
@@ -82,7 +82,7 @@ def test_one_before_it_is_waited_for() -> None:
     ended: list[object] = []
     worse = found(6, 3, 0)
 
-    def work(part: Part, relay: Relay, crew: Ints) -> Answer:
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         if part.number == 0:
             until(ended, 1)
             assert relay.stopped() is None
@@ -99,17 +99,17 @@ def test_workers_that_nobody_waits_for_help_whoever_can_use_them() -> None:
     seen: list[int] = []
     stage: list[object] = []
 
-    def work(part: Part, relay: Relay, crew: Ints) -> Answer:
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         if part.name == "beam":
             until(stage, 1)
-            assert int(crew[0]) == 1
+            assert int(active_threads[0]) == 1
             return NOTHING
-        seen.append(int(crew[0]))
+        seen.append(int(active_threads[0]))
         stage.append(part)
         begun = time.monotonic()
-        while crew[0] == seen[0] and time.monotonic() - begun < PATIENCE:
+        while active_threads[0] == seen[0] and time.monotonic() - begun < PATIENCE:
             time.sleep(0.001)
-        seen.append(int(crew[0]))
+        seen.append(int(active_threads[0]))
         return NOTHING
 
     play([turn], 4, board, work)
@@ -121,7 +121,7 @@ def test_what_is_shown_is_kept_only_if_it_is_lower() -> None:
     kept: list[int] = []
     turn.put = lambda placement: kept.append(int(placement.offset.max()))
 
-    def work(part: Part, relay: Relay, crew: Ints) -> Answer:
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         for outcome in (found(0, 9, 0), found(0, 5, 0), found(0, 7, 0)):
             assert outcome.placement is not None
             relay.incumbent(outcome.placement)

@@ -56,24 +56,24 @@ def ended(process: int) -> Iterator[None]:
         os.close(watched)
 
 
-def asked(companion: Companion, question: str) -> object:
+def ask(companion: Companion, question: str) -> object:
     companion.send(question)
     return companion.receive_within(PATIENCE)
 
 
 def test_it_answers_in_a_session_of_its_own(companion: Companion) -> None:
-    found = asked(companion, "who")
+    found = ask(companion, "who")
     assert isinstance(found, tuple)
     own, parent, session = found
     assert own != parent
     assert (parent, session) == (os.getpid(), own)
-    assert asked(companion, "print") == "answer"
+    assert ask(companion, "print") == "answer"
 
 
 def test_it_holds_nothing_that_its_parent_has_open(tmp_path: Path) -> None:
     with (tmp_path / "locked").open("w"):
         first, second = Companion(HERE, fork_process), Companion(HERE, fork_process)
-        held = asked(second, "open")
+        held = ask(second, "open")
     assert isinstance(held, dict)
     beyond = [file for name, file in held.items() if int(name) > 2 and not file.startswith("/proc/")]
     assert sorted(file.partition(":")[0] for file in beyond if file != os.devnull) == ["pipe"], "its own answers alone"
@@ -83,9 +83,9 @@ def test_it_holds_nothing_that_its_parent_has_open(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("question", "code"), [("fall", 1), ("leave", 7)])
 def test_its_end_is_told(companion: Companion, question: str, code: int) -> None:
-    own = asked(companion, "who")[0]  # type: ignore[index]
+    own = ask(companion, "who")[0]  # type: ignore[index]
     with ended(own), pytest.raises(EOFError):
-        asked(companion, question)
+        ask(companion, question)
     assert companion.end() == code
 
 
@@ -93,8 +93,8 @@ def test_it_can_be_ended_where_the_end_of_children_is_ignored() -> None:
     usual = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         made = Companion(HERE, fork_process)
-        assert asked(made, "print") == "answer"
-        with ended(asked(made, "who")[0]):  # type: ignore[index]
+        assert ask(made, "print") == "answer"
+        with ended(ask(made, "who")[0]):  # type: ignore[index]
             made.kill()
         assert made.end() == 0
     finally:

@@ -20,7 +20,7 @@ def operators_of(
     name = site.node.name or site.node.outputs[0] or site.node.operator
     first = inputs[0] if inputs else None
     source = None if first is None or first.is_constant else into.use(first)
-    shared = list(_sharing(site, source, made, read, first, outputs)) if share and source is not None else []
+    shared = list(_in_place(site, source, made, read, first, outputs)) if share and source is not None else []
     if not shared:
         yield Operator(OperatorKind.COMPUTE, read, made, name=name)
         return
@@ -31,7 +31,7 @@ def operators_of(
         yield Operator(each.kind, each.inputs, each.outputs, each.dim, each.start, each.step, name=name)
 
 
-def _sharing(
+def _in_place(
     site: Site, source: str, made: tuple[str, ...], read: tuple[str, ...], first: Value | None, outputs: list[Value]
 ) -> Iterator[Operator]:
     """None where the result needs memory of its own."""

@@ -118,9 +118,11 @@ class _Run:
         turn = self.turns[s] = _Turn(axis, low, high)
         turn.rows_read = [0] * len(step.inputs)
         turn.readers = readers
-        asked = max((reader.chunk * window.stride for reader, window in readers), default=stripes.extents[stripes.axis])
+        wanted = max(
+            (reader.chunk * window.stride for reader, window in readers), default=stripes.extents[stripes.axis]
+        )
         # Where a kernel reaches far, rows need not come one by one.
-        turn.chunk = max(asked, -(-(high - low) // MOST_STRIPES))
+        turn.chunk = max(wanted, -(-(high - low) // MOST_STRIPES))
 
     def _read_along(self, tensor: int) -> tuple[int | None, list[tuple[_Turn, Window]]]:
         """The axis along which all who read the tensor come forward, and how."""
@@ -162,10 +164,10 @@ class _Run:
         for k, (windows, each) in enumerate(zip(step.windows, step.inputs, strict=True)):
             along = rolled_axis(windows.axes, turn.axis)
             maker = self._flow.maker.get(each)
-            asked = self.turns.get(maker) if maker is not None else None
+            made_by = self.turns.get(maker) if maker is not None else None
             if along is not None:
                 window = windows.axes[along]
                 turn.rows_read[k] += max(window.end(end) - window.first(turn.done), 0)
-            if asked is not None and maker is not None:
-                whole = asked.axis is None or along is None
-                self._advance(maker, asked.high if whole else window.end(end))
+            if made_by is not None and maker is not None:
+                whole = made_by.axis is None or along is None
+                self._advance(maker, made_by.high if whole else window.end(end))

@@ -36,7 +36,7 @@ const char* name_of(End end) {
 template <bool kLog>
 nb::tuple search(std::int64_t sections, const nb::tuple& columns, std::int64_t bound, std::optional<std::int64_t> incumbent, bool fit,
                  std::uint64_t seed, int threads, std::optional<std::int64_t> work, std::int64_t max_pairs, nb::callable report,
-                 std::optional<IntArray> crew) {
+                 std::optional<IntArray> active_threads) {
     const SearchInput input = input_of(sections, columns);
     DescentOptions options;
     options.bound = bound;
@@ -45,8 +45,8 @@ nb::tuple search(std::int64_t sections, const nb::tuple& columns, std::int64_t b
     options.seed = seed;
     options.threads = threads;
     options.log = kLog;
-    if (crew && crew->shape(0) != 1) throw BadInput("a crew is one number");
-    if (crew) options.crew = crew->data();
+    if (active_threads && active_threads->shape(0) != 1) throw BadInput("active_threads is one number");
+    if (active_threads) options.active_threads = active_threads->data();
     if (work) options.work = *work > options.work / kWorkPerMicrosecond ? options.work : *work * kWorkPerMicrosecond;
 
     const DescentResult result = reporting_to(report, [&](const auto& tell) {
@@ -75,11 +75,11 @@ nb::tuple search(std::int64_t sections, const nb::tuple& columns, std::int64_t b
 
 void bind_search(nb::module_& m) {
     m.def("search", &search<false>, "sections"_a, "columns"_a, "bound"_a, "incumbent"_a.none(), "fit"_a, "seed"_a, "threads"_a, "work"_a.none(),
-          "max_pairs"_a, "report"_a, "crew"_a.none() = nb::none(),
+          "max_pairs"_a, "report"_a, "active_threads"_a.none() = nb::none(),
           "Searches one pool for the least peak: (how it ended, offsets or None, bound, nodes, work in about microseconds).\n\n"
           "report(offsets or None, bound) is called every few milliseconds and at every better plan; True stops the search.");
     m.def("search_logged", &search<true>, "sections"_a, "columns"_a, "bound"_a, "incumbent"_a.none(), "fit"_a, "seed"_a, "threads"_a,
-          "work"_a.none(), "max_pairs"_a, "report"_a, "crew"_a.none() = nb::none(),
+          "work"_a.none(), "max_pairs"_a, "report"_a, "active_threads"_a.none() = nb::none(),
           "The same with one thing more: of each attempt its strategy, whether it settled its round, and its work, 512 of which are one unit.");
 }
 

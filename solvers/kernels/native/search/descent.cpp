@@ -101,10 +101,10 @@ class Descent {
     }
 
     // How many threads may work at the moment.
-    int crew() const {
+    int active_threads() const {
         const int threads = threads_;
-        if (!options_.crew) return threads;
-        const auto wanted = *const_cast<const volatile std::int64_t*>(options_.crew);
+        if (!options_.active_threads) return threads;
+        const auto wanted = *const_cast<const volatile std::int64_t*>(options_.active_threads);
         return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, threads));
     }
 
@@ -113,7 +113,7 @@ class Descent {
         const bool reports = number == 0;
         std::unique_lock lock(mutex_);
         while (!over_) {
-            const int self = number < crew() ? choose() : -1;
+            const int self = number < active_threads() ? choose() : -1;
             if (self < 0) {
                 changed_.wait_for(lock, std::chrono::milliseconds(5));
                 if (!reports) continue;
@@ -155,14 +155,14 @@ class Descent {
 
     // The strategy whose next attempt is to be made, or -1. Of a round the last one takes longest, so where threads share the work it begins.
     int choose() {
-        const bool alone = crew() == 1;
+        const bool single = active_threads() == 1;
         int best = -1;
         std::int64_t earliest = kNowhere;
         for (int s = 0; s < strategies_.width(); ++s) {
             if (strategies_[s].busy()) continue;
             const int round = next_round(s);
             if (round > round_ + rounds_ahead_ || place(round, s) > last_) continue;
-            const std::int64_t rank = place(round, s == strategies_.width() - 1 && !alone ? -1 : s);
+            const std::int64_t rank = place(round, s == strategies_.width() - 1 && !single ? -1 : s);
             if (rank < earliest) {
                 earliest = rank;
                 best = s;

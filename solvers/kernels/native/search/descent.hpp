@@ -17,7 +17,7 @@ struct DescentOptions {
     bool fit = false;                      // stop at the first placement found
     std::uint64_t seed = 0;
     int threads = 1;
-    const std::int64_t* crew = nullptr;    // how many of them work at the moment; others may write there. Null: all
+    const std::int64_t* active_threads = nullptr;  // how many of them work at the moment; others may write there. Null: all
     bool log = false;                      // of the attempts
     std::int64_t work = std::numeric_limits<std::int64_t>::max() / 4;  // in the engine's units; kWorkPerMicrosecond of them take about one
 };

@@ -26,7 +26,7 @@ def search(
     work: int | None,
     max_pairs: int,
     report: SearchReport,
-    crew: Ints | None = None,
+    active_threads: Ints | None = None,
 ) -> tuple[str, Ints | None, int, int, int]:
     """Searches one pool for the least peak: (how it ended, offsets or None, bound, nodes, work in about microseconds of the native search).
 
