@@ -14,13 +14,12 @@ from typing import ClassVar
 import numpy as np
 
 from ..fitting.orders import Fit
-from ..model.errors import StopReason
 from ..model.instance import LINEAR_TERMS, Instance, Linear, Placement
-from ..model.objective import evaluate, peaks
+from ..model.objective import peaks
 from ..model.outcome import Outcome, Value
 from ..model.solver import Control, Feature, Solver, Task
 from .layout import Spots
-from .local_search import CHECK_EVERY, WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch
+from .local_search import CHECK_EVERY, WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch, unchanged
 
 BUILD_EVERY = 60
 """So many small changes, then a large one."""
@@ -41,8 +40,7 @@ class Keep(Solver):
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement that changes lead to from the start; nothing without one, or where nothing was anywhere."""
         if task.start is None or not instance.weighs_moves:
-            value = None if task.start is None else evaluate(instance, task.start)
-            return Outcome(StopReason.WORK_LIMIT, task.start, value, task.bound, task.pool_bounds)
+            return unchanged(instance, task)
         search = _Search(instance, task, task.start, control)
         return search.run(search.finished(0))
 
@@ -120,7 +118,7 @@ class _Search(LocalSearch):
             self.layout.set_down(old)
 
     def _drawn(self) -> list[tuple[int, int, int]]:
-        return [self.rows[self.below(len(self.rows))] for _ in range(CANDIDATES)]
+        return [self.rows[self.random.below(len(self.rows))] for _ in range(CANDIDATES)]
 
     def _is_there(self, block: int, pool: int, base: int) -> bool:
         return int(self.layout.pool[block]) == pool and int(self.layout.offset[block]) == base
@@ -184,7 +182,11 @@ class _Search(LocalSearch):
     def _build(self, number: int) -> None:
         """All anew: who was below a ceiling goes back there, then the others come, the largest first."""
         known = peaks(self.instance, self.best)
-        part = (FIRST_BUILDS - number) / (FIRST_BUILDS - 1) if number <= FIRST_BUILDS else self.below(1 << 10) / 1024
+        part = (
+            (FIRST_BUILDS - number) / (FIRST_BUILDS - 1)
+            if number <= FIRST_BUILDS
+            else self.random.below(1 << 10) / 1024
+        )
         ceiling = [
             least + part * (max(once, peak) - least)
             for least, once, peak in zip(self.least, self.once, known, strict=True)
@@ -194,7 +196,7 @@ class _Search(LocalSearch):
         waiting = set(everyone)
         down: list[int] = []
         steps = count(1)
-        noise = {} if number <= FIRST_BUILDS else {row: self.below(1 << 10) for row in self.rows}
+        noise = {} if number <= FIRST_BUILDS else {row: self.random.below(1 << 10) for row in self.rows}
         for row in sorted(self.rows, key=lambda r: noise.get(r, 0) // 768):
             block, pool, base = row
             group = int(self.instance.pool_class[block])

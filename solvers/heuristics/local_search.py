@@ -24,6 +24,12 @@ WORK_OF_A_BLOCK = 0.1
 WORK_OF_EVALUATING = 200
 
 
+def unchanged(instance: Instance, task: Task) -> Outcome:
+    """Of a solver that has nothing to change: the start, if there is one."""
+    value = None if task.start is None else evaluate(instance, task.start)
+    return task.outcome(StopReason.WORK_LIMIT, task.start, value, None, 0)
+
+
 class LocalSearch(ABC):
     """One run of a solver from a start, which may be better than the task's."""
 
@@ -83,10 +89,6 @@ class LocalSearch(ABC):
         """Is it time to stop? For changes of very many blocks, which are then undone."""
         self._hurries = self._hurries or self.control.stopped() is not None
         return self._hurries
-
-    def below(self, count: int) -> int:
-        """A number that is drawn."""
-        return self.random.next() * count >> 64
 
     def accept(self) -> bool:
         """Is the layout worth going on from? The best is kept."""

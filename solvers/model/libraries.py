@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import ClassVar, NamedTuple, Protocol
 
+from .errors import Unavailable
+
 
 class Library(NamedTuple):
     """One library, as Python imports it and as pip knows it."""
@@ -42,3 +44,17 @@ class Runnable(Protocol):
     def unavailable(self) -> str | None:
         """Why this solver cannot run here, or None. Cheap: imports no solver library."""
         return missing(self.libraries)
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def unavailable(self) -> str | None: ...
+
+
+def require_available(solver: _Named) -> None:
+    """Raises Unavailable where the solver cannot run here."""
+    reason = solver.unavailable()
+    if reason is not None:
+        raise Unavailable(solver.name, reason)

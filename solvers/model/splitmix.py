@@ -22,3 +22,7 @@ class SplitMix64:
     def next(self) -> int:
         self._state = (self._state + GOLDEN) & WORD
         return mix(self._state)
+
+    def below(self, count: int) -> int:
+        """From 0 to count - 1."""
+        return self.next() * count >> 64

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..geometry.rules import violation
 from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..model.instance import Instance
+from ..model.libraries import require_available
 from ..model.needs import is_joint, needs, refusal
 from ..model.objective import evaluate
 from ..model.outcome import Outcome
@@ -26,9 +27,7 @@ class FeatureMissing(Unsupported):
 def willing(name: str, instance: Instance) -> Solver:
     """The solver, if it is there and takes what the instance has. Raises UnknownSolver, Unavailable and FeatureMissing."""
     solver = get(name)
-    reason = solver.unavailable()
-    if reason is not None:
-        raise Unavailable(name, reason)
+    require_available(solver)
     missing = needs(instance, is_joint(instance)) - solver.features
     if missing:
         raise FeatureMissing(name, refusal(missing))

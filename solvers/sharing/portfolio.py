@@ -9,6 +9,7 @@ import numpy as np
 
 from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..model.instance import Instance
+from ..model.libraries import require_available
 from .arrangement import Arrangement, Best, broken_rule, totals
 from .bounds import Ranked, ranked
 from .solver import AUTO, SharingControl, SharingOutcome, SharingSolver, SharingTask, get
@@ -40,8 +41,8 @@ def solve(
     `may_fit`: could there be room for objects that add up to so much in each pool? If not, nothing is searched for.
     """
     chosen = None if solver == AUTO else get(solver)
-    if chosen is not None and (reason := chosen.unavailable()) is not None:
-        raise Unavailable(solver, reason)
+    if chosen is not None:
+        require_available(chosen)
     proven = tuple(ranked(instance, pool, lambda: control.stopped() is not None) for pool in range(len(instance.pools)))
     bounds = tuple(bound.value for bound in proven)
     control.bound(sum(bounds))
@@ -105,9 +106,7 @@ def _after(task: SharingTask, first: SharingOutcome) -> SharingTask:
 def _execute(name: str, instance: Instance, task: SharingTask, control: SharingControl) -> SharingOutcome:
     """The solver's outcome, its arrangement checked. Raises Unavailable, Unsupported and SolverFailed."""
     solver = get(name)
-    reason = solver.unavailable()
-    if reason is not None:
-        raise Unavailable(name, reason)
+    require_available(solver)
     if solver.sandboxed:
         from .cpsat import in_a_process_of_its_own
 

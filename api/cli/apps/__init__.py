@@ -18,6 +18,10 @@ Format = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="The input's format: {formats}; by default recognised."),
 ]
+Theme = Annotated[
+    Literal["system", "light", "dark"],
+    typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),
+]
 Baseline = Annotated[
     str | None,
     typer.Option("--baseline", metavar="OLD", help="The older plan, if the plan was made with --stability."),

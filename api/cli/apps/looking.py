@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options, said
-from . import Baseline, Format, Json, LookLimit, Plan, Problem, ProblemOrModel, ReportTables
+from . import Baseline, Format, Json, LookLimit, Plan, Problem, ProblemOrModel, ReportTables, Theme
 
 
 def verify(
@@ -89,10 +89,7 @@ def draw(
     compare: Annotated[
         str | None, typer.Option(metavar="PLAN", help="Another plan of the problem, to draw beside the first.")
     ] = None,
-    theme: Annotated[
-        Literal["system", "light", "dark"],
-        typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),
-    ] = "system",
+    theme: Theme = "system",
     width: Annotated[int, typer.Option(min=640, max=4800, help="Of the picture, in pixels.")] = 1200,
     baseline: Baseline = None,
     time_limit: LookLimit = None,
@@ -129,10 +126,7 @@ def inspect(
             help="Draw the bytes in use over time: an .svg, .png or .pdf file; - writes SVG to the standard output.",
         ),
     ] = None,
-    theme: Annotated[
-        Literal["system", "light", "dark"],
-        typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),
-    ] = "system",
+    theme: Theme = "system",
     tables: Annotated[bool, typer.Option("--tables", help="Show the tables, in a pipe too.")] = False,
     as_json: Json = False,
     input_format: Format = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options
-from . import File, Format, Json, Quiet, ReportTables
+from . import File, Format, Json, Quiet, ReportTables, Theme
 
 
 def plan(
@@ -184,9 +184,7 @@ def sweep(
     plot: Annotated[
         str | None, typer.Option(metavar="PLOT", help="Draw the curves: an .svg, .png or .pdf file.")
     ] = None,
-    theme: Annotated[
-        Literal["system", "light", "dark"], typer.Option(help="Light, dark, or as the reader's system is.")
-    ] = "system",
+    theme: Theme = "system",
     plans: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Write each configuration's plan to a file of its own there.")
     ] = None,
@@ -247,9 +245,7 @@ def shapes(
     plot: Annotated[
         str | None, typer.Option(metavar="PLOT", help="Draw what each shape takes: an .svg, .png or .pdf file.")
     ] = None,
-    theme: Annotated[
-        Literal["system", "light", "dark"], typer.Option(help="Light, dark, or as the reader's system is.")
-    ] = "system",
+    theme: Theme = "system",
     as_json: Json = False,
     quiet: Quiet = False,
     input_format: Format = None,

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from solvers.model.errors import StopReason
 
 from ...model.errors import echo
-from ...model.plan import PlanStatus, gap_to
+from ...model.plan import gap_to
 from ...model.problem import Problem
 from ...model.storage import Kind, Sharing, SharingProof, StorageObject
-from ...verifying.arguments.claims import misplaced_shortage, same_gap
+from ...verifying.arguments.claims import ended_otherwise, misplaced_shortage, same_gap
 from .bounds import check_bounds
 from .findings import SharingFinding, SharingFindingKind
 from .users import Users, plain_totals
@@ -58,17 +58,12 @@ def _status(problem: Problem, sharing: Sharing, has_plan: bool) -> Iterator[Shar
     def wrong(message: str) -> SharingFinding:
         return SharingFinding(SharingFindingKind.WRONG_STATUS, message)
 
-    status, stop = sharing.status, sharing.stop
+    status = sharing.status
     if has_plan and problem.buffers and not sharing.assignments:
         yield wrong(f"the status is {status}, but there are no assignments")
     if not has_plan and (sharing.assignments or sharing.objects):
         yield wrong(f"the status is {status}, but there are objects or assignments")
-    if status in (PlanStatus.INFEASIBLE, PlanStatus.OPTIMAL) and stop is not StopReason.PROVED:
-        yield wrong(f"the status is {status}, but the run stopped with {stop}, not with a proof")
-    if status in (PlanStatus.FEASIBLE, PlanStatus.UNKNOWN) and stop is StopReason.PROVED:
-        yield wrong(f"the run stopped with a proof, but the status is {status}")
-    if sharing.reproducible and not stop.is_repeatable:
-        yield wrong(f"the run stopped with {stop}, but calls itself reproducible")
+    yield from map(wrong, ended_otherwise(sharing, (StopReason.PROVED,)))
 
 
 def _totals(problem: Problem, sharing: Sharing, has_plan: bool) -> Iterator[SharingFinding]:

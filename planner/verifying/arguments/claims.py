@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isclose
 
@@ -17,6 +17,7 @@ from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
 from ...model.problem import Problem
+from ...model.storage import Sharing
 from ..findings import FindingKind, VerifyFinding
 from ..objective import term_value
 from .shortage import shortage
@@ -115,16 +116,21 @@ def _status(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFind
         yield wrong(f"the status is {plan.status}, but there are no placements")
     if not has_plan and plan.placements:
         yield wrong(f"the status is {plan.status}, but there are placements")
-    if plan.status is PlanStatus.INFEASIBLE and plan.stop is not StopReason.PROVED:
-        yield wrong(f"the status is infeasible, but the run stopped with {plan.stop}, not with a proof")
-    if plan.status is PlanStatus.OPTIMAL and plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET):
-        yield wrong(f"the status is optimal, but the run stopped with {plan.stop}, not with a proof")
-    if plan.status in (PlanStatus.FEASIBLE, PlanStatus.UNKNOWN) and plan.stop is StopReason.PROVED:
-        yield wrong(f"the run stopped with a proof, but the status is {plan.status}")
-    if plan.reproducible and not plan.stop.is_repeatable:
-        yield wrong(f"the run stopped with {plan.stop}, but calls itself reproducible")
+    yield from map(wrong, ended_otherwise(plan, (StopReason.PROVED, StopReason.GOAL_MET)))
     if plan.status is PlanStatus.INFEASIBLE and not problem.buffers:
         yield wrong("a problem without buffers cannot be infeasible")
+
+
+def ended_otherwise(answer: Plan | Sharing, stops_of_optimal: Container[StopReason]) -> Iterator[str]:
+    """Where what an answer says of itself and why its run ended contradict each other."""
+    status, stop = answer.status, answer.stop
+    is_unproven = status is PlanStatus.INFEASIBLE and stop is not StopReason.PROVED
+    if is_unproven or (status is PlanStatus.OPTIMAL and stop not in stops_of_optimal):
+        yield f"the status is {status}, but the run stopped with {stop}, not with a proof"
+    if status in (PlanStatus.FEASIBLE, PlanStatus.UNKNOWN) and stop is StopReason.PROVED:
+        yield f"the run stopped with a proof, but the status is {status}"
+    if answer.reproducible and not stop.is_repeatable:
+        yield f"the run stopped with {stop}, but calls itself reproducible"
 
 
 def _pools(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 from ...bounds.priced_room import can_price, class_costs, priced_value, proof_of
 from ...bounds.weighted_sections import LiveHeights, Weights, homes_of_classes, peak_sections, sharing_shortage
-from ...model.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from ...model.errors import SolverFailed, StopReason, Unsupported
 from ...model.instance import Instance
-from ...model.libraries import PULP, Library, missing
+from ...model.libraries import PULP, Library, missing, require_available
 from ...model.linear_terms import peak_price
 from ...model.outcome import Certificate, Outcome, Proof
 from ...model.solver import Control, Feature, Solver, Task
@@ -43,9 +43,7 @@ class PoolSharing(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """A bound on a first term that adds up, or a proof that the capacities do not suffice; never a placement."""
-        reason = self.unavailable()
-        if reason is not None:
-            raise Unavailable(self.name, reason)
+        require_available(self)
         return pool_sharing_bound(instance, task, control)
 
 

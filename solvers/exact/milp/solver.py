@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from ...model.errors import Unavailable
 from ...model.instance import Instance
-from ...model.libraries import HIGHS, PULP, Library, missing
+from ...model.libraries import HIGHS, PULP, Library, missing, require_available
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Solver, Task, Warm
 from .answer import Backend
@@ -28,9 +27,7 @@ class _IntegerProgram(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """See Solver."""
-        reason = self.unavailable()
-        if reason is not None:
-            raise Unavailable(self.name, reason)
+        require_available(self)
         return Stages(type(self).backend(), instance, task, control, task.warm or self.default_warm).run()
 
 

@@ -13,14 +13,13 @@ from typing import ClassVar
 import numpy as np
 
 from ...fitting.orders import Fit
-from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from ..greedy.packing import ORDERS, packed
 from ..layout import LOOK_EVERY, Spots
-from ..local_search import WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch
+from ..local_search import WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch, unchanged
 from .from_prices import from_prices
 from .worth import Worth
 
@@ -47,8 +46,7 @@ class Assign(Solver):
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement that changes lead to from the start; nothing without one."""
         if task.start is None or not instance.has_choice:
-            value = None if task.start is None else evaluate(instance, task.start)
-            return Outcome(StopReason.WORK_LIMIT, task.start, value, task.bound, task.pool_bounds)
+            return unchanged(instance, task)
         start, work = task.start, 0
         if task.goal is Goal.MINIMISE and len(instance.rect_part):
             found, work = from_prices(instance, task, control)
@@ -93,7 +91,7 @@ class _Search(LocalSearch):
         old = self.layout.lift(chosen)
         lifted = set(chosen)
         heights = self._peaks_without(lifted)
-        skipped = chosen[0] if self.below(8) == 0 else None
+        skipped = chosen[0] if self.random.below(8) == 0 else None
         for group in self._in_some_order(chosen):
             spots = self._cheapest(group, heights, lifted, skip_best=group == skipped)
             if spots is None:
@@ -106,14 +104,14 @@ class _Search(LocalSearch):
 
     def _promising(self) -> int:
         """A class that has something to gain, or that ends at a peak."""
-        if self.worth.counts_peaks and self.below(2):
-            pool = self.below(len(self.instance.pools))
+        if self.worth.counts_peaks and self.random.below(2):
+            pool = self.random.below(len(self.instance.pools))
             ends = np.where(self.layout.pool == pool, self.layout.offset + self.instance.block_high, 0)
             top = np.flatnonzero(ends == ends.max())
-            group = int(self.instance.pool_class[top[self.below(len(top))]])
+            group = int(self.instance.pool_class[top[self.random.below(len(top))]])
             if len(self.layout.homes[group]) > 1:
                 return group
-        drawn = [self.movable[self.below(len(self.movable))] for _ in range(CANDIDATES)]
+        drawn = [self.movable[self.random.below(len(self.movable))] for _ in range(CANDIDATES)]
         return max(drawn, key=self._gain)
 
     def _gain(self, group: int) -> tuple[float, ...]:
@@ -127,10 +125,10 @@ class _Search(LocalSearch):
         block = self.layout.members[group][0]
         near = (self.birth < self.death[block]) & (self.death > self.birth[block])
         classes = np.unique(self.instance.pool_class[near])
-        count = FEWEST + self.below(MOST - FEWEST + 1)
+        count = FEWEST + self.random.below(MOST - FEWEST + 1)
         found = {group: None}
         for _ in range(min(2 * count, 2 * len(classes))):
-            other = int(classes[self.below(len(classes))])
+            other = int(classes[self.random.below(len(classes))])
             if len(self.layout.homes[other]) > 1:
                 found.setdefault(other)
             if len(found) >= count:
@@ -139,12 +137,12 @@ class _Search(LocalSearch):
 
     def _in_some_order(self, groups: list[int]) -> list[int]:
         """By what a byte of room gains, with some noise; by size; or as drawn."""
-        kind = self.below(4)
+        kind = self.random.below(4)
         if kind == 0:
             return sorted(groups, key=lambda g: -max(self.layout.high[b] for b in self.layout.members[g]))
         if kind == 1:
             return groups
-        noise = {group: 1 + self.below(1 << 10) / (1 << 10) for group in groups}
+        noise = {group: 1 + self.random.below(1 << 10) / (1 << 10) for group in groups}
         return sorted(groups, key=lambda g: tuple(-most * noise[g] for most in self.worth.spread(g)))
 
     def _peaks_without(self, lifted: set[int]) -> list[int]:
@@ -165,7 +163,7 @@ class _Search(LocalSearch):
                 break
             if not self.layout.is_open(group, pool, lifted):
                 continue
-            spots = self.layout.room(group, pool, Fit.BEST if self.below(4) == 0 else Fit.LOWEST)
+            spots = self.layout.room(group, pool, Fit.BEST if self.random.below(4) == 0 else Fit.LOWEST)
             self.work += (WORK_OF_LOOKING + 2 * self.layout.work_of_look) * len(self.layout.members[group])
             if spots is not None:
                 found.append((self.worth.added(group, pool, spots, heights), place, spots))
@@ -186,13 +184,13 @@ class _Search(LocalSearch):
         self.packings += 1
         pool = self.packings % len(self.instance.pools)
         inside = self.layout.blocks_in(pool)
-        joining = self._would_join(pool, 1 + self.below(1 + len(inside) // SHARE_OF_A_POOL))
+        joining = self._would_join(pool, 1 + self.random.below(1 + len(inside) // SHARE_OF_A_POOL))
         moved = sorted({*self.instance.pool_class[inside].tolist(), *joining})
         blocks = np.array(sorted(block for group in moved for block in self.layout.members[group]), dtype=np.int64)
         if not len(blocks):
             return
-        order = ORDERS[self.below(len(ORDERS))]
-        answer = packed(self.instance, pool, blocks, order, Fit.BEST if self.below(4) == 0 else Fit.LOWEST)
+        order = ORDERS[self.random.below(len(ORDERS))]
+        answer = packed(self.instance, pool, blocks, order, Fit.BEST if self.random.below(4) == 0 else Fit.LOWEST)
         self.work += WORK_OF_PACKING * len(blocks) + 500
         if answer is None:
             return
@@ -226,7 +224,7 @@ class _Search(LocalSearch):
         for _ in range(4 * most):
             if len(found) >= most:
                 break
-            drawn = [self.movable[self.below(len(self.movable))] for _ in range(CANDIDATES)]
+            drawn = [self.movable[self.random.below(len(self.movable))] for _ in range(CANDIDATES)]
             gaining = [group for group in drawn if self._gains_by(group, pool)]
             if gaining:
                 group = max(gaining, key=self._gain)
@@ -247,5 +245,5 @@ class _Search(LocalSearch):
         """How much worse in the first term the next layout may be."""
         limit = self.task.limits.work
         left = 1.0 - self.work / limit if limit else 1.0 / (1.0 + self.work / 1e6)
-        draw = self.below(1 << 16) / (1 << 16)
+        draw = self.random.below(1 << 16) / (1 << 16)
         return int(self.value[0] * max(left, 0.0) * draw * TOLERANCE)

@@ -16,6 +16,7 @@ from ...model.objective import evaluate
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from ...model.splitmix import SplitMix64
+from ..local_search import unchanged
 from .starts import Tables, tables
 
 PATIENCE = 100
@@ -43,8 +44,7 @@ class Reuse(Solver):
         is_wanted = instance.weighs_reuse and instance.terms[0] is Term.REUSE_COST and task.goal is Goal.MINIMISE
         known = None if not is_wanted or _is_enough(task, instance, task.start) else tables(instance)
         if known is None:
-            value = None if task.start is None else evaluate(instance, task.start)
-            return Outcome(StopReason.WORK_LIMIT, task.start, value, task.bound, task.pool_bounds)
+            return unchanged(instance, task)
         return _Search(instance, task, control, known).run()
 
 
@@ -81,7 +81,7 @@ class _Search:
     def _drawn(self) -> Ints:
         """Each block anywhere."""
         rows = map(np.flatnonzero, self.is_start)
-        return np.array([row[self._below(len(row))] for row in rows], dtype=np.int64)
+        return np.array([row[self.random.below(len(row))] for row in rows], dtype=np.int64)
 
     def _set(self, at: Ints) -> None:
         known = self.tables
@@ -129,9 +129,9 @@ class _Search:
             return
         change = np.where(is_free, change, NEVER)
         equals = np.flatnonzero(change.reshape(-1) == change.min())
-        block, start = divmod(int(equals[self._below(len(equals))]), change.shape[1])
+        block, start = divmod(int(equals[self.random.below(len(equals))]), change.shape[1])
         before = self.at[block]
-        self.freed[block, before] = number + LEAST_STAY + self._below(MORE_STAY)
+        self.freed[block, before] = number + LEAST_STAY + self.random.below(MORE_STAY)
         self.cost += self.tables.pair[block, start] - self.tables.pair[block, before]
         self.at[block] = start
         self.total += int(change[block, start])
@@ -145,6 +145,3 @@ class _Search:
             self.best, self.value, self.found_any = found, value, True
             self.control.incumbent(found)
         return StopReason.PROVED if _is_enough(self.task, self.instance, self.best) else None
-
-    def _below(self, count: int) -> int:
-        return self.random.next() * count >> 64

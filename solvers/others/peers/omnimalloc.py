@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any, ClassVar
 
-from ...model.errors import StopReason, Unavailable, Unsupported
+from ...model.errors import StopReason, Unsupported
 from ...model.instance import ADDRESS_LIMIT, Instance
-from ...model.libraries import OMNIMALLOC, Library
+from ...model.libraries import OMNIMALLOC, Library, require_available
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Input, Solver, Task
 from .best import Best, deadline_of
@@ -32,9 +32,7 @@ class Omnimalloc(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """See Solver."""
-        reason = self.unavailable()
-        if reason is not None:
-            raise Unavailable(self.name, reason)
+        require_available(self)
         boxes = boxes_of(self.name, instance)
         return _Run(boxes, _one_alignment(boxes), task, control).run()
 

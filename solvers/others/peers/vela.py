@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any, ClassVar
 
-from ...model.errors import StopReason, Unavailable
+from ...model.errors import StopReason
 from ...model.instance import Instance
-from ...model.libraries import VELA, Library, missing
+from ...model.libraries import VELA, Library, missing, require_available
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Input, Solver, Task
 from .best import Best
@@ -34,9 +34,7 @@ class Vela(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """See Solver."""
-        reason = self.unavailable()
-        if reason is not None:
-            raise Unavailable(self.name, reason)
+        require_available(self)
         return _Climb(boxes_of(self.name, instance), task, control).run()
 
 

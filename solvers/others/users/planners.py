@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from ...model.errors import SolverFailed, Unavailable, Unsupported
 from ...model.instance import Instance
+from ...model.libraries import require_available
 from ...model.needs import is_joint, needs, refusal
 from ...model.outcome import Outcome
 from ...model.registry import OF_USER, VARIABLE, allowed
@@ -52,9 +53,7 @@ class UserPlanner:
         return call(self.name, planner, instance, task, control)
 
     def _load(self) -> _AsClass | Callable[..., object]:
-        reason = self.unavailable()
-        if reason is not None:
-            raise Unavailable(self.name, reason)
+        require_available(self)
         (point,) = _offers(self.name)
         try:
             found = point.load()
