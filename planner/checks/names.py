@@ -11,7 +11,7 @@ import numpy as np
 from solvers.model.instance import Term
 
 from ..model.columns import BufferColumns
-from ..model.deadline import in_time, tick
+from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Interval, Pool, Problem, has_one_peak
 from .report import Place, Report, quoted
@@ -39,10 +39,12 @@ def check_names(problem: Problem, names: Names, report: Report) -> None:
         if len(name) > MAX_TEXT:
             _too_long(report, ("steps", i, "name"), name)
     _pools(problem, names, report)
+    look(CHECKING)
     _buffers(problem, names, report)
+    look(CHECKING)
     _terms(problem, report)
     for place, id_ in () if _are_all_known(problem, names) else _mentions(problem):
-        tick("checking")
+        tick(CHECKING)
         if id_ not in names.buffers or isinstance(id_, bool):
             report.add(Code.UNKNOWN_BUFFER, place, f"there is no buffer {quoted(id_)}{_other_type(id_, names)}")
     constraints = problem.constraints
@@ -53,7 +55,7 @@ def check_names(problem: Problem, names: Names, report: Report) -> None:
 
 def _was(problem: Problem, names: Names, report: Report) -> None:
     seen: set[BufferId] = set()
-    for i, was in enumerate(problem.was):
+    for i, was in enumerate(in_time(problem.was, CHECKING)):
         place: Place = ("objective", "was", i)
         if was.buffer in seen:
             text = f"it is said twice where buffer {quoted(was.buffer)} was"
@@ -219,7 +221,7 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
                 index.update(zip(ids, range(len(ids)), strict=True))
             return
     known = problem.facts.rows or (None,) * len(problem.buffers)
-    for i, buffer in enumerate(in_time(problem.buffers, "checking", "buffer")):
+    for i, buffer in enumerate(in_time(problem.buffers, CHECKING, "buffer")):
         id_ = buffer.id
         if known[i] is not None and id_ not in index:
             index[id_] = i

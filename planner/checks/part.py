@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 from ..facts.variants import with_alternatives
-from ..model.deadline import CHECKING, look
+from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.problem import Alternative, BufferId, Colocation, Constraints, Problem, ReusePenalty
 from .report import Place, Report, pointer
 
@@ -30,7 +30,7 @@ class Parts:
         self._room = MOST_BUFFERS
         self._touching: dict[BufferId, list[tuple[str, int]]] = {}
         for kind in _KINDS:
-            for k, item in enumerate(getattr(problem.constraints, kind)):
+            for k, item in enumerate(in_time(getattr(problem.constraints, kind), CHECKING)):
                 for id_ in members(item):
                     self._touching.setdefault(id_, []).append((kind, k))
 
@@ -59,6 +59,7 @@ class Parts:
             fixed = len(self._fixed)
         inside = self._with_colocated(named if self._room > 0 else named[: len(named) - fixed])
         self._room -= len(inside)
+        look(CHECKING)
         buffers = tuple(self._problem.buffers[i] for i in sorted(self.index[id_] for id_ in inside))
         kept: dict[str, list[int]] = {kind: [] for kind in _KINDS}
         for kind, k in sorted({at for id_ in inside for at in self._touching.get(id_, ())}):
@@ -72,6 +73,7 @@ class Parts:
         todo = list(inside) if self._room > 0 else []
         colocations = self._problem.constraints.colocations
         while todo:
+            tick(CHECKING)
             for kind, k in self._touching.get(todo.pop(), ()):
                 if kind == "colocations":
                     new = {colocations[k].buffer, colocations[k].base} - inside

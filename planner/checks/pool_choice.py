@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.columns import restricted
+from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
 from ..model.problem import Problem
 from .colocations import Groups
@@ -86,16 +87,19 @@ def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Re
     classes = Classes()
     for members in groups.members.values():
         for i in members[1:]:
+            tick(CHECKING)
             classes.join(members[0], i)
     for ids in problem.constraints.same_pool:
-        for id_ in ids[1:]:
+        for id_ in in_time(ids[1:], CHECKING):
             classes.join(names.buffers[ids[0]], names.buffers[id_])
     homes = Homes(problem, names, classes)
+    look(CHECKING)
     for i, buffer in restricted(problem.buffers):
         if buffer.fixed is not None:
             _claim(problem, homes, i, names.pools[buffer.fixed.pool], report)
-    for i in classes.involved() if homes.are_decided else ():
+    for i in in_time(classes.involved(), CHECKING) if homes.are_decided else ():
         _check_allowed(problem, homes, i, report)
+    look(CHECKING)
     if homes.are_decided or classes.are_any:  # that nobody is named twice has been seen to
         _check_different(problem, names, homes, report)
     return None if report.found > before else homes
@@ -134,6 +138,7 @@ def _check_different(problem: Problem, names: Names, homes: Homes, report: Repor
         by_class: dict[int, int] = {}
         by_pool: dict[int, int] = {}
         for j, id_ in enumerate(ids):
+            tick(CHECKING)
             i = names.buffers[id_]
             home = homes.of(i)
             twin = by_class.setdefault(homes.classes.of(i), i)

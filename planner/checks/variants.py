@@ -9,7 +9,7 @@ from typing import TypeAlias
 from solvers.model.instance import Term
 
 from ..facts.variants import positions, rules
-from ..model.deadline import CHECKING, tick
+from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TIME, NO_CONSTRAINTS, Alternative, Buffer, BufferId, Problem, Variants
 from .names import check_name, check_ranges
@@ -60,6 +60,7 @@ def _are_sound_together(problem: Problem, variants: Variants, examine: Examine) 
         if alternative.live or alternative.constraints != NO_CONSTRAINTS:
             return False
         own += alternative.buffers
+    look(CHECKING)
     return not examine(replace(problem, variants=None, buffers=(*problem.buffers, *own)))
 
 
@@ -132,7 +133,7 @@ def _check_new_name(report: Report, place: Place, name: str, what: str, seen: se
 def _check_rules(variants: Variants, report: Report) -> None:
     known = positions(variants)
     for kind, pairs in (("requires", variants.requires), ("forbids", variants.forbids)):
-        for k, pair in enumerate(pairs):
+        for k, pair in enumerate(in_time(pairs, CHECKING)):
             for side, pick in enumerate(pair):
                 if pick not in known:
                     text = f"there is no alternative {quoted(pick[1])} of a group {quoted(pick[0])}"

@@ -12,6 +12,7 @@ from dataclasses import fields, replace
 from operator import attrgetter
 from typing import Any
 
+from ..model.deadline import CHECKING, in_time
 from ..model.problem import Buffer, Interval, Problem
 
 CONSTANT = "constant"
@@ -47,7 +48,8 @@ def spell_out_constants(problem: Problem) -> Problem:
 
 def throughout(problem: Problem) -> Interval:
     """From the first time that the problem knows to the last."""
-    spans = [span for buffer in problem.buffers for span in buffer.live or () if span[1] > span[0]]
+    buffers = in_time(problem.buffers, CHECKING, "buffer")
+    spans = [span for buffer in buffers for span in buffer.live or () if span[1] > span[0]]
     return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else (0, 1)
 
 
@@ -73,7 +75,7 @@ class OpenPools:
 
 def _spelled_out(buffers: Sequence[Buffer], homes: OpenPools, always: Interval) -> tuple[Buffer, ...]:
     columns: list[Iterable[Any]] = [map(attrgetter(name), buffers) for name in _FIELDS]
-    columns[_POOLS] = map(homes.of, buffers)
+    columns[_POOLS] = map(homes.of, in_time(buffers, CHECKING, "buffer"))
     throughout_time = (always,)
     columns[_LIVE] = (throughout_time if buffer.kind == CONSTANT else buffer.live for buffer in buffers)
     return (*map(Buffer, *columns),)

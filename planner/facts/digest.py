@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
 from ..model.columns import BufferColumns, restricted
-from ..model.deadline import in_time, look
-from ..model.problem import Alternative, Buffer, Constraints, Neighbour, Problem, Variants
+from ..model.deadline import CHECKING, LOOK_EVERY, in_time, look
+from ..model.problem import Alternative, Buffer, Constraints, Neighbour, Pool, Problem, Variants
 from .constants import spell_out_constants
 from .costs import weighs_moves
 from .intervals import merged
@@ -50,17 +50,13 @@ def digest_for_sizes(problem: Problem) -> Callable[[Problem], str]:
 
 
 def _computed(problem: Problem) -> str:
-    look("checking")
+    look(CHECKING)
     problem = spell_out_constants(problem)
     return _hashed(problem, _behind_pools(problem))
 
 
 def _hashed(problem: Problem, tail: Iterable[str]) -> str:
-    pools = [
-        [p.name, p.size, p.alignment, p.base, merged(p.reserved) if p.reserved else (), p.cost, p.rank]
-        for p in problem.pools
-    ]
-    found = hashlib.sha256(f"{_written([_VERSION, pools])[:-1]},".encode("ascii"))
+    found = hashlib.sha256(f"[{_written(_VERSION)},{_list(problem.pools, _pool)},".encode("ascii"))
     for text in tail:
         found.update(text.encode("ascii"))
     return found.hexdigest()
@@ -71,23 +67,40 @@ def _behind_pools(problem: Problem) -> list[str]:
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
     lists = _Lists(problem, every_pool)
-    rest: list[Any] = [
-        *_constraints(problem.constraints),
-        [str(term) for term in problem.terms],
-        *_of_memories(problem),
-        *([] if problem.variants is None else [_variants(problem.variants, lists)]),
-    ]
+    rest = ",".join(
+        [
+            *map(_list, _constraints(problem.constraints)),
+            _written([str(term) for term in problem.terms]),
+            *[_list(each) if isinstance(each, list) else _written(each) for each in _of_memories(problem)],
+            *([] if problem.variants is None else [_variants(problem.variants, lists)]),
+        ]
+    )
     neighbour = problem.facts.neighbour
     if isinstance(problem.buffers, BufferColumns) and neighbour is None:
-        return ["[", *_of_columns(problem.buffers), f"],{_written(rest)[1:]}"]
+        return ["[", *_of_columns(problem.buffers), f"],{rest}]"]
     if neighbour is None:
-        buffers = [_buffer(buffer, lists) for buffer in in_time(problem.buffers, "checking", "buffer")]
-        return [_written([buffers, *rest])[1:]]
+        return [f"{_list(problem.buffers, lambda buffer: _buffer(buffer, lists))},{rest}]"]
     problem.facts.written = written = _of_neighbours(problem, neighbour, lists)
-    return [f"[{','.join(written)}],{_written(rest)[1:]}"]
+    return [f"[{','.join(written)}],{rest}]"]
 
 
 _written = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
+
+
+def _list(items: Sequence[Any], entry: Callable[[Any], Any] | None = None) -> str:
+    """A list as it is written, with a look at the clock every now and then; of each item what `entry` makes of it."""
+    if len(items) <= LOOK_EVERY:
+        return _written(items if entry is None else [entry(item) for item in items])
+    texts = []
+    for first in range(0, len(items), LOOK_EVERY):
+        look(CHECKING)
+        texts.append(_list(items[first : first + LOOK_EVERY], entry)[1:-1])
+    return f"[{','.join(texts)}]"
+
+
+def _pool(pool: Pool) -> list[Any]:
+    reserved = merged(pool.reserved) if pool.reserved else ()
+    return [pool.name, pool.size, pool.alignment, pool.base, reserved, pool.cost, pool.rank]
 
 
 def _of_columns(columns: BufferColumns) -> Iterator[str]:
@@ -96,7 +109,7 @@ def _of_columns(columns: BufferColumns) -> Iterator[str]:
     numbers = (columns.size, columns.alignment, columns.start, columns.end)
     if (columns.start < columns.end).all():
         for piece, text in enumerate(rows((",[", ",", ",", ",[[", ",", f"]]{_NO_MORE}"), names, *numbers)):
-            look("checking")
+            look(CHECKING)
             yield text if piece else text[1:]
         return
     each = zip(names, *(column.tolist() for column in numbers), strict=True)
@@ -127,14 +140,13 @@ def _constraints(constraints: Constraints) -> list[Any]:
     ]
 
 
-def _variants(variants: Variants, lists: _Lists) -> list[Any]:
-    return [
-        "variants",
-        [[term.name, term.weight] for term in variants.costs],
-        [[group.name, [_alternative(each, lists) for each in group.alternatives]] for group in variants.groups],
-        variants.requires,
-        variants.forbids,
+def _variants(variants: Variants, lists: _Lists) -> str:
+    costs = _written([[term.name, term.weight] for term in variants.costs])
+    groups = [
+        f"[{_written(group.name)},{_list(group.alternatives, lambda each: _alternative(each, lists))}]"
+        for group in in_time(variants.groups, CHECKING)
     ]
+    return f'["variants",{costs},[{",".join(groups)}],{_list(variants.requires)},{_list(variants.forbids)}]'
 
 
 def _alternative(alternative: Alternative, lists: _Lists) -> list[Any]:

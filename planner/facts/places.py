@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..model.columns import ids
-from ..model.deadline import in_time
+from ..model.deadline import in_time, tick
 from ..model.problem import Buffer, BufferId, Colocation, Pool, Problem
 from .colocation import Congruence, Group, groups
 from .intervals import merged
@@ -29,6 +29,7 @@ class Spot(NamedTuple):
 Kind: TypeAlias = int | tuple[int, int, int]
 """Size (where it matters), alignment and list of allowed pools of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
 
+LOOKING = "looking at the pools of"
 MOST_LISTS = 16
 """Up to so many lists of pools are kept sorted."""
 FIRST_LOOK = 16
@@ -84,6 +85,7 @@ class Places:
         self._group: dict[int, Group] = {}
         self._low: dict[int, int] = {}
         for group in groups(self.index, problem.constraints.colocations):
+            tick(LOOKING)
             self._group.update(dict.fromkeys(group.members, group))
             self._low.update(zip(group.members, group.offsets, strict=True))
         self._class = self._classes()
@@ -100,6 +102,7 @@ class Places:
         colocations = [Colocation(id_, names[0], 0) for names in constraints.same_pool for id_ in names[1:]]
         found: dict[int, tuple[int, ...]] = {}
         for tied in groups(self.index, (*constraints.colocations, *colocations)):
+            tick(LOOKING)
             found.update(dict.fromkeys(tied.members, tied.members))
         return found
 
@@ -161,7 +164,7 @@ class Places:
             return 0
         if tied[0] not in self._class_height:
             change: dict[int, int] = {}
-            for i in in_time(tied, "looking at the pools of", "buffer"):
+            for i in in_time(tied, LOOKING, "buffer"):
                 each = self.problem.buffers[i]
                 if i in self._excluded or len(self.group(i).members) > 1:
                     continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
+from ..model.deadline import CHECKING, in_time
 from ..model.errors import BadInput, Code, Finding
 from ..model.plan import Plan
 from ..model.problem import Alternative, Buffer, BufferId, Constraints, Interval, MoreLife, Problem, Variants
@@ -28,8 +29,8 @@ def with_alternatives(problem: Problem, chosen: Iterable[Alternative]) -> Proble
     """The problem in which these alternatives hold; buffers of the problem come first, then theirs, in their order."""
     chosen = tuple(chosen)
     more = longer_lives(each for alternative in chosen for each in alternative.live)
-    buffers = [_living_longer(buffer, more) for buffer in problem.buffers]
-    for alternative in chosen:
+    buffers = [_living_longer(buffer, more) for buffer in in_time(problem.buffers, CHECKING)]
+    for alternative in in_time(chosen, CHECKING):
         buffers.extend(alternative.buffers)
     constraints = _joined([problem.constraints, *(alternative.constraints for alternative in chosen)])
     return replace(problem, buffers=tuple(buffers), constraints=constraints, variants=None)

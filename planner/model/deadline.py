@@ -17,7 +17,7 @@ from .errors import Code, Finding, PlannerError
 
 GRACE_SECONDS = 0.2
 """So much beyond the limit is allowed, so that what is nearly done is not lost, and small problems have their plan whatever the limit is."""
-FINISH_SECONDS = 0.4
+FINISH_SECONDS = 0.3
 """So much, once there is a plan, which is then only written out and verified."""
 LEAST_SECONDS = 0.05
 """Of the processor, after that: what has not had so much of it is small, and the machine is busy with others."""
@@ -60,7 +60,7 @@ _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 @contextmanager
 def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[None]:
     """What is done within takes so long at most, counted from `begun` (on time.monotonic(); default: now), and a fifth of a second;
-    where there is a plan to be lost, two fifths.
+    where there is a plan to be lost, three tenths.
 
     After that it raises OutOfTime. None: there is no limit. Within another one it changes nothing: what is asked for as a whole has its time
     as a whole, however that is divided.

@@ -52,7 +52,7 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
     return PlacedBuffers(
         buffers,
         places,
-        exact_array(numbers),
+        np.array(numbers, dtype=np.int64),
         np.array([pools[place.pool] for place in places], dtype=np.int64),
         exact_array([place.offset for place in places]),
         exact_array([buffer.size for buffer in buffers]) if known is None else known.size,

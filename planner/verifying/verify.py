@@ -5,7 +5,7 @@ Knows nothing of how plans are made: it reads the user's Problem and the Plan, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
 from ..facts.intervals import merged
 from ..facts.places import Places
-from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, meetings
+from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, exact_array, meetings
 from ..facts.variants import as_chosen
 from ..model.columns import PlacementColumns, ids
 from ..model.deadline import in_time, look
@@ -28,7 +28,7 @@ from .arguments.claims import check_claims, refuted
 from .arguments.counterexamples import counterexamples
 from .choice import check_choice
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
-from .placements import check_each, pieces, placed_buffers
+from .placements import PlacedBuffers, check_each, pieces, placed_buffers
 
 PAIRS_AT_ONCE = 4096
 
@@ -56,11 +56,13 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
     _check_placements(problem, where, report)
     look(VERIFYING)
     places = Places(problem)
+    look(VERIFYING)
     report.extend(check_claims(places, plan, where))
     look(VERIFYING)
     report.extend(check_proofs(places, plan))
     look(VERIFYING)
     report.extend(_check_against_counterexamples(places, plan))
+    look(VERIFYING)
     for certificate, wrong in objections(places, plan.certificates):
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
     return tuple(report.listed)
@@ -74,7 +76,7 @@ def _located(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placeme
     if [p.id for p in plan.placements] != [*ids(problem.buffers)]:
         placements = _matched(problem, plan, report)
     names = {pool.name for pool in problem.pools}
-    for i, place in enumerate(placements):
+    for i, place in enumerate(in_time(placements, VERIFYING)):
         if place is not None and place.pool not in names:
             text = f"buffer {echo(place.id)} is in pool {echo(place.pool)}, which the problem does not have"
             report.add(FindingKind.UNKNOWN_POOL, text, (place.id,))
@@ -106,10 +108,12 @@ def _matched(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placeme
 def _check_placements(problem: Problem, where: list[Placement | None], report: PlanFindings) -> None:
     """Adds every rule of the problem that the placements break."""
     placed = placed_buffers(problem, where)
+    look(VERIFYING)
     check_each(problem, placed, report)
     look(VERIFYING)
     _check_overlaps(problem, where, pieces(problem, placed), report)
-    _check_relations(problem, where, report)
+    look(VERIFYING)
+    _check_relations(problem, where, placed, report)
 
 
 def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
@@ -186,8 +190,7 @@ class _Permitted:
         else:
             for number, group in enumerate(groups(index, problem.constraints.colocations)):
                 self._group[[*group.members]] = number
-        first, second = np.array([(index[a], index[b]) for a, b in problem.constraints.exclusions] or [(0, 0)]).T
-        self._excluded = np.unique(self._numbered(first, second))
+        self._excluded = np.unique(self._numbered(*_numbers(index, problem.constraints.exclusions)))
 
     def _numbered(self, first: Integers, second: Integers) -> Integers:
         numbers: Integers = np.minimum(first, second) * self._buffers + np.maximum(first, second)
@@ -223,41 +226,60 @@ class _Permitted:
         )
 
 
-def _check_relations(problem: Problem, where: list[Placement | None], report: PlanFindings) -> None:
+def _check_relations(
+    problem: Problem, where: list[Placement | None], placed: PlacedBuffers, report: PlanFindings
+) -> None:
     constraints = problem.constraints
     if not (constraints.conflicts or constraints.colocations or constraints.same_pool or constraints.different_pool):
         return
-    number = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
-    place = dict(zip(ids(problem.buffers), where, strict=True))
+    index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
+    end = placed.offset + placed.size
+    pool, low, high = (np.full(len(index), -1, dtype=end.dtype) for _ in range(3))
+    """Of a buffer that has no place: -1."""
+    pool[placed.number], low[placed.number], high[placed.number] = placed.pool, placed.offset, end
 
-    def of(id_: BufferId) -> Buffer:
-        return problem.buffers[number[id_]]
+    def broken(
+        kind: FindingKind, pairs: Sequence[tuple[BufferId, BufferId]], which: Integers, text: Callable[[int], str]
+    ) -> None:
+        for k in np.flatnonzero(which).tolist():
+            a, b = (index[id_] for id_ in pairs[k])
+            _two(report, kind, problem.buffers[a], where[a], problem.buffers[b], where[b], text(k))
 
-    for a, b in constraints.conflicts:
-        if _share(of(a), place[a], of(b), place[b]):
-            text = "must not share addresses but overlap"
-            _two(report, FindingKind.SEPARATION_BROKEN, of(a), place[a], of(b), place[b], text)
-    for tie in constraints.colocations:
-        mine, base = place[tie.buffer], place[tie.base]
-        if mine and base and (mine.pool != base.pool or mine.offset != base.offset + tie.offset):
-            text = f"are not {tie.offset} bytes apart in one pool, as their colocation says"
-            _two(report, FindingKind.COLOCATION_BROKEN, of(tie.buffer), mine, of(tie.base), base, text)
-    for group in constraints.same_pool:
-        if len({found.pool for id_ in group if (found := place[id_])}) > 1:
+    one, other = _numbers(index, constraints.conflicts)
+    meet = (
+        (pool[one] == pool[other])
+        & (pool[one] >= 0)
+        & (np.minimum(high[one], high[other]) > np.maximum(low[one], low[other]))
+    )
+    broken(FindingKind.SEPARATION_BROKEN, constraints.conflicts, meet, lambda _: "must not share addresses but overlap")
+    ties = [(tie.buffer, tie.base) for tie in constraints.colocations]
+    one, other = _numbers(index, ties)
+    apart = exact_array([tie.offset for tie in constraints.colocations])
+    torn = (pool[one] != pool[other]) | (low[one] != low[other] + apart)
+    torn &= (pool[one] >= 0) & (pool[other] >= 0)
+    broken(
+        FindingKind.COLOCATION_BROKEN,
+        ties,
+        torn,
+        lambda k: f"are not {constraints.colocations[k].offset} bytes apart in one pool, as their colocation says",
+    )
+    of = pool.tolist()
+    for group in in_time(constraints.same_pool, VERIFYING):
+        if len({found for id_ in in_time(group, VERIFYING) if (found := of[index[id_]]) >= 0}) > 1:
             text = f"{_names(group)} must share one pool but do not"
             report.add(FindingKind.SAME_POOL_BROKEN, text, group)
-    for group in constraints.different_pool:
-        used = [found.pool for id_ in group if (found := place[id_])]
+    for group in in_time(constraints.different_pool, VERIFYING):
+        used = [found for id_ in in_time(group, VERIFYING) if (found := of[index[id_]]) >= 0]
         if len(set(used)) < len(used):
             text = f"{_names(group)} must be in different pools but are not"
             report.add(FindingKind.DIFFERENT_POOL_BROKEN, text, group)
 
 
-def _share(a: Buffer, place_a: Placement | None, b: Buffer, place_b: Placement | None) -> bool:
-    """True if two buffers have an address of one pool in common."""
-    if place_a is None or place_b is None or place_a.pool != place_b.pool:
-        return False
-    return min(place_a.offset + a.size, place_b.offset + b.size) > max(place_a.offset, place_b.offset)
+def _numbers(index: Mapping[BufferId, int], pairs: Sequence[tuple[BufferId, BufferId]]) -> tuple[Integers, Integers]:
+    """Of each pair the numbers of both."""
+    found = [(index[a], index[b]) for a, b in in_time(pairs, VERIFYING)]
+    both = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
 
 
 def _two(

@@ -12,13 +12,12 @@ from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 from solvers.model.outcome import Proof
 
 from ...facts.intervals import merged
-from ...facts.places import Places
+from ...facts.places import LOOKING, Places
 from ...model.columns import BufferColumns, ids, restricted, sizes
 from ...model.deadline import in_time, look
 from ...model.plan import PlanCertificate
 from ...model.problem import Buffer, BufferId, Problem
 
-LOOKING = "looking at the pools of"
 LOOK_EVERY = 128
 """Buffers: each may have to be held against all pools."""
 
@@ -105,7 +104,7 @@ class _Looking:
         if len(group) > len(self._problem.pools):
             return tuple(group[: len(self._problem.pools) + 1])
         of_list: dict[tuple[str, ...], list[BufferId]] = {}
-        for id_ in group:
+        for id_ in in_time(group, LOOKING):
             names = self._problem.buffers[self._places.index[id_]].pools
             if names is not None:
                 mine = of_list.setdefault(self._alike(names), [])
@@ -135,6 +134,7 @@ class _Looking:
     def _are_plain(self) -> Bools:
         """The buffers that have bytes at some time, and share none of them."""
         buffers, places, constraints = self._problem.buffers, self._places, self._problem.constraints
+        look(LOOKING)
         is_plain = np.array(sizes(buffers), dtype=np.int64) > 0
         if isinstance(buffers, BufferColumns):
             is_plain &= buffers.start < buffers.end
@@ -142,7 +142,7 @@ class _Looking:
             is_plain &= np.fromiter((bool(buffer.live) for buffer in buffers), bool, len(buffers))
         is_plain[[places.index[id_] for pair in constraints.exclusions for id_ in pair]] = False
         if constraints.colocations:
-            tied = (i for i in range(len(buffers)) if len(places.group(i).members) > 1)
+            tied = (i for i in in_time(range(len(buffers)), LOOKING) if len(places.group(i).members) > 1)
             is_plain[[*tied]] = False
         return is_plain
 

@@ -16,13 +16,13 @@ from solvers.model.instance import LINEAR_TERMS, Choice, Linear, Term
 
 from ...facts.costs import access_cost, cost_of_moves, is_used, weighs_moves
 from ...facts.digest import digest
-from ...facts.places import Places
+from ...facts.places import LOOKING, Places
 from ...model.columns import ids, sizes
 from ...model.deadline import expect, look
 from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import BufferId, Constraints, Problem
 from .by_birth import plan_by_birth
-from .easy_bounds import LOOKING, easy_bound
+from .easy_bounds import easy_bound
 from .lifting import unproven_plan
 from .lowering import FEW_POOLS, MOST_PLACES
 

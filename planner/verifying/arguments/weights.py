@@ -67,7 +67,7 @@ def weigh(
     )
     excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
     single, entangled = [], []
-    for number in named:
+    for number in in_time(named, VERIFYING):
         if number in excluded or len(places.group(number).members) > 1:
             entangled.append(number)
         else:

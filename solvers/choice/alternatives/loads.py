@@ -58,7 +58,7 @@ def live_together(
             born.setdefault(piece.start, []).append(piece)
             dying.setdefault(piece.end, []).append(piece)
     times = sorted(born.keys() | dying.keys())
-    formed = _worth_forming(times, born, dying)
+    formed = _worth_forming(times, born, dying, look)
     live = _Live(alternatives, unit)
     found: dict[tuple[Load, tuple[Cell, ...]], int] = {}
     most_spare = 0
@@ -95,13 +95,17 @@ def _shares(
 
 
 def _worth_forming(
-    times: Sequence[int], born: Mapping[int, Sequence[Piece]], dying: Mapping[int, Sequence[Piece]]
+    times: Sequence[int],
+    born: Mapping[int, Sequence[Piece]],
+    dying: Mapping[int, Sequence[Piece]],
+    look: Callable[[], object],
 ) -> set[int]:
     """The times just before which most is live, as far as there is room for the loads."""
     found: list[tuple[int, int, int]] = []
     count = size = 0
     has_grown = False
     for time in times:
+        look()
         if time in dying and has_grown:
             found.append((size, count, time))
             has_grown = False

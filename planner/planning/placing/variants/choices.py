@@ -83,7 +83,9 @@ def lower_choices(problem: Problem) -> Choices:
     parts = Parts(spell_out_constants(problem))
     ids = range(len(parts.buffers))
     block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
+    look(PREPARING)
     for group in colocated(ids, (Colocation(*link[:3]) for link in parts.links)):
+        tick(PREPARING)
         for member, offset in zip(group.members, group.offsets, strict=True):
             block[member], low[member] = group.members[0], offset
     several = len(problem.pools) > 1
@@ -186,7 +188,7 @@ def _unbound(parts: Parts, block: Mapping[int, int]) -> dict[int, Fixed | None]:
 def _pieces(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> Iterator[Piece]:
     """All that may be live, in blocks; of two that exclude each other the larger one alone. `several`: there are several memories."""
     left_out = _of_exclusive_pairs(parts, block) | _of_torn_blocks(parts, block, low, several=several)
-    for i, (buffer, pick, lives) in enumerate(parts.buffers):
+    for i, (buffer, pick, lives) in enumerate(in_time(parts.buffers, PREPARING, "buffer")):
         if i not in left_out:
             for start, end in lives:
                 yield Piece(block[i], start, end, low[i], low[i] + buffer.size, pick)
@@ -207,7 +209,7 @@ class Parts:
         self.longer: dict[int, list[int]] = {}
         """By a buffer of the problem, those in its place."""
         shared: dict[BufferId, int] = {}
-        for buffer in problem.buffers:
+        for buffer in in_time(problem.buffers, PREPARING, "buffer"):
             shared[buffer.id] = self._add(buffer, None, buffer.live or ())
         self._relate(shared, problem.constraints, None)
         for g, group in enumerate(problem.variants.groups):
