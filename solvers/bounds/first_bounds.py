@@ -10,7 +10,7 @@ from itertools import takewhile
 import numpy as np
 
 from ..model.instance import LINEAR_TERMS, Instance, Term
-from ..model.interruption import GivenUp, interrupted_by
+from ..model.interruption import GivenUp, give_up, interrupted_by
 from ..model.linear_terms import least_choice_cost, peak_price
 from ..model.outcome import Certificate, Proof, Value
 from ..model.solver import never
@@ -35,16 +35,10 @@ class FirstBounds:
 def first_bounds(instance: Instance, stopped: Callable[[], object] = never) -> FirstBounds:
     """The cheap bounds of an instance; of the pools only as many as there is time for."""
     try:
-        with interrupted_by(partial(_give_up, stopped)):
+        with interrupted_by(partial(give_up, stopped)):
             return _bounds(instance, stopped)
     except GivenUp:
         return FirstBounds((), None, (), (least_of_term(instance, instance.terms[0], (), None),))
-
-
-def _give_up(stopped: Callable[[], object]) -> None:
-    """A placement is worth more than bounds."""
-    if stopped():
-        raise GivenUp
 
 
 def _bounds(instance: Instance, stopped: Callable[[], object]) -> FirstBounds:

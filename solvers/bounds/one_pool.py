@@ -6,7 +6,8 @@ avoided: with all starts multiples of g, every part but the topmost of a stretch
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..geometry.shape import outline, union
 from ..kernels import active
 from ..model.conflicts import live_pair_count, part_pairs
 from ..model.instance import Bools, Instance, Ints
+from ..model.interruption import GivenUp, check_interrupted, give_up, interrupted_by, interruptible
 from ..model.outcome import Certificate, Proof
 from .beside_walls import Piece, height_beside
 
@@ -23,19 +25,23 @@ MOST_MEASURED = 500_000
 """Parts, in all sections together: then no more are measured."""
 CLIQUE_PAIRS = 2_000_000
 CLIQUE_STEPS = 20_000
+CLIQUE_LOOK = 64
+"""Steps of up to a tenth of a millisecond."""
 
 
-def pool_bound(instance: Instance, pool: int, settled: Bools | None = None) -> Certificate | None:
+def pool_bound(
+    instance: Instance, pool: int, settled: Bools | None = None, stopped: Callable[[], object] | None = None
+) -> Certificate | None:
     """The best lower bound on the pool's peak that is cheap to prove, from the blocks that can go nowhere else.
 
-    `settled` says which blocks have one pool only, for callers that ask of many pools.
+    `settled` says which blocks have one pool only, for callers that ask of many pools. Where `stopped` says so, what takes long is left out.
     """
     forced = instance.allowed[:, pool] & (instance.has_one_home if settled is None else settled)
     if not forced.any():
         return None
     single = _single(instance, pool, forced)
     live = _live_together(instance, pool, forced)
-    clique = _clique(instance, pool, forced) if len(instance.conflicts) else None
+    clique = _clique_in_time(instance, pool, forced, stopped) if len(instance.conflicts) else None
     return max((c for c in (live, clique, single) if c is not None), key=lambda c: c.value)
 
 
@@ -195,13 +201,26 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
     return max(height, height_beside(movable, sorted([*reserved, *walls]))) if walls else height
 
 
+def _clique_in_time(
+    instance: Instance, pool: int, forced: Bools, stopped: Callable[[], object] | None
+) -> Certificate | None:
+    if stopped is None:
+        return _clique(instance, pool, forced)
+    try:
+        with interrupted_by(partial(give_up, stopped)):
+            return _clique(instance, pool, forced)
+    except GivenUp:
+        return None
+
+
 def _clique(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
     """Parts that conflict pairwise, by lifetime or by constraint: the heaviest set a short branch and bound finds."""
     if live_pair_count(instance) + len(instance.conflicts) > CLIQUE_PAIRS:
         return None
     friends: dict[int, set[int]] = {}
     pairs = part_pairs(instance)
-    for a, b in pairs[forced[instance.part_block[pairs]].all(axis=1)].tolist():
+    check_interrupted()
+    for a, b in interruptible(pairs[forced[instance.part_block[pairs]].all(axis=1)].tolist()):
         friends.setdefault(a, set()).add(b)
         friends.setdefault(b, set()).add(a)
     if not friends:
@@ -222,6 +241,8 @@ def _heaviest_clique(friends: dict[int, set[int]], weight: list[int]) -> list[in
     stack: list[tuple[list[int], int, list[int], int, int]] = [([], 0, order, 0, sum(weight[i] for i in order))]
     while stack and steps < CLIQUE_STEPS:
         steps += 1
+        if steps % CLIQUE_LOOK == 0:
+            check_interrupted()
         chosen, total, candidates, passed, rest = stack.pop()
         if total > best_weight:
             best, best_weight = chosen, total

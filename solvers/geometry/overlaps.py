@@ -9,11 +9,13 @@ from itertools import pairwise
 import numpy as np
 
 from ..kernels import active
+from ..model.conflicts import pair_keys
 from ..model.instance import Bools, Instance, Ints, Placement
+from ..model.interruption import interruptible
 from .shape import outline
 
 MANY_PARTS = 5_000
-"""More than blocks, and more than so many."""
+"""More than so many, and more than blocks or some that exclude each other."""
 PAIRS_PER_RECT, PAIRS_AT_ONCE = 50, 1 << 18
 
 
@@ -23,7 +25,7 @@ def first_overlap(instance: Instance, placement: Placement) -> str | None:
     Blocks without exclusions overlap nothing, so that only their neighbours need a look: O(n log n) altogether. The parts of blocks with
     exclusions are compared with each other one by one.
     """
-    if not len(instance.exclusions) and _is_apart(instance, placement):
+    if _is_apart(instance, placement):
         return None
     lenient = np.zeros(instance.blocks, dtype=bool)
     lenient[instance.part_block[instance.exclusions].reshape(-1)] = True
@@ -42,12 +44,15 @@ def first_overlap(instance: Instance, placement: Placement) -> str | None:
 
 
 def _is_apart(instance: Instance, placement: Placement) -> bool:
-    """The usual case quickly: no block overlaps another."""
+    """The usual case quickly: no block overlaps another. False, too, where it takes a sweep to say who may."""
     solid = (instance.part_high > instance.part_low)[instance.rect_part]
-    if len(instance.part_block) > max(instance.blocks, MANY_PARTS):
+    least = MANY_PARTS if len(instance.exclusions) else max(instance.blocks, MANY_PARTS)
+    if len(instance.part_block) > least:
         few = _pairs_apart(instance, placement, np.flatnonzero(solid))
         if few is not None:
             return few
+    if len(instance.exclusions):
+        return False
     shape = outline(instance if solid.all() else _only(instance, solid))
     base = placement.offset[shape.block]
     return active().kernels.apart(
@@ -69,6 +74,7 @@ def _pairs_apart(instance: Instance, placement: Placement, rects: Ints) -> bool 
     block = instance.part_block[part]
     pool, base = placement.pool[block], placement.offset[block]
     low, high = base + instance.part_low[part], base + instance.part_high[part]
+    excluded = pair_keys(instance, instance.exclusions)
     before = np.cumsum(later) - later
     cuts = np.unique(np.searchsorted(before, np.arange(0, int(before[-1]) + 1, PAIRS_AT_ONCE))).tolist()
     for begin, end in pairwise([*cuts, len(rects)]):
@@ -76,7 +82,11 @@ def _pairs_apart(instance: Instance, placement: Placement, rects: Ints) -> bool 
         first = np.repeat(some, later[some])
         second = first + 1 + np.arange(len(first)) - np.repeat(before[some] - before[begin], later[some])
         shares = (low[first] < high[second]) & (low[second] < high[first]) & (pool[first] == pool[second])
-        if (shares & (block[first] != block[second])).any():
+        shares &= block[first] != block[second]
+        if (
+            shares.any()
+            and not np.isin(pair_keys(instance, part[np.stack([first, second], 1)[shares]]), excluded).all()
+        ):
             return False
     return True
 
@@ -113,7 +123,7 @@ def _sweep(
     parts = lenient_parts.tolist()
     strict = [_Strict() for _ in range(count)]
     lenient_from = len(block) - len(parts)
-    for event in events:
+    for event in interruptible(events):
         i = event if event >= 0 else ~event
         here = strict[pool[i]]
         part = parts[i - lenient_from] if i >= lenient_from else None

@@ -25,6 +25,12 @@ Ask = Callable[[], None]
 _ask: ContextVar[Ask | None] = ContextVar("interruption", default=None)
 
 
+def give_up(stopped: Callable[[], object]) -> None:
+    """Raises GivenUp if all is to end."""
+    if stopped():
+        raise GivenUp
+
+
 @contextmanager
 def interrupted_by(ask: Ask) -> Iterator[None]:
     """Within, `ask` is called every now and then, and raises where all is to end."""

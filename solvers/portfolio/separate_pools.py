@@ -50,7 +50,7 @@ class _SeparatePools:
         self.board = Board(instance, control)
         self.pool_of = np.argmax(instance.allowed, axis=1)
         # Time stays as it is: how long a block lives in the user's steps is what orders of placing go by.
-        self.pools = [SinglePool(piece) for piece in by_pool(instance, self.pool_of)]
+        self.pools = [SinglePool(piece, control.stopped) for piece in by_pool(instance, self.pool_of)]
         self.solver: str | None = None
         self.rounds = 0
 

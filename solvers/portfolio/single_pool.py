@@ -67,14 +67,14 @@ class Component:
 class SinglePool:
     """A single pool's blocks, what is known of their peak, and the components still open."""
 
-    def __init__(self, cut: Piece) -> None:
+    def __init__(self, cut: Piece, stopped: Callable[[], object] = never) -> None:
         pool, blocks = int(cut.pools[0]), cut.blocks
         single = replace(cut.instance, terms=(Term.SUM_OF_PEAKS,), pools=(replace(cut.instance.pools[0], cost=1),))
         self.number = pool
         self.blocks = blocks
         self.unit = unit(single)
         self.instance = scaled(single, self.unit)
-        found = pool_bound(single, 0)
+        found = pool_bound(single, 0, stopped=stopped)
         assert found is not None, "every pool has blocks, and all of them are forced into its pool"
         self.certificate = Certificate(
             found.proof,

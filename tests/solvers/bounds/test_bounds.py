@@ -84,6 +84,13 @@ def test_conflicts_without_time_form_cliques() -> None:
     assert (found.proof, found.value, found.parts) == (Proof.CONFLICT_CLIQUE, 9, (0, 1, 2))
 
 
+def test_where_time_is_over_no_cliques_are_looked_for() -> None:
+    instance = make_instance([Block([(0, size, [])]) for size in (4, 3, 2)], conflicts=[(0, 1), (1, 2), (0, 2)])
+    found = pool_bound(instance, 0, stopped=lambda: "over")
+    assert found is not None
+    assert (found.proof, found.value) == (Proof.SINGLE_BLOCK, 4)
+
+
 def test_blocks_with_a_choice_do_not_bound_a_single_pool() -> None:
     instance = make_instance([plain(0, 1, 9), plain(0, 1, 4, pools=[0])], pools=[PoolSpec(), PoolSpec()])
     assert bound(instance).value == 4
