@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -26,7 +28,10 @@ from planner import (
     plan,
     verify,
 )
+from solvers.exact.cpsat.program.objective import Costs
+from solvers.exact.milp.program.terms import expression
 from solvers.model import registry
+from solvers.model.errors import Unsupported
 from solvers.model.solver import Feature, Input
 from tests.small.judge import judge
 from tests.small.oracle import Truth, solve
@@ -345,3 +350,19 @@ def test_the_same_run_gives_the_same_plan(solver: str) -> None:
     first, second = (plan(problem, replace(LIMITS, solver=solver)) for _ in range(2))
     assert first.reproducible
     assert replace(first, run=second.run) == second
+
+
+# A term that an exact solver does not know is refused: as an expression it would be nothing, and nothing is soon proven.
+MODEL: Any = SimpleNamespace(instance=SimpleNamespace(pools=(), penalties=(), was=None))
+NEW: Any = "a_new_term"
+
+
+def test_the_constraint_model_refuses_it() -> None:
+    cover: Any = None
+    with pytest.raises(Unsupported, match=NEW):
+        Costs(MODEL, cover).term(NEW)
+
+
+def test_the_integer_program_refuses_it() -> None:
+    with pytest.raises(Unsupported, match=NEW):
+        expression(MODEL, NEW)

@@ -28,7 +28,7 @@ def test_what_waits_stands_first_and_what_computes_last_with_the_long_ones_at_bo
         "tests/web/test_page.py::a",
         "tests/api/test_settings.py::a",
         "tests/planner/planning/placing/test_starting.py::a",
-        "tests/property/test_oracle.py::a",
+        "tests/property/test_metamorphic.py::a",
         "tests/property/test_growth.py::a",
     ]
     shuffled = order[::-1]

@@ -1,15 +1,18 @@
-"""Every solver against the truth: no plan, no bound and no claim of infeasibility may contradict exhaustion."""
+"""Every solver against the truth: no plan, no bound and no claim of infeasibility may contradict exhaustion; and exhaustion itself, against every offset of every buffer."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
-from hypothesis import given
+from hypothesis import assume, given
 
 from planner import Options, Plan, PlanStatus, plan
-from planner.model.problem import Problem
+from planner.model.problem import BufferId, Problem
+from planner.verifying.verify import verify
 from tests.small.judge import judge
 from tests.small.oracle import solve
+from tests.small.plans import make_plan
 from tests.small.strategies import effort, problems
 
 LIMITS = Options(time_limit=60.0, work_limit=1_000_000, workers=1)
@@ -33,3 +36,36 @@ def test_greedy(problem: Problem) -> None:
 def test_auto(problem: Problem) -> None:
     made = check(problem, "auto")
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE), "six buffers are settled, one way or the other"
+
+
+def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:
+    """The least objective of all placements with offsets up to `highest` that verification accepts."""
+    best: tuple[int, ...] | None = None
+    spots = [(pool.name, offset) for pool in problem.pools for offset in range(highest + 1)]
+    for places in product(spots, repeat=len(problem.buffers)):
+        at: dict[BufferId, tuple[str, int]] = {b.id: place for b, place in zip(problem.buffers, places, strict=True)}
+        plan = make_plan(problem, at)
+        value = tuple(term.value or 0 for term in plan.objective.terms)
+        if (best is None or value < best) and not verify(problem, plan, plan.problem_digest):
+            best = value
+    return best
+
+
+@effort(12, 1000)
+@given(problems(max_buffers=2, max_pools=2))
+def test_nothing_is_better_than_the_oracle_says(problem: Problem) -> None:
+    agrees(problem)
+
+
+@effort(12, 1000)
+@given(problems(max_buffers=2, max_pools=2, moves=True))
+def test_nor_does_less_move_than_it_says(problem: Problem) -> None:
+    agrees(problem)
+
+
+def agrees(problem: Problem) -> None:
+    truth = solve(problem)
+    offsets = [offset for _, offset in (truth.offsets or {}).values()]
+    highest = max([14, *offsets])
+    assume(highest <= 24)
+    assert best_of_all(problem, highest) == truth.value

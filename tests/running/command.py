@@ -1,9 +1,10 @@
-"""`memplan` as a process of its own, with pipes or a terminal: forked (tests/running/forked.py) unless something else is to start than `memplan` as it usually does."""
+"""`memplan` within a test's own process, or as one of its own, with pipes or a terminal: forked (tests/running/forked.py) unless something else is to start than `memplan` as it usually does."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import os
 import pty
 import struct
@@ -13,6 +14,9 @@ import termios
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from typer import testing
 
 from tests.running.forked import Forked, can_fork, environment
 
@@ -117,3 +121,10 @@ def run_on_terminal(
         written += chunk
     os.close(ours)
     return process.wait(SECONDS), written.decode("utf-8").replace("\r\n", "\n")
+
+
+# Within a test's own process; typer builds all commands anew for each call, which takes longer than most calls do.
+CliRunner = testing.CliRunner
+Result = testing.Result
+if not TYPE_CHECKING:
+    testing._get_command = functools.cache(testing._get_command)

@@ -33,7 +33,7 @@ LATE = (
     "tests/corpus",
     "tests/property",
     "tests/contract",
-    "tests/planner/formats/hostile/test_memory.py",
+    "tests/planner/formats/test_memory.py",
     "tests/property/test_brute_force.py",
     "tests/property/test_growth.py",
 )

@@ -1,12 +1,13 @@
-"""Plans with honest claims, for tests that then spoil them."""
+"""Plans with honest claims, for tests that then spoil them; and plans by one planner, short to write."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from planner import Options, plan
 from planner.facts.digest import digest
 from planner.model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue
-from planner.model.problem import BufferId, Problem
+from planner.model.problem import Buffer, BufferId, Constraints, Pool, Problem
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
@@ -94,3 +95,24 @@ def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Pla
         problem_digest=digest(problem),
         certificates=tuple(searched),
     )
+
+
+def inclusive(*rows: tuple[int, int, int], alignment: int = 1) -> tuple[Buffer, ...]:
+    """Buffers from (first use, last use, size), numbered."""
+    return tuple(Buffer(n, size, alignment, ((first, last + 1),)) for n, (first, last, size) in enumerate(rows))
+
+
+def planned(solver: str, buffers: Sequence[Buffer], *pools: Pool, constraints: Constraints | None = None) -> Plan:
+    """The planner's plan; without pools there is one without limits."""
+    problem = Problem(tuple(buffers), pools or (Pool("arena"),), constraints or Constraints())
+    return plan(problem, Options(solver=solver, time_limit=60.0, workers=1))
+
+
+def offsets(made: Plan) -> list[int]:
+    """In the order of the buffers."""
+    return [place.offset for place in made.placements]
+
+
+def places(made: Plan) -> dict[BufferId, tuple[str, int]]:
+    """Pool and offset of each buffer."""
+    return {place.id: (place.pool, place.offset) for place in made.placements}

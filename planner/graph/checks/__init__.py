@@ -1,1 +1,1 @@
-"""Is a graph or a program sound in itself?"""
+"""Checks that a graph or a program is sound in itself."""

@@ -17,7 +17,7 @@ from api.routes.http.parameters import PLAN_QUERY
 from planner.formats import FORMATS
 from planner.formats.tables.plans import PLAN_FORMATS
 from planner.planning.options.options import DECLARED
-from tests.running.invoked import CliRunner
+from tests.running.command import CliRunner
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGE = (DOCS / "cli.md").read_text("utf-8")

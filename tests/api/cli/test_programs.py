@@ -9,7 +9,7 @@ import pytest
 
 from api.cli.app import app
 from planner import Options, Plan, Problem, plan
-from tests.running.invoked import CliRunner
+from tests.running.command import CliRunner
 
 LOOP = Path(__file__).parents[3] / "examples" / "loop.json"
 

@@ -16,7 +16,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
-from tests.solvers.heuristics.improvers import first_placement, never, peak, placement, recurrent
+from tests.solvers.heuristics.test_improve import first_placement, never, peak, placement, recurrent
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference, where_native_run
 
 

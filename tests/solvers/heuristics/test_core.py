@@ -14,7 +14,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
-from tests.solvers.heuristics.improvers import peak, placement
+from tests.solvers.heuristics.test_improve import peak, placement
 from tests.solvers.kernels.kernel_sets import native
 
 FULL = [(0, 3, 5), (1, 3, 3), (0, 6, 4), (3, 6, 8)]

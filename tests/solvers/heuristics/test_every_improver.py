@@ -14,7 +14,7 @@ from solvers.model.instance import Ints, Placement
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
-from tests.solvers.heuristics.improvers import first_placement, peak, placement, recurrent
+from tests.solvers.heuristics.test_improve import first_placement, peak, placement, recurrent
 from tests.solvers.kernels.kernel_sets import native, use_reference
 
 KERNELS = ("improve", "beam", "gluing")

@@ -17,8 +17,8 @@ from solvers.model.instance import Instance
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
-from tests.solvers.heuristics.improvers import first_placement, never, peak, placement
 from tests.solvers.heuristics.test_beam import aligned, bound_of
+from tests.solvers.heuristics.test_improve import first_placement, never, peak, placement
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, where_native_run
 
 

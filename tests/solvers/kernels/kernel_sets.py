@@ -1,11 +1,16 @@
-"""The two sets of kernels, for tests that ask one or both."""
+"""The two sets of kernels, for tests that ask one or both; and what the search of each says of an instance."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
 from solvers.kernels import Kernels, Origin, active, selection
+from solvers.kernels.columns import columns
 from solvers.kernels.selection import Wanted, select
+from solvers.model.instance import Instance, Ints
 
 
 def native() -> Kernels:
@@ -34,3 +39,56 @@ def where_native_run(why: str) -> pytest.MarkDecorator:
 def use_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on, solvers that ask which kernels take an instance get those in Python."""
     monkeypatch.setattr(selection, "active", lambda: select(Wanted.REFERENCE))
+
+
+@dataclass(frozen=True)
+class Said:
+    """All that a kernel said."""
+
+    end: str
+    offsets: list[int] | None
+    bound: int
+    nodes: int
+    work: int
+    better: tuple[tuple[list[int], int], ...]
+    """Offsets and bound whenever it knew better offsets."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a kernel is asked."""
+
+    bound: int = 0
+    incumbent: int | None = None
+    fit: bool = False
+    seed: int = 0
+    threads: int = 1
+    work: int | None = None
+    max_pairs: int = 1_000_000
+    until: Callable[[], bool] = lambda: False
+    """Asked at every report; true stops the search."""
+    active_threads: Ints | None = None
+
+
+def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Said:
+    better: list[tuple[list[int], int]] = []
+
+    def report(offsets: Ints | None, bound: int) -> bool:
+        if offsets is not None:
+            better.append((offsets.tolist(), bound))
+        return wish.until()
+
+    end, offsets, bound, nodes, work = kernel.search(
+        sections=instance.sections,
+        columns=columns(instance),
+        bound=wish.bound,
+        incumbent=wish.incumbent,
+        fit=wish.fit,
+        seed=wish.seed,
+        threads=wish.threads,
+        work=wish.work,
+        max_pairs=wish.max_pairs,
+        report=report,
+        active_threads=wish.active_threads,
+    )
+    return Said(str(end), None if offsets is None else offsets.tolist(), bound, nodes, work, tuple(better))

@@ -10,8 +10,7 @@ import pytest
 from solvers.kernels import BadKernelInput
 from solvers.model.instance import Instance
 from tests.small.instances import make_instance
-from tests.solvers.kernels.kernel_sets import native, where_native_run
-from tests.solvers.kernels.search_kernels import Ask, ask
+from tests.solvers.kernels.kernel_sets import Ask, ask, native, where_native_run
 
 pytestmark = where_native_run("threads are the native search's")
 

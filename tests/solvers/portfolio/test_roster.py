@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
+from planner import Options, plan, verify
+from planner.generate import Request, generate
 from solvers.kernels import Origin
 from solvers.model.registry import SOLVERS, SolverKind
 from solvers.portfolio.roster import MOST_PARTS, PACKERS, ROSTER, joint_engines, separate_engines, share_of, team
@@ -106,3 +108,19 @@ def test_in_python_the_fastest_comes_first_and_the_slow_ones_not_at_all() -> Non
     for name in separate_engines(native=False):
         assert not share_of(name).needs_native
     assert share_of(separate_engines(native=False)[0]).leads_in_python
+
+
+@pytest.mark.parametrize("name", [name for name, row in SOLVERS.items() if row.kind is SolverKind.BOUNDER])
+@pytest.mark.parametrize("kind", ["pool_packing", "random"])
+def test_greedys_placement_and_a_bound(name: str, kind: str) -> None:
+    problem = generate(kind, Request(40, 3))
+    greedy, made = (plan(problem, Options(solver=each)) for each in ("greedy", name))
+    assert made.placements == greedy.placements
+    bound, greedys = made.objective.bound, greedy.objective.bound
+    assert bound is not None
+    assert greedys is not None
+    assert verify(problem, made) == ()
+    if kind == "pool_packing" and name in {"room_prices", "pool_sharing"}:
+        assert bound > greedys
+    else:
+        assert bound == greedys

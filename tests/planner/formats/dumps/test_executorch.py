@@ -17,7 +17,7 @@ from planner.formats import FORMATS
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
 from tests.planner.formats.models.tflite.files import Fields, Writer, u8, u32
-from tests.running.invoked import CliRunner
+from tests.running.command import CliRunner
 
 FLOAT, NULL, TENSOR, TENSORS = 6, 1, 5, 10
 

@@ -16,7 +16,7 @@ from planner.formats.tables.plans import PLAN_FORMATS, plan_format
 from planner.model.errors import BadInput
 from planner.model.plan import Plan
 from tests.planner.formats.models.tflite import files as f
-from tests.running.invoked import CliRunner
+from tests.running.command import CliRunner
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gcc") is None or shutil.which("g++") is None, reason="no gcc and g++ are there to compile with"

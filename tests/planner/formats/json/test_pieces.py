@@ -16,7 +16,7 @@ from planner.formats import read_problem
 from planner.formats.documents import Source
 from planner.formats.json import loading, pieces, scan, strict, validate
 from planner.model.errors import MAX_FINDINGS, BadInput
-from tests.planner.formats.hostile.test_fuzz import attempt, broken, mutations
+from tests.planner.formats.test_fuzz import attempt, broken, mutations
 from tests.small.strategies import effort
 
 VALUES = st.recursive(

@@ -27,7 +27,7 @@ from planner.formats.documents import Source
 from planner.formats.tables.format import BYTES, TEXT, Memory
 from planner.formats.tables.problems import recognised
 from planner.model.errors import BadInput
-from tests.running.invoked import CliRunner
+from tests.running.command import CliRunner
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 PAGE = (Path(__file__).parents[4] / "docs" / "format.md").read_text("utf-8")

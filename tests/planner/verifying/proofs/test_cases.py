@@ -25,7 +25,7 @@ from planner.verifying.proofs import reading
 from planner.verifying.proofs.cases import ANY_VALUE
 from planner.verifying.proofs.claims import check_plan_proof
 from solvers.model.instance import Term
-from tests.planner.verifying.proofs.proof_lines import LIVE, THREE, objection, proof_of
+from tests.planner.verifying.proofs.test_proofs import LIVE, THREE, objection, proof_of
 
 TWO = replace(THREE, pools=(Pool("p", 5), Pool("q", cost=3)))
 """Of b and c, which are live together, one is in the dearer memory: 5 bytes at 1, and 3 at 3."""

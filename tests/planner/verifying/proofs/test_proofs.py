@@ -24,11 +24,35 @@ from planner import (
     plan,
     prove,
 )
+from planner.facts.digest import digest
 from planner.generate import Request, generate
 from planner.verifying.proofs import reading
+from planner.verifying.proofs.check import FORMAT
 from planner.verifying.proofs.claims import check_plan_proof
-from tests.planner.verifying.proofs.proof_lines import LIVE, THREE, objection, proof_of
 from tests.property.tight_problems import uneven_problem
+
+LIVE = ((0, 2),)
+
+
+THREE = Problem(
+    (Buffer("a", 4, live=((0, 2),)), Buffer("b", 3, live=((1, 3),)), Buffer("c", 5, live=((2, 4),))), (Pool("p"),)
+)
+"""Nothing below 8 bytes: b and c are live together."""
+
+
+def proof_of(problem: Problem, height: int, *lines: str) -> bytes:
+    return "\n".join((FORMAT, f"problem {digest(problem)}", f"refutes {height}", *lines, "")).encode()
+
+
+def objection(problem: Problem, proof: bytes | BufferedReader) -> tuple[int, str]:
+    """The line at which the proof is refused, and why."""
+    with pytest.raises(BadProof) as caught:
+        check_proof(problem, proof)
+    (finding,) = caught.value.findings
+    assert finding.pointer == (f"/line/{caught.value.line}" if caught.value.line else "")
+    assert finding.code == "invalid_proof"
+    return caught.value.line, finding.message
+
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

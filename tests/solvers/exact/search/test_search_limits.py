@@ -10,8 +10,7 @@ from solvers.model.errors import Unsupported
 from solvers.model.instance import PoolSpec
 from solvers.model.solver import Silent, Task
 from tests.small.instances import Block, make_instance
-from tests.solvers.kernels.kernel_sets import native
-from tests.solvers.kernels.search_kernels import Ask, ask
+from tests.solvers.kernels.kernel_sets import Ask, ask, native
 
 
 def test_more_explicit_conflicts_than_it_can_sort_out_are_refused() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from planner import Buffer, Colocation, Constraints, Fixed, PlanStatus, Pool, StopReason
-from tests.solvers.others.named.placing import inclusive, offsets, places, planned
+from tests.small.plans import inclusive, offsets, places, planned
 
 BOTH = ("cadence_position", "cadence_best_fit")
 FLOOR = (

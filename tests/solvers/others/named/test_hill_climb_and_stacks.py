@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner import Buffer, Options, PlanStatus, Pool, Problem, StopReason, plan
-from tests.solvers.others.named.placing import inclusive, offsets, planned
+from tests.small.plans import inclusive, offsets, planned
 
 
 def test_a_figure_of_vela_s_own_tests() -> None:

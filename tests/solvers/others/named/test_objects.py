@@ -6,7 +6,7 @@ import pytest
 
 from planner import Buffer, Pool
 from planner.model.plan import PlanStatus
-from tests.solvers.others.named.placing import inclusive, offsets, planned
+from tests.small.plans import inclusive, offsets, planned
 
 SHARING = ("exir_naive", "exir_greedy", "relay_tokens")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner import Buffer, Fixed, Pool
-from tests.solvers.others.named.placing import inclusive, offsets, planned
+from tests.small.plans import inclusive, offsets, planned
 
 
 def test_a_medium_plan_of_its_own_tests() -> None:

@@ -9,7 +9,7 @@ import pytest
 from planner import Buffer, Constraints, Options, PlanStatus, Pool, Problem, plan
 from planner.formats import read_problem
 from solvers.others.named.usmp.hill_climb import RandR
-from tests.solvers.others.named.placing import inclusive, offsets, places, planned
+from tests.small.plans import inclusive, offsets, places, planned
 
 ALL = ("usmp_by_size", "usmp_by_conflicts", "usmp_hill_climb")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner import Buffer
-from tests.solvers.others.named.placing import inclusive, offsets, planned
+from tests.small.plans import inclusive, offsets, planned
 
 
 def traced(*rows: tuple[int, int, int]) -> tuple[Buffer, ...]:

@@ -12,8 +12,7 @@ from api.cli.app import app
 from api.cli.commands.looking import doctor
 from api.cli.commands.looking.doctor import Check
 from solvers.model import registry
-from tests.running.command import run, run_on_terminal
-from tests.running.invoked import CliRunner
+from tests.running.command import CliRunner, run, run_on_terminal
 
 
 def test_the_schema_is_json() -> None:

@@ -12,7 +12,7 @@ from api.cli.app import app
 from planner import Problem, plan
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.tables.problems import written
-from tests.running.invoked import CliRunner, Result
+from tests.running.command import CliRunner, Result
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 

@@ -15,8 +15,7 @@ import pytest
 from api.cli.app import app
 from planner import Buffer, NoProof, Plan, PlanProof, Pool, Problem, read_plan, write_problem
 from solvers.model.instance import Term
-from tests.running.command import run, run_on_terminal
-from tests.running.invoked import CliRunner
+from tests.running.command import CliRunner, run, run_on_terminal
 
 TIGHT = Problem(
     tuple(

@@ -14,7 +14,7 @@ import pytest
 from api.cli.app import app
 from planner import BadInput, Options, PlanStatus, Preference, plan, read_cascade, read_problem, verify
 from planner.graph.cascades import CascadeOptions, TileOptions, cascade_problem, tile_problem
-from tests.running.invoked import CliRunner
+from tests.running.command import CliRunner
 
 Document = dict[str, Any]
 GOOD: Document = {

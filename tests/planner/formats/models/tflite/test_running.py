@@ -21,7 +21,7 @@ from planner.formats.models.tflite.write import with_metadata
 from planner.planning.options.options import Options
 from tests.planner.formats.models.tflite import files as f
 from tests.planner.formats.models.tflite.test_reading import MODELS, PEAKS, adding_up, branching
-from tests.running.invoked import CliRunner
+from tests.running.command import CliRunner
 
 OPTIONS = Options(time_limit=60.0)
 needs_interpreter = pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed (memplan[tflm])")

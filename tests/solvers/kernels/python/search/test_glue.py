@@ -12,8 +12,7 @@ from solvers.kernels.python.search.building.model import Model
 from solvers.kernels.python.search.watch import Watch
 from solvers.model.instance import Instance, PoolSpec
 from tests.small.instances import make_instance, plain
-from tests.solvers.kernels.kernel_sets import native, reference
-from tests.solvers.kernels.search_kernels import Ask, ask
+from tests.solvers.kernels.kernel_sets import Ask, ask, native, reference
 
 
 def crumbled(seed: int) -> Instance:

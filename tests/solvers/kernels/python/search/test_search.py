@@ -30,8 +30,7 @@ from solvers.portfolio.execute import execute
 from tests.small.instances import Block, make_instance, pairs, plain
 from tests.small.strategies import effort, problems
 from tests.solvers.exact.search.small_instances import KINDS, brute_force, random_block, random_instance
-from tests.solvers.kernels.kernel_sets import native, reference
-from tests.solvers.kernels.search_kernels import Ask, Said, ask
+from tests.solvers.kernels.kernel_sets import Ask, Said, ask, native, reference
 
 WORK = 200
 """About a tenth of a second in Python."""

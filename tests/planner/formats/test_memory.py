@@ -12,7 +12,7 @@ from planner.formats import FORMATS, Format, read_problem
 from scripts.measure.reading import MIB, taken
 from scripts.measure.reading_files import FILES, PLAIN, many_buffers
 
-DOCS = Path(__file__).parents[4] / "docs" / "format.md"
+DOCS = Path(__file__).parents[3] / "docs" / "format.md"
 LENGTH = 2 * MIB
 FEW = 6
 SLACK = 8 * MIB

@@ -1,0 +1,138 @@
+"""How files and folders are laid out, as docs/architecture.md says: modules of one concept, folders that say what they promise, tests where what they test is."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from solvers.model.registry import SOLVERS
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("api", "memplan", "planner", "solvers")
+SMALL, LARGE = 40, 400
+MOST_ENTRIES = 13
+"""Folders and modules of planner and of solvers."""
+OF_NO_PACKAGE = {"contract", "corpus", "faults", "http", "project", "property", "running", "small", "web"}
+"""Folders of tests for what concerns everything; docs/architecture.md says what is in each."""
+
+FACES = {
+    "memplan": "what users import, a module for each of the library's packages",
+    "api/cli/__main__.py": "`python -m api.cli`",
+    "api/cli/exit_codes.py": "what scripts read; docs/cli.md lists them",
+    "docker/healthcheck.py": "a program: what a container's engine runs",
+    "tests/running/limited.py": "a program: what tests start services with",
+    "tests/running/installed": "packages as users install them",
+    "tests/planner/bench/running/strange_cell.py": "what a measuring process runs, which loads no tests",
+}
+"""What somebody outside names."""
+EXPORTED = {"planner/compilers/jax.py": "planner.compilers", "planner/planning/doors/model_export.py": "planner"}
+"""One function that the library exports, loaded when it is asked for; and by which package."""
+LOADED_BY_NAME = {
+    "api/cli/commands": "one command: who calls another loads nothing of it",
+    "api/store/sql/databases/migrations": "alembic's: one step, which never changes",
+}
+TWINS = {"solvers/model/splitmix.py": "solvers/kernels/native/shared/random.hpp"}
+"""The same in Python and in C++."""
+
+
+@cache
+def modules() -> tuple[Path, ...]:
+    folders = (*PACKAGES, "docker", "scripts", "tests")
+    found = (path.relative_to(ROOT) for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    return tuple(path for path in found if path.parts[:2] != ("api", "site"))
+
+
+@cache
+def length(path: Path) -> int:
+    return (ROOT / path).read_bytes().count(b"\n")
+
+
+def is_below(path: Path, places: dict[str, str]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
+
+
+def has_one_subject(path: Path) -> bool:
+    """Is there a module or folder of the name that the test has?"""
+    if path.parts[0] != "tests" or not path.name.startswith("test_"):
+        return path.name == "conftest.py"
+    subject = path.stem.removeprefix("test_")
+    places = [other for other in modules() if other.stem == subject or other.parent.name == subject]
+    if path.parts[1] in OF_NO_PACKAGE:
+        return bool(places)
+    return any(other.is_relative_to(Path(*path.parts[1:-1])) for other in places)
+
+
+def test_no_module_is_longer_than_fits_in_a_head() -> None:
+    native = (path.relative_to(ROOT) for path in (ROOT / "solvers").rglob("*.[ch]pp"))
+    page = (path.relative_to(ROOT) for path in (ROOT / "api" / "web").rglob("*.js"))
+    assert {str(path): length(path) for path in (*modules(), *native, *page) if length(path) > LARGE} == {}
+
+
+def test_small_modules_have_a_reason() -> None:
+    registered = {entry.path.partition(":")[0].replace(".", "/") + ".py" for entry in SOLVERS.values()}
+    assert [
+        str(path)
+        for path in modules()
+        if length(path) < SMALL
+        and path.name != "__init__.py"
+        and not (is_below(path, FACES) or is_below(path, EXPORTED) or is_below(path, LOADED_BY_NAME))
+        and not (is_below(path, TWINS) or str(path) in registered or has_one_subject(path))
+    ] == []
+
+
+@pytest.mark.parametrize("reasons", [FACES, EXPORTED, LOADED_BY_NAME, TWINS])
+def test_every_reason_is_one_of_a_small_module(reasons: dict[str, str]) -> None:
+    small = [path for path in modules() if length(path) < SMALL and path.name != "__init__.py"]
+    assert [place for place in reasons if not any(path.is_relative_to(place) for path in small)] == []
+
+
+@pytest.mark.parametrize("path", EXPORTED)
+def test_what_is_exported_is_all_that_the_module_has(path: str) -> None:
+    body = ast.parse((ROOT / path).read_text("utf-8")).body
+    functions = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert len(functions) == 1
+    assert set(functions) <= set(import_module(EXPORTED[path]).__all__)
+
+
+@pytest.mark.parametrize("path", TWINS)
+def test_a_twin_names_the_other(path: str) -> None:
+    twin = TWINS[path]
+    assert (ROOT / twin).exists()
+    assert twin.removeprefix("solvers/") in (ROOT / path).read_text("utf-8")
+
+
+@pytest.mark.parametrize("package", ["planner", "solvers"])
+def test_a_package_has_about_a_dozen_entries(package: str) -> None:
+    names = {path.parts[1] for path in modules() if path.parts[0] == package}
+    assert len(names - {"__init__.py"}) <= MOST_ENTRIES
+
+
+def test_every_folder_begins_with_a_sentence() -> None:
+    without = []
+    for folder in {path.parent for path in modules() if path.parts[0] in PACKAGES}:
+        init = ROOT / folder / "__init__.py"
+        said = ast.get_docstring(ast.parse(init.read_text("utf-8"))) if init.exists() else None
+        if said is None or not said.split("\n\n")[0].rstrip().endswith((".", ":")):
+            without.append(str(folder))
+    assert without == []
+
+
+def test_tests_stand_where_what_they_test_stands() -> None:
+    folders = {path.parent for path in modules() if path.parts[0] == "tests"}
+    elsewhere = [
+        str(folder)
+        for folder in folders
+        if len(folder.parts) > 1
+        and folder.parts[1] not in OF_NO_PACKAGE
+        and not (ROOT / Path(*folder.parts[1:]) / "__init__.py").exists()
+    ]
+    assert elsewhere == []
+
+
+def test_the_folders_of_what_concerns_everything_are_told_of() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    assert [name for name in OF_NO_PACKAGE if f"`tests/{name}`" not in page] == []
