@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from math import prod
 
 from ..model.problem import BufferId
@@ -89,6 +90,12 @@ CONTROL = frozenset((OperatorKind.CALL, OperatorKind.BRANCH, OperatorKind.LOOP))
 """What runs functions."""
 OF_PROGRAMS = CONTROL | {OperatorKind.COPY, OperatorKind.TUPLE, OperatorKind.ITEM}
 """What graphs without functions do not have."""
+
+
+@lru_cache(maxsize=1024)
+def shape_of(dims: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape, as one object wherever it comes by: large programs have many tensors and few shapes."""
+    return dims
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class GraphOptions:
 def graph_problem(graph: Graph, pools: Sequence[Pool], options: GraphOptions | None = None) -> GraphProblem:
     """The problem of placing the graph's tensors, and what became of each operator. Raises BadInput for a graph that is wrong in itself."""
     require_sound_graph(graph)
-    made = _placed(program_of(graph), pools, options or GraphOptions())
+    made = _arranged(program_of(graph), pools, options or GraphOptions()).problem()
     return replace(
         made,
         applied=tuple(replace(outcome, function=None) for outcome in made.applied),
@@ -53,11 +53,39 @@ def graph_problem(graph: Graph, pools: Sequence[Pool], options: GraphOptions | N
 
 def program_problem(program: Program, pools: Sequence[Pool], options: GraphOptions | None = None) -> GraphProblem:
     """The problem of placing all that the program needs, whoever runs it, in one arena. Raises BadInput for a program that is wrong in itself."""
+    return arrangement(program, pools, options).problem()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """When each tensor of a program is needed, and what lies inside what. The program itself, which may be large, need not stay for the rest."""
+
+    name: str | None
+    flow: Flow
+    pools: Sequence[Pool]
+    facts: Facts
+    pinned: dict[BufferId, str]
+    outcomes: tuple[Applied | Refused, ...]
+
+    def problem(self) -> GraphProblem:
+        """What is to be planned."""
+        return GraphProblem(
+            _problem(self.name, self.flow, self.pools, self.facts, self.pinned),
+            tuple(outcome for outcome in self.outcomes if isinstance(outcome, Applied)),
+            tuple(outcome for outcome in self.outcomes if isinstance(outcome, Refused)),
+            tuple(self.pinned),
+            tuple(id_ for id_ in self.flow.tensors if id_ in self.facts.outside),
+            self.flow.homes,
+        )
+
+
+def arrangement(program: Program, pools: Sequence[Pool], options: GraphOptions | None = None) -> Arrangement:
+    """The first step of `program_problem`. Raises BadInput for a program that is wrong in itself."""
     require_sound_program(program)
-    return _placed(program, pools, options or GraphOptions())
+    return _arranged(program, pools, options or GraphOptions())
 
 
-def _placed(program: Program, pools: Sequence[Pool], options: GraphOptions) -> GraphProblem:
+def _arranged(program: Program, pools: Sequence[Pool], options: GraphOptions) -> Arrangement:
     fastest = _fastest(pools, options)
     _refuse_unknown_pools(program, pools)
     flow = flow_of(program)
@@ -82,16 +110,9 @@ def _placed(program: Program, pools: Sequence[Pool], options: GraphOptions) -> G
                 outcomes[i] = Refused(step.index, Reason.RESULT_NOT_PLANNED, text, step.function, step.part)
             else:
                 pinned.append(result)
-    made = _problem(program.name, flow, pools, facts, dict.fromkeys(pinned, fastest))
-    ordered = [outcomes[i] for i in sorted(outcomes)]
-    return GraphProblem(
-        made,
-        tuple(outcome for outcome in ordered if isinstance(outcome, Applied)),
-        tuple(outcome for outcome in ordered if isinstance(outcome, Refused)),
-        tuple(pinned),
-        tuple(id_ for id_ in flow.tensors if id_ in facts.outside),
-        flow.homes,
-    )
+    flow.steps.clear()  # they refer to the program's operators
+    ordered = tuple(outcomes[i] for i in sorted(outcomes))
+    return Arrangement(program.name, flow, pools, facts, dict.fromkeys(pinned, fastest), ordered)
 
 
 def _refuse_unknown_pools(program: Program, pools: Sequence[Pool]) -> None:
@@ -171,7 +192,7 @@ def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, 
         if id_ not in facts.outside
     )
     constraints = Constraints(colocations=colocations)
-    return Problem(buffers, eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=tuple(flow.names))
+    return Problem(buffers, eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=flow.steps_named())
 
 
 def _eased(pools: Sequence[Pool], colocations: Sequence[Colocation]) -> tuple[tuple[Pool, ...], int]:

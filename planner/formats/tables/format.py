@@ -27,11 +27,13 @@ LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` p
 
 
 class Memory(NamedTuple):
-    """Bytes of memory for each byte of a long file, besides 8 MiB; docs/format.md shows them, and a test holds readers to them."""
+    """Bytes of memory for each byte of a long file; docs/format.md shows them, and a test holds readers to them."""
 
     read: int
     cut_off: int
     """Refused, because the end is missing."""
+    besides: int = 8
+    """MiB that may come on top, however long the file is."""
 
 
 class Format(NamedTuple):

@@ -94,7 +94,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and signs.is_named(source, GRAPH),
             "planner.formats.memplan.programs.read_graph:read",
             examples.GRAPH,
-            Memory(24, 6),
+            Memory(14, 6),
             contents="planner.formats.contents:of_graph",
         ),
         Format(
@@ -105,7 +105,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and signs.is_named(source, CASCADE),
             "planner.formats.memplan.programs.read_cascade:read",
             examples.CASCADE,
-            Memory(80, 6),
+            Memory(8, 6, besides=40),
         ),
         Format(
             "trace",
@@ -125,7 +125,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[4:8] == b"TFL3",
             "planner.formats.models.tflite.read:read",
             examples.TFLITE,
-            Memory(18, 2),
+            Memory(14, 2),
             is_text=False,
             contents="planner.formats.contents:of_tflite",
             settings=(
@@ -145,7 +145,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[:1] == b"\x08" and b"\x00" < source.data[1:2] < b"\x40",
             "planner.formats.models.onnx.read:read",
             examples.ONNX,
-            Memory(26, 2),
+            Memory(16, 2),
             is_text=False,
             contents="planner.formats.contents:of_onnx",
             settings=(
@@ -227,7 +227,7 @@ FORMATS: dict[str, Format] = {
             signs.is_xla,
             "planner.formats.dumps.buffer_assignment:read",
             examples.XLA,
-            Memory(17, 2),
+            Memory(16, 2),
             is_text=False,
         ),
         Format(

@@ -15,6 +15,7 @@ from ...checks.report import quoted
 from ...model.problem import BufferId
 from ..operators import Operator, OperatorKind, TensorKind
 from ..outcomes import Reason
+from ..running.events import Writes
 from ..running.listing import Step
 from ..running.liveness import Life
 from .places import Places
@@ -36,8 +37,8 @@ class Facts:
 
     places: Places
     lives: Mapping[BufferId, Life]
-    writes: dict[BufferId, tuple[int, ...]]
-    """At which ticks something new is in each tensor; a step that is applied writes nothing."""
+    writes: Writes
+    """A step that is applied writes nothing."""
     rewritten: Set[BufferId]
     """Tensors that several steps write."""
     unplanned: frozenset[BufferId]

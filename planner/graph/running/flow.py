@@ -12,14 +12,13 @@ from ...model.errors import Code
 from ...model.problem import BufferId
 from ..operators import OperatorKind, Tensor, TensorKind
 from ..program import Program
+from .events import Events, Lives, Writes
 from .listing import Cycle, Fork, Handed, Homes, Listing, Node, Run, Step, listing_of
-from .liveness import Event, Life, Part, Region, life_of
+from .liveness import Life, Part, Region, life_of
 
 MANY_TICKS = 1 << 17
 """Of all entries together, functions counted as often as they are run; more are taken only from files that are as long themselves."""
 
-_READ, _WRITTEN = 1, 2
-"""Bits of what happens to a tensor at a tick."""
 _ALIASES = frozenset((OperatorKind.VIEW, OperatorKind.IDMA_WAIT))
 _TRANSFERS = frozenset((OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE))
 
@@ -32,14 +31,18 @@ class Flow:
     steps: list[Step]
     elsewhere: set[BufferId]
     homes: Homes
-    lives: dict[BufferId, Life] = field(default_factory=dict)
-    writes: dict[BufferId, tuple[int, ...]] = field(default_factory=dict)
-    """At which ticks something new is in each tensor, in order."""
+    lives: Lives
+    writes: Writes
     rewritten: set[BufferId] = field(default_factory=set)
     """Tensors that several steps write."""
     ticks: int = 0
-    names: list[tuple[int, str]] = field(default_factory=list)
-    """Of ticks at which an operator with a name comes by."""
+    named: array[int] = field(default_factory=lambda: array("q"))
+    """Ticks at which an operator with a name comes by."""
+    names: list[str] = field(default_factory=list)
+    """Theirs."""
+
+    def steps_named(self) -> tuple[tuple[int, str], ...]:
+        return tuple(zip(self.named, self.names, strict=True))
 
 
 def flow_of(program: Program) -> Flow:
@@ -51,30 +54,38 @@ def flow_of(program: Program) -> Flow:
 
 def _refuse_endless(program: Program, listing: Listing) -> None:
     """Ticks are counted before they are taken: a dozen functions can make billions."""
-    known: dict[str, int] = {}
-
-    def ticks(name: str) -> int:
-        if name not in known:
-            known[name] = sum(map(of, listing.nodes[name]))
-        return known[name]
-
-    def of(node: Node) -> int:
-        match node:
-            case Run():
-                return max(ticks(node.function) + bool(node.given_back), 1)  # what does nothing is run all the same
-            case Fork():
-                return 1 + sum(map(of, node.arms))
-            case Cycle():
-                question = 0 if node.question is None else of(node.question) + 1
-                return bool(node.enter) + question + of(node.turn) + bool(node.again)
-            case _:
-                return 1
-
-    total = sum(ticks(name) + 1 for name in program.entries)
+    count = _Ticks(listing)
+    total = sum(count.of_function(name) + 1 for name in program.entries)
     most = max(MANY_TICKS, 2 * sum(len(function.operators) for function in program.functions))
     if total > most:
         text = f"a run comes by {total} operators, those of a function as often as it is run; at most are {most}"
         raise bad_input(Code.TOO_LARGE, ("functions",), text)
+
+
+class _Ticks:
+    """How many ticks a run takes."""
+
+    def __init__(self, listing: Listing) -> None:
+        self._nodes = listing.nodes
+        self._known: dict[str, int] = {}
+
+    def of_function(self, name: str) -> int:
+        if name not in self._known:
+            self._known[name] = sum(map(self._of, self._nodes[name]))
+        return self._known[name]
+
+    def _of(self, node: Node) -> int:
+        match node:
+            case Run():
+                # What does nothing is run all the same.
+                return max(self.of_function(node.function) + bool(node.given_back), 1)
+            case Fork():
+                return 1 + sum(map(self._of, node.arms))
+            case Cycle():
+                question = 0 if node.question is None else self._of(node.question) + 1
+                return bool(node.enter) + question + self._of(node.turn) + bool(node.again)
+            case _:
+                return 1
 
 
 class _Running:
@@ -83,9 +94,12 @@ class _Running:
     def __init__(self, program: Program, listing: Listing) -> None:
         self._program = program
         self._listing = listing
-        self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes)
-        self._events: dict[BufferId, array[int]] = {}
-        """By tensor, in order, each as one number, since of large programs they are many: the tick, and the last bits of what happens there."""
+        self._events = Events(listing.tensors)
+        self._ticks = [0]
+        """The same objects for all that refers to them."""
+        number = self._events.number
+        lives, writes = Lives(number, self._ticks), Writes(number)
+        self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes, lives, writes)
         self._handed: dict[BufferId, Handed] = {}
         self._shared = {tensor.id for tensor in program.tensors}
         written: set[BufferId] = set()
@@ -100,15 +114,13 @@ class _Running:
         flow = self._flow
         entries = Region(False, [self._entry(name) for name in self._program.entries])
         whole = Part(0, entries.end, [entries])
-        ticks = [*range(whole.end)]  # the same objects for all tensors
-        for id_, tensor in in_time(flow.tensors.items(), PREPARING, "tensor"):
-            noted = self._events.pop(id_, ())  # nobody needs them any more
-            events = [Event(ticks[each >> 2], bool(each & _READ), bool(each & _WRITTEN)) for each in noted]
+        tensors = in_time(flow.tensors.items(), PREPARING, "tensor")
+        for (id_, tensor), events in zip(tensors, self._events.of_each(self._ticks), strict=True):
             if tensor.kind is TensorKind.MUTABLE and id_ not in flow.elsewhere:
-                flow.lives[id_] = Life(((0, whole.end),))
+                flow.lives.append(Life(((0, whole.end),)))
             else:
-                flow.lives[id_] = life_of(whole, events)
-            flow.writes[id_] = tuple(event.tick for event in events if event.is_written)
+                flow.lives.append(life_of(whole, events))
+            flow.writes.append(tuple(event.tick for event in events if event.is_written))
         return flow
 
     def _views_of_elsewhere(self) -> dict[BufferId, BufferId]:
@@ -128,14 +140,18 @@ class _Running:
         function, homes = self._listing.functions[name], self._listing.homes
         for id_ in function.inputs:
             home = homes[name, id_]
-            if home not in self._events:
-                self._events[home] = array("q", [part.start << 2 | _WRITTEN])
+            if not self._events.has(home):
+                self._events.note(home, part.start, is_read=False, is_written=True)
         for needed in begun.values():
             self._read(needed)
         self._read(homes[(None, id_) if id_ in self._shared else (name, id_)] for id_ in function.outputs)
-        self._flow.ticks += 1
+        self._tick()
         part.end = self._now
         return part
+
+    def _tick(self) -> None:
+        self._flow.ticks += 1
+        self._ticks.append(self._flow.ticks)
 
     @property
     def _now(self) -> int:
@@ -172,7 +188,7 @@ class _Running:
             self._read(done)
 
     def _run(self, run: Run, inside: list[Region]) -> None:
-        start = self._now
+        before = len(self._events)
         self._handed.update(run.handed)
         begun = self._function(run.function, inside)
         for needed in begun.values():
@@ -180,20 +196,21 @@ class _Running:
         self._steps(run.given_back)
         for id_, _ in run.handed:
             del self._handed[id_]
-        for lent in run.read_only:
-            self._refuse_written(run, lent, start)
+        if run.read_only:
+            self._refuse_written(run, before)
 
-    def _refuse_written(self, run: Run, lent: BufferId, start: int) -> None:
-        while lent in self._handed:
-            lent = self._handed[lent].to
-        events = self._events.get(lent, ())
-        if any(event & _WRITTEN and event >> 2 >= start for event in events):
-            text = (
-                f"{quoted(run.function)} is handed {quoted(lent)} to read, and it is written meanwhile: "
-                "hand it over as mutable, or copy it before"
-            )
-            at = ("functions", self._numbers[run.caller], "operators", run.at)
-            raise bad_input(Code.CONTRADICTION, at, text)
+    def _refuse_written(self, run: Run, before: int) -> None:
+        written = self._events.written_since(before)
+        for lent in run.read_only:
+            while lent in self._handed:
+                lent = self._handed[lent].to
+            if self._events.number[lent] in written:
+                text = (
+                    f"{quoted(run.function)} is handed {quoted(lent)} to read, and it is written meanwhile: "
+                    "hand it over as mutable, or copy it before"
+                )
+                at = ("functions", self._numbers[run.caller], "operators", run.at)
+                raise bad_input(Code.CONTRADICTION, at, text)
 
     def _fork(self, fork: Fork, inside: list[Region]) -> None:
         arms = []
@@ -222,19 +239,20 @@ class _Running:
         for step in steps:
             if isinstance(step.ticks, list):
                 step.ticks.append(self._now)
-            else:  # as most do only once, it is no list that has room for more
+            elif step.operator.kind is not OperatorKind.COMPUTE:
                 step.ticks = [self._now]
             self._read(step.operator.inputs)
             for id_ in (*step.operator.outputs, *step.workspaces):
                 self._note(id_, False, True, self._now)
         if steps:
             self._name(steps[0])
-            self._flow.ticks += 1
+            self._tick()
 
     def _name(self, step: Step) -> None:
         name = self._program.functions[self._numbers[step.function]].operators[step.index].name
         if name is not None:
-            self._flow.names.append((self._now, name if step.part is None else f"{name}: {step.part}"))
+            self._flow.named.append(self._now)
+            self._flow.names.append(name if step.part is None else f"{name}: {step.part}")
 
     def _read(self, ids: Iterable[BufferId], tick: int | None = None) -> None:
         for id_ in ids:
@@ -243,14 +261,7 @@ class _Running:
     def _note(self, id_: BufferId, is_read: bool, is_written: bool, tick: int) -> None:
         """It happens to the tensor, and to what the tensor stands for."""
         while True:
-            event = tick << 2 | _READ * is_read | _WRITTEN * is_written
-            events = self._events.get(id_)
-            if events is None:
-                self._events[id_] = array("q", [event])
-            elif events[-1] >> 2 == tick:
-                events[-1] |= event
-            else:
-                events.append(event)
+            self._events.note(id_, tick, is_read=is_read, is_written=is_written)
             handed = self._handed.get(id_)
             if handed is not None:
                 # The rest of the whole stays as it is.

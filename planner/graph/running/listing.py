@@ -56,7 +56,7 @@ class Step:
     """Of calls, branches and loops: what this step does for them."""
     workspaces: tuple[BufferId, ...] = ()
     ticks: Sequence[int] = ()
-    """In order."""
+    """In order. Of what computes nobody asks, so it has none."""
 
 
 class Handed(NamedTuple):

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 from ....checks import sound_as_read
 from ....checks.report import Report, bad_input, quoted
 from ....graph.checks.soundness import require_sound_graph, require_sound_program
-from ....graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
-from ....graph.problem import GraphOptions, program_problem
+from ....graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace, shape_of
+from ....graph.problem import GraphOptions, arrangement
 from ....graph.program import Function, Program, program_of
 from ....model.errors import Code
 from ....model.problem import Pool
@@ -85,8 +85,8 @@ def _wire() -> Wire:
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of planning the graph or program in one arena; there is nothing to warn of."""
-    file = read_file(source)
-    return sound_as_read(program_problem(file.program, file.pools, file.options).problem), ()
+    made = arrangement(*read_file(source))  # what the file says is gone by the time that the problem is made
+    return sound_as_read(made.problem().problem), ()
 
 
 def read_file(source: Source) -> ProgramFile:
@@ -119,7 +119,7 @@ def _flat_tensor(wire: w.FlatTensorWire | Tensor) -> Tensor:
         return wire
     return Tensor(
         wire["id"],
-        tuple(wire["shape"]),
+        shape_of(tuple(wire["shape"])),
         wire.get("element_bits", 8),
         TensorKind(wire.get("kind", "intermediate")),
         wire.get("is_output", False),
@@ -202,7 +202,7 @@ def _form(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: Re
                 report.add(Code.CONTRADICTION, (*at, field), "a tuple has items and nothing of its own")
     elif "shape" not in wire:
         report.add(Code.MISSING_FIELD, (*at, "shape"), "the field 'shape' is missing; a tuple has 'items' instead")
-    return tuple(wire.get("shape", ())), wire.get("element_bits", 8)
+    return shape_of(tuple(wire.get("shape", ()))), wire.get("element_bits", 8)
 
 
 def _items(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: Report) -> tuple[Tensor, ...] | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ....facts.names import Names
-from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
+from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind, shape_of
 from ....graph.program import Function
 from . import dims as d
 from .dims import Dim
@@ -83,7 +83,8 @@ class Written:
         name = self._of_tensors.new(name)
         d.require_limit(type_.shape)
         bits = BITS[type_.element]
-        self.tensors[name] = Tensor(name, tuple(self.number(dim) for dim in type_.shape), bits, kind)
+        shape = shape_of(tuple(self.number(dim) for dim in type_.shape))
+        self.tensors[name] = Tensor(name, shape, bits, kind)
         count = d.product(type_.shape)
         self.sizes[name] = d.mul(count, bits // 8) if bits % 8 == 0 else d.up(d.mul(count, bits), 8)
         return name

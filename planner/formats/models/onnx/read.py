@@ -9,7 +9,7 @@ from ....checks import sound_as_read
 from ....checks.report import bad_input
 from ....graph.checks.soundness import require_sound_program
 from ....graph.outcomes import with_symbols
-from ....graph.problem import GraphOptions, program_problem
+from ....graph.problem import arrangement
 from ....graph.program import Program
 from ....model.errors import Code
 from ....model.problem import Pool
@@ -64,7 +64,9 @@ def read(
 ) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
     """The Problem of planning all that the model computes in one arena, and warnings."""
     program, sizes, symbols, warnings = read_program(source, dim, in_place=in_place)
-    made = program_problem(program, POOLS, GraphOptions())
+    arranged = arrangement(program, POOLS)
+    del program  # it may be large
+    made = arranged.problem()
     problem = sound_as_read(made.problem)
     if not symbols:
         return problem, warnings

@@ -15,8 +15,7 @@ from planner.formats.models.onnx import messages
 from planner.formats.models.onnx.function import Value
 from planner.formats.models.onnx.messages import read_model
 from planner.formats.models.onnx.model import Attribute, Model
-from planner.graph.outcomes import GraphProblem
-from planner.graph.problem import program_problem
+from planner.graph.problem import Arrangement, arrangement
 from planner.model import deadline
 from planner.model.errors import BadInput
 from tests.planner.formats.models.onnx.models import BOOL, graph, inside, model, node, number, value
@@ -56,11 +55,11 @@ def test_every_step_after_the_file_is_read_looks_at_the_clock(monkeypatch: pytes
 def test_nothing_of_the_file_is_kept_once_it_is_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[int] = []
 
-    def makes(*given: object) -> GraphProblem:
+    def makes(*given: object) -> Arrangement:
         left.append(sum(isinstance(each, Value) for each in gc.get_objects()))
-        return program_problem(*given)  # type: ignore[arg-type]
+        return arrangement(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(f"{READER}.program_problem", makes)
+    monkeypatch.setattr(f"{READER}.arrangement", makes)
     gc.collect()
     gc.disable()
     try:

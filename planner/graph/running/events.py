@@ -1,0 +1,121 @@
+"""What happens to each tensor and when it is needed, of large programs: numbers side by side, and no object for each tensor until somebody asks."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ...model.problem import BufferId
+from .liveness import Event, Life
+
+_READ, _WRITTEN = 1, 2
+"""Bits of what happens to a tensor at a tick."""
+
+
+class Events:
+    """What happens to tensors, in the order of time."""
+
+    def __init__(self, tensors: Iterable[BufferId]) -> None:
+        self.number = {id_: i for i, id_ in enumerate(tensors)}
+        self._happened = bytearray(len(self.number))
+        self._of = array("i")
+        """To which tensor, by its number."""
+        self._what = array("q")
+        """The tick, and in the last bits what happens."""
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def note(self, id_: BufferId, tick: int, *, is_read: bool, is_written: bool) -> None:
+        number = self.number[id_]
+        self._happened[number] = 1
+        self._of.append(number)
+        self._what.append(tick << 2 | _READ * is_read | _WRITTEN * is_written)
+
+    def has(self, id_: BufferId) -> bool:
+        """True if anything has happened to it."""
+        return bool(self._happened[self.number[id_]])
+
+    def written_since(self, length: int) -> frozenset[int]:
+        """The numbers of the tensors that were written since there were so many events."""
+        what = np.frombuffer(self._what, np.int64)[length:]
+        return frozenset(np.frombuffer(self._of, np.int32)[length:][what & _WRITTEN != 0].tolist())
+
+    def of_each(self, ticks: Sequence[int]) -> Iterator[list[Event]]:
+        """Those of each tensor, one a tick; the ticks are these objects, which all share."""
+        of = np.frombuffer(self._of, np.int32)
+        order = np.argsort(of, kind="stable")
+        ends = np.cumsum(np.bincount(of, minlength=len(self.number)))
+        start = 0
+        for end in ends:
+            found: dict[int, int] = {}
+            for what in np.frombuffer(self._what, np.int64)[order[start:end]].tolist():
+                found[what >> 2] = found.get(what >> 2, 0) | what & (_READ | _WRITTEN)
+            yield [Event(ticks[tick], bool(bits & _READ), bool(bits & _WRITTEN)) for tick, bits in found.items()]
+            start = end
+
+
+class _Column:
+    """Of each tensor some numbers, nearly always so many."""
+
+    def __init__(self, usual: int) -> None:
+        self._usual = usual
+        self._numbers = array("q")
+        self._others: dict[int, tuple[int, ...]] = {}
+        """Of those that have more or fewer."""
+
+    def append(self, numbers: tuple[int, ...]) -> None:
+        if len(numbers) != self._usual:
+            self[len(self._numbers) // self._usual] = numbers
+            numbers = (0,) * self._usual
+        self._numbers.extend(numbers)
+
+    def __getitem__(self, i: int) -> tuple[int, ...]:
+        there = self._others.get(i)
+        return tuple(self._numbers[self._usual * i : self._usual * (i + 1)]) if there is None else there
+
+    def __setitem__(self, i: int, numbers: tuple[int, ...]) -> None:
+        self._others[i] = numbers
+
+
+class Lives(Mapping[BufferId, Life]):
+    """When each tensor is needed."""
+
+    def __init__(self, number: Mapping[BufferId, int], ticks: Sequence[int]) -> None:
+        self._number, self._ticks = number, ticks
+        self._spans, self._ends = _Column(2), _Column(1)
+
+    def append(self, life: Life) -> None:
+        """That of the next tensor."""
+        self._spans.append(tuple(tick for span in life.spans for tick in span))
+        self._ends.append(life.ends)
+
+    def __getitem__(self, id_: BufferId) -> Life:
+        i, ticks = self._number[id_], self._ticks
+        spans = self._spans[i]
+        return Life(tuple((ticks[a], ticks[b]) for a, b in zip(spans[::2], spans[1::2], strict=True)), self._ends[i])
+
+    def __iter__(self) -> Iterator[BufferId]:
+        return iter(self._number)
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+
+class Writes:
+    """At which ticks something new is in each tensor, in order."""
+
+    def __init__(self, number: Mapping[BufferId, int]) -> None:
+        self._number, self._ticks = number, _Column(1)
+
+    def append(self, ticks: tuple[int, ...]) -> None:
+        """Those of the next tensor."""
+        self._ticks.append(ticks)
+
+    def __getitem__(self, id_: BufferId) -> tuple[int, ...]:
+        return self._ticks[self._number[id_]]
+
+    def __setitem__(self, id_: BufferId, ticks: tuple[int, ...]) -> None:
+        self._ticks[self._number[id_]] = ticks
