@@ -27,7 +27,7 @@ MOST = 1_000_000
 """Bytes of a body; in three of them there is room for 10^5 bad items."""
 SERVICE_BYTES = 64 << 20
 WORKER_BYTES = 200 << 20
-"""Far above what was measured (docs/service.md), far below what a fault would take."""
+"""Far above what was measured (docs/experiments.md), far below what a fault would take."""
 PAUSE = 0.1
 """Nobody looks here at how long others wait."""
 ATTACKS = [*large_bodies(MOST), *floods(MOST)]
