@@ -7,7 +7,7 @@ namespace memplan {
 
 void bind_births(nanobind::module_& m);
 void bind_greedy(nanobind::module_& m);
-void bind_improve(nanobind::module_& m);  // with the beam and gluing
+void bind_lowering(nanobind::module_& m);  // improve, beam and gluing
 void bind_search(nanobind::module_& m);
 
 }  // namespace memplan

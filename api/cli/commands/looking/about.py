@@ -33,8 +33,8 @@ def solvers(*, as_json: bool) -> None:
         ]
         print_json({"solvers": listed})
         return
+    from ...terminal.tables.columns import new_table
     from ...terminal.tables.consoles import console_on, plain
-    from ...terminal.tables.placements import new_table
 
     table = new_table()
     for heading in ("Solver", "What it is", "Does not take"):
@@ -60,8 +60,8 @@ def doctor(*, as_json: bool) -> ExitCode:
         return ExitCode.OK if well else ExitCode.FINDINGS
     from rich.text import Text
 
+    from ...terminal.tables.columns import new_table
     from ...terminal.tables.consoles import console_on, plain, word
-    from ...terminal.tables.placements import new_table
 
     table = new_table()
     for heading in ("Check", "", "Found"):

@@ -18,8 +18,8 @@ from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_json, prints_json
+from ...terminal.tables.columns import MAX_ROWS, fill, new_table, shown_id
 from ...terminal.tables.consoles import console_on, plain
-from ...terminal.tables.placements import MAX_ROWS, fill, new_table, shown_id
 from ...terminal.text import both, exact, grouped, percent
 
 KINDS = ("moved", "resized", "added", "removed")

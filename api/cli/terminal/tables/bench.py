@@ -12,8 +12,8 @@ from planner.bench.results.intervals import Ratio
 from planner.bench.results.tallies import Tally
 
 from ..text import visible
+from .columns import MAX_ROWS, fill, more, new_table
 from .consoles import console_on, plain
-from .placements import MAX_ROWS, fill, more, new_table
 
 HEADINGS = ("Runs", "Proven", "Open", "Other", "Mean gap", "Time", "To proof", "Memory")
 """Open: a plan without a proof. Other: no plan, refused, crashed or killed."""

@@ -15,8 +15,8 @@ from planner.drawing.frame import short_name
 from planner.drawing.ticks import address_ticks, short_bytes, time_ticks
 
 from ..text import grouped
+from .columns import shortened
 from .consoles import plain
-from .placements import shortened
 
 COLOURS = (74, 215, 108, 176, 186, 80, 140, 180, 174, 109, 147, 150)
 """Of 256: light enough for dark letters, dark enough for a light page."""

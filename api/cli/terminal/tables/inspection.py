@@ -12,8 +12,8 @@ from planner.model.problem import Problem
 from planner.reporting.report import MemoryReport
 
 from ..text import both, grouped, percent, visible
+from .columns import LONGEST_NAME, fill, new_table
 from .consoles import plain
-from .placements import LONGEST_NAME, fill, new_table
 from .report import print_full, print_rest
 
 MOST_KINDS = 12

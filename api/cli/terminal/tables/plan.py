@@ -18,18 +18,9 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
 from ..text import both, grouped, percent
+from .columns import LONGEST_NAME, MAX_ROWS, more, new_table, rows_for, shown_id
 from .consoles import STYLES, console_on, plain, word
-from .placements import (
-    LONGEST_NAME,
-    MAX_ROWS,
-    more,
-    new_table,
-    placements_table,
-    pools_table,
-    rows_for,
-    shown_id,
-    shown_placements,
-)
+from .placements import placements_table, pools_table, shown_placements
 
 if TYPE_CHECKING:
     from planner.graph import NestedPlan

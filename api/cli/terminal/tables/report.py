@@ -13,8 +13,8 @@ from planner.model.problem import BufferId
 from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 
 from ..text import both, grouped, percent, visible
+from .columns import LONGEST_NAME, MAX_ROWS, fill, known_columns, new_table, rows_for, shortened, shown_id
 from .consoles import plain, word
-from .placements import LONGEST_NAME, MAX_ROWS, fill, known_columns, new_table, rows_for, shortened, shown_id
 
 MAX_NAMED_BUFFERS = 12
 LONGEST_IN_A_LIST = 40

@@ -8,8 +8,8 @@ from rich.text import Text
 from planner.planning.shapes import ShapesPlan
 
 from ..text import grouped, percent, visible
+from .columns import LONGEST_NAME, fill, new_table, rows_for, shown_id
 from .consoles import console_on
-from .placements import LONGEST_NAME, fill, new_table, rows_for, shown_id
 
 
 def print_shapes(found: ShapesPlan, console: Console | None = None) -> None:

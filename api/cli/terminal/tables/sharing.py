@@ -13,8 +13,8 @@ from planner.model.problem import BufferId, Problem
 from planner.planning.sharing import Sharing
 
 from ..text import both, grouped, percent, visible
+from .columns import LONGEST_NAME, MAX_ROWS, fill, more, new_table, rows_for, shown_id
 from .consoles import console_on
-from .placements import LONGEST_NAME, MAX_ROWS, fill, more, new_table, rows_for, shown_id
 from .plan import print_verdict
 
 SHOWN_USERS = 12

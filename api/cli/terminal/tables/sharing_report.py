@@ -11,8 +11,8 @@ from rich.text import Text
 from planner.planning.sharing.report import KindReport, ObjectReport, SharingReport
 
 from ..text import both, grouped, percent, visible
+from .columns import LONGEST_NAME, MAX_ROWS, known_columns
 from .consoles import plain, word
-from .placements import LONGEST_NAME, MAX_ROWS, known_columns
 from .report import print_rest
 from .sharing import named_users
 

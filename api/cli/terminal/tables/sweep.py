@@ -10,8 +10,8 @@ from rich.text import Text
 from planner.planning.sweeping import SmallestCapacity, Sweep, SweepPoint
 
 from ..text import both, grouped, visible
+from .columns import LONGEST_NAME, fill, new_table, rows_for
 from .consoles import console_on, plain
-from .placements import LONGEST_NAME, fill, new_table, rows_for
 
 BAR = 20
 

@@ -4,7 +4,7 @@
 // the rest comes and goes beside it, as in recurrent networks.
 #pragma once
 
-#include "improve/improvement.hpp"
+#include "shared/improvement.hpp"
 
 namespace memplan {
 

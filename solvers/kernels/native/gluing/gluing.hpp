@@ -1,7 +1,7 @@
 // Packs by gluing: pieces are joined, on top of each other or one after the other, until one is left, which is the plan.
 #pragma once
 
-#include "improve/improvement.hpp"
+#include "shared/improvement.hpp"
 
 namespace memplan {
 

@@ -1,4 +1,4 @@
-#include "improve/improvement.hpp"
+#include "improve/ejection.hpp"
 
 #include <algorithm>
 #include <bit>

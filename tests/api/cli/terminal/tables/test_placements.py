@@ -11,17 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from api.cli.terminal.tables.placements import (
-    MAX_ROWS,
-    more,
-    placements_table,
-    pools_table,
-    rows_for,
-    shares,
-    shortened,
-    shown_id,
-    shown_placements,
-)
+from api.cli.terminal.tables.columns import MAX_ROWS, more, rows_for, shares, shortened, shown_id
+from api.cli.terminal.tables.placements import placements_table, pools_table, shown_placements
 from planner.model.plan import Placement, PoolUse
 from planner.model.problem import Pool
 from tests.api.sample_plans import stacked

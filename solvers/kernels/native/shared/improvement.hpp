@@ -1,5 +1,4 @@
-// Lowering the peak of a placement that is good already: what the kernels that do so are told and answer, and the one that does it by ejection.
-// What ends too high is put elsewhere, throwing out what stands there if it must, which is then put elsewhere in its turn. All else stays where it is.
+// Lowering the peak of a placement that is good already: what the kernels that do so are told and answer.
 #pragma once
 
 #include <functional>
@@ -26,10 +25,5 @@ struct Improvement {
 
 // Called every few milliseconds, with a better placement if there is one. Returns true to stop.
 using ImprovementReport = std::function<bool(const std::vector<Coord>* better)>;
-
-inline constexpr std::int64_t kLooksPerMicrosecond = 24;  // at a neighbour
-
-// No worse than the start, whenever it ends: at a peak that is low enough, with the work done, stopped, or because it gets nowhere.
-Improvement improve(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report);
 
 }  // namespace memplan

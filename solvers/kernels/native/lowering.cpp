@@ -1,10 +1,10 @@
-// What Python sees of the kernels that lower the peak of a placement.
+// What Python sees of the kernels that lower the peak of a placement: improve, beam and gluing.
 #include "bindings.hpp"
 
 #include "beam/beam.hpp"
 #include "gluing/gluing.hpp"
+#include "improve/ejection.hpp"
 #include "shared/columns.hpp"
-#include "improve/improvement.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -52,7 +52,7 @@ nb::tuple gluing(std::int64_t sections, const nb::tuple& columns, const IntArray
 
 }  // namespace
 
-void bind_improve(nb::module_& m) {
+void bind_lowering(nb::module_& m) {
     m.def("improve", &improve_placement, "sections"_a, "columns"_a, "start"_a.noconvert(), "enough"_a, "seed"_a, "work"_a, "report"_a,
           "Lowers the peak of a valid placement: (offsets, work in about microseconds); never worse than the start.\n\n"
           "report(offsets or None) is called every few milliseconds; True stops.");

@@ -1,0 +1,106 @@
+"""Tables of names and figures that fit a terminal: names are cut to what the figures leave of its width, and rows to its height."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from planner.model.problem import BufferId
+
+from ..text import grouped, visible
+
+FEWEST_ROWS, MAX_ROWS = 6, 40
+SHORTEST_NAME = 8
+LONGEST_NAME = 400
+"""Names are cut here before they are measured, whatever the terminal's width."""
+COLUMN_GAP = 3
+
+
+def shown_id(identifier: BufferId, *, quoting: bool = True) -> str:
+    """An id as a terminal may show it. Where ids are mixed, a string that reads like a number is quoted: 1 is not "1"."""
+    if isinstance(identifier, int):
+        return str(identifier)
+    text = visible(identifier[:LONGEST_NAME])
+    return f'"{text}"' if not text.strip() or (quoting and text.lstrip("-").isdigit()) else text
+
+
+def more(total: int, rows: int = MAX_ROWS) -> str | None:
+    """What is said below a table that was cut."""
+    return f"… and {grouped(total - rows)} more; -o FILE writes all" if total > rows else None
+
+
+def rows_for(console: Console, beside: int) -> int:
+    """How many rows a table may have so that what is printed besides stays in sight, with the prompt below it."""
+    return max(FEWEST_ROWS, min(MAX_ROWS, console.height - 1 - beside)) if console.is_terminal else MAX_ROWS
+
+
+def new_table() -> Table:
+    return Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+
+
+def fill(
+    table: Table,
+    names: Sequence[tuple[str, Sequence[str]]],
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int,
+) -> None:
+    """Names on the left, cut to what the figures leave of the width; the figures on the right, never cut."""
+    figures = sum(
+        max(map(len, (head, *column))) for head, column in zip(headings, columns(rows, len(headings)), strict=True)
+    )
+    gaps = COLUMN_GAP * (len(names) + len(headings) - 1)
+    rooms = shares([max(map(cell_len, (heading, *column))) for heading, column in names], width - figures - gaps)
+    needed = figures + gaps + sum(rooms)
+    if needed > width:
+        # A narrow terminal wraps the lines; cut figures would be wrong figures.
+        table.width = needed
+    for heading, _ in names:
+        table.add_column(heading, no_wrap=True, overflow="ellipsis")
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for i, row in enumerate(rows):
+        cut = (shortened(column[i], room) for (_, column), room in zip(names, rooms, strict=True))
+        table.add_row(*map(Text, cut), *map(Text, row))
+
+
+def known_columns(
+    names: Sequence[tuple[str, Sequence[str]]], figures: Sequence[tuple[str, Sequence[str]]], width: int
+) -> Table:
+    """A table without the figures of which nothing is known in any row."""
+    known = [(heading, cells) for heading, cells in figures if any(cells)]
+    table = new_table()
+    fill(table, names, [heading for heading, _ in known], list(zip(*(cells for _, cells in known), strict=True)), width)
+    return table
+
+
+def shares(needs: Sequence[int], width: int) -> list[int]:
+    """The width shared out among columns: the narrow ones get all they need, the wide ones the rest in equal parts."""
+    given = [0] * len(needs)
+    for done, i in enumerate(sorted(range(len(needs)), key=needs.__getitem__)):
+        given[i] = min(needs[i], max(width // (len(needs) - done), SHORTEST_NAME))
+        width -= given[i]
+    return given
+
+
+def columns(rows: Sequence[Sequence[str]], count: int) -> Iterable[Sequence[str]]:
+    return [[row[i] for row in rows] for i in range(count)]
+
+
+def shortened(text: str, cells: int) -> str:
+    """Cut in the middle: layer names differ at their ends more than at their beginnings."""
+    if cell_len(text) <= cells:
+        return text
+    tail = (cells - 1) // 2
+    end = text[len(text) - tail :]
+    while cell_len(end) > tail:
+        end = end[1:]
+    beginning = text[: cells - 1 - tail]
+    while cell_len(beginning) > cells - 1 - tail:
+        beginning = beginning[:-1]
+    return f"{beginning}…{end}"
