@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -136,3 +137,13 @@ def test_tests_stand_where_what_they_test_stands() -> None:
 def test_the_folders_of_what_concerns_everything_are_told_of() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     assert [name for name in OF_NO_PACKAGE if f"`tests/{name}`" not in page] == []
+
+
+def test_kernels_in_cpp_include_what_is_shared_and_nothing_of_each_other() -> None:
+    native = ROOT / "solvers" / "kernels" / "native"
+    assert {
+        f"{path.relative_to(native)}: {included}"
+        for path in native.glob("*/**/*.[ch]pp")
+        for included in re.findall(r'^#include "([\w/.]+)"', path.read_text("utf-8"), re.MULTILINE)
+        if included.split("/")[0] not in (path.relative_to(native).parts[0], "shared", "bindings.hpp")
+    } == set()
