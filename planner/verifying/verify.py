@@ -14,6 +14,7 @@ from ..facts.colocation import forest_of, groups
 from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
 from ..facts.intervals import merged
+from ..facts.part import only
 from ..facts.places import Places
 from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, exact_array, meetings
 from ..facts.variants import as_chosen
@@ -31,6 +32,10 @@ from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import PlacedBuffers, check_each, pieces, placed_buffers
 
 PAIRS_AT_ONCE = 4096
+MOST_IRREDUCIBLE = 100
+"""Buffers of a subset: each is left out in turn, and the rest placed."""
+PATIENCE = 500
+"""Attempts to place a rest."""
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
@@ -119,7 +124,8 @@ def _check_placements(problem: Problem, where: list[Placement | None], report: P
 def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
     """Searches can only be believed, but not where they say that there is nothing, or nothing as low, and it is plain that there is."""
     problem = places.problem
-    subset = None if plan.shortage is None else plan.shortage.subset
+    why = plan.shortage
+    subset = None if why is None else why.subset
     if plan.status is PlanStatus.INFEASIBLE and rests_on_searches(places, plan):
         if _counterexample(places) is not None:
             text = "the status is infeasible, but there is a plan: place the buffers one after the other"
@@ -132,11 +138,32 @@ def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[Verif
     if subset and len(some) == len(subset) and _counterexample(places, some) is not None:
         text = "the shortage's subset can be placed: its buffers fit one after the other"
         yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
+    elif (
+        subset
+        and len(some) == len(subset)
+        and why is not None
+        and why.irreducible
+        and not is_irreducible(problem, subset)
+    ):
+        text = "the shortage's subset is said to be irreducible, but it is not plain that without any one of them the rest can be placed"
+        yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
 
 
-def _counterexample(places: Places, among: Sequence[int] | None = None) -> list[Placement | None] | None:
+def is_irreducible(problem: Problem, subset: Sequence[BufferId]) -> bool:
+    """True if it is plain that all but one of these buffers can be placed, whichever that one is. False says nothing: it is not tried of many."""
+    if len(subset) > MOST_IRREDUCIBLE:
+        return False
+    rests = ([id_ for id_ in subset if id_ != left_out] for left_out in subset)
+    return all(
+        not rest or _counterexample(Places(only(problem, rest)), patience=PATIENCE) is not None for rest in rests
+    )
+
+
+def _counterexample(
+    places: Places, among: Sequence[int] | None = None, *, patience: int = 0
+) -> list[Placement | None] | None:
     """Placements that keep every rule, if some are plain to see."""
-    for found in counterexamples(places, among):
+    for found in counterexamples(places, among, patience=patience):
         report = PlanFindings()
         _check_placements(places.problem, found, report)
         if not report.listed:

@@ -22,7 +22,7 @@ from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermV
 from ...model.plan import Placement as PlanPlacement
 from ...model.problem import Problem
 from ...verifying.findings import CLAIMS, VerifyFinding
-from ...verifying.verify import verify
+from ...verifying.verify import is_irreducible, verify
 from ..options.capacity import planned_problem
 from ..options.options import Options, bad_option, require_valid
 from ..options.stability import require_no_stability
@@ -264,4 +264,4 @@ class _PlanPath(AnswerPath[Plan, Placement]):
 
         deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
         subset, irreducible = irreducible_subset(self.problem, fits, deadline, why.buffers)
-        return replace(why, subset=subset, irreducible=irreducible)
+        return replace(why, subset=subset, irreducible=irreducible and is_irreducible(self.problem, subset))

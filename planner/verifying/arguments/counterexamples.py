@@ -5,6 +5,7 @@ It need not find a plan where there is one. What it finds is checked as any plan
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...facts.colocation import Group
@@ -24,8 +25,13 @@ MOST_RANGES = 200
 Order = Callable[[int], tuple[int, ...]]
 
 
-def counterexamples(places: Places, among: Sequence[int] | None = None) -> Iterator[list[Placement | None]]:
-    """Placements of the buffers (None: of all), None for others; those that find no place end an attempt."""
+def counterexamples(
+    places: Places, among: Sequence[int] | None = None, *, patience: int = 0
+) -> Iterator[list[Placement | None]]:
+    """Placements of the buffers (None: of all), None for others; those that find no place end an attempt.
+
+    So many more attempts are made as there is `patience`: in each, who found no place in the one before comes sooner.
+    """
     buffers = range(len(places.problem.buffers)) if among is None else among
     problem = places.problem
     if len(buffers) > MOST_STACKED or sum(1 + len(pool.reserved) for pool in problem.pools) > MOST_RANGES:
@@ -45,6 +51,14 @@ def counterexamples(places: Places, among: Sequence[int] | None = None) -> Itera
         found = attempt.place(sorted(buffers, key=orders[max(number - 1, 0)]))
         if found is not None:
             yield found
+    order, dice = sorted(buffers, key=orders[0]), random.Random(0)
+    for _ in range(patience if len(attempts) > 1 else 0):
+        attempt = _Attempt(rules, stacked=False)
+        found = attempt.place(order)
+        if found is not None:
+            yield found
+        at = len(order) - 1 if attempt.stuck is None else order.index(attempt.stuck)
+        order.insert(dice.randrange(at + 1), order.pop(at))
 
 
 class _Rules:
@@ -86,6 +100,8 @@ class _Attempt:
         self._there: dict[str, list[tuple[int, int, int]]] = {name: [] for name in self._places.pools}
         """Of each pool: buffer, begin, end."""
         self._top = dict.fromkeys(self._places.pools, 0)
+        self.stuck: int | None = None
+        """Who found no place."""
 
     def place(self, order: Iterable[int]) -> list[Placement | None] | None:
         """Every buffer's place; None: one found none."""
@@ -100,6 +116,7 @@ class _Attempt:
             group = self._places.group(buffer)
             spot = self._spot(buffer)
             if spot is None:
+                self.stuck = buffer
                 return None
             pool, base = spot
             first = self._places.tied(buffer)[0]

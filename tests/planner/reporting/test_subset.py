@@ -9,8 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.checks import check
+from planner.facts.part import only, without
 from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem, ReusePenalty
-from planner.reporting.subset import irreducible_subset, only, without
+from planner.reporting.subset import irreducible_subset
 from tests.small.oracle import solve
 from tests.small.strategies import effort, problems
 

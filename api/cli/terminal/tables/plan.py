@@ -183,7 +183,7 @@ def subset_lines(shortage: Shortage, *, explain: bool) -> list[Text]:
     if shortage.irreducible:
         claim = f"These {grouped(count)} cannot be placed together; without any one of them the rest can:"
     else:
-        claim = f"These {grouped(count)} cannot be placed together (perhaps not the fewest; the budget ended first):"
+        claim = f"These {grouped(count)} cannot be placed together (perhaps not the fewest):"
     return [Text(), Text(claim), plain(named(shortage.subset))]
 
 

@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeAlias
 
 from solvers.model.errors import StopReason
 
+from ....facts.part import only
 from ....model.plan import Plan, PlanCertificate, PlanStatus, gap_to
 from ....model.problem import Buffer, BufferId, Problem
-from ....reporting.subset import only
 from ....verifying.verify import verify
 
 SIZES = (16, 24, 32, 40, 56)

@@ -12,9 +12,9 @@ from typing import TypeAlias
 from solvers.model.errors import StopReason
 
 from ....facts.colocation import groups
+from ....facts.part import only
 from ....model.plan import Plan, PlanStatus, TermValue, gap_to
 from ....model.problem import Buffer, BufferId, Fixed, Problem
-from ....reporting.subset import only
 from ....verifying.verify import verify
 
 SIZES = (48, 96, 192)

@@ -27,9 +27,11 @@ from planner import (
     StopReason,
     Term,
     plan,
+    verify,
 )
 from planner.formats import write_plan
 from planner.model.plan import Plan, Run
+from planner.planning.options.capacity import planned_problem
 from planner.planning.options.preference import Preference, Stability
 from planner.planning.placing import solving
 from solvers.model.errors import SolverFailed
@@ -167,6 +169,13 @@ def test_explaining_names_buffers_that_cannot_be_placed_together() -> None:
     assert (made.shortage.subset, made.shortage.irreducible) == (("a", "b"), True)
     assert made.shortage.bytes_short == 6
     assert plan(problem, Options(capacity=90)).shortage is not None
+    asked = planned_problem(problem, 90, None)
+    assert verify(asked, made) == ()
+    why = replace(made.shortage, subset=("a", "b", "c"))
+    more = replace(made, shortage=why)
+    (wrong,) = verify(asked, more)
+    assert "said to be irreducible" in wrong.message
+    assert verify(asked, replace(more, shortage=replace(why, irreducible=False))) == ()
 
 
 def test_nothing_to_plan_is_a_plan() -> None:

@@ -26,12 +26,12 @@ from planner import (
 )
 from planner.checks import check
 from planner.facts.digest import digest
+from planner.facts.part import only
 from planner.generate import Request, generate
 from planner.model.plan import TermValue
 from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty, Was
 from planner.planning.options.capacity import planned_problem
 from planner.planning.options.stability import fair_price, with_stability
-from planner.reporting.subset import only
 from solvers.model import registry
 from solvers.model.instance import Term
 from solvers.model.solver import Feature

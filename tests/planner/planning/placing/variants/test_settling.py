@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from planner.facts.part import only
 from planner.facts.variants import with_choice
 from planner.generate import Request, generate
 from planner.model.plan import Plan, PlanStatus
@@ -14,7 +15,6 @@ from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.placing import Placing
 from planner.planning.placing.variants.settling import MOST_AT_ONCE, settled
-from planner.reporting.subset import only
 from planner.verifying.verify import verify
 from solvers.choice.alternatives.instance import Choice
 from solvers.choice.alternatives.points import Placed
