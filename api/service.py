@@ -16,7 +16,7 @@ from typing import IO, Any, Generic, TypeVar
 import structlog
 
 from .errors import HttpCode, Refusal, takes_too_long
-from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
+from .jobs.dispatch import Dispatcher, EmbeddedDispatcher, SubmittingDispatcher
 from .jobs.hub import Hub
 from .jobs.processes.cluster import ClusterPool
 from .jobs.processes.pool import ProcessPool, Reply, Task, WorkerLate
@@ -128,7 +128,7 @@ class Service:
     cluster: ClusterPool | None
     """Carries out batches, where there is one."""
     hub: Hub
-    runner: Runner
+    dispatcher: Dispatcher
     metrics: Metrics
     problems: Recent[About]
     """What bodies that were sent lately turned out to be, so that they need not be read again."""
@@ -162,7 +162,7 @@ class Service:
                 None if store.shared else ProcessPool(shares.workers, settings, "solver", started=settings.workers)
             )
             cluster = None if solvers is None or settings.cluster is None else ClusterPool(settings.cluster, settings)
-            runner = SubmittingRunner() if solvers is None else EmbeddedRunner(store, solvers, cluster)
+            dispatcher = SubmittingDispatcher() if solvers is None else EmbeddedDispatcher(store, solvers, cluster)
             service = cls(
                 settings,
                 store,
@@ -170,7 +170,7 @@ class Service:
                 solvers,
                 cluster,
                 Hub(),
-                runner,
+                dispatcher,
                 metrics,
                 Recent(about_bytes, REMEMBERED_PROBLEMS),
                 Recent(plan_bytes),
@@ -184,7 +184,7 @@ class Service:
         await asyncio.gather(*(processes.start() for processes in service._pools))
         if cluster is not None:
             await cluster.start()
-        await runner.start()
+        await dispatcher.start()
         keep_little()
         service._trimmer = asyncio.create_task(service._trim(), name="trimmer")
         service._pruner = asyncio.create_task(service._prune(), name="pruner")
@@ -226,7 +226,7 @@ class Service:
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-        await self.runner.close()
+        await self.dispatcher.close()
         await asyncio.gather(*self._spawned, return_exceptions=True)
         await asyncio.gather(*(processes.close() for processes in self._pools))
         if self.cluster is not None:

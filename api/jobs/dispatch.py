@@ -25,7 +25,7 @@ LOOK_SECONDS = 2.0
 log = structlog.get_logger("memplan.runner")
 
 
-class Runner(Protocol):
+class Dispatcher(Protocol):
     """Has the jobs carried out that stand in the store. It is told of new ones, and of those that are to stop."""
 
     async def start(self) -> None:
@@ -47,7 +47,7 @@ class Runner(Protocol):
         """Stop; jobs that run here go back into the queue with their best plans."""
 
 
-class EmbeddedRunner:
+class EmbeddedDispatcher:
     """The only one of its store: as many jobs at a time as there are solver processes."""
 
     def __init__(self, store: Store, processes: ProcessPool, cluster: ClusterPool | None = None) -> None:
@@ -243,7 +243,7 @@ def is_long(attempt: Attempt) -> bool:
     return not is_short(about.result().options)
 
 
-class SubmittingRunner:
+class SubmittingDispatcher:
     """Carries nothing out itself: the shared store delivers jobs to workers, and to whoever has one the word that it is to stop."""
 
     async def start(self) -> None: ...

@@ -143,7 +143,7 @@ class Exchange:
         if self.may_answer_at_once:
             if kept is not None:
                 return Answer(order.about, kept, hit=True)
-            attempt = attempt or self.service.runner.at_once(NewJob(order.owner, order.about), order.body)
+            attempt = attempt or self.service.dispatcher.at_once(NewJob(order.owner, order.about), order.body)
             if attempt is not None:
                 return Answer(order.about, await self.await_attempt(attempt), hit=False)
         added = await enqueue(self.service, order, once=self.once, answer=kept, urgent=not self.prefers.is_async)

@@ -111,7 +111,7 @@ async def begin_early(service: Service, got: Received) -> tuple[Order, Attempt] 
     """A small problem that is not known is read by the solver process that goes on to plan it, if one is free. Raises Refusal."""
     if len(got.posted.body) > SMALL:
         return None
-    attempt = await service.runner.unread(got.posted)
+    attempt = await service.dispatcher.unread(got.posted)
     if attempt is None:
         return None
     try:
@@ -161,7 +161,7 @@ async def enqueue(
         text = "the Idempotency-Key was used for another request before"
         raise Refusal(422, HttpCode.KEY_REUSED, text) from None
     if added.is_new and answer is None:
-        service.runner.wake()
+        service.dispatcher.wake()
     return added
 
 
@@ -256,7 +256,7 @@ async def until_over(service: Service, id_: str, seconds: float | None = None) -
 async def stop_job(service: Service, job: Job) -> Job | None:
     """End a job, keeping the best plan."""
     now = await asyncio.to_thread(service.store.cancel, job.id, job.owner)
-    service.runner.stop_job(job.id)
+    service.dispatcher.stop_job(job.id)
     return now
 
 

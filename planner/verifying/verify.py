@@ -279,14 +279,14 @@ def _check_relations(
         & (np.minimum(high[one], high[other]) > np.maximum(low[one], low[other]))
     )
     broken(FindingKind.SEPARATION_BROKEN, constraints.conflicts, meet, lambda _: "must not share addresses but overlap")
-    ties = [(tie.buffer, tie.base) for tie in constraints.colocations]
-    one, other = _numbers(index, ties)
+    colocated = [(each.buffer, each.base) for each in constraints.colocations]
+    one, other = _numbers(index, colocated)
     apart = exact_array([tie.offset for tie in constraints.colocations])
     torn = (pool[one] != pool[other]) | (low[one] != low[other] + apart)
     torn &= (pool[one] >= 0) & (pool[other] >= 0)
     broken(
         FindingKind.COLOCATION_BROKEN,
-        ties,
+        colocated,
         torn,
         lambda k: f"are not {constraints.colocations[k].offset} bytes apart in one pool, as their colocation says",
     )

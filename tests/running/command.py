@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
+import json
 import os
 import pty
 import struct
@@ -121,6 +122,14 @@ def run_on_terminal(
         written += chunk
     os.close(ours)
     return process.wait(SECONDS), written.decode("utf-8").replace("\r\n", "\n")
+
+
+def planned(folder: Path, problem: object) -> tuple[str, str]:
+    """The files of the problem and of its plan, there."""
+    problem_file, plan_file = folder / "problem.json", folder / "plan.json"
+    problem_file.write_text(json.dumps(problem), encoding="utf-8")
+    assert run("plan", str(problem_file), "-o", str(plan_file)).returncode == 0
+    return str(problem_file), str(plan_file)
 
 
 # Within a test's own process; typer builds all commands anew for each call, which takes longer than most calls do.

@@ -16,7 +16,7 @@ EARLY = (
     "tests/api/routes/openapi/test_open_api.py",
     "tests/http/faults/test_worker.py",
     "tests/http/faults/test_store_faults.py",
-    "tests/api/jobs/test_every_runner.py",
+    "tests/api/jobs/test_every_dispatcher.py",
     "tests/project/test_skips.py",
     "tests/http",
     "tests/web",

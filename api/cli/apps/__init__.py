@@ -18,6 +18,12 @@ Format = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="The input's format: {formats}; by default recognised."),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHERE", help="Work on a Dask cluster: tcp://HOST:PORT of its scheduler, or its scheduler file."
+    ),
+]
 Theme = Annotated[
     Literal["system", "light", "dark"],
     typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),

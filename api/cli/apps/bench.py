@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..planner_options import TakesLimits, said
-from . import Json
+from . import Cluster, Json
 
 DEFAULT = "run"
 
@@ -43,12 +43,7 @@ def bench_run(
     ] = "none",
     workers_per_solve: Annotated[int, typer.Option(metavar="N", min=1, help="Workers of each run.")] = 1,
     jobs: Annotated[int, typer.Option(metavar="N", min=1, max=256, help="Runs side by side; 1 times best.")] = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHERE", help="Run on a Dask cluster: tcp://HOST:PORT of its scheduler, or its scheduler file."
-        ),
-    ] = None,
+    cluster: Cluster = None,
     grace: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Beyond its limit, before a run is killed.")
     ] = 30.0,

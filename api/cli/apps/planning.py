@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options
-from . import File, Format, Json, Quiet, ReportTables, Theme
+from . import Cluster, File, Format, Json, Quiet, ReportTables, Theme
 
 
 def plan(
@@ -284,12 +284,7 @@ def plan_many(
     processes: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=256, help="Plans made side by side; by default one per core.")
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHERE", help="Plan on a Dask cluster: tcp://HOST:PORT of its scheduler, or its scheduler file."
-        ),
-    ] = None,
+    cluster: Cluster = None,
     baseline: Annotated[
         str | None,
         typer.Option(

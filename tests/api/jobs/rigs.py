@@ -1,4 +1,4 @@
-"""Runners with all that belongs to them: an embedded one, and one that submits to a worker, here in the same process."""
+"""Dispatchers with all that belongs to them: an embedded one, and one that submits to a worker, here in the same process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from api.jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
+from api.jobs.dispatch import Dispatcher, EmbeddedDispatcher, SubmittingDispatcher
 from api.jobs.processes.pool import ProcessPool
 from api.jobs.queue.consumer import QueueWorker
 from api.jobs.requests.options import as_document
@@ -39,22 +39,22 @@ OBJECTS_FOREVER = Options(time_limit=600, work_limit=10**12, workers=1)
 
 @dataclass(frozen=True, slots=True)
 class Rig:
-    """A runner, and who works for it."""
+    """A dispatcher, and who works for it."""
 
     store: Store
-    runner: Runner
+    dispatcher: Dispatcher
     processes: ProcessPool
 
     def add(self, problem: bytes = EASY, options: Options | None = None, *, objects: bool = False) -> Job:
         """Queue a job, as a service does it."""
         job = add(self.store, problem, options, objects=objects)
-        self.runner.wake()
+        self.dispatcher.wake()
         return job
 
     def cancel(self, job: Job) -> None:
         """Stop it, as a service does it."""
         self.store.cancel(job.id, job.owner)
-        self.runner.stop_job(job.id)
+        self.dispatcher.stop_job(job.id)
 
     async def until(self, job: Job, *states: JobState, attempt: int = 0) -> Job:
         """The job once it is in one of the states."""
@@ -97,17 +97,17 @@ async def rig(
         processes = ProcessPool(size, Settings(), "solver")
         resources.push_async_callback(processes.close)
         await processes.start()
-        runner: Runner
+        dispatcher: Dispatcher
         if isinstance(plain.database, PostgresDatabase):
-            runner = SubmittingRunner()
+            dispatcher = SubmittingDispatcher()
             worker = QueueWorker(plain.database.conninfo, store, processes, stalled_seconds, 5.0)
             resources.push_async_callback(worker.close)
             worker.start()
         else:
-            runner = EmbeddedRunner(store, processes)
-            resources.push_async_callback(runner.close)
-        await runner.start()
-        yield Rig(store, runner, processes)
+            dispatcher = EmbeddedDispatcher(store, processes)
+            resources.push_async_callback(dispatcher.close)
+        await dispatcher.start()
+        yield Rig(store, dispatcher, processes)
 
 
 def with_rig(

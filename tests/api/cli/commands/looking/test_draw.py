@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.running.command import run
+from tests.running.command import planned, run
 
 PROBLEM = {
     "format": "memplan/1",
@@ -20,11 +20,7 @@ PROBLEM = {
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    folder = tmp_path_factory.mktemp("draw")
-    problem, plan = folder / "problem.json", folder / "plan.json"
-    problem.write_text(json.dumps(PROBLEM), encoding="utf-8")
-    assert run("plan", str(problem), "-o", str(plan)).returncode == 0
-    return str(problem), str(plan)
+    return planned(tmp_path_factory.mktemp("draw"), PROBLEM)
 
 
 def test_the_picture_goes_into_the_file_or_the_pipe(files: tuple[str, str], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running.command import run, run_on_terminal
+from tests.running.command import planned, run, run_on_terminal
 
 PROBLEM = {
     "format": "memplan/1",
@@ -26,11 +26,7 @@ CADENCE = "Base Address | Memory Size (Bytes) | Peak Memory Usage (Bytes) |"
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    folder = tmp_path_factory.mktemp("report")
-    problem, plan = folder / "problem.json", folder / "plan.json"
-    problem.write_text(json.dumps(PROBLEM), encoding="utf-8")
-    assert run("plan", str(problem), "-o", str(plan)).returncode == 0
-    return str(problem), str(plan)
+    return planned(tmp_path_factory.mktemp("report"), PROBLEM)
 
 
 def test_json_in_a_pipe(files: tuple[str, str]) -> None:

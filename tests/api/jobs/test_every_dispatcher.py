@@ -1,4 +1,4 @@
-"""One suite for every runner: jobs are carried out once, can be stopped, and survive the workers that work on them."""
+"""One suite for every dispatcher: jobs are carried out once, can be stopped, and survive the workers that work on them."""
 
 from __future__ import annotations
 
@@ -294,14 +294,14 @@ def test_what_is_begun_at_once_has_its_answer_or_becomes_a_job(url: str) -> None
     async def work(made: Rig) -> None:
         about = add(made.store).about
         await made.until(made.add(), JobState.SUCCEEDED)
-        attempt = made.runner.at_once(NewJob("me", about), EASY)
+        attempt = made.dispatcher.at_once(NewJob("me", about), EASY)
         assert (attempt is None) == made.store.shared, "whoever shares the store leaves it to workers"
         if attempt is None:
             return
         assert (await attempt.reply).header["status"] == "optimal"
         ended = await attempt.become_job()
         assert (await made.until(ended, JobState.SUCCEEDED)).status == "optimal"
-        attempt = made.runner.at_once(NewJob("me", add(made.store, SLOW, FOREVER).about), SLOW)
+        attempt = made.dispatcher.at_once(NewJob("me", add(made.store, SLOW, FOREVER).about), SLOW)
         assert attempt is not None
         job = await attempt.become_job()
         await made.until_there_is_a_plan(job)
@@ -313,7 +313,7 @@ def test_what_is_begun_at_once_has_its_answer_or_becomes_a_job(url: str) -> None
 
 def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
     async def work(made: Rig) -> None:
-        attempt = await made.runner.unread(
+        attempt = await made.dispatcher.unread(
             Posted("me", SLOW, None, "application/json", {"solver": "waiting", "time_limit": 600}, 60.0)
         )
         assert (attempt is None) == made.store.shared
@@ -328,7 +328,7 @@ def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
         assert (await made.until(job, JobState.CANCELLED)).attempt == 1
         broken = Posted("me", b"{", None, "application/json", {}, 60.0)
         async with asyncio.timeout(30):  # an end is in the store a moment before its process counts as free
-            while (attempt := await made.runner.unread(broken)) is None:
+            while (attempt := await made.dispatcher.unread(broken)) is None:
                 await asyncio.sleep(0.01)
         with pytest.raises(Refusal):
             await attempt.about
@@ -346,7 +346,7 @@ def test_who_waits_a_moment_and_the_queue_take_turns(url: str) -> None:
         posted = Posted("other", EASY, None, "application/json", {}, 60.0)
         begun = 0
         for _ in range(10):
-            attempt = await made.runner.unread(posted)
+            attempt = await made.dispatcher.unread(posted)
             if attempt is not None:
                 begun += 1
                 await attempt.reply
