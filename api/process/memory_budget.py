@@ -101,10 +101,14 @@ def share_out(settings: Settings, *, service: bool, readers: int, workers: int) 
         else:
             break
     text = (
-        f"memory: {total // MIB} MiB are too little for {workers} workers and {readers} readers, each with {LEAST_PROCESS // MIB} MiB at least: "
+        f"memory: {total // MIB} MiB are too little for {_so_many(workers, 'worker')} and {_so_many(readers, 'reader')}, each with {LEAST_PROCESS // MIB} MiB at least: "
         "set fewer workers or readers, or more memory"
     )
     raise WrongSettings(text)
+
+
+def _so_many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _shares(settings: Settings, total: int | None, *, service: bool, readers: int, workers: int) -> Shares:

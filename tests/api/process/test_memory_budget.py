@@ -70,7 +70,7 @@ def test_where_memory_is_scarce_there_are_fewer_processes_unless_their_number_is
     with pytest.raises(WrongSettings, match="too little for 8 workers and 2 readers"):
         shared(Settings(workers=8, readers=2), 8)
     found(monkeypatch, 100 * MIB)
-    with pytest.raises(WrongSettings, match="memory: 87 MiB are too little"):
+    with pytest.raises(WrongSettings, match="memory: 87 MiB are too little for 1 worker and 1 reader,"):
         shared(Settings())
 
 

@@ -14,6 +14,7 @@ from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Frontier, Plan
 from planner.model.problem import Problem, measures_bytes
 from planner.planning.options.options import Options
+from planner.planning.placing.solving import frontier_problem
 from solvers.model.errors import StopReason
 
 from ...exit_codes import ExitCode
@@ -44,11 +45,12 @@ class Request(NamedTuple):
 def run(request: Request, options: Options) -> ExitCode:
     """Find it, write it, show it, and say by the exit code how it went."""
     with refusing(shown_name(request.file), as_json=request.as_json):
-        folder = None if request.folder is None else _folder(request.folder)
         data = read_bytes(request.file)
         with time_limit(options.time_limit, request.begun):
             problem, warnings = read_problem(data, name=request.file, format=request.input_format)
         say_warnings(warnings)
+        frontier_problem(problem, options, request.points)  # what has none is refused before there is a folder
+        folder = None if request.folder is None else _folder(request.folder)
         in_bytes = measures_bytes(problem)
         with Interrupt() as interrupt:
 

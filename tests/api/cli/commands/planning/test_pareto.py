@@ -76,9 +76,10 @@ def test_nothing_fits(problem: str) -> None:
 def test_a_problem_without_variants_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "plain.json"
     path.write_text('{"format": "memplan/1", "buffers": []}')
-    done = run("pareto", str(path))
+    done = run("pareto", str(path), "-o", str(tmp_path / "plans"))
     assert done.returncode == 2
     assert b"without variants" in done.stderr
+    assert not (tmp_path / "plans").exists()
 
 
 def test_sharings_models_and_sweeps_for_size_refuse_variants(problem: str, tmp_path: Path) -> None:
