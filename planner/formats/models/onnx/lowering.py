@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -247,12 +247,14 @@ class Lowering:
         node = site.node
         rule = RULES.get((node.domain, node.operator))
         found: list[Type] = []
+        greatest: Sequence[Type] = ()
         why = f"memplan knows no operator {printable(cut(node.domain or 'ai.onnx'))}.{_operator(node)}"
         if rule is not None:
             try:
                 found = rule(site)
             except (NotKnown, ExpressionError) as error:
                 why = str(error)
+                greatest = error.greatest if isinstance(error, NotKnown) else ()
             except (IndexError, OverflowError):
                 raise ShapeError("its inputs and attributes do not fit each other") from None
         for j, name in enumerate(node.outputs):
@@ -262,6 +264,10 @@ class Lowering:
             elif name:
                 said = scope.known.get(name)
                 if said is None or said.shape is None or said.element is None:
+                    if j < len(greatest):
+                        site.depends_on_data()
+                        found.append(greatest[j])
+                        continue
                     raise ShapeError(f"{why}, and the file does not say which shape {quoted(name)} has")
                 found.append(Type(said.element, self.symbols.shape(said, node.place)))
                 self.symbols.require_all_known()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import floor
 
 from .. import dims as d
 from ..dims import Dim, Shape
 from ..model import INT64
-from .site import ShapeError, Site, Type, axis_of, broadcast
+from .site import NotKnown, ShapeError, Site, Type, axis_of, broadcast
 
 
 def reshape(at: Site) -> list[Type]:
@@ -219,11 +220,23 @@ def pad(at: Site) -> list[Type]:
 
 def reduced(at: Site) -> list[Type]:
     shape = at.shape(0)
-    axes = at.axes(len(shape), 1)
+    keep = at.number("keepdims", 1)
+    try:
+        axes = at.axes(len(shape), 1)
+    except NotKnown as error:
+        count = d.product(at.shape(1))
+        raise NotKnown(str(error), _reduced_at_most(at, shape, 0 if keep else count)) from None
     if axes is None or not axes:
         axes = () if at.number("noop_with_empty_axes", 0) else tuple(range(len(shape)))
-    keep = at.number("keepdims", 1)
     return [Type(at.element(), tuple(1 if i in axes else dim for i, dim in enumerate(shape) if keep or i not in axes))]
+
+
+def _reduced_at_most(at: Site, shape: Shape, gone: Dim) -> list[Type]:
+    """So many dimensions are gone, nobody knows which: one that is left was at most so many places further behind."""
+    if not isinstance(gone, int) or gone > len(shape):
+        return []
+    left = range(len(shape) - gone)
+    return [Type(at.element(), tuple(reduce(d.most, shape[i : i + gone + 1]) for i in left))]
 
 
 def arg_reduced(at: Site) -> list[Type]:

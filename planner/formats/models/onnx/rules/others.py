@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import dims as d
-from ..model import FLOAT, INT64
+from ..model import FLOAT, INT64, STRING
 from .site import NotKnown, ShapeError, Site, Type
 
 
@@ -83,3 +83,28 @@ def targets(at: Site) -> list[Type]:
     """A row of results for each row of features."""
     name = "targets" if "targets" in at.node.attributes else "n_targets"
     return [Type(FLOAT if at.node.operator != "TreeEnsemble" else at.element(), (at.rank(0, 1)[0], at.number(name, 1)))]
+
+
+def classified(at: Site) -> list[Type]:
+    """For each row of features its class, and a score for each class."""
+    classes = _classes(at)
+    if classes is None:
+        raise NotKnown("it does not say which classes there are")
+    element, count = classes
+    rows = at.rank(0, 1)[:-1] or (1,)
+    return [Type(element, rows), Type(FLOAT, (*rows, count))]
+
+
+def zipped(at: Site) -> list[Type]:
+    """A map from classes to scores for each row: the scores once more. The maps themselves are the runtime's own."""
+    at.notes.add("of maps (ZipMap) the numbers in them are planned, and not the maps")
+    return [at.given(0)]
+
+
+def _classes(at: Site) -> tuple[int, int] | None:
+    """What they are called by, and how many there are."""
+    for name, element in (("classlabels_int64s", INT64), ("classlabels_ints", INT64), ("classlabels_strings", STRING)):
+        said = at.node.attributes.get(name)
+        if isinstance(said, tuple) and said:
+            return element, len(said)
+    return None

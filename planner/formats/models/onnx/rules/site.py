@@ -26,6 +26,11 @@ class ShapeError(ValueError):
 class NotKnown(ShapeError):
     """They depend on something that is not known; what the file says of them is believed."""
 
+    def __init__(self, why: str, greatest: Sequence[Type] = ()) -> None:
+        super().__init__(why)
+        self.greatest = greatest
+        """What no dimension can be beyond, where that is known: planned where the file says nothing."""
+
 
 class Type(NamedTuple):
     """Of a tensor."""

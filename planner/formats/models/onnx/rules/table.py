@@ -132,6 +132,8 @@ RULES: dict[tuple[str, str], Rule] = {
             (r.as_numbers, "Normalizer Scaler"),
             (r.labels, "LabelEncoder"),
             (r.picked, "ArrayFeatureExtractor"),
+            (r.classified, "LinearClassifier TreeEnsembleClassifier"),
+            (r.zipped, "ZipMap"),
             (r.targets, "LinearRegressor TreeEnsemble TreeEnsembleRegressor"),
         )
         for name in names.split()

@@ -45,12 +45,14 @@ def tensor(name: str, numbers: Sequence[int], shape: Sequence[int] | None = None
 
 
 def attribute(name: str, said: Any) -> bytes:
-    """An AttributeProto: a number, a list of numbers, a text, a graph or a tensor (both as bytes, with their kind)."""
+    """An AttributeProto: a number, a text, a list of either, a graph or a tensor (both as bytes, with their kind)."""
     head = inside(1, name)
     if isinstance(said, int):
         return head + number(3, said) + number(20, 2)
     if isinstance(said, str):
         return head + inside(4, said) + number(20, 3)
+    if isinstance(said, list) and said and isinstance(said[0], str):
+        return head + b"".join(inside(9, each) for each in said) + number(20, 8)
     if isinstance(said, list):
         return head + b"".join(number(8, each) for each in said) + number(20, 7)
     kind, content = said

@@ -57,6 +57,23 @@ def test_what_is_picked_and_what_stands_for_values() -> None:
     assert {buffer.id: buffer.size for buffer in problem.buffers} == {"x": 180, "y": 60, "z": 360}
 
 
+@pytest.mark.parametrize("labels", [{"classlabels_int64s": [3, 4, 5]}, {"classlabels_strings": ["a", "b", "c"]}])
+def test_of_maps_the_numbers_are_planned(labels: dict[str, Any]) -> None:
+    """What scikit-learn's classifiers become: a class for each row, and a map of the scores of all classes."""
+    made = graph(
+        [
+            node("TreeEnsembleClassifier", "x", "class scores", domain=LEARNED, **labels),
+            node("ZipMap", "scores", "maps", domain=LEARNED, **labels),
+        ],
+        [value("x", [5, 9])],
+        [value("class", None), value("maps", None)],
+    )
+    problem, warnings = read_problem(model(made), format="onnx")
+    sizes = {buffer.id: buffer.size for buffer in problem.buffers}
+    assert sizes == {"x": 180, "class": 40, "scores": 60, "maps": 60}
+    assert warnings == ("of maps (ZipMap) the numbers in them are planned, and not the maps",)
+
+
 @pytest.mark.parametrize(
     ("operator", "domain", "inputs"),
     [("LinearAttention", "", "x x x"), ("Adam", TRAINING, "x x x x x"), ("TfIdfVectorizer", "", "x")],
