@@ -1,4 +1,4 @@
-"""The `memplan` command: its entry point, and the promise that nobody ever sees a traceback."""
+"""The `memplan` command: its entry point, which turns every error into a message instead of a traceback."""
 
 from __future__ import annotations
 

@@ -5,6 +5,6 @@ kinds        what each kind of job reads, does, answers and draws
 processes    the worker processes, of this machine or of a cluster: how they are kept, and what they can be asked
 attempt      one try at a job, and how its end is noted in the store
 dispatch     who carries jobs out: this process's own workers, or others that share the store
-queue        one of those others: takes jobs from a shared store, and takes over from the dead
-hub          wakes whoever waits for a job
+queue        one of those others: takes jobs from a shared store, also those of dead workers
+hub          wakes those that wait for a job
 """

@@ -49,12 +49,12 @@ class Posted:
 
     @property
     def header(self) -> dict[str, Any]:
-        """What whoever reads it must know."""
+        """What its readers must know."""
         return {"format": self.format, "media_type": self.media_type, "query": self.query, "door": self.door}
 
 
 class Attempt:
-    """Work on a problem. What comes of it is noted in the store as soon as it is a job's; until then only whoever began it knows of it."""
+    """Work on a problem. Its result is written to the store as soon as it is a job's; until then only its caller knows of it."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Attempt:
         self.reply: asyncio.Future[Reply] = self._loop.create_future()
         """The end of it: the worker's answer, or what it raised."""
         self.is_put_back = False
-        """Is somebody else to go on with it?"""
+        """Is another worker to go on with it?"""
         self._store = store
         self._endings = endings
         self._problem = problem
@@ -269,7 +269,7 @@ class Endings:
         """Is there no time to wait for a store that cannot be reached?"""
 
     async def note(self, attempt: Attempt, job: Job) -> bool:
-        """False if it could not be noted: the job is then taken up again by whoever finds it running without a worker."""
+        """False if it could not be written: another process then finds the job running without a worker, and takes it up again."""
         error = attempt.reply.exception()
         ending: Callable[[], Any]
         if isinstance(error, WorkerDied) and attempt.is_put_back:

@@ -18,7 +18,7 @@ from .processes.cluster import ClusterPool
 from .processes.pool import ProcessPool
 
 MOMENT_SECONDS = 0.25
-"""So long who waits for a plan waits for a process rather than in the queue."""
+"""So long a request that waits for a plan waits for a free process before it is queued."""
 LOOK_SECONDS = 2.0
 """How often the store is asked for jobs without having been told of any: after it could not be reached, say."""
 
@@ -244,7 +244,7 @@ def is_long(attempt: Attempt) -> bool:
 
 
 class SubmittingDispatcher:
-    """Carries nothing out itself: the shared store delivers jobs to workers, and to whoever has one the word that it is to stop."""
+    """Carries nothing out itself: the shared store delivers jobs to workers, and tells a job's worker to stop."""
 
     async def start(self) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Wakes whoever waits for something to happen to a job. What has happened stands in the store: a wake-up says only that it is time to look."""
+"""Wakes those that wait for something to happen to a job. The store has what happened: a wake-up only says that it is time to look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GET what there is to know: solvers, the schema, whether all is well, and figures."""
+"""GET information: solvers, the schema, the service's health, and metrics."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ FIGURES: dict[int | str, dict[str, Any]] = {
 
 @router.get("/metrics", summary="Figures for Prometheus", response_class=Response, responses=FIGURES)
 async def metrics(request: Request, service: TheService) -> Response:
-    """In Prometheus's text format, of all tokens' jobs together: for whoever may see that. On the port of their own, if they have one, and then not here."""
+    """In Prometheus's text format, of all tokens' jobs together, for tokens that may see that. If the figures have a port of their own, they are there and not here."""
     if service.settings.metrics_port is not None:
         raise Refusal(404, HttpCode.NOT_FOUND, "metrics are served on a port of their own (metrics_port)")
     if not service.settings.may_see_metrics(request.state.owner):

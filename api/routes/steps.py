@@ -31,7 +31,7 @@ SMALL = 1 << 18
 """Up to here hashing takes less time than asking a thread to do it."""
 BUSY_SECONDS = 5
 LOOK_SECONDS = 30.0
-"""The store is asked so often even if nobody tells of anything."""
+"""The store is asked so often even without a wake-up."""
 LOOKS_PER_SECOND = 20
 """But not more often than this for all that are waited for together: a batch may wait for thousands."""
 AGAIN_SECONDS = 0.5

@@ -32,7 +32,7 @@ def open_database(url: str) -> Database:
 
 
 def why(error: StoreUnavailable) -> str:
-    """All that is known of it, for whoever runs the service; it may name hosts and users, but no passwords."""
+    """All that is known of it, for the operator of the service; it may name hosts and users, but no passwords."""
     return " ".join(str(getattr(error.__cause__, "orig", error)).split())
 
 

@@ -153,7 +153,7 @@ class Store(Protocol):
         """What has happened to a job since."""
 
     def keep(self, kept: Sequence[Kept]) -> None:
-        """Keep plans for whoever asks for the same again."""
+        """Keep plans for equal requests."""
 
     def kept(self, owner: str, key: str) -> StoredPlan | None:
         """A plan that was kept."""

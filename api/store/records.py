@@ -81,7 +81,7 @@ class About:
 
     @property
     def header(self) -> dict[str, Any]:
-        """What whoever reads it again must know."""
+        """What later readers must know."""
         return {"kind": self.kind, "format": self.format, "options": dict(self.options)}
 
 
@@ -134,7 +134,7 @@ class NewJob:
     owner: str
     about: About
     urgent: bool = False
-    """Somebody waits for it, so it goes before those that nobody waits for."""
+    """A client waits for it, so it goes before those that no client waits for."""
     batch: str | None = None
     line: int | None = None
     """Its place in the batch."""
@@ -172,7 +172,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job that somebody has taken on, with everything to work on it."""
+    """A job that a worker has taken on, with everything to work on it."""
 
     job: Job
     problem: bytes
@@ -222,7 +222,7 @@ class Once:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A plan for whoever asks for the same again."""
+    """A plan for equal requests."""
 
     owner: str
     key: str

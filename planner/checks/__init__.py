@@ -1,4 +1,4 @@
-"""Checks that a problem is sound in itself: what contradicts itself is bad input; what merely cannot fit is for the solvers to prove."""
+"""Checks that a problem is sound in itself: a contradiction is bad input; that a problem cannot fit is for the solvers to prove."""
 
 from __future__ import annotations
 

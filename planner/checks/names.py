@@ -58,7 +58,7 @@ def _was(problem: Problem, names: Names, report: Report) -> None:
     for i, was in enumerate(in_time(problem.was, CHECKING)):
         place: Place = ("objective", "was", i)
         if was.buffer in seen:
-            text = f"it is said twice where buffer {quoted(was.buffer)} was"
+            text = f"buffer {quoted(was.buffer)} has two old places"
             report.add(Code.DUPLICATE_ID, (*place, "buffer"), text)
         seen.add(was.buffer)
         if was.pool not in names.pools:

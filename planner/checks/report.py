@@ -63,7 +63,7 @@ class Report:
             self.more += 1
 
     def count(self, number: int) -> None:
-        """Findings that nobody looked at closely."""
+        """Findings that were not examined further."""
         self.more += number
 
     @property

@@ -23,7 +23,7 @@ from ..planning.options.options import Options
 from ..planning.placing.solving import plan
 
 FIRST = 1
-"""The memory where tensors are that nobody put elsewhere; 0 is for constants."""
+"""The memory of tensors that were not put elsewhere; 0 is for constants."""
 ALIGNMENT = 16
 """What ExecuTorch aligns tensors to."""
 

@@ -1,4 +1,4 @@
-"""The bytes in use over time, with the names of the steps at which most are: what a program needs, and who needs it."""
+"""The bytes in use over time, with the names of the steps at which most are in use, and the buffers that are live then."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
     drawn = memory_map(problem, plan)
     shown = [pool for pool in drawn.pools if pool.profile]
     if not shown:
-        message = "the problem has no lifetimes, so that nobody knows what is in use when"
+        message = "the problem has no lifetimes, so it is not known what is in use when"
         raise BadInput(Finding(Code.LIFETIMES_MISSING, "/buffers", message))
     parts: list[str] = []
     above: float = HEAD + 26

@@ -1,1 +1,1 @@
-"""What follows from a problem, whoever asks: groups that move together, what uses and moves cost, intervals, a digest."""
+"""What follows from any problem: groups that move together, what uses and moves cost, intervals, a digest."""

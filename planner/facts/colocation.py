@@ -1,4 +1,4 @@
-"""Groups of buffers that colocations tie together: who moves with whom, and at which distance."""
+"""Groups of buffers that colocations tie together: which buffers move together, and at which distance."""
 
 from __future__ import annotations
 

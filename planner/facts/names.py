@@ -1,4 +1,4 @@
-"""Names that nobody else has, found in time that does not grow with how many ask for the same one."""
+"""Unused names, found in a time that does not grow with the number of requests for the same one."""
 
 from __future__ import annotations
 

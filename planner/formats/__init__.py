@@ -1,4 +1,4 @@
-"""Bytes to Problems and Plans, and back. Everything from outside comes in here, and nowhere else."""
+"""Bytes to Problems and Plans, and back. All input comes in here, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each function in an arena of its own, which lies in the arena of whoever runs it: what compilers do that plan function by function.
+"""Each function in an arena of its own, which lies in its caller's arena, as in compilers that plan function by function.
 
 It is here to be compared with. One arena for the whole program (`program_problem`) needs no more where each function is run from one place, as the
 nested plans could be laid out in it; and seldom more elsewhere, where a nested arena may lie in another place each time.

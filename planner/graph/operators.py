@@ -73,7 +73,7 @@ class OperatorKind(StrEnum):
     IDMA_WAIT = "idma_wait"
     """Waits for a copy that was begun; its output is that copy."""
     COPY = "copy"
-    """The same bytes again, or the same place where nobody can tell."""
+    """The same bytes again, or the same place if that makes no difference."""
     TUPLE = "tuple"
     """Its inputs as one value."""
     ITEM = "item"
@@ -100,7 +100,7 @@ def shape_of(dims: tuple[int, ...]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Memory that an operator needs while it runs, and nobody afterwards."""
+    """Memory that an operator needs only while it runs."""
 
     size: int
     alignment: int = 1

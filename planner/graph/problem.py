@@ -52,7 +52,7 @@ def graph_problem(graph: Graph, pools: Sequence[Pool], options: GraphOptions | N
 
 
 def program_problem(program: Program, pools: Sequence[Pool], options: GraphOptions | None = None) -> GraphProblem:
-    """The problem of placing all that the program needs, whoever runs it, in one arena. Raises BadInput for a program that is wrong in itself."""
+    """The problem of placing all that the program needs in one arena. Raises BadInput for a program that is wrong in itself."""
     return arrangement(program, pools, options).problem()
 
 

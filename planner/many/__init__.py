@@ -1,4 +1,4 @@
-"""Many problems: each is planned once, written down as it ends, and gone on with where a run was stopped."""
+"""Many problems: each is planned once and written when it is done; the next run goes on where one was stopped."""
 
 from __future__ import annotations
 

@@ -31,7 +31,13 @@ def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
     for pattern in patterns:
         there = list(_paths(pattern))
         if not there and not Path(pattern).is_dir():
-            raise BadInput(Finding(Code.UNREADABLE, "", f"{pattern}: there is no such file, and nothing like it"))
+            raise BadInput(
+                Finding(
+                    Code.UNREADABLE,
+                    "",
+                    f"{pattern}: there is no such file or folder, and no file that matches the pattern",
+                )
+            )
         for path, is_named in there:
             real = path.resolve()
             if not real.is_relative_to(out):

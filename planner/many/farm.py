@@ -23,7 +23,7 @@ class Answers(Protocol):
         ...
 
     def keep(self, problem: WasRead, options: Options, plan: bytes) -> None:
-        """A plan for whoever asks for the same again, if it is one that lasts."""
+        """A plan for equal requests, if it is one that lasts."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""A file of lines that only grows, and outlives whoever writes it: a line that was cut off does not count."""
+"""A file of lines that only grows, and outlives its writer: a line that was cut off does not count."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LinesFile:
         return [line for line in data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n") if line.strip()]
 
     def open(self) -> None:
-        """Begin to write. Raises BadInput if somebody else does, OSError if it cannot be written."""
+        """Begin to write. Raises BadInput if another process writes, OSError if it cannot be written."""
         self._stream = self.path.open("ab")
         try:
             fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

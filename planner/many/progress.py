@@ -1,4 +1,4 @@
-"""How far the files are that take long: sent now and then by the process that plans, kept for whoever looks."""
+"""The progress of files that take long: sent now and then by the process that plans, and kept for display."""
 
 from __future__ import annotations
 

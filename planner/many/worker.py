@@ -124,7 +124,7 @@ class Unwritable:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Says that whoever planned it is gone."""
+    """Says that the process that planned it is gone."""
 
     reason: str
     is_its_fault: bool = True

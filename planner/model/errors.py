@@ -58,7 +58,7 @@ class Finding:
 
 
 class PlannerError(Exception):
-    """Root of the errors that planner raises on purpose. Each carries findings a user can act on."""
+    """Root of the errors that planner raises on purpose. Each has findings that a user can act on."""
 
     def __init__(self, *findings: Finding, more: int = 0) -> None:
         self.findings = findings

@@ -189,7 +189,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """Plans of which none is better in memory and no worse in cost: the fastest first, each as small as its cost allows."""
+    """Plans with less and less memory at more and more cost: the cheapest first, each as small as its cost allows."""
 
     points: tuple[Plan, ...]
     is_complete: bool

@@ -96,7 +96,7 @@ class Buffer:
     kind: str | None = None
     """A label; only `constant` means something, where some pool is read-only (see planner.facts.constants)."""
     accesses: int = 0
-    """How often the buffer is used, where nobody knows whether it is read or written; it counts as read."""
+    """How often the buffer is used, if reads and writes are not known apart; it counts as read."""
     device: str | None = None
     """Where it is; only buffers of one device share a storage object. Offsets know devices as pools."""
     dtype: str | None = None
@@ -151,7 +151,7 @@ class Constraints:
 
 @dataclass(frozen=True, slots=True)
 class CostTerm:
-    """Something that alternatives cost: cycles, energy."""
+    """A kind of cost of alternatives: cycles, energy."""
 
     name: str
     weight: int = 1
@@ -193,7 +193,7 @@ Pick: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """What there is to choose, and what choices allow each other."""
+    """Groups of alternatives to choose from, and which choices are allowed together."""
 
     groups: tuple[VariantGroup, ...]
     costs: tuple[CostTerm, ...] = ()
@@ -271,7 +271,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """All there is to plan."""
+    """Buffers, the memories for them, and what holds between them."""
 
     buffers: Sequence[Buffer]
     pools: tuple[Pool, ...] = (Pool("default"),)

@@ -1,4 +1,4 @@
-"""What differs between two plans: who moved, who came and went, and what that does to the peaks."""
+"""What differs between two plans: which buffers moved, came and went, and how the peaks changed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Difference:
 
 
 def difference(before: Plan, after: Plan) -> Difference:
-    """What the second plan has otherwise than the first."""
+    """How the second plan differs from the first."""
     old = {place.id: place for place in before.placements}
     new = {place.id: place for place in after.placements}
     ids = [*new, *(id_ for id_ in old if id_ not in new)]

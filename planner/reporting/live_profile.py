@@ -59,7 +59,7 @@ class LiveProfile:
                 self._changes[name][time] += change
 
     def untimed(self, pool: str | None = None) -> int:
-        """How many buffers have bytes there but no lifetime, so that nobody knows when they are in use."""
+        """How many buffers have bytes there but no lifetime, so that it is not known when they are in use."""
         return sum(self._untimed.values()) if pool is None else self._untimed.get(pool, 0)
 
     def highest(self, pool: str | None = None) -> Height | None:

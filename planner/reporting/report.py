@@ -1,4 +1,4 @@
-"""What a plan does with memory: each pool's figures, the step at which most is in use, and who would have to shrink."""
+"""What a plan does with memory: each pool's figures, the step at which most is in use, and which buffers would have to shrink."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class LivePeak:
 
 @dataclass(frozen=True, slots=True)
 class MemoryReport:
-    """All of it."""
+    """What a plan does with each memory, and with all of them."""
 
     problem: str | None
     status: PlanStatus

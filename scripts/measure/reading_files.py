@@ -1,4 +1,4 @@
-"""Files for `scripts.measure.reading`: of every format one as programs write it, the same cut off, and what is made to take memory."""
+"""Files for `scripts.measure.reading`: of every format one as programs write it, one without its end, and files that are made to take memory."""
 
 from __future__ import annotations
 

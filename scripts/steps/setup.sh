@@ -5,7 +5,7 @@
 #   choose_python              prints the interpreter that the scripts use
 #   newest_python              prints the newest supported interpreter of this machine
 #
-# Every later call finds its work done: a stamp in VENV holds a fingerprint of all that went in.
+# Later calls have nothing to do: a stamp in VENV holds a fingerprint of all inputs.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 MINORS=(11 12 13 14)   # the versions of Python 3 that requirements/*.txt are pinned for
@@ -41,15 +41,15 @@ PYTHON
     done | awk '!seen[$4]++'
 }
 
-# Of those in the first line's place the first, unless another is clearly faster: one that was compiled without its optimisations, as pyenv does by default, takes
-# half as long again for what is Python alone.
+# Of the best interpreters the first, unless another is clearly faster: one compiled without optimisations, as pyenv does by default, takes half as long again
+# for pure Python.
 fastest() {
     awk 'NR == 1 { minor = $1; lacks = $2 }
          $1 == minor && $2 == lacks && (NR == 1 || 1.2 * $3 < took) { took = $3; found = $0 }
          END { print found }'
 }
 
-# The oldest supported version, so that what works here works for everybody; one with headers if there is one.
+# The oldest supported version, so that the code works with all versions; one with headers if there is one.
 choose_python() {
     if [ -n "${MEMPLAN_PYTHON:-}" ]; then
         command -v "$MEMPLAN_PYTHON" || die "MEMPLAN_PYTHON=$MEMPLAN_PYTHON is no program"
@@ -117,7 +117,7 @@ set_up() {
     fi
 }
 
-# Quiet as long as all is well; what pip said is shown if it fails. What has been compiled is kept in .compiled, for other environments and the tests.
+# Quiet unless pip fails; then its output is shown. Compiled files are kept in .compiled, for other environments and the tests.
 # In CI Python compiles what it imports, and not all of the 8 400 files of an environment, which takes 17 s.
 pip_install() {
     local python=$1 log status=0 lazily=()

@@ -1,1 +1,1 @@
-"""How low no placement can be: of one pool, of several, by prices."""
+"""Lower bounds of all placements: of one pool, of several, by prices."""

@@ -1,4 +1,4 @@
-"""What sharing addresses must cost at least, for want of room to lie side by side.
+"""What sharing addresses costs at least, because there is no room to lie side by side.
 
 Take parts each two of which must keep apart or pay for sharing, and let no more than k of them fit side by side into all the pools that they
 may go to. Ranges of addresses of which no k + 1 are disjoint can be stabbed by k points, so that the parts fall into k heaps, and within a

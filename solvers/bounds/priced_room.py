@@ -1,4 +1,4 @@
-"""What a price on room in each pool and section proves of the objective's first term: exact, whoever made the prices.
+"""What a price on room in each pool and section proves of the objective's first term: exact for any prices.
 
 Let c[k, p] be what it costs in the first term to have the class of blocks k in pool p, and s what a unit of the cost-weighted sum of peaks
 costs (0 for terms that do not count peaks). With prices y[p, t] >= 0 for what is live in pool p at section t, and Y[p] their sum, no placement

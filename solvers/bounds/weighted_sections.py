@@ -1,4 +1,4 @@
-"""A lower bound for several pools at once, from weights on their sections: exact, whoever made the weights.
+"""A lower bound for several pools at once, from weights on their sections: exact for any weights.
 
 Let H[p] be the peak of pool p, and load[p, t] what is live in it at section t, so that H[p] >= load[p, t]. Any weights y[p, t] >= 0 give
 

@@ -1,1 +1,1 @@
-"""Choices first, addresses after: what is chosen is asked of CP-SAT, which forgets addresses, and then placed by whoever is asked."""
+"""Choices first, addresses after: CP-SAT chooses without addresses, and the choice is then placed."""

@@ -1,1 +1,1 @@
-"""Ways of solving that end with a proof: our own search, CP-SAT, the integer program."""
+"""Solvers that end with a proof: memplan's own search, CP-SAT, the integer program."""

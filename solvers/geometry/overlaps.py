@@ -1,4 +1,4 @@
-"""Does a placement let two blocks that are live together share addresses? Swept over time, without listing who is live with whom."""
+"""Does a placement let two blocks that are live together share addresses? Swept over time, without listing pairs."""
 
 from __future__ import annotations
 

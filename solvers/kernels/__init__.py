@@ -1,6 +1,6 @@
 """The inner loops, each written twice: in C++ for speed, and in Python for machines without a compiler and as the oracle of the tests.
 
-What they do stands in interface.py; which of the two runs is decided on first use (selection.py). The answers are the same.
+interface.py says what they do; selection.py decides on first use which of the two runs. The answers are the same.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The words of solvers: instances, placements, what they are worth, outcomes, and what every solver looks like."""
+"""The words of solvers: instances, placements and their values, outcomes, and the interface of every solver."""

@@ -1,1 +1,1 @@
-"""Other people's planners: their methods (named), themselves (peers), and those of users."""
+"""Planners of other systems: their methods (named), the planners themselves (peers), and those of users."""

@@ -1,1 +1,1 @@
-"""Who works on what, and when: from an instance to an outcome."""
+"""Which solver works on what, and when: from an instance to an outcome."""

@@ -28,7 +28,7 @@ from .separate_pools import solve_separate_pools
 SHARE_OF_GREEDY = 8
 """Where the choice of pools costs, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
 SHARE_BEFORE_LEADERS = 32
-"""Where somebody leads who begins from prices, what greedy finds hardly matters."""
+"""If an engine that starts from prices leads, greedy's result hardly matters."""
 SHARE_FOR_PEAKS = 3
 """Where only peaks count first, its many orders are worth more."""
 SHARE_OF_LEADER = 0.9

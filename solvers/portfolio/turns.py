@@ -1,4 +1,4 @@
-"""A round of the engines, side by side: each on its own from what all knew when it began, so that it does not matter who is first."""
+"""A round of the engines, side by side: each starts from what was known when the round began, so that it does not matter which is first."""
 
 from __future__ import annotations
 

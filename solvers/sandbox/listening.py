@@ -15,7 +15,7 @@ POLL_SECONDS = 0.02
 GRACE_SECONDS = 0.1
 """How long a solver that was told to stop may take to answer before it is killed."""
 OUT_OF_MEMORY_CODES = (-6, -9)
-"""How a process dies whose C++ cannot allocate, or that the system killed for want of memory."""
+"""How a process dies whose C++ cannot allocate, or that the system killed because memory ran out."""
 
 
 class Listening:

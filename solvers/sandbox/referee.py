@@ -66,7 +66,7 @@ class Referee:
         if outcome.placement is not None:
             self.placement(outcome.placement)
             if outcome.value is not None and outcome.value != evaluate(self._instance, outcome.placement):
-                raise Contradiction("a placement that is not worth what was claimed")
+                raise Contradiction("a placement whose value is not the claimed one")
         elif outcome.value is not None:
             raise Contradiction("a value without a placement")
         self.proven(outcome.bound)

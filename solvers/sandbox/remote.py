@@ -19,7 +19,7 @@ from .parent_death import kill_group
 BURIAL_SECONDS = 0.1
 """How long to wait for word that a killed child is dead."""
 DEATH_SECONDS = 1.0
-"""How long to wait for word what a child has died of that nobody killed: a busy machine takes its time to tell."""
+"""How long to wait for the reason why a child died by itself: a busy machine is slow to tell."""
 CHUNK = 1 << 18
 
 
@@ -158,7 +158,7 @@ class Remote:
             try:
                 messages.append(decode(payload))
             except Unreadable as error:
-                self.fault = f"it sent what is no message: {error}"
+                self.fault = f"it sent something that is not a message: {error}"
                 break
         if self._unpacker.fault is not None:
             self.fault = f"it sent {self._unpacker.fault}"

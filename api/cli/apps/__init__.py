@@ -1,4 +1,4 @@
-"""The commands as they are typed: names, arguments, options, help. Here are those that several commands have."""
+"""The commands as they are typed: names, arguments, options, help. This module has the options that several commands share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Cluster = Annotated[
 ]
 Theme = Annotated[
     Literal["system", "light", "dark"],
-    typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),
+    typer.Option(help="Light, dark, or as the reader's system is (.png and .pdf are then light)."),
 ]
 Baseline = Annotated[
     str | None,
@@ -40,5 +40,5 @@ LookLimit = Annotated[
 ]
 ReportTables = Annotated[
     Literal["full", "cadence"] | None,
-    typer.Option("--report", help="Show these tables, in a pipe too: full, or the two that Cadence prints."),
+    typer.Option("--report", help="Show these tables, also in a pipe: full, or the two that Cadence prints."),
 ]

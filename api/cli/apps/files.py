@@ -37,9 +37,7 @@ def write(
     out: Annotated[str, typer.Option("--out", "-o", metavar="OUT", help="A file; - writes to the standard output.")],
     output_format: Annotated[
         str | None,
-        typer.Option(
-            "--as", metavar="NAME", help="What OUT is written as, where its ending does not say it: {plan_formats}."
-        ),
+        typer.Option("--as", metavar="NAME", help="The format of OUT, if its ending does not say it: {plan_formats}."),
     ] = None,
     baseline: Baseline = None,
     input_format: Format = None,

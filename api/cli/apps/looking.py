@@ -52,7 +52,7 @@ def report(
 ) -> None:
     """Show how a plan uses each memory.
 
-    What it holds, when most is in use, and who would have to shrink for the peak to fall. Of a sharing: who uses each object, and how much of it is there for nothing. Of a frontier: its points. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
+    What it holds, when most is in use, and which buffers would have to shrink for the peak to fall. Of a sharing: the users of each object, and how much of it is unused. Of a frontier: its points. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
     report, but exit code 1.
     """
     from ..commands.looking import report as report_command
@@ -90,7 +90,7 @@ def draw(
         str | None, typer.Option(metavar="PLAN", help="Another plan of the problem, to draw beside the first.")
     ] = None,
     theme: Theme = "system",
-    width: Annotated[int, typer.Option(min=640, max=4800, help="Of the picture, in pixels.")] = 1200,
+    width: Annotated[int, typer.Option(min=640, max=4800, help="Width of the picture in pixels.")] = 1200,
     baseline: Baseline = None,
     time_limit: LookLimit = None,
     input_format: Format = None,
@@ -98,7 +98,7 @@ def draw(
     """Draw a plan.
 
     Its memory map (time across, address up, one rectangle for each buffer), the bytes in use over time, or how it was found; as SVG, PNG, PDF or as a
-    page (HTML) that needs nothing else. A plan that is wrong is drawn too, with what is wrong marked, and gets exit code 1.
+    page (HTML) that needs nothing else. A wrong plan is drawn, too, with what is wrong marked, and gets exit code 1.
     """
     from planner.drawing import Sheet, Theme
 
@@ -127,7 +127,7 @@ def inspect(
         ),
     ] = None,
     theme: Theme = "system",
-    tables: Annotated[bool, typer.Option("--tables", help="Show the tables, in a pipe too.")] = False,
+    tables: Annotated[bool, typer.Option("--tables", help="Show the tables, also in a pipe.")] = False,
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
@@ -163,9 +163,9 @@ def diff(
         typer.Option("--format", metavar="NAME", help="The problem's format: {formats}; by default recognised."),
     ] = None,
 ) -> None:
-    """Say what one plan has otherwise than another.
+    """Compare two plans.
 
-    Which buffers moved, from where to where, how many bytes that is, and what became of the peaks. Exit code 0 if all is where it was, 1 if not.
+    Shows which buffers moved, from where to where, how many bytes that is, and how the peaks changed. Exit code 0 if nothing differs, 1 otherwise.
     """
     from ..commands.looking import diff as diff_command
 
@@ -199,7 +199,7 @@ def solvers(as_json: Json = False) -> None:
 def doctor(as_json: Json = False) -> None:
     """Check the installation.
 
-    And say how to mend it. Exit code 1 if something that is needed is missing.
+    Says what is missing, and what to do. Exit code 1 if something that is needed is missing.
     """
     from ..commands.looking import about
 

@@ -18,7 +18,7 @@ def plan(
     quiet: Quiet = False,
     report: ReportTables = None,
     block_map: Annotated[
-        bool, typer.Option("--map", help="Show the memory map in block characters, in a pipe too.")
+        bool, typer.Option("--map", help="Show the memory map in block characters, also in a pipe.")
     ] = False,
     arenas: Annotated[
         Literal["global", "nested"],
@@ -39,14 +39,14 @@ def plan(
         typer.Option(
             "--as",
             metavar="NAME",
-            help="What OUT is written as, where its ending does not say it: {plan_formats}; tflm, c, cpp and ld take a prefix, as in c:prefix=net.",
+            help="The format of OUT, if its ending does not say it: {plan_formats}; tflm, c, cpp and ld take a prefix, as in c:prefix=net.",
         ),
     ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
             metavar="OLD",
-            help="An older plan: solvers begin with it, or with --stability leave its buffers where they were.",
+            help="An older plan to start from, or with --stability to stay close to.",
         ),
     ] = None,
     input_format: Format = None,
@@ -107,7 +107,7 @@ def pareto(
     ] = None,
     points: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="So many points at most, spread evenly; by default the whole frontier."),
+        typer.Option(metavar="N", min=1, help="At most N points, spread evenly; by default the whole frontier."),
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -115,7 +115,7 @@ def pareto(
 ) -> None:
     """Show the frontier of memory and cost.
 
-    Of a problem with variants: plans of which none is better in one and no worse in the other, each placed, verified, and proven or with its bound.
+    For a problem with variants: the plans that no other one beats, each placed, verified, and proven or with its bound.
 
     Exit codes: as those of plan.
     """
@@ -195,7 +195,7 @@ def sweep(
 ) -> None:
     """Try many sizes of memory.
 
-    What each buys, and the smallest that there is room in, proven. A plan for less memory is one for more, and a proof for more holds for less: most configurations need no solving. The time limit is for all of it.
+    Shows what each buys, and the smallest that is enough, proven. A plan for less memory is also one for more, and a proof for more holds for less: most configurations need no solving. The time limit is for all of it.
 
     Exit codes: 0 something fits, 2 bad input, 3 proven that nothing does, 4 neither in time, 130 interrupted.
     """
@@ -252,7 +252,7 @@ def shapes(
 ) -> None:
     """Plan sizes that depend on symbols.
 
-    One plan for every shape. Nothing overlaps in any of them, which is proven, not tried; each listed shape is compared with the best plan for it alone. The time limit is for all of it.
+    One plan for every shape. It is proven that nothing overlaps in any of them. Each listed shape is compared with the best plan for it alone. The time limit is for all of it.
 
     Exit codes: as those of plan.
     """
@@ -288,7 +288,8 @@ def plan_many(
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="An earlier run: problems that are in it keep their plans, others start from them."
+            metavar="DIR",
+            help="The folder of an earlier run: problems in it keep their plans, changed files start from their old ones.",
         ),
     ] = None,
     store: Annotated[

@@ -57,7 +57,7 @@ def measure(request: Request, settings: Settings) -> ExitCode:
             for name in passed_over:
                 say(f"{visible(name)}: holds no problem, passed over")
         if not files:
-            raise BadInput(Finding(Code.INVALID_OPTION, "", "there is no problem in what was named"))
+            raise BadInput(Finding(Code.INVALID_OPTION, "", "none of the named files holds a problem"))
         cells = grid(files, request.solvers, request.seeds, settings)
         results = Results.read(folder)
         if request.retry:

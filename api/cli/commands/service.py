@@ -1,4 +1,4 @@
-"""`memplan serve`, `worker` and `migrate`: the HTTP service, who solves for several of them, and the tables of the store that they share."""
+"""`memplan serve`, `worker` and `migrate`: the HTTP service, a worker for several services, and the tables of the store that they share."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ STANDARD_OUTPUT = "-"
 
 
 class OutputFile:
-    """A file that will be written later. An existing one is replaced in one step, so nobody ever sees half a file."""
+    """A file that will be written later. An existing one is replaced in one step, so half a file is never seen."""
 
     def __init__(self, name: str) -> None:
         self.name = name

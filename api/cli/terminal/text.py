@@ -22,7 +22,7 @@ def visible(text: str) -> str:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Is somebody looking at this stream? A closed one is no terminal."""
+    """Is this stream a terminal? A closed one is not."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
@@ -35,7 +35,7 @@ def can_redraw(stream: IO[str] | None) -> bool:
 
 
 def columns(stream: IO[str]) -> int:
-    """How wide the stream's terminal is; 80 where nobody says."""
+    """How wide the stream's terminal is; 80 if that is not known."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):

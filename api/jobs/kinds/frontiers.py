@@ -120,7 +120,7 @@ class _Points:
         self._line.point({"part": str(_worth(plan)[0]), **self._figures(plan)}, self._so_far)
 
     def are_over(self) -> bool:
-        """Is that enough, or is nobody interested any more?"""
+        """Is that enough, or does no client wait any more?"""
         return self._line.cancelled() or len(self._found) >= self.most
 
     def _figures(self, plan: Plan) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class Instructions:
 
 
 class Line(Protocol):
-    """A task's line to whoever asked for it."""
+    """A task's connection to its caller."""
 
     def understood(self, fields: dict[str, Any]) -> None:
         """What it is that is going to be worked on."""
@@ -125,7 +125,7 @@ def answer(
     gap: float | None = None,
     lasting: bool,
 ) -> Answer:
-    """The bytes, and what the service must know of them. What lasts is given to whoever asks for the same again."""
+    """The bytes, and what the service must know of them. Lasting answers are kept for equal requests."""
     worth = {"status": status, "stop": stop, "best": best, "bound": bound, "gap": gap}
     return {"etag": etag_of(data), **worth, "lasting": lasting}, data
 

@@ -38,7 +38,11 @@ class NestedKind(Kind):
     def read(self, row: Format, source: Source) -> Subject:
         if row.name != "graph":
             raise BadInput(
-                Finding(Code.UNSUPPORTED, "/options/arenas", "only programs have functions to plan by themselves")
+                Finding(
+                    Code.UNSUPPORTED,
+                    "/options/arenas",
+                    "only programs have functions that can be planned by themselves",
+                )
             )
         problem, warnings = row.read(source)
         return Subject(

@@ -51,7 +51,7 @@ class ShapesKind(Kind):
 
     def read(self, row: Format, source: Source) -> Subject:
         if row.name != USUAL:
-            raise BadInput(Finding(Code.UNSUPPORTED, "", f"sizes that depend on symbols stand in the format {USUAL}"))
+            raise BadInput(Finding(Code.UNSUPPORTED, "", f"sizes that depend on symbols need the format {USUAL}"))
         problem, warnings = read_shaped(source.data)
         identity = hashlib.sha256(write_shaped(problem)).hexdigest()
         return Subject(problem.largest, warnings, problem, digest(problem.largest), identity)

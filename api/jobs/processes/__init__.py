@@ -1,1 +1,1 @@
-"""The processes that read and solve: a pool of them, what goes to and fro, and what each can be asked."""
+"""The processes that read and solve: a pool of them, their messages, and the requests that each understands."""

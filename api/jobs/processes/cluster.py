@@ -109,9 +109,9 @@ class ClusterPool:
         self.size = 0
         """So many tasks at a time are worth sending."""
         self.lost: str | None = NOBODY
-        """None: somebody answers."""
+        """None: a scheduler answers."""
         self._why: str | None = None
-        """What is said of that to whoever runs the service."""
+        """What the service's log and `/readyz` say of it."""
         self._where = where
         # What is secret is nobody's business there, and what memory there is is not this machine's.
         there: dict[str, Any] = {"tokens": {}, "metrics_tokens": (), "store_url": None, "memory": None, "workers": None}
@@ -129,7 +129,7 @@ class ClusterPool:
         return self._busy
 
     async def start(self) -> None:
-        """Begin to look for the scheduler; nobody waits for it."""
+        """Begin to look for the scheduler, without waiting for it."""
         self._attending = [
             asyncio.create_task(self._attend(), name="cluster"),
             asyncio.create_task(self._call_off(), name="cluster cancels"),
@@ -154,7 +154,7 @@ class ClusterPool:
         return self._end(reply)
 
     async def close(self) -> None:
-        """Leave. What is under way there is nobody's any more, and ends."""
+        """Leave. What is under way there ends."""
         for task in self._attending:
             task.cancel()
         await asyncio.gather(*self._attending, return_exceptions=True)

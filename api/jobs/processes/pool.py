@@ -1,4 +1,4 @@
-"""A fixed number of worker processes, each doing one task at a time. A worker that dies is replaced, and whoever waited for it is told."""
+"""A fixed number of worker processes, each doing one task at a time. A worker that dies is replaced, and its caller is told."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class WorkerLate(WorkerDied):
 
 
 class WorkerFault(Exception):
-    """A worker raised what nobody expected: a fault of memplan itself."""
+    """A worker raised an unexpected error: a fault of memplan itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Task:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def let_go(self) -> None:
-        """It is over: whoever listened to it, and what was sent, are not kept with it."""
+        """It is over: its listeners and messages are not kept."""
         self.on_message = ignore
         self.parts = ()
 

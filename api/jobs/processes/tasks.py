@@ -176,7 +176,7 @@ def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _:
 
 
 def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
-    """A picture of somebody's plan, and of what is wrong with it; or what there is to draw, for a page that draws it itself."""
+    """A picture of a plan, and of what is wrong with it; or its figures, for a page that draws it itself."""
     options = options_of(PLANS.loose.model_validate(header["query"]))
     subject, plan = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_plan)
     problem = subject.planned(options)

@@ -1,4 +1,4 @@
-"""Who waits for a worker process: next is whoever has the fewest at work, then whoever had a turn longest ago. Large work leaves room for small."""
+"""Tasks that wait for a worker process: next is one of the owner with the fewest at work, then of the one whose turn was longest ago. Large work leaves room for small."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ SAVED_SHARE = 10
 
 
 class Reporter:
-    """How one task gets on, for whoever asked for it."""
+    """The progress of one task, for its caller."""
 
     def __init__(self, worker: Worker, number: int, notes: list[str]) -> None:
         self._worker = worker

@@ -1,4 +1,4 @@
-"""Carries out the jobs of a shared store, as a worker of its queue: Procrastinate says what is next, who lives, and who is to stop."""
+"""Carries out the jobs of a shared store, as a worker of its queue: Procrastinate says which job is next, which workers live, and which jobs are to stop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CANCEL_SECONDS = 1.0
 BEATS = 6
 """So many signs of life are due before a worker is taken for dead."""
 FORGOTTEN_SECONDS = 86_400.0
-"""After so long a dead worker is forgotten. Long after it was taken for dead: nobody is to be forgotten because the database was gone."""
+"""After so long a dead worker is forgotten. Long after it was taken for dead: none is to be forgotten because the database was gone."""
 
 log = structlog.get_logger("memplan.worker")
 
@@ -100,7 +100,7 @@ class QueueWorker:
         self._running = asyncio.create_task(self._run(), name="queue worker")
 
     async def close(self) -> None:
-        """Running jobs go back into the queue with their best plans; without a queue to be reached, whoever finds them there takes over."""
+        """Running jobs go back into the queue with their best plans; if the queue cannot be reached, the worker that finds them takes over."""
         self._endings.closing = True
         if self._running is None:
             return
@@ -244,7 +244,7 @@ class QueueWorker:
                     attempt.stop()
 
     async def _claim(self, id_: str, delivery: int) -> Claim | None:
-        """The job, unless it has ended or has been delivered to somebody else since."""
+        """The job, unless it has ended or has been delivered to another worker since."""
         while True:
             try:
                 claim = await asyncio.to_thread(self._store.claim, id_, delivery)

@@ -142,7 +142,7 @@ class _Form:
         _, options = parse_options_header(self._disposition)
         name = options.get(b"name", b"").decode("utf-8", "replace")
         if name in self.parts:
-            raise BadInput(Finding(Code.DUPLICATE_KEY, f"/{name}", f"the field '{name}' is there twice"))
+            raise BadInput(Finding(Code.DUPLICATE_KEY, f"/{name}", f"the field '{name}' appears twice"))
         if name not in PARTS:
             raise unknown_field()
         self._into = self.parts[name] = bytearray()

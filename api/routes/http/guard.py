@@ -84,7 +84,7 @@ class Guard:
             self._note(scope, sender.status, time.perf_counter() - begun)
 
     async def _answer_head(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """What GET answers, up to where its body begins. Some bodies have no end, so nobody waits for one."""
+        """What GET answers, up to where its body begins. Some bodies have no end, so none is waited for."""
         begun = asyncio.Event()
 
         async def send_head(message: Message) -> None:

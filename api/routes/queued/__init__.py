@@ -1,1 +1,1 @@
-"""The paths of what is answered later: jobs, batches of them, and what happens to them."""
+"""The paths of requests that are answered later: jobs, batches of jobs, and their events."""

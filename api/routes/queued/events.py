@@ -22,7 +22,7 @@ from .jobs import job_of
 
 router = APIRouter(tags=["jobs"])
 QUIET_SECONDS = 15.0
-"""After so long without an event a comment is sent, so that nobody on the way takes the line for dead."""
+"""After so long without an event a comment is sent, so that no proxy takes the connection for dead."""
 
 
 @router.get("/v1/jobs/{id}/events", summary="Follow a job", response_class=Response, responses=EVENT_ANSWERS)

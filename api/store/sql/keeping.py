@@ -1,4 +1,4 @@
-"""Plans that are kept for whoever asks for the same again, and what is forgotten first when the store holds too much."""
+"""Plans that are kept for equal requests, and what is removed first when the store holds too much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which job is next: one of the owner who has the fewest running; of an owner's jobs those that somebody waits for, and short ones, come first."""
+"""Which job is next: one of the owner who has the fewest running; of an owner's jobs those that a client waits for, and short ones, come first."""
 
 from __future__ import annotations
 

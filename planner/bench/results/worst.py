@@ -1,4 +1,4 @@
-"""The runs that are worth a look: far behind the best solver, with a gap that nobody closed, or slow."""
+"""The runs that are worth a look: far behind the best solver, with a gap that no solver closed, or slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run, in the process that is there for nothing else: what is asked for, and the record's fields as JSON."""
+"""One run, in a process of its own: what is asked for, and the record's fields as JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def prepare() -> None:
-    """What reading and every plan need is imported before any run begins; solvers' own libraries are not, since they cost whoever needs them."""
+    """What reading and every plan need is imported before any run begins; solvers' own libraries are not, since their time belongs to the solvers that need them."""
     for row in FORMATS.values():
         with suppress(BadInput):
             row.read(Source(row.document))

@@ -14,7 +14,7 @@ NUMBER_IN_NAME = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What holds of the smallest peak, whoever computes it."""
+    """What is known of the smallest peak, whatever the solver."""
 
     optimum: int | None = None
     bound: int | None = None

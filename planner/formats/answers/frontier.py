@@ -92,7 +92,7 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
             None if document.get("within") is None else float(document["within"]),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise bad_input(Code.INVALID_VALUE, (), "the frontier lacks what is said of all its points") from error
+        raise bad_input(Code.INVALID_VALUE, (), "the frontier lacks fields that concern all its points") from error
 
 
 def _plan(point: Any, number: int, read_file: Callable[[str], bytes] | None) -> Plan:

@@ -109,7 +109,7 @@ def plan_of_answer(said: Any, place: tuple[str | int, ...], read_file: Callable[
         elif isinstance(said, dict):
             data = json.dumps(said).encode("ascii")
         else:
-            raise bad_input(Code.WRONG_TYPE, (), "must be a plan; where it is in a file, only the command can read it")
+            raise bad_input(Code.WRONG_TYPE, (), "must be a plan; only the command reads plans from files")
         return read_plan_json(data, scan(data))
     except BadInput as error:
         there = f"{said}: " if isinstance(said, str) else ""

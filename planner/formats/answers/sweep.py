@@ -130,9 +130,9 @@ def read_sweep_figures(data: bytes) -> Sweep:
             document["run"]["seconds"], chooses,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise bad_input(Code.INVALID_VALUE, (), "this is no sweep that was written here") from error
+        raise bad_input(Code.INVALID_VALUE, (), "must be a sweep as memplan writes it") from error
     if len({frozenset(point.capacity) for point in points}) > 1:
-        raise bad_input(Code.INVALID_VALUE, ("points",), "must be of the same pools, all of them")
+        raise bad_input(Code.INVALID_VALUE, ("points",), "must all be of the same pools")
     return found
 
 
@@ -152,7 +152,7 @@ def read_sweep_json(data: bytes, read_file: Callable[[str], bytes] | None = None
         pool, bound = str(least["pool"]), _whole(least["bound"])
         capacity = None if least["capacity"] is None else _whole(least["capacity"])
     except (KeyError, TypeError, ValueError) as error:
-        raise bad_input(Code.INVALID_VALUE, place, "this is no smallest capacity that was written here") from error
+        raise bad_input(Code.INVALID_VALUE, place, "must be a smallest capacity as memplan writes it") from error
     if any(pool not in point.capacity for point in points):
         raise bad_input(Code.INVALID_VALUE, (*place, "pool"), "must be a pool whose sizes were tried")
     plan = _plan_of(least, (*place, "plan"), read_file)

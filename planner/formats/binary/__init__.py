@@ -1,1 +1,1 @@
-"""Files byte by byte, whatever they say: protocol buffers and flatbuffers."""
+"""Files read byte by byte, whatever their contents mean: protocol buffers and flatbuffers."""

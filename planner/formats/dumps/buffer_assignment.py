@@ -51,7 +51,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
             traces.append(field.part)
         _require_few(len(logical) + len(traces), most, field.at)
     if not traces:
-        text = "there is no heap simulator trace in it, so that nobody knows what is needed when"
+        text = "it has no heap simulator trace, so it is not known what is needed when"
         raise bad_input(Code.MISSING_FIELD, ("heap_simulator_traces",), text)
     return sound_as_read(_problem(logical, traces, most)), ()
 

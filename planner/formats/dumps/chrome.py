@@ -155,7 +155,7 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
     """The buffers as bars, a process for each memory; with a plan also where they lie, each row of the picture an address."""
     where = {} if plan is None else {place.id: place for place in plan.placements}
     if any(buffer.live is None for buffer in problem.buffers):
-        raise bad_input(Code.LIFETIMES_MISSING, ("buffers",), "a trace shows times, and a buffer has none")
+        raise bad_input(Code.LIFETIMES_MISSING, ("buffers",), "a trace needs times, and a buffer has none")
     rows = []
     names = [pool.name for pool in problem.pools]
     for number, name in enumerate(names):

@@ -87,7 +87,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def _alignment(buffers: list[Buffer], pool: str) -> int:
-    """What the file's own places are multiples of, up to what ExecuTorch aligns tensors to if nobody says otherwise."""
+    """What the file's own places are multiples of, up to what ExecuTorch aligns tensors to by default."""
     return gcd(ALIGNMENT, *(buffer.hint or 0 for buffer in buffers if buffer.pools == (pool,)))
 
 

@@ -194,7 +194,7 @@ def _list(holder: dict[str, Any], name: str, place: Place, of: str, default: lis
     found = holder.get(name, default)
     if not isinstance(found, list):
         code = Code.MISSING_FIELD if found is None else Code.WRONG_TYPE
-        raise bad_input(code, (*place, name), f"must be there, a list of {of}")
+        raise bad_input(code, (*place, name), f"must be a list of {of}")
     return found
 
 

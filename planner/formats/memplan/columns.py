@@ -1,4 +1,4 @@
-"""Columns of numpy in one file (.npz): for who has a problem as arrays, and wants neither text nor an object for each buffer.
+"""Columns of numpy in one file (.npz): for problems in arrays, without text and without an object for each buffer.
 
 The arrays are `size`, `start`, `end` and perhaps `alignment` and `id`, one entry a buffer, and `capacity`, a single number. Nothing else may
 stand in the file, and no array of objects: reading one would run code.
@@ -166,7 +166,7 @@ def _check(name: str, column: Column, count: int | None, report: Report) -> None
     for i in np.flatnonzero((column < least) | (column > greatest))[:MAX_FINDINGS].tolist():
         place: Place = (name,) if count is None else (name, i)
         value = int(column[()] if count is None else column[i])
-        report.add(Code.OUT_OF_RANGE, place, f"{value} is out of range: from {least} to {greatest} is what it may be")
+        report.add(Code.OUT_OF_RANGE, place, f"{value} is out of range: it must be from {least} to {greatest}")
 
 
 def _ids(column: Column) -> list[BufferId]:
@@ -175,7 +175,7 @@ def _ids(column: Column) -> list[BufferId]:
         if column.dtype.kind == "U":
             "".join(map(str, ids)).encode()
     except ValueError:  # a code point that there is not, or half of one
-        raise bad_input(Code.INVALID_VALUE, ("id",), "holds what is no text") from None
+        raise bad_input(Code.INVALID_VALUE, ("id",), "must hold text") from None
     return ids
 
 

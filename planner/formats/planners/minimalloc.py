@@ -126,7 +126,7 @@ def _header(cells: list[str]) -> tuple[dict[str, int], bool]:
         if name is None:
             raise bad_input(Code.UNKNOWN_FIELD, ("header", i), f"there is no column {quoted(cell)}")
         if name in columns:
-            raise bad_input(Code.DUPLICATE_KEY, ("header", i), f"the column {quoted(name)} is there twice")
+            raise bad_input(Code.DUPLICATE_KEY, ("header", i), f"the column {quoted(name)} appears twice")
         columns[name] = i
     for name in _REQUIRED:
         if name not in columns:

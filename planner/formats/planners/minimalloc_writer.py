@@ -26,7 +26,9 @@ def write_csv(problem: Problem) -> bytes:
     _require_plain(problem)
     for i, buffer in enumerate(problem.buffers):
         if buffer.live is None:
-            raise bad_input(Code.LIFETIMES_MISSING, ("buffers", i, "live"), "a row has a lifetime, and this has none")
+            raise bad_input(
+                Code.LIFETIMES_MISSING, ("buffers", i, "live"), "a row needs a lifetime, and this buffer has none"
+            )
     base = problem.pools[0].base
     head = b"" if not base else b"# pool_offset=%d\n" % base
     return head + _table([_row(buffer) for buffer in problem.buffers])

@@ -305,7 +305,7 @@ def _aside(document: _ConflictsWire | _IntervalsWire) -> list[str]:
 
 
 def _unknown(names: list[str]) -> list[str]:
-    """One warning for all fields that nobody here understands."""
+    """One warning for all unknown fields."""
     if not names:
         return []
     different = list(dict.fromkeys(names))

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 JSON = "application/json"
 CSV = "text/csv"
 BYTES = "application/octet-stream"
-"""Says nothing of the format, so it is nobody's own."""
+"""Says nothing of the format, so no format owns it."""
 LINES = "application/jsonl"
 LOG = "text/x-log"
 TEXT = "text/plain"
-"""Says no more than that it is text, so it is nobody's own either."""
+"""Says only that it is text, so no format owns it either."""
 LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` plans them otherwise"
 
 

@@ -151,7 +151,7 @@ FORMATS: dict[str, Format] = {
             settings=(
                 Setting(
                     "dim",
-                    "Of an .onnx file: what a dimension is (batch=4), or from where to where it may be (batch=1..16).",
+                    "Of an .onnx file: the size of a dimension (batch=4), or its range (batch=1..16).",
                     metavar="NAME=SIZE",
                 ),
                 IN_PLACE,

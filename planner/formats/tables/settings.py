@@ -31,7 +31,7 @@ class Setting(NamedTuple):
                 known = f"be one of {', '.join(self.words)}" if self.words else "have no value"
                 raise bad_input(Code.INVALID_OPTION, (), f"{self.name} must {known}, not {quoted(value)}")
         if len(values) > 1:
-            raise bad_input(Code.INVALID_OPTION, (), f"{self.name} is said {len(values)} times")
+            raise bad_input(Code.INVALID_OPTION, (), f"{self.name} is given {len(values)} times")
         return values[0] if self.words else True
 
 

@@ -124,7 +124,7 @@ def concatenation_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
 
 
 def in_place_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
-    """A result takes the place of the first input if nobody needs that any more, nor anything that shares its bytes."""
+    """A result takes the place of the first input if neither that nor anything that shares its bytes is needed any more."""
     operator = step.operator
     source, result = operator.inputs[0], operator.outputs[0]
     if source == result:
@@ -150,7 +150,7 @@ def in_place_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
 
 
 def copy_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
-    """A copy lies where its source lies if nobody can tell."""
+    """A copy lies where its source lies if that makes no difference."""
     (source,), (result,) = step.operator.inputs, step.operator.outputs
     if facts.places.together(source, result):
         if facts.places.range(source) == facts.places.range(result):

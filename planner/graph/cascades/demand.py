@@ -22,7 +22,7 @@ class Flow:
 
     @cached_property
     def maker(self) -> Mapping[int, int]:
-        """By tensor, the step that makes it; nobody makes inputs."""
+        """By tensor, the step that makes it; inputs have none."""
         return {step.output: s for s, step in enumerate(self.steps)}
 
     @cached_property
@@ -74,6 +74,6 @@ class Flow:
         return self.network.bytes(extents, self.network.tensors[tensor].element_bits)
 
     def is_inner(self, tensor: int, first: int, last: int) -> bool:
-        """True if nobody but the steps from first to last makes or reads it."""
+        """True if only the steps from first to last make or read it."""
         made = self.maker.get(tensor)
         return made is not None and made >= first and tensor not in self.outputs and self.readers[tensor][-1] <= last

@@ -31,7 +31,7 @@ WITH_KERNEL = frozenset((Kind.CONVOLUTION, Kind.DEPTHWISE, Kind.POOLING))
 
 
 class Padding(StrEnum):
-    """What surrounds an input, where nobody counts it out."""
+    """What surrounds an input, if it is not given in numbers."""
 
     VALID = "valid"
     """Nothing."""

@@ -1,1 +1,1 @@
-"""A program as it runs: what memory there is, at which ticks each step comes by, and when each tensor is needed."""
+"""A program as it runs: which memory it has, at which ticks each step runs, and when each tensor is needed."""

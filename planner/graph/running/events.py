@@ -1,4 +1,4 @@
-"""What happens to each tensor and when it is needed, of large programs: numbers side by side, and no object for each tensor until somebody asks."""
+"""What happens to each tensor and when it is needed, of large programs: columns of numbers, and no object for a tensor until it is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tuples taken apart: each becomes the tensors it holds, so that nobody after this knows of tuples."""
+"""Tuples taken apart: each becomes the tensors it holds, so that no later step knows of tuples."""
 
 from __future__ import annotations
 

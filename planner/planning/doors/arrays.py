@@ -198,7 +198,7 @@ def _integers(name: str, column: npt.ArrayLike, count: int | None = None) -> Int
     if given.ndim != 1:
         raise _wrong_type(name, "a column of integers is wanted, one for each buffer")
     if count is not None and len(given) != count:
-        raise BadInput(Finding(Code.INVALID_VALUE, f"/{name}", f"there are {len(given)} of them for {count} buffers"))
+        raise BadInput(Finding(Code.INVALID_VALUE, f"/{name}", f"has {len(given)} entries for {count} buffers"))
     if not len(given):
         return np.zeros(0, dtype=np.int64)
     if given.dtype.kind not in "iu":

@@ -70,7 +70,7 @@ class Options:
         default=None,
         metadata=told(
             OptionKind.COUNT,
-            "Units of work, about a microsecond each; a run that ends by work ends alike on every machine.",
+            "Units of work, about a microsecond each; a run that ends by work gives the same plan on every machine.",
             least=0,
         ),
     )
@@ -103,7 +103,7 @@ class Options:
         default=None,
         metadata=told(
             OptionKind.CHOICE,
-            "What exact solvers are told of the best plan so far; by default what suits each.",
+            "What exact solvers get of the best plan so far; by default what suits each.",
             choices=Warm,
         ),
     )
@@ -120,7 +120,7 @@ class Options:
         default=None,
         metadata=told(
             OptionKind.CHOICE,
-            "What is given up so that buffers stay where an older plan had them: ties, peaks for moves, or all.",
+            "How much to give up so that buffers stay where an older plan had them: ties, peaks for moves, or all.",
             choices=Stability,
         ),
     )
@@ -128,7 +128,7 @@ class Options:
         default=None,
         metadata=told(
             OptionKind.COUNT,
-            "Of a problem with variants: what the chosen alternatives may cost at most.",
+            "Of a problem with variants: the greatest cost of the chosen alternatives.",
             least=-GREATEST,
         ),
     )

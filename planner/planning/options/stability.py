@@ -14,7 +14,7 @@ from .preference import Preference, Stability, most_live
 
 
 def with_stability(problem: Problem, stability: Stability | None, old: Plan | None) -> Problem:
-    """The problem that minds where the older plan had its buffers. Raises BadInput.
+    """The problem with an objective that counts what moved since the older plan. Raises BadInput.
 
     Buffers and pools that the older plan does not know, or that are gone, do not count.
     """

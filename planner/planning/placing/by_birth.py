@@ -30,7 +30,7 @@ FREE_TRIES = 5_000
 FREE_TRIES_PER_BUFFER = 2
 """So many times a group may be tried in a pool in vain, whatever the time is: there should be a plan, however little time there was."""
 LATE_TRIES = 64
-"""When time is up, so many pools that nobody has been in are tried for each group."""
+"""When time is up, so many unused pools are tried for each group."""
 PLACING = "placing the buffers of"
 
 Spots = list[tuple[str, int]]

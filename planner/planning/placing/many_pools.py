@@ -29,7 +29,7 @@ from .lowering import FEW_POOLS, MOST_PLACES
 SPARE_POOLS = 8
 """Beside the pools that the quick plan needs, solvers get as many more to choose from."""
 SECONDS_PER_ROW = (6e-6, 5e-6, 2e-6)
-"""Weighing, verifying and writing a plan take so long for each buffer, each pool and each member of `different_pool`; who has less left need not begin."""
+"""Weighing, verifying and writing a plan take so long for each buffer, each pool and each member of `different_pool`; with less time left it is not worth beginning."""
 SOLVER = "greedy"
 """Who made the quick plan: it places one buffer after the other."""
 

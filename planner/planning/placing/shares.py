@@ -46,7 +46,7 @@ class Shares:
         self._work = None if work is None else work // count
 
     def is_over(self) -> bool:
-        """Has all the time been used, or is nobody interested any more?"""
+        """Has all the time been used, or does no caller wait any more?"""
         if self._cancelled is not None and self._cancelled():
             return True
         return self._end is not None and time.monotonic() >= self._end

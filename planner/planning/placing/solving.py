@@ -56,7 +56,7 @@ def plan(
 
     The time limit counts from `begun` (on time.monotonic(); default: now), so that a caller may count reading the problem in.
     `start` is a plan that is known already, from an earlier run, say: solvers begin with its addresses, and the answer is no worse. It is
-    verified first; if it breaks a rule of the problem it is left aside, with a warning. An answer that had a start is not reproducible.
+    verified first; if it breaks a rule of the problem it is ignored, with a warning. An answer that had a start is not reproducible.
     With the option `stability`, `start` may be the plan of another problem: it says where buffers were.
     Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not take the problem,
     and OutOfTime where the time limit was over before there was a plan that could be shown.
@@ -85,7 +85,7 @@ def _plan(
     if problem.variants is not None:
         return choosing(problem, options, clock, cancelled).best(on_progress)
     if options.max_cost is not None:
-        raise bad_option("max_cost", "the problem has no variants, so there is nothing that costs")
+        raise bad_option("max_cost", "the problem has no variants, so nothing has a cost")
     problem = spell_out_constants(problem)
     with clock.while_lowering():
         many = None
@@ -130,9 +130,7 @@ def frontier_problem(problem: Problem, options: Options, points: int | None) -> 
     require_no_stability(options)
     problem = planned_problem(problem, options.capacity, None)
     if problem.variants is None:
-        raise BadInput(
-            Finding(Code.MISSING_FIELD, "/variants", "without variants there is nothing to choose, and no frontier")
-        )
+        raise BadInput(Finding(Code.MISSING_FIELD, "/variants", "the problem has no variants, so it has no frontier"))
     return problem
 
 

@@ -61,7 +61,7 @@ class PoolPeak:
 
 @dataclass(frozen=True, slots=True)
 class ShapesPlan:
-    """The answer."""
+    """A plan for every shape of a problem, and what is proven of it."""
 
     mode: Mode
     symbols: Mapping[str, tuple[int, int]]

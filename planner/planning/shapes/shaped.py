@@ -76,7 +76,7 @@ def check_symbols(symbols: Mapping[str, Sequence[int]]) -> Iterator[Finding]:
             )
             yield Finding(Code.INVALID_VALUE, place, text)
         elif not -LIMIT < span[0] <= span[1] < LIMIT:
-            yield Finding(Code.OUT_OF_RANGE, place, f"from {span[0]} to {span[1]} is no range within 2^62")
+            yield Finding(Code.OUT_OF_RANGE, place, f"from {span[0]} to {span[1]} is not a range within 2^62")
 
 
 def require_shape(problem: ShapedProblem, values: Values) -> None:

@@ -1,6 +1,6 @@
 """Storage objects instead of offsets: for runtimes that allocate whole objects and cannot place anything inside one.
 
-What solves is imported when it is first called for: whoever plans offsets does not wait for it.
+The solvers are imported at the first call, so that plans of offsets do not wait for them.
 """
 
 from __future__ import annotations

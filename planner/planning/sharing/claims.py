@@ -1,4 +1,4 @@
-"""What a sharing says of itself: status, totals and gap, computed once more."""
+"""What a sharing claims: status, totals and gap, computed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sharing does with memory: of each kind of storage its objects, who shares each, and how much of it is there for nothing."""
+"""What a sharing does with memory: for each kind of storage its objects, the users of each, and how much of it is unused."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ObjectReport:
     users: tuple[BufferId, ...]
     """In the order in which they need it."""
     idle: float | None
-    """The share of the time in which nobody needs it; None where lifetimes do not say."""
+    """The share of the time in which no buffer needs it; None if a lifetime is not known."""
     unused: float | None
-    """The share of its bytes that nobody needs, on average over the time; while it is idle that is all of them."""
+    """The share of its bytes that is unused, on average over the time; while it is idle that is all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class KindReport:
 
 @dataclass(frozen=True, slots=True)
 class SharingReport:
-    """All of it."""
+    """What a sharing does with memory, by kind and object."""
 
     problem: str | None
     status: PlanStatus
@@ -114,7 +114,7 @@ class _Uses:
         return ObjectReport(thing.id, thing.size, named, None if idle is None else float(idle), self.unused((thing,)))
 
     def unused(self, objects: Sequence[StorageObject]) -> float | None:
-        """The share of their bytes that nobody needs, on average; None if they have none, or lifetimes do not say."""
+        """The share of their bytes that is unused, on average; None if they have none, or a lifetime is not known."""
         sized = [thing for thing in objects if thing.size]
         found = [use for thing in sized if (use := self._uses[thing.id]) is not None]
         if self.time is None or not sized or len(found) < len(sized):

@@ -32,7 +32,7 @@ class Users:
         return self.places.group(buffer).members
 
     def live(self, buffer: int) -> tuple[Interval, ...]:
-        """When the buffer's bytes are needed; a buffer without bytes is in nobody's way."""
+        """When the buffer's bytes are needed; a buffer without bytes conflicts with none."""
         if buffer not in self._live:
             data = self.problem.buffers[buffer]
             self._live[buffer] = merged(data.live or ()) if data.size else ()

@@ -1,4 +1,4 @@
-"""One problem with many memories: what fits, what the next step of memory buys, and the smallest capacity there is room in."""
+"""One problem with many memories: what fits, what the next step of memory buys, and the smallest capacity that is enough."""
 
 from __future__ import annotations
 

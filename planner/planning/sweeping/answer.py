@@ -55,7 +55,7 @@ class SmallestCapacity:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The answer."""
+    """What each size of memory buys, and the smallest that is enough."""
 
     name: str | None
     problem_digest: str

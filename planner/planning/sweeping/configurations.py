@@ -20,7 +20,7 @@ STEP = 16 << 10
 
 
 def capacity_range(first: int, last: int, step: int = STEP) -> tuple[int, ...]:
-    """The sizes from first to last, which is there even where the step leaps over it. Raises BadInput."""
+    """The sizes from first to last. The last is included even if the steps miss it. Raises BadInput."""
     if step < 1:
         raise bad_option("step", "the step must be 1 byte or more")
     if last < first:

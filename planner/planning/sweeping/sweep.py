@@ -39,7 +39,7 @@ OnPoint: TypeAlias = Callable[[SweepPoint], None]
 """Told of each configuration when it is settled."""
 
 OnSmallest: TypeAlias = Callable[[SmallestCapacity], None]
-"""Told of the smallest size that there is room in, when that is looked for first of all."""
+"""Told of the smallest size that is enough, if that is looked for first."""
 
 Figures: TypeAlias = tuple[int | None, int | None]
 """The cost of accesses, and the bytes that spill."""

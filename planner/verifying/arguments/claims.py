@@ -1,4 +1,4 @@
-"""What a plan says of itself: status, peaks, objective, gap and bounds, computed once more."""
+"""What a plan claims: status, peaks, objective, gap and bounds, computed again."""
 
 from __future__ import annotations
 

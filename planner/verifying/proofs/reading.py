@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,19}", re.ASCII)
 
 
 class BadProof(PlannerError):
-    """The proof does not show what it says, or is not one."""
+    """The text is not a proof, or does not show what it claims."""
 
     def __init__(self, line: int, message: str) -> None:
         self.line = line

@@ -164,7 +164,7 @@ class Replay:
         self._spend(len(lesson))
         free = next((c for c, low in lesson.items() if c in state.placed or state.low[c] < low), None)
         if free is not None:
-            raise Refused(f"buffer {free} is freer here than in what was kept as number {number}")
+            raise Refused(f"buffer {free} can start lower here than in what was kept as number {number}")
         self._look_at(lesson)
 
     def _look_at(self, blocks: Iterable[int]) -> None:

@@ -28,7 +28,7 @@ LINES_IN_A_PIECE = 4_000
 
 
 class NoProof(StrEnum):
-    """Why there is none."""
+    """Why there is no proof."""
 
     TIME = "it was not found in time"
     LIMITED = "nothing fits of the choices that cost no more than was allowed; of all choices that is not so"

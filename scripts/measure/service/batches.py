@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""How long somebody's small plan takes beside somebody else's batch, against alone; and what the batch takes.
+"""How long one client's small plan takes alone, and beside another client's batch; and what the batch takes.
 
     scripts/measure/service/batches.py [--lines N] [--rate N] [--seconds N]
 

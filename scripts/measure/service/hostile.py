@@ -1,4 +1,4 @@
-"""Sends services what nobody should, and measures what that costs: how long others wait meanwhile, and how much memory their processes take.
+"""Attacks services with what strangers might send, and measures the cost: how long others wait meanwhile, and how much memory the processes take.
 
 ./scripts/hostile [--most 8388608] [--scene WORD]... [--only NAME]...
 

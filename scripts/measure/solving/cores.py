@@ -1,4 +1,4 @@
-"""How much sooner plans would be there with several workers: their rounds are logged once, in counted work, and replayed. A Markdown table.
+"""How much sooner plans are found with several workers: their rounds are logged once, in counted work, and replayed. A Markdown table.
 
 .venv/bin/python -m scripts.measure.solving.cores [--seconds 5] [--plots FOLDER] [FAMILY:BUFFERS:SEEDS]...
 

@@ -47,9 +47,9 @@ def read_answer(fields: Mapping[str, Any], choices: Choices) -> Answer:
             work,
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise SolverFailed(NAME, f"it answered with what is no choice: {error}") from error
+        raise SolverFailed(NAME, f"its answer is not a choice: {error}") from error
     if type(work) is not int or work < 0 or not (bound is None or type(bound) is int):
-        raise SolverFailed(NAME, "it answered with what is no number")
+        raise SolverFailed(NAME, "its answer is not a number")
     if answer.choice is not None and not choices.has(answer.choice):
         raise SolverFailed(NAME, "it answered with a choice that there is not, or that the rules forbid")
     return answer

@@ -1,1 +1,1 @@
-"""Several memories: first who goes to which, by a 0-1 program that forgets addresses, then each memory packed."""
+"""Several memories: first a 0-1 program without addresses decides which block goes where, then each memory is packed."""

@@ -1,4 +1,4 @@
-"""Lowers a term that only peaks decide, below limits: what must the term before it, which depends on who is where, cost at least if this one is so low?
+"""Lowers a term that only peaks decide, below limits: what does the term before it, which depends on the choice of pools, cost at least if this one is so low?
 
 That is asked the other way round because linear programs say much of what a choice costs, and hardly anything of choices that must cost exactly
 so much. If it costs no more than it did, there is a better choice; if it costs more, no choice is as low as the limit.

@@ -18,7 +18,7 @@ from ...portfolio.separate_pools import solve_separate_pools
 WORK_OF_PIECE = 30_000
 WORK_OF_PIECE_PER_BLOCK = 300
 BLOCKS_PER_WORK = 100
-"""What finding out who is beside them takes, besides."""
+"""What finding their neighbours takes, besides."""
 
 
 def work_of_piece(blocks: int) -> int:

@@ -30,7 +30,7 @@ WORK_OF_PROGRAM_PER_ENTRY = 3
 WORK_OF_PACKING = 300_000
 WORK_OF_PACKING_A_BLOCK = 300
 SHARE_BEFORE_MENDING = 1, 3
-"""Of that, where windows come near to what cannot be packed: who packs at all takes less."""
+"""Of that, where windows come near to what cannot be packed: packing takes less."""
 SHARE_AT_FIRST = 1, 16
 """Before that, all that is easy is done."""
 MOST_WORK = 4_000_000

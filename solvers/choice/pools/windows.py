@@ -1,4 +1,4 @@
-"""Improves a placement one window of time after the other: who begins to live there is chosen anew, by the same program, and packed beside all others.
+"""Improves a placement one window of time after the other: the blocks that begin to live there are chosen again, by the same program, and packed beside all others.
 
 Everybody else stays where he is, so each step is small however large the instance is, and what comes of it is a placement again. Windows overlap,
 and move from sweep to sweep, so that what one window's border was in the way of, another has in its middle.

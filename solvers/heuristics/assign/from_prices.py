@@ -1,4 +1,4 @@
-"""A placement to begin with: everybody goes where it is wanted most, by prices on room, say; and who finds none there goes to the next best pool."""
+"""A placement to begin with: each block goes to the pool that is best for it (by prices on room, say), or to the next best if there is no room."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORK_OF_PACKING = 2
 SHARE_OF_WORK = 8
 """Looking for prices takes an eighth of the work at most."""
 PRIORITY = "priority"
-"""Those first who lose most, for their size, by going elsewhere."""
+"""First the blocks that lose most, for their size, by going elsewhere."""
 
 
 def from_prices(instance: Instance, task: Task, control: Control) -> tuple[Placement | None, int]:

@@ -1,1 +1,1 @@
-"""Lowering what sharing addresses costs in one memory, where blocks may begin at few addresses."""
+"""Lowering what sharing addresses costs in one memory, where blocks need begin at few addresses only."""

@@ -22,7 +22,7 @@ from .starts import Tables, tables
 PATIENCE = 100
 """So many moves for each block without a gain, and it ends: what is left others find sooner."""
 ANEW = 20
-"""So many moves for each block without a gain, and all begin anew at addresses that are drawn."""
+"""After so many moves for each block without a gain, all start again at random addresses."""
 LEAST_STAY, MORE_STAY = 5, 10
 """Moves before a block may go back, at least; and how many more may be drawn."""
 NEVER = np.iinfo(np.int64).max

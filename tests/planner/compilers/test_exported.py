@@ -146,7 +146,7 @@ def test_symbols_without_a_largest_value_are_given_one() -> None:
     assert verify_shapes(apart, plan_shapes(apart)) == ()
     program = torch_program(exported, ranges={name: (1, 16)}, in_place=True)
     assert plan(program_problem(program, (Pool("arena"),)).problem).peak == plan(found.largest).peak == 16 * 16
-    with pytest.raises(BadInput, match="is no range"):
+    with pytest.raises(BadInput, match="is not a range"):
         torch_program(exported, ranges={name: (9, 8)})
 
 

@@ -144,7 +144,7 @@ def test_patterns_find_each_file_once(problems: Path, tmp_path: Path) -> None:
     files = collect(["problems/*.json", "problems/**/*.json", str(problems), "problems/0.json"], out)
     assert len(files) == len({file.name for file in files}) == 8
     assert collect([str(tmp_path)], problems) == []
-    with pytest.raises(BadInput, match="there is no such file, and nothing like it"):
+    with pytest.raises(BadInput, match="there is no such file or folder, and no file that matches the pattern"):
         collect(["nothing/*.json"], out)
 
 

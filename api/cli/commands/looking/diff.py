@@ -1,4 +1,4 @@
-"""`memplan diff`: what one plan has otherwise than another, as a table, JSON or a picture."""
+"""`memplan diff`: compares two plans, as a table, JSON or a picture."""
 
 from __future__ import annotations
 

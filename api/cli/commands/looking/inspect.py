@@ -1,4 +1,4 @@
-"""`memplan inspect`: what is in a file: operators, tensors, what they need in the file's own order, and who needs it when most is needed."""
+"""`memplan inspect`: what is in a file: operators, tensors, what they need in the file's own order, and what is in use when most is."""
 
 from __future__ import annotations
 

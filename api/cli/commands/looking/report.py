@@ -1,4 +1,4 @@
-"""`memplan report`: what a plan does with each memory, when most is in use, and who would have to shrink."""
+"""`memplan report`: what a plan does with each memory, when most is in use, and which buffers would have to shrink."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def read_input(request: Request, seconds: float | None) -> Input:
 
 
 def progress(request: Request, options: Options, interrupt: Interrupt, *, in_bytes: bool) -> Silent:
-    """What shows the progress on stderr, if somebody looks at it."""
+    """What shows the progress on stderr, if that is a terminal."""
     if request.quiet:
         return Silent()
     return progress_on(

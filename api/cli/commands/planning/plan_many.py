@@ -57,7 +57,7 @@ def run(request: Request, farm: Farm) -> ExitCode:
             farm = farm_with_baseline(farm, request.baseline)
         files = collect(request.patterns, leave_out=folder)
         if not files:
-            raise BadInput(Finding(Code.INVALID_OPTION, "", "there is no problem in what was named"))
+            raise BadInput(Finding(Code.INVALID_OPTION, "", "none of the named files holds a problem"))
         with Interrupt() as interrupt:
             where = places_for(
                 farm, len(files)
@@ -140,7 +140,7 @@ def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seco
 
 
 def _moves(entries: Sequence[Entry]) -> dict[str, int]:
-    """What the plans of the files that changed have otherwise than the baseline's; empty without such files."""
+    """How the plans of changed files differ from the baseline's; empty without such files."""
     compared = [entry for entry in entries if entry.moved is not None]
     if not compared:
         return {}

@@ -27,7 +27,7 @@ class Proving:
         self._output, self._options = OutputFile(file), options
         self._found: PlanProof | None = None
         self.is_interrupted = False
-        """Did somebody end the search for a proof?"""
+        """Was the search for a proof ended?"""
 
     def check(self, *others: str | None) -> None:
         """Raises BadInput if the proof could not be written, or would take the place of another file."""

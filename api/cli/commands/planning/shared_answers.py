@@ -27,7 +27,7 @@ SECONDS = 1.0
 
 
 class SharedAnswers:
-    """Answers of whoever needs no token, under the keys that the service has for them. A store that is lost is said to be, and done without."""
+    """Answers to requests without a token, under the service's keys. If the store is lost, a message says so, and planning goes on without it."""
 
     def __init__(self, url: str) -> None:
         """Raises BadInput if it cannot be opened."""

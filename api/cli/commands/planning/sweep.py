@@ -1,4 +1,4 @@
-"""`memplan sweep`: what each size of memory buys, and the smallest that there is room in."""
+"""`memplan sweep`: what each size of memory buys, and the smallest that is enough."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def print_verdict(
     if answer.status is PlanStatus.INFEASIBLE:
         console.print(infeasible_panel(answer.shortage, explain=explain))
     elif answer.status is PlanStatus.UNKNOWN:
-        nothing = "Nothing that fits was found, nor a proof that there is nothing."
+        nothing = "Neither a plan that fits was found, nor a proof that there is none."
         console.print(f"{nothing} {GAVE_UP if ended_itself else MAY_HELP.get(answer.stop, '')}".strip())
     for line in figures:
         console.print(line)

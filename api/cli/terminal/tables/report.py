@@ -1,4 +1,4 @@
-"""The tables of a report: every memory, what is live at the peak, and who would have to shrink; or Cadence's two."""
+"""The tables of a report: every memory, what is live at the peak, and which buffers would have to shrink; or Cadence's two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of a sharing's report: of each kind of storage its objects, who shares each, and how much of it is there for nothing."""
+"""The tables of a sharing's report: for each kind of storage its objects, the users of each, and how much of it is unused."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Database(ABC):
 
     @abstractmethod
     def withdraw(self, connection: Connection, delivery: int | None) -> None:
-        """Nobody need take on that job any more, and whoever has is told to stop."""
+        """No worker need take on that job any more, and the one that has is told to stop."""
 
     @abstractmethod
     def is_alone(self, connection: Connection, what: str) -> bool:

@@ -72,7 +72,7 @@ class SqliteDatabase(Database):
         return found.st_dev, found.st_ino
 
     def _require_same(self) -> None:
-        """SQLite would go on writing to a file that was removed, and nobody would ever read it again."""
+        """SQLite would go on writing to a file that was removed, and the data would be lost."""
         if self._found() != self._opened:
             raise StoreUnavailable(
                 "the file of the store was removed or replaced while it was in use: put it back and start again"

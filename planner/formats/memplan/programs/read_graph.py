@@ -156,7 +156,11 @@ def _program_file(data: bytes, scanned: Scanned) -> ProgramFile:
     entries = document.get("entries")
     if entries is None:
         if len(functions) != 1:
-            raise bad_input(Code.MISSING_FIELD, ("entries",), "of several functions, say which are run from outside")
+            raise bad_input(
+                Code.MISSING_FIELD,
+                ("entries",),
+                "name the functions that are run from outside, since there are several",
+            )
         entries = [functions[0].name]
     program = Program(functions, tuple(entries), shared, devices, document.get("name"))
     require_sound_program(program)

@@ -137,7 +137,7 @@ def _valid(number: int, line: bytes, kind: Any) -> Any:
             *(Finding(each.code, at + each.pointer, f"line {number}: {each.message}") for each in error.findings)
         ) from None
     if scanned.top is None:
-        raise bad_input(Code.WRONG_TYPE, ("lines", number), f"line {number} is no JSON object")
+        raise bad_input(Code.WRONG_TYPE, ("lines", number), f"line {number} is not a JSON object")
     if kind is None:
         named = scanned.top.get("event")
         if not isinstance(named, str) or named not in _EVENTS:

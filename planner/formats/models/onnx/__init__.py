@@ -1,1 +1,1 @@
-"""ONNX models: read from their bytes, shapes found out, symbols kept, control flow and all, as programs."""
+"""ONNX models: read from their bytes as programs, with their shapes worked out, symbols kept, and control flow."""

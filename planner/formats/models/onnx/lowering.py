@@ -209,7 +209,7 @@ class Lowering:
         elif not node.domain and node.operator in CONTROL:
             inputs = self._inputs(node, scope)
             if node.operator != "If" and not self.maybe.isdisjoint(inputs):
-                text = f"{_called(node)} hands on an optional value, of which nobody knows whether it is there"
+                text = f"{_called(node)} hands on an optional value, and it is not known whether it is there"
                 raise bad_input(Code.NOT_SUPPORTED_YET, node.place, text)
             CONTROL[node.operator](self, node, inputs, scope, into)
         else:
@@ -376,7 +376,9 @@ def _graphs(node: Node) -> Iterator[Graph]:
 def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:
     """Of an input of the whole."""
     if said.other is not None and said.element is None:
-        text = f"{quoted(said.name)} is {said.other}, and nobody knows how much is in it: give the model its tensors one by one"
+        text = (
+            f"{quoted(said.name)} is {said.other}, and its length is not known: give the model its tensors one by one"
+        )
         raise bad_input(Code.NOT_SUPPORTED_YET, place, text)
     if said.element is None or said.shape is None:
         raise bad_input(

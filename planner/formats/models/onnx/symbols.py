@@ -31,7 +31,7 @@ def parse_dims(said: Sequence[str]) -> dict[str, tuple[int, int]]:
             raise _bad(f"{quoted(text)} is not of the form batch=4, or batch=1..16")
         low, high = int(match[1]), int(match[2] or match[1])
         if not low <= high < LIMIT:
-            raise _bad(f"from {low} to {high} is no range within 2^62")
+            raise _bad(f"from {low} to {high} is not a range within 2^62")
         if name in found:
             raise _bad(f"{quoted(name)} is given twice")
         found[name] = low, high

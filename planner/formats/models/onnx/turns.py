@@ -89,12 +89,12 @@ def _there(value: Value | Several | None, name: str) -> Value | Several:
     if value is None:
         raise ShapeError(f"nothing makes {quoted(name)}")
     if isinstance(value, Several) and value.is_maybe:
-        raise ShapeError(f"nobody knows whether {quoted(name)} is there")
+        raise ShapeError(f"it is not known whether {quoted(name)} is there")
     return value
 
 
 def _goes_on(test: Value | Several | None, said: int | None, node: Node) -> bool:
-    """Is another turn taken? Raises ShapeError where nobody knows."""
+    """Is another turn taken? Raises ShapeError if that is not known."""
     if test is None:
         return True
     if isinstance(test, Value) and is_settled(test.content) and test.content.size == 1:

@@ -1,4 +1,4 @@
-"""Rolling buffers: each operator runs as late as it can, and makes what is asked of it and not made yet; rows stay while somebody needs them."""
+"""Rolling buffers: each operator runs as late as it can, and makes what is needed and not made yet; rows stay while they are needed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class _Turn:
         self.axis = axis
         """Of its output; None: it runs once, and makes all."""
         self.done = low
-        """All before this is made, or nobody needs it."""
+        """All before this is made, or not needed."""
         self.high = high
         self.chunk = 0
         """Rows of a run, once it rolls."""

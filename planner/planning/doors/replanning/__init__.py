@@ -1,1 +1,1 @@
-"""The plan of a problem much like one before: all blocks placed once more, in the order of the addresses that they had."""
+"""The plan of a problem that is much like an earlier one: all blocks are placed again, in the order of their earlier addresses."""

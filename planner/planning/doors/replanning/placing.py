@@ -1,4 +1,4 @@
-"""All blocks placed once more, in the order of the addresses that they had and in the pools that they were in, a few times at most, and then searched for.
+"""All blocks placed again, in the order of their earlier addresses and in their earlier pools, a few times at most; then a search.
 
 Where that reaches no higher than is plainly needed, it is as good as any plan; else it is a start for others.
 """

@@ -1,1 +1,1 @@
-"""The path of a problem with variants to its plan or frontier: what there is to choose, who is asked, and how a choice is placed."""
+"""The path of a problem with variants to its plan or frontier: what can be chosen, which solver chooses, and how a choice is placed."""

@@ -1,4 +1,4 @@
-"""What prices on room, and on being one of a crowd, prove of a program's term: exact, whoever made the prices.
+"""What prices on room, and on being one of a crowd, prove of a program's term: exact for any prices.
 
 A *crowd* is a set of classes in one row, in one pool. If h units are live there at most, no more of them are in that pool than N(h): the smallest
 ones of the crowd, one after the other, as long as they fit below h. Let y be the prices of rows, and w those of crowds, all >= 0. Then no

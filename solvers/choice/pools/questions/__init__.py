@@ -1,1 +1,1 @@
-"""What CP-SAT is asked about programs: questions and answers as JSON, who asks, and the process that answers."""
+"""What CP-SAT is asked about programs: questions and answers as JSON, and the processes that ask and answer."""

@@ -102,9 +102,9 @@ def read_answer(fields: Mapping[str, Any], program: Program) -> Answer:
         pools = None if pools is None else tuple(pools)
         answer = Answer(pools, value, bound, None if stopped is None else StopReason(stopped), work)
     except (KeyError, TypeError, ValueError) as error:
-        raise SolverFailed(NAME, f"it answered with what is no choice of pools: {error}") from error
+        raise SolverFailed(NAME, f"its answer is not a choice of pools: {error}") from error
     if type(work) is not int or work < 0 or any(type(n) is not int for n in (value, bound) if n is not None):
-        raise SolverFailed(NAME, "it answered with what is no number")
+        raise SolverFailed(NAME, "its answer is not a number")
     if pools is not None and (
         value is None
         or len(pools) != len(program.homes)
@@ -136,7 +136,7 @@ def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tupl
             work=int(told["work"]),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise SolverFailed(NAME, f"it answered with what is no relaxation: {error}") from error
+        raise SolverFailed(NAME, f"its answer is not a relaxation: {error}") from error
     prices = [*(price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)), *relaxed.of_held]
     if len(relaxed.peaks) != len(program.rooms) or min(relaxed.peaks, default=0) < 0 or work < 0:
         raise SolverFailed(NAME, "it answered with what are no peaks")

@@ -1,4 +1,4 @@
-"""The integer program: an offset per block, a peak per pool, a binary per choice of who lies above whom.
+"""The integer program: an offset per block, a peak per pool, a binary for each choice of which block lies above which.
 
     minimise    the term asked for, e.g. the sum of cost * peak
     such that   peak >= offset + size                                     for every block in the pool

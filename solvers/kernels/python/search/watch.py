@@ -1,4 +1,4 @@
-"""The search's line to whoever started it: a look at the clock, and word of what is better."""
+"""The search's link to its caller: it looks at the clock, and reports better placements."""
 
 from __future__ import annotations
 

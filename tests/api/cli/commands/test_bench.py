@@ -60,7 +60,7 @@ def test_an_answer_that_cannot_be_true_is_said_and_fails(instance: Path, tmp_pat
     ("arguments", "said"),
     [
         (("absent.json",), b"no such file"),
-        (("empty",), b"there is no problem"),
+        (("empty",), b"holds a problem"),
         (("@nothing",), b"known are @smoke"),
         (("compare", "empty", "empty"), b"holds no results"),
         (("@smoke", "--solvers", "auto,gredy"), b"--solvers: no solver is named 'gredy'"),

@@ -1,1 +1,1 @@
-"""The way from one version of the store's tables to the next, for alembic."""
+"""The steps from one version of the store's tables to the next, for alembic."""

@@ -53,7 +53,7 @@ class Site:
     notes: set[str] = field(default_factory=set)
 
     def depends_on_data(self) -> None:
-        """How large the result is nobody knows; the rule gives the greatest size that it can have."""
+        """The size of the result is not known; the rule gives the greatest size that it can have."""
         self.notes.add(
             "how large some results are depends on data; they are planned with the greatest size that they can have"
         )

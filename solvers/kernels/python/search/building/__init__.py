@@ -1,1 +1,1 @@
-"""From the kernel's arrays to the search's own view of them: who moves, who keeps how far from whom, who stands side by side."""
+"""From the kernel's arrays to the search's own view of them: which blocks move, which distances they keep, and which are live together."""

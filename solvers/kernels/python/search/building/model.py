@@ -1,4 +1,4 @@
-"""The search's own view of an instance: blocks that move, who must keep apart, and cliques of blocks that stand side by side.
+"""The search's own view of an instance: blocks that move, which must keep apart, and cliques of blocks that are live together.
 
 Addresses are counted in units of the gcd of all alignments, from the residue that all bases share: base = origin + unit * x. Rounding both ends
 of a range up to the next unit keeps disjoint ranges disjoint, so nothing is lost by it.

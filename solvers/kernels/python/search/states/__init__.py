@@ -1,1 +1,1 @@
-"""What the placements so far lead to, block by block and clique by clique: once where all blocks are plain, once for all others."""
+"""What follows from the placements so far, for each block and each clique: one version for plain blocks, one for all others."""
