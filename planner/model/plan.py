@@ -129,6 +129,8 @@ class Run:
     seconds: float
     trace: tuple[TracePoint, ...] = ()
     machine: dict[str, str | int] = field(default_factory=dict)
+    work: int | None = field(default=None, compare=False)
+    """What the solvers counted; not written."""
 
 
 class ChoiceGoal(StrEnum):

@@ -89,6 +89,11 @@ SOLVERS: dict[str, Entry] = {
     "cpsat_peak": Entry(
         SolverKind.METHOD, "solvers.exact.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"
     ),
+    "cpsat_order": Entry(
+        SolverKind.METHOD,
+        "solvers.exact.cpsat:CpSatOrder",
+        "OR-Tools CP-SAT: who lies below whom in a plan of this height?",
+    ),
     "cbc": Entry(SolverKind.METHOD, "solvers.exact.milp:Cbc", "the integer program, by CBC"),
     "highs": Entry(SolverKind.METHOD, "solvers.exact.milp:Highs", "the integer program, by HiGHS"),
     "improve": Entry(

@@ -40,6 +40,8 @@ class Share(NamedTuple):
     """Where the few largest blocks take less than so many per cent of the room in use, others do better."""
     blocks_per_part: int | None = None
     """With more blocks it gets more parts, one for each so many: it earns them where they make up for what others no longer can."""
+    at_once: bool = False
+    """Working alone it gets all work in one round: in each it would begin from nothing."""
     scales: bool = False
     """It can use several workers."""
     leads_in_python: bool = False
@@ -50,7 +52,9 @@ class Role(NamedTuple):
     """What is known of an engine. One without a row takes part when it is asked for by name."""
 
     separate: Share | None = None
-    """Its part where no block has a choice of pools and only peaks count; None: it has none."""
+    """Its part where no block has a choice of pools and only peaks count; None: it has the usual one, where it is asked for by name."""
+    by_name: bool = False
+    """There it takes part only where it is asked for by name."""
     joint: bool = False
     """Does it work on everything else: a choice of pools, or objectives that weigh more than peaks?"""
     leads: bool = False
@@ -93,6 +97,7 @@ ROSTER = {
         joint=True,
         settles_ties=True,
     ),
+    "cpsat_order": Role(Share(at_once=True), by_name=True),
 }
 """In the order in which they are asked; greedy comes before all of them."""
 
@@ -118,7 +123,7 @@ def joint_engines(*, moves: bool, reuse: bool) -> tuple[str, ...]:
 
 def separate_engines(*, native: bool) -> tuple[str, ...]:
     """Those of `auto` on components that greedy leaves open."""
-    shares = {name: role.separate for name, role in ROSTER.items() if role.separate is not None}
+    shares = {name: role.separate for name, role in ROSTER.items() if role.separate is not None and not role.by_name}
     if native:
         return tuple(shares)
     of_use = [name for name, share in shares.items() if not share.needs_native]

@@ -17,7 +17,7 @@ from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
 from .execute import Answer, Engines, ask, execute
-from .roster import FIRST_ROUND_WORK, USUAL_PARTS, round_work, task_of_round, team
+from .roster import FIRST_ROUND_WORK, USUAL_PARTS, round_work, share_of, task_of_round, team
 from .single_pool import Component, SinglePool
 from .turns import Part, Turn, play
 
@@ -152,6 +152,8 @@ class _SeparatePools:
         """Each part of the work in this round; 0 when nothing is left."""
         first = max([FIRST_ROUND_WORK // USUAL_PARTS, *(_dive_work(turn.component) for turn in todo)])
         parts = sum(parts for turn in todo for _, parts in turn.team)
+        if self.task.limits.work is not None and all(share_of(name).at_once for name in self.engines.working):
+            first = self.task.limits.work
         return round_work(self.task.limits.work, self.engines.work, parts, first=first)
 
     def _ask(self, work: int, part: Part, relay: Relay, active_threads: Ints) -> Answer:

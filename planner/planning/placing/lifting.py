@@ -16,7 +16,7 @@ from ...model.columns import BufferColumns, KeptBuffers, PlacementColumns, sizes
 from ...model.columns import ids as ids_of
 from ...model.deadline import in_time
 from ...model.errors import echo
-from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
+from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, Run, TermValue, gap_to
 from ...model.problem import Problem
 from ...model.versions import versions
 from .lowering import Lowered
@@ -41,6 +41,7 @@ def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int, origin
         versions=versions(outcome.took_part),
         problem_digest=digest(original),
         certificates=_certificates(problem, lowered, outcome),
+        run=Run(0.0, work=outcome.work),
         warnings=_warnings(problem, outcome),
     )
 

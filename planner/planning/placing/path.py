@@ -116,7 +116,7 @@ class AnswerPath(ABC, Generic[Answer, Known]):
         findings = self.verify(made)
         if findings:
             made = self._withdrawn(made, findings)
-        return replace(made, run=Run(round(self.clock.seconds, 6), trace, machine()))
+        return replace(made, run=Run(round(self.clock.seconds, 6), trace, machine(), made.run.work))
 
     def _withdrawn(self, made: Answer, findings: Sequence[AnswerFinding]) -> Answer:
         """The answer without its claims if they are all that is wrong with it; otherwise one that says that nothing is known."""

@@ -44,7 +44,12 @@ class Answering(ABC):
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """In the child."""
         budget = engine.Budget(
-            question["work"], question["deadline"], question["seed"], WORKERS, rate=self.rate, is_linear=True
+            question["work"],
+            question["deadline"],
+            question["seed"],
+            WORKERS,
+            rate=self.rate,
+            relaxations=engine.Relaxations.ALL,
         )
         return write_answer(self.ask(read_question(question["question"]), budget, control))
 

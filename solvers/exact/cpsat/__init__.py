@@ -19,6 +19,7 @@ from solvers.model.solver import ONE_PEAK, Control, Feature, Solver, Task, Warm
 
 if TYPE_CHECKING:
     from .descent import Descent
+    from .engine import Budget
     from .single_peak import SinglePeak
 
 WORKERS = 1
@@ -37,7 +38,7 @@ class CpSat(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits."""
-        from .engine import RATE_OF_SEVERAL_TERMS, Budget
+        from .engine import RATE_OF_SEVERAL_TERMS, Budget, Relaxations
         from .lexicographic import Lexicographic
 
         if not instance.blocks:
@@ -48,11 +49,19 @@ class CpSat(Solver):
         budget = Budget(task.limits.work, task.limits.deadline, task.seed, WORKERS, task.verbose)
         single = self._single_peak(instance)
         if single is None:
-            several = replace(budget, rate=RATE_OF_SEVERAL_TERMS, is_linear=instance.weighs_reuse)
+            several = replace(budget, rate=RATE_OF_SEVERAL_TERMS)
+            if instance.weighs_reuse:
+                several = replace(several, relaxations=Relaxations.ALL)
             return Lexicographic(instance, task, control, warm, several).run()
-        from .descent import Descent
+        return self._descend(self._descent(instance, single, task, control, warm, budget))
 
-        return self._descend(Descent(instance, single, task, control, warm, budget))
+    def _descent(
+        self, instance: Instance, single: SinglePeak, task: Task, control: Control, warm: Warm, budget: Budget
+    ) -> Descent:
+        from .descent import Descent
+        from .program.model import build
+
+        return Descent(instance, single, task, control, warm, budget, build)
 
     def _single_peak(self, instance: Instance) -> SinglePeak | None:
         from .single_peak import single_peak_of
@@ -72,10 +81,9 @@ class CpSatPeak(CpSat):
         return None
 
 
-class CpSatRefuter(CpSat):
-    """Only tries to prove that the bound itself is out of reach, and then the next one: for use beside a search for placements."""
+class CpSatOfOnePeak(CpSat):
+    """What takes one pool and its peak alone."""
 
-    name: ClassVar[str] = "cpsat:refute"
     features: ClassVar[frozenset[Feature]] = ONE_PEAK
 
     def _single_peak(self, instance: Instance) -> SinglePeak | None:
@@ -83,6 +91,28 @@ class CpSatRefuter(CpSat):
         if single is None:
             raise Unsupported(self.name, "it takes one pool and its peak alone")
         return single
+
+
+class CpSatOrder(CpSatOfOnePeak):
+    """Asks who lies below whom, with sums of what lies below and above: for few that fill nearly all room whenever much is live."""
+
+    name: ClassVar[str] = "cpsat_order"
+
+    def _descent(
+        self, instance: Instance, single: SinglePeak, task: Task, control: Control, warm: Warm, budget: Budget
+    ) -> Descent:
+        from .descent import Descent
+        from .engine import RATE_OF_ORDER, Relaxations
+        from .program.order import build
+
+        budget = replace(budget, rate=RATE_OF_ORDER, relaxations=Relaxations.NONE)
+        return Descent(instance, single, task, control, warm, budget, build)
+
+
+class CpSatRefuter(CpSatOfOnePeak):
+    """Only tries to prove that the bound itself is out of reach, and then the next one: for use beside a search for placements."""
+
+    name: ClassVar[str] = "cpsat:refute"
 
     def _descend(self, descent: Descent) -> Outcome:
         return descent.climb()

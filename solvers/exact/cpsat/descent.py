@@ -6,7 +6,9 @@ minimises a height that may vary. Every question has a budget of its own; when a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from solvers.geometry.order import repair
 from solvers.model.conflicts import live_pair_count
@@ -17,8 +19,8 @@ from solvers.model.outcome import Certificate, Outcome, Proof
 from solvers.model.solver import Control, Goal, Task, Warm
 
 from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, Crowd, ReadValue, solve
-from .program.cover import cover
-from .program.model import build
+from .program.cover import Cover, cover
+from .program.model import Model
 from .single_peak import SinglePeak, first_bound
 
 FIRST_WORK = 100_000
@@ -31,17 +33,29 @@ LEAST_WORK = 1_000
 MOST_PAIRS_TO_REPAIR = 100_000
 
 
+Build: TypeAlias = Callable[[Instance, Cover, int], Model]
+"""The model of all placements that end nowhere above a height."""
+
+
 class Descent:
     """The state of one run: what is proven, what is found, what is left to spend."""
 
     def __init__(
-        self, instance: Instance, single: SinglePeak, task: Task, control: Control, warm: Warm, budget: Budget
+        self,
+        instance: Instance,
+        single: SinglePeak,
+        task: Task,
+        control: Control,
+        warm: Warm,
+        budget: Budget,
+        build: Build,
     ) -> None:
         self.bound = single.at_least(first_bound(instance, single, task))
         """Proven least peak; None: nothing fits."""
         self.best: Placement | None = task.start if warm.gives_bound else None
         self.peak: int | None = None if self.best is None else _peak(instance, self.best)
         self._instance, self._single_peak, self._task, self._control = instance, single, task, control
+        self._build = build
         self._hint = task.start if warm.gives_hint else None
         self._target = single.peak_for(task.target)
         self._second_opinion = task.start if task.warm is None else None
@@ -118,7 +132,8 @@ class Descent:
         left = self._left()
         work = None if work is None else max(work, self._fixed_work)
         self._work += self._fixed_work
-        model = build(self._instance, self._cover, height)
+        model = self._build(self._instance, self._cover, height)
+        self._work += model.work
         if model.is_impossible:
             self._refute(height)
             return Answer.INFEASIBLE

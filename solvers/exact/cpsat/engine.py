@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any
 
 from solvers.model.errors import StopReason, Unavailable, Unsupported
@@ -21,6 +21,8 @@ WORK_PER_DETERMINISTIC_SECOND = 15_000_000
 """CP-SAT counts its work in units that it calls seconds; one takes 10 to 25 seconds of a core here, so a unit of work is about a microsecond."""
 RATE_OF_SEVERAL_TERMS = 8_000_000
 """The same for models with choices and costs, where CP-SAT counts more of what it does."""
+RATE_OF_ORDER = 4_500_000
+"""The same for models of who lies below whom, without linear relaxations."""
 WORK_PER_BLOCK = 200
 """What building and simplifying a model takes besides, which CP-SAT hardly counts: 0.2 to 0.4 ms per block and call."""
 PAIRS_COUNTED = 20_000
@@ -42,6 +44,13 @@ class Answer(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Relaxations(IntEnum):
+    """CP-SAT's levels."""
+
+    NONE = 0
+    ALL = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """How much one call may use."""
@@ -52,8 +61,8 @@ class Budget:
     workers: int = 1
     verbose: bool = False
     rate: int = WORK_PER_DETERMINISTIC_SECOND
-    is_linear: bool = False
-    """Are linear relaxations worth all they cost?"""
+    relaxations: Relaxations | None = None
+    """How many of its linear relaxations are worth what they cost; None: as many as CP-SAT takes on its own."""
     strategy: str | None = None
     """The one of CP-SAT's own strategies to use; None: its first."""
 
@@ -198,8 +207,8 @@ def _configure(parameters: Any, budget: Budget) -> None:
     parameters.num_workers = budget.workers
     parameters.random_seed = budget.seed % (1 << 31)
     parameters.log_search_progress = budget.verbose
-    if budget.is_linear:
-        parameters.linearization_level = 2
+    if budget.relaxations is not None:
+        parameters.linearization_level = budget.relaxations
     if budget.strategy is not None:
         parameters.interleave_search = True  # only so does one worker take a strategy by name
         parameters.subsolvers.append(budget.strategy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -15,9 +15,9 @@ from solvers.model.solver import Goal
 
 from ....facts.variants import with_choice
 from ....model.deadline import OutOfTime
-from ....model.errors import BadInput
+from ....model.errors import BadInput, CannotSolve
 from ....model.plan import Plan, PlanStatus
-from ....model.problem import Problem
+from ....model.problem import Buffer, BufferId, Problem
 from ...options.options import Options
 from .choices import tops_at
 from .settling import LITTLE, MOST_AT_ONCE, Part, settled
@@ -25,10 +25,14 @@ from .windows import lowered
 
 PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
 
+THOROUGH = "cpsat_order"
+"""Who is asked where a little work does not tell whether so many buffers fit."""
 SHARE_OF_A_PLAN = 64
 """A placement may use this part of all the work."""
 SHARE_OF_SETTLING = 32
-"""What settles whether it can be lower, this one."""
+"""What settles whether it can be lower, this one;"""
+SHARE_OF_SETTLING_FEW = 16
+"""where there are few buffers, this one."""
 SHARE_OF_WINDOWS = 16
 """And what lowers it window by window this one."""
 WORK_OF_A_PART = 100_000
@@ -85,7 +89,7 @@ class Placing:
     plans: dict[Positions, Plan] = field(default_factory=dict)
     _tried: dict[Positions, _Tried] = field(default_factory=dict)
     _open: list[_Open] = field(default_factory=list)
-    _refuted: list[Part] = field(default_factory=list)
+    _refuted: list[Mapping[BufferId, Buffer]] = field(default_factory=list)
     """Buffers that did not fit, the last first."""
 
     def place(self, positions: Positions) -> Placed:
@@ -93,9 +97,11 @@ class Placing:
         problem = with_choice(self.problem, positions)
         tried = self._tried.setdefault(positions, _Tried())
         work, is_small = 0, len(problem.buffers) <= MOST_AT_ONCE
+        is_new_and_small = is_small and tried.is_new and self.options.solver == AUTO and self.left() is not None
         if not (tried.hard and is_small):
             try:
-                plan, work = self._planned(problem, self.share(SHARE_OF_A_PLAN, 1), Goal.MINIMISE)
+                share = WORK_OF_A_PART if is_new_and_small else self.share(SHARE_OF_A_PLAN, 1)
+                plan, work = self._planned(problem, share, Goal.MINIMISE)
             except BadInput:
                 return Placed(None, None, WORK_PER_PLAN)
             if plan.status is PlanStatus.INFEASIBLE:
@@ -119,19 +125,25 @@ class Placing:
         """Whether the plan can be lower, where that takes no more than its share of the work; returns what it took."""
         if self.options.solver != AUTO:
             return 0
-        share = self.share(SHARE_OF_SETTLING, 2)
+        is_small = len(problem.buffers) <= MOST_AT_ONCE
+        share = self.share(SHARE_OF_SETTLING_FEW if is_small else SHARE_OF_SETTLING, 2)
         peak = self.plans[positions].peak or 0
         for each in self._open:
             if each.share == share and each.peak <= peak and all(positions[g] == a for g, a in each.picks):
                 tried.hard = each.part
                 return 0
         fit = self._fitting(share)
-        found = settled(problem, self.plans[positions], fit, self._refuted, tried.hard)
+        first = [
+            frozenset(buffer.id for buffer in problem.buffers if refuted.get(buffer.id) == buffer)
+            for refuted in self._refuted
+        ]
+        found = settled(problem, self.plans[positions], fit, first, tried.hard)
         self.plans[positions], tried.hard = found.plan, found.hard
         if found.buffers:
             tried.picks = self._picks_of(positions, found.buffers)
-            others = [each for each in self._refuted if each != found.buffers]
-            self._refuted = [found.buffers, *others][:MOST_HINTS]
+            refuted = {buffer.id: buffer for buffer in problem.buffers if buffer.id in found.buffers}
+            others = [each for each in self._refuted if each != refuted]
+            self._refuted = [refuted, *others][:MOST_HINTS]
         elif found.hard:
             picks = self._picks_of(positions, found.hard)
             self._open = [each for each in self._open if each.share == share]
@@ -150,18 +162,26 @@ class Placing:
         left = self.left()
         return _Fitting(self._planned, self.stopped, share if left is None or share is None else min(share, left))
 
-    def _planned(self, problem: Problem, work_limit: int | None, goal: Goal) -> tuple[Plan, int]:
+    def _planned(
+        self, problem: Problem, work_limit: int | None, goal: Goal, solver: str | None = None
+    ) -> tuple[Plan, int]:
         """A plan where nothing is left to choose, and what making it took. Raises BadInput."""
         options = replace(
             self.options, time_limit=self.seconds_left(), work_limit=work_limit, capacity=None, prefer=None, max_cost=None,
-            explain=False, goal=goal,
+            explain=False, goal=goal, solver=solver or self.options.solver,
         )  # fmt: skip
         try:
             plan = self.plan_one(problem, options)
         except OutOfTime:
             plan = self.nothing()
+        except CannotSolve:
+            if solver is None:
+                raise
+            return self._planned(problem, work_limit, goal)
         work = WORK_PER_PLAN + WORK_PER_BUFFER * len(problem.buffers)
-        if plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET) and work_limit is not None:
+        if solver is not None and plan.run.work is not None:
+            work += plan.run.work  # it has one worker, whatever the options allow
+        elif plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET) and work_limit is not None:
             work += work_limit
         elif goal is Goal.FIT and plan.status is PlanStatus.INFEASIBLE:
             work += WORK_PER_REFUTATION if work_limit is None else max(work_limit // 2, WORK_PER_REFUTATION)
@@ -189,7 +209,7 @@ class _Fitting:
 
     def __init__(
         self,
-        planned: Callable[[Problem, int | None, Goal], tuple[Plan, int]],
+        planned: Callable[[Problem, int | None, Goal, str | None], tuple[Plan, int]],
         stopped: Callable[[], StopReason | None],
         share: int | None,
     ) -> None:
@@ -203,7 +223,7 @@ class _Fitting:
         work = WORK_OF_A_PART
         if self._share is not None:
             work = max((self._share - self.used) * per_cent // 100, work)
-        made, used = self._planned(part, work, Goal.FIT)
+        made, used = self._planned(part, work, Goal.FIT, None if per_cent == LITTLE else THOROUGH)
         self.used += used
         return made
 

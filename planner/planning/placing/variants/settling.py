@@ -19,6 +19,8 @@ from ....verifying.verify import verify
 
 SIZES = (16, 24, 32, 40, 56)
 """So many buffers are tried, the nearest to a time at which most is live."""
+MANY = 40
+"""Where there are few in all, so many around the first of these times, and then all: what fits is soon seen to."""
 CORES = 4
 """So many such times."""
 MOST_AT_ONCE = 100
@@ -27,7 +29,7 @@ MOST_AT_ONCE = 100
 Part: TypeAlias = frozenset[BufferId]
 Fit: TypeAlias = Callable[[Problem, int], Plan | None]
 """Asks for any plan within the capacities, with so many per cent of the work that is left, and a little at least. None: none is left."""
-LITTLE, MOST, ALL = 0, 75, 100
+LITTLE, QUARTER, MOST, ALL = 0, 25, 75, 100
 
 
 class Settled(NamedTuple):
@@ -63,6 +65,8 @@ class _Settling:
         self.plan = made
         self.refuted: Part = frozenset()
         self.hard: Part = frozenset()
+        self._peaks: dict[Part, int] = {}
+        """How low some parts were placed: whether they fit there is not asked again."""
 
     def settle(self, first: Sequence[Part], hard: Part) -> None:
         """Until it is proven, or nothing more is known to do."""
@@ -70,19 +74,28 @@ class _Settling:
         while self._is_open():
             before = self.plan
             self.hard = hard
-            if not hard:
+            if is_small:
+                self._ask_up_to_all([(part & self._every, MOST) for part in first])
+            elif not hard:
                 for part in first:
                     self._ask(part & self._every, LITTLE)
                 self._ask_larger_and_larger()
-            if is_small and self.plan is before:
-                self._ask(self._every, LITTLE)
-            if self.hard and self.plan is before:
+            if not is_small and self.hard:
                 self._ask(self.hard, MOST)
-            if is_small and self.plan is before:
-                self._ask(self._every, ALL)
             if self.plan is before:
                 return
             hard = frozenset()
+
+    def _ask_up_to_all(self, parts: list[tuple[Part, int]]) -> None:
+        """These, until it is too hard to tell, then some, and then all."""
+        if not self.hard:
+            parts.append((self._around(_cores(self._problem.buffers)[0], MANY), QUARTER))
+        for part, work in parts:
+            if self._ask(part, work):
+                self.hard = part
+                break
+        if self._ask(self._every, ALL):
+            self.hard = self.hard or self._every
 
     def _is_open(self) -> bool:
         peak = self.plan.peak
@@ -114,7 +127,7 @@ class _Settling:
     def _ask(self, part: Part, work: int) -> bool:
         """Does this part fit lower? What follows is noted. True: that remained open."""
         peak, pool = self.plan.peak, self._problem.pools[0]
-        if not part or peak is None or not self._is_open():
+        if not part or peak is None or not self._is_open() or self._peaks.get(part, peak) < peak:
             return False
         room = peak - 1 if pool.size is None else min(peak - 1, pool.size)
         answer = self._fit(replace(only(self._problem, part), pools=(replace(pool, size=room),)), work)
@@ -124,8 +137,10 @@ class _Settling:
             proofs = [c for c in answer.certificates if c.pool is not None and c.value == peak]
             if proofs:
                 self.plan, self.refuted = _proven(self.plan, proofs[0]), part
-        elif answer.placements and part == self._every:
-            self.plan = _lowered(self.plan, answer)
+        elif answer.placements and answer.peak is not None:
+            self._peaks[part] = answer.peak
+            if part == self._every:
+                self.plan = _lowered(self.plan, answer)
         return not answer.placements and answer.status is not PlanStatus.INFEASIBLE
 
 

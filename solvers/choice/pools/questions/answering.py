@@ -40,7 +40,12 @@ class Answering:
         if question["question"] is None:
             return self._relax(question, control)
         budget = engine.Budget(
-            question["work"], question["deadline"], question["seed"], WORKERS, rate=rate, is_linear=True
+            question["work"],
+            question["deadline"],
+            question["seed"],
+            WORKERS,
+            rate=rate,
+            relaxations=engine.Relaxations.ALL,
         )
         return write_answer(_Model(self._program, read_question(question["question"])).solve(budget, control))
 

@@ -38,6 +38,8 @@ class Model:
     base: dict[tuple[int, int], LinearExprT] = field(default_factory=dict)
     chosen: dict[tuple[int, int], Literal] = field(default_factory=dict)
     """(block, pool) -> is it there? Only for blocks with a choice."""
+    work: int = 0
+    """What CP-SAT does about it before the search begins, and does not count."""
     is_impossible: bool = False
     """Some block has no place at all."""
 
@@ -77,8 +79,7 @@ class Model:
 
 def build(instance: Instance, cover: Cover, top: int | None = None) -> Model:
     """The model of all placements; with `top`, of those that end nowhere above it."""
-    model = Model(instance, engine.new_model())
-    _add_blocks(model, top)
+    model = with_places(instance, top)
     if model.is_impossible:
         return model
     for outline in cover.sets:
@@ -88,7 +89,15 @@ def build(instance: Instance, cover: Cover, top: int | None = None) -> Model:
         for pool in range(len(instance.pools)):
             _keep_parts_apart(model, clique, pool)
     _relate_pools(model)
-    _order_twins(model)
+    return model
+
+
+def with_places(instance: Instance, top: int | None) -> Model:
+    """Where each block may be, those that could be swapped in an order; nothing keeps them apart yet."""
+    model = Model(instance, engine.new_model())
+    _add_blocks(model, top)
+    if not model.is_impossible:
+        _order_twins(model)
     return model
 
 

@@ -141,6 +141,11 @@ def test_one_pool(case: str, solver: str) -> None:
     agrees(CASES[case], solve(CASES[case], solver=solver))
 
 
+@pytest.mark.parametrize("case", sorted(CASES.keys() - {"larger than its pool", "all reserved"}))
+def test_who_lies_below_whom(case: str) -> None:
+    agrees(CASES[case], solve(CASES[case], solver="cpsat_order"))
+
+
 TWO = [PoolSpec(6, cost=2), PoolSpec(8, cost=1, reserved=((2, 3),))]
 JOINT = {
     "a choice of pools": make_instance([(0, 2, 3), (0, 2, 2), (1, 2, 2)], pools=TWO),

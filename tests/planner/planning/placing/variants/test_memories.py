@@ -11,7 +11,7 @@ from planner.planning.placing.solving import pareto
 from planner.planning.placing.variants.choices import Parts, lower_choices
 from solvers.choice.alternatives.instance import Question
 from solvers.choice.alternatives.questions import WORK_PER_DETERMINISTIC_SECOND, Questions
-from solvers.exact.cpsat.engine import Budget
+from solvers.exact.cpsat.engine import Budget, Relaxations
 from solvers.model.solver import Limits, Silent
 
 
@@ -21,7 +21,7 @@ def test_what_divisible_bytes_say_is_a_proof() -> None:
     choices = lower_choices(problem)
     asked = Questions(choices)
     limits = Limits(None, None, None, 1)
-    budget = Budget(200_000, None, 0, 1, rate=WORK_PER_DETERMINISTIC_SECOND, is_linear=True)
+    budget = Budget(200_000, None, 0, 1, rate=WORK_PER_DETERMINISTIC_SECOND, relaxations=Relaxations.ALL)
     first = asked.ask(Question(True), budget, Silent(limits))
     assert first.choice is not None
     assert (first.bound, first.stopped) == (choices.cost(first.choice), None)

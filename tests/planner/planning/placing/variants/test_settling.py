@@ -13,20 +13,23 @@ from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Alternative, Buffer, Constraints, CostTerm, Pool, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto, plan
-from planner.planning.placing.variants.placing import Placing
-from planner.planning.placing.variants.settling import MOST_AT_ONCE, settled
+from planner.planning.placing.variants import settling
+from planner.planning.placing.variants.placing import THOROUGH, Placing
+from planner.planning.placing.variants.settling import LITTLE, MOST_AT_ONCE, settled
 from planner.verifying.verify import verify
 from solvers.choice.alternatives.instance import Choice
 from solvers.choice.alternatives.points import Placed
 from solvers.model.errors import StopReason
+from solvers.model.registry import AUTO
 from solvers.model.solver import Goal
 from tests.planner.planning.placing.variants.random_variants import best_of, every_choice, random_problem
 
 WORKERS = Options(workers=1)
 
 
-def fit(problem: Problem, _: int) -> Plan:
-    return plan(problem, Options(workers=1, work_limit=1_000_000, time_limit=None, goal=Goal.FIT))
+def fit(problem: Problem, per_cent: int) -> Plan:
+    solver = AUTO if per_cent == LITTLE else THOROUGH
+    return plan(problem, Options(workers=1, work_limit=1_000_000, time_limit=None, goal=Goal.FIT, solver=solver))
 
 
 def stacked(problem: Problem) -> Plan:
@@ -74,10 +77,13 @@ def test_a_part_that_does_not_fit_proves_it_of_all() -> None:
     assert asked == [len(found.buffers)]
 
 
-def test_between_what_fits_and_what_is_too_hard_is_looked_for_what_plainly_does_not() -> None:
-    """Of the same choice: 24 buffers fit lower; were 32 and 40 and 56 too hard, 28 would still not be."""
+def test_between_what_fits_and_what_is_too_hard_is_looked_for_what_plainly_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the same choice, taken for one of many buffers: 24 buffers fit lower; were 32 and 40 and 56 too hard, 28 would still not be."""
     problem = generate("variants", Request(60, 29))
     made = with_choice(problem, (0, 0, 2, 0, 3, 1, 0, 0, 0, 1, 0, 1, 1, 0, 2, 3, 2, 3, 2, 3))
+    monkeypatch.setattr(settling, "MOST_AT_ONCE", 0)
     asked: list[int] = []
 
     def shy(part: Problem, per_cent: int) -> Plan | None:
@@ -115,9 +121,11 @@ def test_what_a_part_proves_holds_for_every_choice_with_its_alternatives(
     honest = Placing._planned
     partial: list[Placed] = []
 
-    def badly(self: Placing, problem: Problem, work: int | None, goal: Goal) -> tuple[Plan, int]:
+    def badly(
+        self: Placing, problem: Problem, work: int | None, goal: Goal, solver: str | None = None
+    ) -> tuple[Plan, int]:
         if goal is Goal.FIT:
-            return honest(self, problem, work, goal)
+            return honest(self, problem, work, goal, solver)
         well, _ = honest(self, problem, work, goal)
         poor = stacked(problem)
         if not poor.placements or poor.warnings:

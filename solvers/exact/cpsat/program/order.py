@@ -1,0 +1,147 @@
+"""One pool and a fixed height, told as who lies below whom: a Boolean for each two bars that must keep apart.
+
+What it has beyond the two-dimensional constraint is sums: of bars that must all keep apart, each begins no lower than the sizes of those below it
+allow, and leaves room for those above. That decides where nearly all room is taken whenever much is live.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from solvers.geometry.shape import Outline, union
+from solvers.model.errors import Unsupported
+from solvers.model.instance import Instance
+
+from .. import engine
+from .cover import Cover
+from .model import Literal, Model, with_places
+
+MOST_ADDENDS = 200_000
+WORK_PER_ADDEND = 25
+RESERVED = -1
+
+
+class Bar(NamedTuple):
+    """A range of addresses within a block, or reserved."""
+
+    block: int
+    low: int
+    high: int
+
+
+def build(instance: Instance, cover: Cover, top: int) -> Model:
+    """The model of all placements in the one pool that end nowhere above the top. Raises Unsupported if it would be too large."""
+    model = with_places(instance, top)
+    if model.is_impossible:
+        return model
+    pool = int(instance.allowed.any(axis=0).argmax())
+    walls = [Bar(RESERVED, low, min(high, top)) for low, high in instance.pools[pool].reserved if low < top]
+    sets = [[*bars, *walls] for bars in _sets(instance, cover)]
+    addends = sum(len(bars) ** 2 for bars in sets)
+    model.work = WORK_PER_ADDEND * addends
+    if addends > MOST_ADDENDS:
+        raise Unsupported(engine.NAME, "too large for this solver: too many buffers are live together")
+    order = _Order(model, pool)
+    for bars in sets:
+        order.add(bars, top)
+    if not walls and not len(instance.conflicts) and is_mirrored(model, pool, top):
+        _keep_one_low(model, pool, top)
+    return model
+
+
+def _sets(instance: Instance, cover: Cover) -> list[list[Bar]]:
+    """The bars of each set of which all must keep apart."""
+    of_parts = list(
+        zip(
+            instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist(), strict=True
+        )
+    )  # fmt: skip
+    found = [bars for outline in cover.sets for bars in live_together(outline)]
+    return found + [[Bar(*of_parts[part]) for part in clique] for clique in cover.cliques]
+
+
+def live_together(outline: Outline) -> list[list[Bar]]:
+    """The largest sets of bars that are live at one time."""
+    lives: dict[Bar, list[tuple[int, int]]] = defaultdict(list)
+    for block, start, end, low, high in zip(*(column.tolist() for column in outline), strict=True):
+        lives[Bar(block, low, high)].append((start, end))
+    begins: dict[int, set[Bar]] = defaultdict(set)
+    ends: dict[int, set[Bar]] = defaultdict(set)
+    for bar, ranges in lives.items():
+        for start, end in union(ranges):
+            begins[start].add(bar)
+            ends[end].add(bar)
+    live: set[Bar] = set()
+    found: list[frozenset[Bar]] = []
+    has_grown = False
+    for time in sorted(begins.keys() | ends.keys()):
+        if ends[time] and has_grown:
+            found.append(frozenset(live))
+        has_grown = bool(begins[time]) or (has_grown and not ends[time])
+        live = (live - ends[time]) | begins[time]
+    return [sorted(bars) for bars in dict.fromkeys(found) if not any(bars < other for other in found)]
+
+
+class _Order:
+    """Who lies below whom, said once of each two."""
+
+    def __init__(self, model: Model, pool: int) -> None:
+        self._model, self._pool = model, pool
+        self._below: dict[tuple[Bar, Bar], Literal] = {}
+
+    def add(self, bars: list[Bar], top: int) -> None:
+        """All of these keep apart, below the top."""
+        cp = self._model.cp
+        for a, b in combinations(bars, 2):
+            self._decide(a, b)
+        cp.add_no_overlap(
+            cp.new_fixed_size_interval_var(self._base(bar) + bar.low, bar.high - bar.low, "") for bar in bars
+        )
+        for bar in bars:
+            others = [(other, other.high - other.low) for other in bars if other is not bar]
+            below = engine.weighted_sum([self._below[other, bar] for other, _ in others], [size for _, size in others])
+            rest = sum(size for _, size in others)
+            base = self._base(bar)
+            cp.add(base + bar.low >= below)
+            cp.add(base + bar.high + rest - below <= top)
+
+    def _decide(self, a: Bar, b: Bar) -> None:
+        if (a, b) in self._below:
+            return
+        cp = self._model.cp
+        if a.block == b.block:
+            is_below = cp.new_constant(int(a.low < b.low))
+            self._below[a, b], self._below[b, a] = is_below, is_below.negated()
+            return
+        is_below = cp.new_bool_var("")
+        self._below[a, b], self._below[b, a] = is_below, is_below.negated()
+        for low, high in ((a, b), (b, a)):
+            cp.add(self._base(low) + low.high <= self._base(high) + high.low).only_enforce_if(self._below[low, high])
+
+    def _base(self, bar: Bar) -> Any:
+        return 0 if bar.block == RESERVED else self._model.base[bar.block, self._pool]
+
+
+def is_mirrored(model: Model, pool: int, top: int) -> bool:
+    """Is each placement still one if it is turned upside down?"""
+    heights = model.instance.block_high.tolist()
+    return all(
+        place.only is None and len(place.ranges) == 1 and place.least == 0 and place.greatest == top - heights[block]
+        for block in range(len(heights))
+        for place in (model.where[block, pool],)
+    ) and len(model.instance.part_block) == len(heights)
+
+
+def _keep_one_low(model: Model, pool: int, top: int) -> None:
+    """Of a placement and the same upside down only one: the largest block does not lie in the upper half."""
+    instance = model.instance
+    areas = [0] * instance.blocks
+    for part, start, end in zip(
+        instance.rect_part.tolist(), instance.rect_start.tolist(), instance.rect_end.tolist(), strict=True
+    ):
+        areas[int(instance.part_block[part])] += (end - start) * int(instance.block_high[instance.part_block[part]])
+    # Of twins the first is the lowest, which is what this must not contradict.
+    largest = max(range(instance.blocks), key=lambda block: (areas[block], -block))
+    model.cp.add(2 * model.base[largest, pool] + int(instance.block_high[largest]) <= top)

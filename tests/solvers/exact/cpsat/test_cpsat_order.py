@@ -1,0 +1,85 @@
+"""Who lies below whom: what the model is made of, and what its sums and its half of all placements are worth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.facts.variants import with_choice
+from planner.generate import Request, generate
+from planner.model.plan import PlanStatus
+from planner.planning.options.options import Options
+from planner.planning.placing.solving import plan
+from solvers.exact.cpsat import CpSatOrder
+from solvers.exact.cpsat.program import order
+from solvers.exact.cpsat.program.cover import cover
+from solvers.exact.cpsat.program.order import Bar, build, is_mirrored, live_together
+from solvers.geometry.shape import outline
+from solvers.model.errors import Unsupported
+from solvers.model.instance import Instance, PoolSpec
+from solvers.model.solver import Goal, Limits, Silent, Task
+from tests.small.instances import Block, make_instance, plain
+
+
+def test_the_largest_sets_that_are_live_together() -> None:
+    instance = make_instance([(0, 2, 1), (1, 3, 2), (2, 4, 3), (3, 4, 4), Block([(0, 5, [(0, 1), (3, 4)])])])
+    a, b, c, d, e = (Bar(block, 0, block + 1) for block in range(5))
+    found = {frozenset(bars) for bars in live_together(outline(instance))}
+    assert found == {frozenset(each) for each in ((a, e), (a, b), (b, c), (c, d, e))}
+
+
+FREE = make_instance([(0, 2, 2), (0, 2, 3), (1, 2, 1)], capacity=8)
+NOT_MIRRORED = {
+    "fixed": make_instance([(0, 2, 2), plain(0, 2, 3, fixed=5)], capacity=8),
+    "aligned": make_instance([(0, 2, 2), plain(0, 2, 3, alignment=2)], capacity=8),
+    "kept low": make_instance([(0, 2, 9), plain(0, 2, 2, max_offset=0)], capacity=12),
+    "of two heights": make_instance([Block([(0, 2, [(0, 1)]), (0, 6, [(1, 2)])]), (0, 1, 2)], capacity=8),
+}
+
+
+def turned(instance: Instance) -> bool:
+    top = instance.pools[0].capacity or 0
+    return is_mirrored(build(instance, cover(instance), top), 0, top)
+
+
+def test_only_what_can_be_turned_upside_down_is_halved() -> None:
+    assert turned(FREE)
+    assert not any(turned(instance) for instance in NOT_MIRRORED.values())
+
+
+def ask(instance: Instance) -> list[int] | None:
+    found = CpSatOrder().solve(instance, Task(goal=Goal.FIT, limits=Limits(work=1_000_000)), Silent())
+    assert found.infeasible == (found.placement is None)
+    return None if found.placement is None else np.asarray(found.placement.offset).tolist()
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        make_instance([(0, 2, 6), plain(0, 2, 2, max_offset=0)], capacity=8),
+        make_instance([(0, 2, 6)], pools=[PoolSpec(8, reserved=((0, 2),))]),
+        make_instance([(0, 2, 6), plain(0, 2, 2, fixed=0)], capacity=8),
+    ],
+)
+def test_the_largest_may_lie_high_where_it_must(instance: Instance) -> None:
+    found = ask(instance)
+    assert found is not None
+    assert found[0] == 2
+
+
+def test_a_model_that_would_be_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order, "MOST_ADDENDS", 12)
+    assert build(FREE, cover(FREE), 8).work > 0
+    with pytest.raises(Unsupported, match="too many buffers are live together"):
+        ask(make_instance([(0, 1, 1)] * 4, capacity=8))
+
+
+def test_sums_refute_what_the_search_does_not() -> None:
+    """60 buffers with no room to spare: within so little work, which must not be spread over rounds."""
+    made = with_choice(generate("variants", Request(60, 88)), tuple(map(int, "12022320222332202011")))
+    lower = replace(made, pools=(replace(made.pools[0], size=17_903),))
+    options = Options(workers=1, work_limit=350_000, time_limit=None, goal=Goal.FIT)
+    status = {name: plan(lower, replace(options, solver=name)).status for name in ("search", "cpsat_order")}
+    assert status == {"search": PlanStatus.UNKNOWN, "cpsat_order": PlanStatus.INFEASIBLE}
