@@ -152,7 +152,7 @@ class _SeparatePools:
         """Each part of the work in this round; 0 when nothing is left."""
         first = max([FIRST_ROUND_WORK // USUAL_PARTS, *(_dive_work(turn.component) for turn in todo)])
         parts = sum(parts for turn in todo for _, parts in turn.team)
-        if self.task.limits.work is not None and all(share_of(name).at_once for name in self.engines.working):
+        if self.task.limits.work is not None and all(share_of(name).at_once for name in self.engines.active):
             first = self.task.limits.work
         return round_work(self.task.limits.work, self.engines.work, parts, first=first)
 
