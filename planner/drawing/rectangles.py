@@ -56,7 +56,7 @@ def bad_buffers(drawn: MemoryMap) -> set[int]:
 
 
 def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = frozenset()) -> Iterator[str]:
-    """The pool's rectangles, the large ones with their names; those of buffers that have moved with an outline."""
+    """The pool's rectangles; those of buffers that have moved with an outline."""
     yield from _together(drawn, these.together, frame)
     bad = bad_buffers(drawn)
     for box in in_time(these.single, DRAWING):
@@ -76,9 +76,16 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
             f'<rect class="{classes}" x="{number(left)}" y="{number(high)}" width="{number(width)}" '
             f'height="{number(height)}"><title>{safe(described(buffer, box, drawn))}</title></rect>'
         )
+
+
+def names(drawn: MemoryMap, these: Chosen, frame: Frame) -> Iterator[str]:
+    """Those of rectangles that have room for them, to stand over every line."""
+    for box in in_time(these.single, DRAWING):
+        left, high = frame.x(box.start), frame.y(box.low + drawn.buffers[box.buffer].size)
+        width, height = frame.x(box.end) - left, frame.y(box.low) - high
         name = cut(drawn.label(box.buffer), width - 8, is_name=True) if height >= 13 else ""
         if name:
-            yield text(left + 4, high + min(height / 2 + 4, 14), name, "name ink")
+            yield text(left + 4, high + min(height / 2 + 4, 14), name, "name ink over")
 
 
 def described(buffer: Buffer, box: Box, drawn: MemoryMap) -> str:

@@ -61,6 +61,7 @@ def _rules(colours: Sequence[str], names: dict[str, str]) -> str:
         f".page{{fill:{names['page']}}}.field{{fill:{names['field']}}}.ink{{fill:{names['ink']}}}.soft{{fill:{names['soft']}}}"
         f".grid,.key{{stroke:{names['rule']}}}.box{{stroke:{names['page']}}}.live{{stroke:{names['live']}}}"
         f".bound{{stroke:{names['bound']}}}.end{{stroke:{names['end']}}}.wrong{{fill:{names['wrong']}}}"
+        f".over{{stroke:{names['field']}}}"
         f".bad{{stroke:{names['wrong']}}}.moved{{stroke:{names['ink']}}}.reserved{{fill:{names['rule']}}}"
     )
 
@@ -68,7 +69,7 @@ def _rules(colours: Sequence[str], names: dict[str, str]) -> str:
 _LETTERS = (
     "svg{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
     "text{font-variant-numeric:tabular-nums}.title{font-size:17px;font-weight:600}.pool{font-size:13px;font-weight:600}"
-    ".name{font-size:11px;pointer-events:none;unicode-bidi:isolate}.mid{text-anchor:middle}.right{text-anchor:end}"
+    ".name{font-size:11px;pointer-events:none;unicode-bidi:isolate}.over{paint-order:stroke;stroke-width:2.5;stroke-opacity:.55}.mid{text-anchor:middle}.right{text-anchor:end}"
     ".s1{fill-opacity:.86}.s2{fill-opacity:.72}.box{stroke-width:.75}.bad{stroke-width:2}.moved{stroke-width:1.5}.live,.bound,.end{fill:none;stroke-width:1.25}"
     ".bound{stroke-dasharray:6 3}.end{stroke-dasharray:2 3}"
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, line, number, text
 from .memory_map import MemoryMap, PoolMap, ceiling
-from .rectangles import Chosen, bad_buffers, boxes, chosen
+from .rectangles import Chosen, bad_buffers, boxes, chosen, names
 from .style import colour_of
 from .ticks import address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
@@ -32,8 +32,8 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] =
         for pool in drawn.pools
         if any(each[pool.name].boxes or each[pool.name].profile for each in together if pool.name in each)
     ] or list(drawn.pools[:1])
-    names = {pool.name for pool in filled}
-    empty = [pool.name for pool in drawn.pools if pool.name not in names]
+    drawn_ones = {pool.name for pool in filled}
+    empty = [pool.name for pool in drawn.pools if pool.name not in drawn_ones]
     used = filled[:MOST_POOLS]
     those = dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True))
     height = max(sheet.width * 13 / 30 / max(len(used), 1), LEAST_FIELD)
@@ -90,12 +90,13 @@ def field(
     yield from grid(drawn, pool, frame)
     yield from boxes(drawn, those, frame, moved)
     yield from lines(drawn, pool, frame)
+    yield from names(drawn, those, frame)
 
 
 def _figures(drawn: MemoryMap) -> str:
     peak = "no plan" if drawn.peak is None else f"peak {exact_bytes(drawn.peak)}"
     gap = "" if not drawn.gap else f"  ·  at most {drawn.gap:.2%} above the smallest possible"
-    bound = f"  ·  bound {exact_bytes(drawn.bound)}" if drawn.bound or drawn.why_empty is None else ""
+    bound = f"  ·  bound {exact_bytes(drawn.bound)}" if drawn.bound else ""
     count = f"{grouped(len(drawn.buffers))} buffer{'' if len(drawn.buffers) == 1 else 's'}"
     solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"
     return f"{drawn.status.value}  ·  {peak}{bound}{gap}  ·  {count}{solver}"
@@ -136,7 +137,7 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
             yield line(at, frame.above, at, frame.below, "grid")
             said = cut(f"{grouped(time)} {drawn.steps[time]}" if time in drawn.steps else grouped(time), 96, 6.6)
             yield text(min(at, frame.sheet.width - 4 - len(said) * 3.3), frame.below + 16, said, "soft mid")
-    if axis.untimed:
+    if axis.untimed and any(drawn.buffers[box.buffer].live is None for box in pool.boxes):
         said = "without lifetimes: a column each"
         yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), said, "soft right")
 

@@ -48,6 +48,22 @@ def parts(picture: bytes, tag: str) -> list[ET.Element]:
     return list(ET.fromstring(picture).iter(NAMESPACE + tag))
 
 
+def test_names_stand_over_the_line_of_bytes_in_use() -> None:
+    picture = drawn(named("image", "edges")).decode()
+    assert picture.index('class="live" d=') < picture.index(">image</text>")
+
+
+def test_of_lifetimes_that_are_not_there_only_the_memory_says_so_that_has_such_buffers() -> None:
+    buffers = (Buffer("a", 64, live=((0, 2),), pools=("one",)), Buffer("b", 64, pools=("two",)))
+    problem = Problem(buffers, (Pool("one", 128), Pool("two", 128)), lifetimes=Lifetimes.HALF_OPEN)
+    said = [each.text or "" for each in parts(drawn(problem), "text")]
+    assert [text for text in said if text in ("one", "two") or "without" in text] == [
+        "one",
+        "two",
+        "without lifetimes: a column each",
+    ]
+
+
 def test_every_buffer_is_a_rectangle_that_says_what_it_is() -> None:
     picture = drawn(named("image", "edges", kind="input"))
     titles = [box.findtext(f"{NAMESPACE}title") for box in parts(picture, "rect")]
