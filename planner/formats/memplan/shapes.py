@@ -66,7 +66,7 @@ def _symbols(given: Any, report: Report) -> dict[str, tuple[int, int]]:
     for name, span in given.items():
         place: Place = ("symbols", name)
         if not isinstance(span, list) or len(span) != 2:
-            text = f"must be the least and the greatest value that {name[:64]!r} can have, as in [1, 2048], not {kind_of(span)}"
+            text = f"must be the least and the greatest value that {name[:64]!r} can have, as in [1, 2048], not {_pair_of(span)}"
             report.add(Code.INVALID_VALUE if isinstance(span, list) else Code.WRONG_TYPE, place, text)
         elif any(type(end) is not int for end in span):
             wrong = next(end for end in span if type(end) is not int)
@@ -77,6 +77,11 @@ def _symbols(given: Any, report: Report) -> dict[str, tuple[int, int]]:
     for finding in check_symbols(found):
         report.listed.append(finding)
     return found
+
+
+def _pair_of(span: object) -> str:
+    """What stands where two values should."""
+    return f"a list of {len(span)}" if isinstance(span, list) else kind_of(span)
 
 
 class _Sizes:
@@ -106,7 +111,7 @@ class _Sizes:
         if "size" in buffer:
             self._report.add(Code.INVALID_VALUE, place, "a buffer has a size or a size_range, not both")
         elif not isinstance(span, list) or len(span) != 2:
-            text = f"must be the least and the greatest size, as in [0, '4*n'], not {kind_of(span)}"
+            text = f"must be the least and the greatest size, as in [0, '4*n'], not {_pair_of(span)}"
             self._report.add(Code.INVALID_VALUE if isinstance(span, list) else Code.WRONG_TYPE, place, text)
         else:
             low, high = (self._read(end, (*place, j)) for j, end in enumerate(span))

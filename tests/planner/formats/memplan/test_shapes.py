@@ -171,3 +171,11 @@ def test_a_size_in_letters_where_no_symbols_are_declared_says_what_to_do(size: s
     (found,) = caught.value.findings
     assert (found.code, found.pointer) == (Code.WRONG_TYPE, "/buffers/0/size")
     assert ("'symbols': {'n': [1, 2048]}" in found.message) is is_told
+
+
+def test_a_symbol_with_one_bound_is_told_that_it_needs_two() -> None:
+    with pytest.raises(BadInput) as error:
+        read_shaped(document({"size": "n"}, symbols={"n": [1]}))
+    found = error.value.findings[0]
+    assert (found.code, found.pointer) == (Code.INVALID_VALUE, "/symbols/n")
+    assert found.message.endswith("not a list of 1")
