@@ -50,7 +50,7 @@ def parts(picture: bytes, tag: str) -> list[ET.Element]:
 
 def test_names_stand_over_the_line_of_bytes_in_use() -> None:
     picture = drawn(named("image", "edges")).decode()
-    assert picture.index('class="live" d=') < picture.index(">image</text>")
+    assert picture.index('class="live" d=') < picture.index(">edges</text>")
 
 
 def test_of_lifetimes_that_are_not_there_only_the_memory_says_so_that_has_such_buffers() -> None:
