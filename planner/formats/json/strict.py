@@ -171,6 +171,15 @@ def take_apart(wire: Wire, document: Any, report: Report) -> None:
             validate_item(part, item, (*path, i), report)
 
 
+def is_taken_apart(part: Part, item: Any) -> bool:
+    """Is more than one thing validated of it?"""
+    return (
+        not part.inner.keys().isdisjoint(item)
+        if isinstance(item, dict)
+        else part.member is not None and isinstance(item, list)
+    )
+
+
 def validate_item(part: Part, item: Any, place: Place, report: Report) -> None:
     if part.member is not None and isinstance(item, list):
         _validate_all(part.member, item, place, report)

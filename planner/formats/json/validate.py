@@ -16,10 +16,12 @@ from ...model.deadline import expect, look
 from ...model.errors import BadInput
 from .pieces import LARGE, Marks, Piece, Span, long_lists, pieces, require_room, shortened, without
 from .scan import Scanned
-from .strict import Part, Wire, report_wide, take_apart, validate_item, validated
+from .strict import Part, Wire, is_taken_apart, report_wide, take_apart, validate_item, validated
 
 VALIDATED = (350, 32)
 """Bytes of memory that validation takes: of a list or object, and of what stands in one."""
+AT_ONCE = 500
+"""Items whose errors there may be at a time; each takes some hundred bytes."""
 
 
 def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
@@ -37,6 +39,8 @@ def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
 
 def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     """The document as plain Python objects. Raises BadInput as `validated` does."""
+    if not scanned.wide:
+        wire = wire._replace(names=None)
     parts, length = wire.lists(), len(data)
     marks = scanned.marks
     if marks is not None and marks.length < length:  # of the document without its buffers
@@ -49,7 +53,7 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     rest = shortened(data, [span for _, span in lists], marks, emptied)
     require_room(rest, length, (), VALIDATED)
     report = Report()
-    if scanned.wide and wire.names is not None:
+    if wire.names is not None:
         _report_unknown(wire, rest, report)
     document: Any = None
     try:
@@ -87,7 +91,7 @@ def _add_items(
     wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report, found: Any, marks: Marks | None = None
 ) -> None:
     """Adds all but what was read of a list before; where something is wrong, which is reported, there is nothing in it."""
-    several = _several(part.item)
+    several = _several(part.item, fail_fast=True)
     for piece in pieces(data, span, marks):
         look("reading")
         if not piece.first and not _is_emptied(part, piece):
@@ -104,10 +108,16 @@ def _add_items(
                 continue
             except ValidationError:
                 found.clear()
+        alike: list[Any] = []
         for i, item in enumerate(from_json(b"[" + text + b"]"), piece.first):
             if wire.names is not None:
                 report_wide(wire, item, (*path, i), report)
-            validate_item(part, item, (*path, i), report)
+            if report.is_full and not is_taken_apart(part, item):
+                alike.append(item)
+            else:
+                validate_item(part, item, (*path, i), report)
+        if alike:
+            report.count(_errors(part.item, alike))
 
 
 def _is_emptied(part: Part, first: Piece) -> bool:
@@ -132,8 +142,19 @@ def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, repor
     return item
 
 
-def _several(item: TypeAdapter[Any]) -> SchemaValidator:
+def _errors(item: TypeAdapter[Any], items: list[Any]) -> int:
+    """How much is wrong with them, found for many at once: a third of the time that it takes for one after the other."""
+    several, found = _several(item, fail_fast=False), 0
+    for first in range(0, len(items), AT_ONCE):
+        try:
+            several.validate_python(items[first : first + AT_ONCE])
+        except ValidationError as error:
+            found += error.error_count()
+    return found
+
+
+def _several(item: TypeAdapter[Any], *, fail_fast: bool) -> SchemaValidator:
     """Of a list of such items, as strict as each by itself: an adapter's configuration is not part of its schema."""
     return SchemaValidator(
-        core_schema.list_schema(item.core_schema, fail_fast=True), core_schema.CoreConfig(strict=True)
+        core_schema.list_schema(item.core_schema, fail_fast=fail_fast), core_schema.CoreConfig(strict=True)
     )

@@ -164,6 +164,21 @@ def test_every_wrong_item_is_counted() -> None:
     assert caught.value.more == 60 - MAX_FINDINGS
 
 
+def test_what_is_wrong_with_items_of_all_kinds_is_counted_as_where_they_are_read_at_once() -> None:
+    kinds = [{}, [], 0, "x" * 9, {"id": 1, "size": "8"}, {"size": 8, "live": [[0, "1"], [2]]}, {"id": 2, "what": []}]
+    texts = [json.dumps(kinds[i % len(kinds)]) for i in range(90)]
+    lists = (
+        f'"buffers":[{",".join(texts)}],"steps":[{",".join(texts)}],"constraints":{{"conflicts":[{",".join(texts)}]}}'
+    )
+    data = f'{{"format":"memplan/1","lifetimes":"half_open",{lists}}}'.encode()
+    whole = attempt(data)
+    with small():
+        found = attempt(data)
+    assert isinstance(whole, BadInput)
+    assert isinstance(found, BadInput)
+    assert (found.more, len(found.findings)) == (whole.more, MAX_FINDINGS)
+
+
 @pytest.mark.parametrize(
     "text",
     [
