@@ -32,7 +32,7 @@ class Symbols:
                     Code.INVALID_OPTION, ("options", "ranges"), f"there is no symbol {quoted(name)}; {there}"
                 )
             if not 0 <= least <= most <= MAX_ADDRESS:
-                text = f"from {least} to {most} is no range of {name} within 2^62"
+                text = f"from {least} to {most} is not a range of {name} within 2^62"
                 raise bad_input(Code.INVALID_OPTION, ("options", "ranges"), text)
             self._ranges[known[name]] = ValueRanges(least, most)
         self.box: dict[str, tuple[int, int]] = {}
