@@ -73,7 +73,8 @@ def _moved(problem: Problem, where: Sequence[Placement | None], what: Moved | No
 
 def _reuse_cost(problem: Problem, where: Sequence[Placement | None]) -> int:
     total = 0
-    spot = {b.id: (p.pool, p.offset, p.offset + b.size) for b, p in zip(problem.buffers, where, strict=True) if p}
+    placed = zip(in_time(problem.buffers, VERIFYING, "buffer"), where, strict=True)
+    spot = {buffer.id: (p.pool, p.offset, p.offset + buffer.size) for buffer, p in placed if p}
     for penalty in in_time(problem.constraints.reuse_penalties, VERIFYING):
         (pool_a, low_a, high_a), (pool_b, low_b, high_b) = spot[penalty.first], spot[penalty.second]
         if pool_a == pool_b and min(high_a, high_b) > max(low_a, low_b):
