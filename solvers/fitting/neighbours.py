@@ -12,6 +12,7 @@ import numpy as np
 
 from ..model.conflicts import live_pair_count, part_pairs
 from ..model.instance import Instance, Ints
+from ..model.interruption import interruptible
 from .gaps import Span, open_base, open_base_of_many
 from .orders import Fit
 
@@ -164,7 +165,7 @@ class ScannedNeighbours:
         times = self._times.get(block)
         if times is None:
             times = self._times[block] = _times_by_part(self._instance, self._rects[block])
-        for part, starts, ends in times:
+        for part, starts, ends in interruptible(times):
             low, high = self._closed_to_times(part, starts, ends, pool)
             lows.append(low)
             highs.append(high)
@@ -211,8 +212,11 @@ class ScannedNeighbours:
 def _times_by_part(instance: Instance, rects: Ints) -> list[tuple[int, Ints, Ints]]:
     """Of each part of a block when its rects start, and when they end."""
     owners = instance.rect_part[rects]
+    by_part = rects[np.argsort(owners, kind="stable")]
+    parts, first, counts = np.unique(owners, return_index=True, return_counts=True)
+    ends = np.cumsum(counts)
     found = []
-    for part in dict.fromkeys(owners.tolist()):
-        some = rects[owners == part]
-        found.append((part, np.sort(instance.rect_start[some]), np.sort(instance.rect_end[some])))
+    for k in interruptible(np.argsort(first).tolist()):  # in the order in which they come
+        some = by_part[ends[k] - counts[k] : ends[k]]
+        found.append((int(parts[k]), np.sort(instance.rect_start[some]), np.sort(instance.rect_end[some])))
     return found

@@ -55,7 +55,8 @@ class ManyPools:
         )
         self._stop = None if self._bound.is_infeasible else stopped()
         """Why there is no quick plan, or a hasty one, if there was no time for it."""
-        look(LOOKING)
+        if not self._bound.is_infeasible:
+            self._expect_time()
         self.part = self._part()
 
     @property
@@ -76,8 +77,7 @@ class ManyPools:
         """The answer, from what was made of the part."""
         if self._bound.is_infeasible:
             return self._nothing_fits(made)
-        what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
-        expect(self.seconds_to_write, "verifying the plan of", what)
+        self._expect_time()
         best = made.placements if self.part.buffers and made.placements else None
         solver = made.solver
         if self._quick is not None and (best is None or self._worth(self._quick) < self._worth(best)):
@@ -100,6 +100,11 @@ class ManyPools:
             warnings=made.warnings,
         )
         return self._with_bounds(found, PlanStatus.FEASIBLE, found.objective.value)
+
+    def _expect_time(self) -> None:
+        """Raises OutOfTime where a plan could not be verified and written any more."""
+        what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
+        expect(self.seconds_to_write, "verifying the plan of", what)
 
     def _part(self) -> Problem:
         """The same buffers with the pools that the quick plan needs, and some more; no buffers at all if these are too many."""
