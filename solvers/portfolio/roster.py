@@ -52,9 +52,7 @@ class Role(NamedTuple):
     """What is known of an engine. One without a row takes part when it is asked for by name."""
 
     separate: Share | None = None
-    """Its part where no block has a choice of pools and only peaks count; None: it has the usual one, where it is asked for by name."""
-    by_name: bool = False
-    """There it takes part only where it is asked for by name."""
+    """Its part where no block has a choice of pools and only peaks count; None: it has none."""
     joint: bool = False
     """Does it work on everything else: a choice of pools, or objectives that weigh more than peaks?"""
     leads: bool = False
@@ -97,7 +95,7 @@ ROSTER = {
         joint=True,
         settles_ties=True,
     ),
-    "cpsat_order": Role(Share(at_once=True), by_name=True),
+    "cpsat_order": Role(Share(largest=100, most_pairs=1_000, from_round=3, at_once=True)),
 }
 """In the order in which they are asked; greedy comes before all of them."""
 
@@ -123,7 +121,7 @@ def joint_engines(*, moves: bool, reuse: bool) -> tuple[str, ...]:
 
 def separate_engines(*, native: bool) -> tuple[str, ...]:
     """Those of `auto` on components that greedy leaves open."""
-    shares = {name: role.separate for name, role in ROSTER.items() if role.separate is not None and not role.by_name}
+    shares = {name: role.separate for name, role in ROSTER.items() if role.separate is not None}
     if native:
         return tuple(shares)
     of_use = [name for name, share in shares.items() if not share.needs_native]

@@ -49,6 +49,16 @@ def test_who_does_not_count_what_pairs_cost_gets_no_part_where_there_are_many() 
     assert names(("cpsat",), 10, pairs=most + 1) == ["cpsat"]
 
 
+def test_few_blocks_are_ordered_from_some_round_on() -> None:
+    share, both = share_of("cpsat_order"), ("search", "cpsat_order")
+    few, pairs = share.largest or 0, share.most_pairs or 0
+    assert "cpsat_order" in separate_engines(native=True)
+    assert names(both, few, share.from_round, pairs) == list(both)
+    assert names(both, few, share.from_round - 1, pairs) == ["search"]
+    assert names(both, few + 1, share.from_round, pairs) == ["search"]
+    assert names(both, few, share.from_round, pairs + 1) == ["search"]
+
+
 def test_what_is_densely_packed_is_glued_and_the_more_the_larger_it_is() -> None:
     share = share_of("gluing")
     assert names(("search", "gluing"), share.smallest, fill=share.least_fill) == ["search", "gluing"]
