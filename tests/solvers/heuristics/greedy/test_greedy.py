@@ -8,10 +8,12 @@ import pytest
 from solvers.fitting import neighbours as neighbours_module
 from solvers.fitting.measures import measure
 from solvers.fitting.neighbours import ListedNeighbours, Neighbours, ScannedNeighbours, neighbours
-from solvers.fitting.orders import Fit, orders
+from solvers.fitting.orders import PASSES, Fit, orders
 from solvers.fitting.placing import PoolPolicy, place_all
 from solvers.geometry.rules import violation
+from solvers.heuristics.greedy import solver
 from solvers.heuristics.greedy.solver import Greedy
+from solvers.kernels.selection import Origin, select
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
@@ -177,3 +179,18 @@ def test_it_is_asked_more_often_whether_to_stop_where_blocks_live_many_times() -
 
     assert asks(1) == 1
     assert asks(500) > 10
+
+
+def test_of_very_many_what_the_first_pass_leaves_too_high_is_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    starts, lives, sizes = (rng.integers(1, most, 100).tolist() for most in (140, 20, 60))
+    instance = make_instance([(s, s + w, z) for s, w, z in zip(starts, lives, sizes, strict=True)])
+    monkeypatch.setattr(solver, "active_for", lambda _: select("reference")._replace(origin=Origin.NATIVE))
+    monkeypatch.setattr(solver, "PASSES", PASSES[:2])
+    monkeypatch.setattr(solver, "MOVING_WORK", 2_000)
+    before = Greedy().solve(instance, Task(), Silent()).value
+    monkeypatch.setattr(solver, "VERY_MANY", instance.blocks)
+    outcome = Greedy().solve(instance, Task(), Silent())
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert (before, outcome.value) == ((372,), (326,))
