@@ -67,7 +67,7 @@ nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& or
     for (const Coord top : result.tops) {
         if (top < 0) return nb::none();
     }
-    return to_numpy(pass.offsets());
+    return to_numpy(std::vector<Coord>(pass.offsets().begin(), pass.offsets().end()));
 }
 
 }  // namespace

@@ -14,11 +14,6 @@ namespace {
 // Doubles hold whole numbers exactly up to here.
 constexpr double kExact = 9007199254740992.0;
 
-struct Ranking {
-    std::vector<Index> rank;
-    int bits = 0;
-};
-
 // The places of the values among all different ones, smallest first.
 Ranking ranked(const std::vector<std::uint64_t>& values) {
     std::vector<Keyed> items(values.size());
@@ -51,6 +46,35 @@ std::vector<std::uint64_t> areas(const std::vector<std::uint64_t>& size, const s
     return area;
 }
 
+// Calls each(block, start, end) for all rects, also those of empty parts.
+template <typename Each>
+void for_lives(const SearchInput& input, Each each) {
+    for (std::size_t r = 0; r < input.rects(); ++r) {
+        const auto block = static_cast<std::size_t>(input.part_block[static_cast<std::size_t>(input.rect_part[r])]);
+        each(block, static_cast<std::uint64_t>(input.rect_start[r]), static_cast<std::uint64_t>(input.rect_end[r]));
+    }
+}
+
+std::vector<std::uint64_t> sizes(const Blocks& blocks) { return {blocks.high.begin(), blocks.high.end()}; }
+
+std::vector<std::uint64_t> widths(const Blocks& blocks) {
+    std::vector<std::uint64_t> width(blocks.count, 0);
+    for_lives(blocks.input, [&](std::size_t block, std::uint64_t start, std::uint64_t end) { width[block] += end - start; });
+    return width;
+}
+
+std::vector<std::uint64_t> births(const Blocks& blocks) {
+    std::vector<std::uint64_t> birth(blocks.count, static_cast<std::uint64_t>(blocks.input.sections));
+    for_lives(blocks.input, [&](std::size_t block, std::uint64_t start, std::uint64_t) { birth[block] = std::min(birth[block], start); });
+    return birth;
+}
+
+std::vector<std::uint64_t> deaths(const Blocks& blocks) {
+    std::vector<std::uint64_t> death(blocks.count, 0);
+    for_lives(blocks.input, [&](std::size_t block, std::uint64_t, std::uint64_t end) { death[block] = std::max(death[block], end); });
+    return death;
+}
+
 // Of each block: the greatest sum of sizes live in any of its sections.
 std::vector<std::uint64_t> totals(const Blocks& blocks) {
     const SearchInput& input = blocks.input;
@@ -62,11 +86,9 @@ std::vector<std::uint64_t> totals(const Blocks& blocks) {
     for (std::size_t s = 1; s < load.size(); ++s) load[s] += load[s - 1];
     const RangeMaxima maxima(std::move(load));
     std::vector<std::uint64_t> total(blocks.count, 0);
-    for (std::size_t r = 0; r < input.rects(); ++r) {
-        std::uint64_t& most = total[static_cast<std::size_t>(input.part_block[static_cast<std::size_t>(input.rect_part[r])])];
-        const Coord here = maxima.of(static_cast<std::size_t>(input.rect_start[r]), static_cast<std::size_t>(input.rect_end[r]));
-        most = std::max(most, static_cast<std::uint64_t>(here));
-    }
+    for_lives(input, [&](std::size_t block, std::uint64_t start, std::uint64_t end) {
+        total[block] = std::max(total[block], static_cast<std::uint64_t>(maxima.of(start, end)));
+    });
     return total;
 }
 
@@ -99,31 +121,23 @@ std::size_t Orders::number(std::string_view name) {
     throw BadInput("there is no order " + std::string(name));
 }
 
-Orders::Orders(const Blocks& blocks) : blocks_(&blocks) {
-    const SearchInput& input = blocks.input;
-    std::vector<std::uint64_t> size(blocks.high.begin(), blocks.high.end()), width(blocks.count, 0);
-    std::vector<std::uint64_t> birth(blocks.count, static_cast<std::uint64_t>(input.sections)), death(blocks.count, 0);
-    for (std::size_t r = 0; r < input.rects(); ++r) {
-        const auto block = static_cast<std::size_t>(input.part_block[static_cast<std::size_t>(input.rect_part[r])]);
-        const auto start = static_cast<std::uint64_t>(input.rect_start[r]), end = static_cast<std::uint64_t>(input.rect_end[r]);
-        width[block] += end - start;
-        birth[block] = std::min(birth[block], start);
-        death[block] = std::max(death[block], end);
+Ranking Orders::ranked_by(Measure measure) const {
+    switch (measure) {
+        case kSize: return ranked_down(sizes(*blocks_));
+        case kWidth: return ranked_down(widths(*blocks_));
+        case kArea: return ranked_down(areas(sizes(*blocks_), widths(*blocks_)));
+        case kTotal: return ranked_down(totals(*blocks_));
+        case kBirth: return ranked(births(*blocks_));
+        default: return ranked_down(deaths(*blocks_));
     }
-    const auto keep = [&](Measure measure, Ranking ranking) {
-        rank_[measure] = std::move(ranking.rank);
-        bits_[measure] = ranking.bits;
-    };
-    keep(kBirth, ranked(birth));
-    birth = {};
-    keep(kDeath, ranked_down(std::move(death)));
-    keep(kTotal, ranked_down(totals(blocks)));
-    keep(kArea, ranked_down(areas(size, width)));
-    keep(kWidth, ranked_down(std::move(width)));
-    keep(kSize, ranked_down(std::move(size)));
 }
 
-std::vector<Index> Orders::order(std::size_t number) const {
+const Ranking& Orders::ranking(Measure measure) {
+    std::call_once(measured_[measure], [&] { rankings_[measure] = ranked_by(measure); });
+    return rankings_[measure];
+}
+
+std::vector<Index> Orders::order(std::size_t number) {
     std::vector<Keyed> items(blocks_->count);
     for (Index i = 0; i < blocks_->count; ++i) items[i].item = i;
     // The last key is sorted by first; as many keys at once as fit into a word.
@@ -131,10 +145,11 @@ std::vector<Index> Orders::order(std::size_t number) const {
     for (std::size_t end = keys.size(); end > 0;) {
         int bits = 0;
         std::size_t begin = end;
-        while (begin > 0 && bits + bits_[keys[begin - 1]] <= 64) bits += bits_[keys[--begin]];
-        for (Keyed& item : items) {
-            item.key = 0;
-            for (std::size_t k = begin; k < end; ++k) item.key = (item.key << bits_[keys[k]]) | rank_[keys[k]][item.item];
+        while (begin > 0 && bits + ranking(keys[begin - 1]).bits <= 64) bits += ranking(keys[--begin]).bits;
+        for (Keyed& item : items) item.key = 0;
+        for (std::size_t k = begin; k < end; ++k) {
+            const Ranking& next = ranking(keys[k]);
+            for (Keyed& item : items) item.key = (item.key << next.bits) | next.rank[item.item];
         }
         radix_sort(items);
         end = begin;

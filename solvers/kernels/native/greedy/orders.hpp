@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,13 @@
 
 namespace memplan {
 
+// The places of numbers among all different ones, 0 for the one that comes first.
+struct Ranking {
+    std::vector<Index> rank;
+    int bits = 0;
+};
+
+// Several threads may ask at once.
 class Orders {
 public:
     static std::vector<std::string> names();
@@ -17,10 +25,10 @@ public:
     // Throws BadInput where there is no order of this name.
     static std::size_t number(std::string_view name);
 
-    explicit Orders(const Blocks& blocks);
+    explicit Orders(const Blocks& blocks) : blocks_(&blocks) {}
 
     // All blocks, fixed ones first.
-    std::vector<Index> order(std::size_t number) const;
+    std::vector<Index> order(std::size_t number);
 
 private:
     enum Measure { kSize, kWidth, kArea, kTotal, kBirth, kDeath, kMeasures };
@@ -30,10 +38,13 @@ private:
     };
     static const std::vector<Order> kOrders;
 
+    // Of all blocks by a measure; made when first asked for, since one order alone is often enough.
+    const Ranking& ranking(Measure measure);
+    Ranking ranked_by(Measure measure) const;
+
     const Blocks* blocks_;
-    // Of each block by each measure: its place among the different values, 0 for the one that comes first.
-    std::array<std::vector<Index>, kMeasures> rank_;
-    std::array<int, kMeasures> bits_{};
+    std::array<std::once_flag, kMeasures> measured_;
+    std::array<Ranking, kMeasures> rankings_;
 };
 
 }  // namespace memplan

@@ -46,13 +46,13 @@ struct Layout {
         Coord lowest = 0, highest = 0, modulus = 1, residue = 0, high = 0;
         Index component = 0, first_rect = 0, rects = 0;
     };
-    std::vector<Row> rows;
+    Large<Row> rows;
     Coord walls_end = 0;           // of the highest wall
     // From when to when a block lives, whatever lies between.
     struct Life {
         Index start = kNone, end = 0;
     };
-    std::vector<Life> lives;       // of each block; empty where there is nothing to be probed
+    Large<Life> lives;       // of each block; empty where there is nothing to be probed
     Index fullest = 0;             // the section with the most in it
 };
 
@@ -62,7 +62,7 @@ public:
 
     PassResult run(std::span<const Index> order, Fit fit, const PassLimits& limits);
     // Where the last run put each block; of a component that was given up only some count.
-    const std::vector<Coord>& offsets() const { return offsets_; }
+    std::span<const Coord> offsets() const { return offsets_; }
 
 private:
     // Goes through the order; false: stopped on the way.
@@ -111,7 +111,7 @@ private:
     const Layout* layout_;
     Timeline timeline_;
     Calendar short_lived_, told_apart_;
-    std::vector<Coord> offsets_;
+    Large<Coord> offsets_;
     std::vector<std::uint8_t> placed_;  // only where conflicts ask for it
     std::vector<Run> runs_;
     std::vector<Interval> copied_;

@@ -95,7 +95,7 @@ private:
 class Portfolio {
 public:
     Portfolio(const SearchInput& input, const GreedyOptions& options)
-        : blocks_(input), layout_(blocks_), passes_(options.passes), sorted_(Orders::count()), order_(sorted_.size()), best_(blocks_, options),
+        : blocks_(input), layout_(blocks_), passes_(options.passes), orders_(blocks_), sorted_(Orders::count()), order_(sorted_.size()), best_(blocks_, options),
           last_pass_(best_.last_pass()), must_place_(options.start.empty()) {}
 
     GreedyResult run(int threads, const GreedyReport& report) {
@@ -179,16 +179,14 @@ private:
 
     // Sorted when first asked for, then kept for another fit.
     const std::vector<Index>& order(std::size_t number) {
-        std::call_once(measured_, [this] { orders_.emplace(blocks_); });
-        std::call_once(sorted_[number], [&] { order_[number] = orders_->order(number); });
+        std::call_once(sorted_[number], [&] { order_[number] = orders_.order(number); });
         return order_[number];
     }
 
     const Blocks blocks_;
     const Layout layout_;
     const std::vector<GreedyPass>& passes_;
-    std::once_flag measured_;
-    std::optional<Orders> orders_;
+    Orders orders_;
     std::vector<std::once_flag> sorted_;  // by the number of the order, as are
     std::vector<std::vector<Index>> order_;
 

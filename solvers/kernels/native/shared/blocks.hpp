@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shared/input.hpp"
+#include "shared/large.hpp"
 
 namespace memplan {
 
@@ -47,7 +48,7 @@ struct Blocks {
 
     SearchInput input;
     Index count = 0;
-    std::vector<Rect> rects;         // those of parts that are not empty, by block
+    Large<Rect> rects;               // those of parts that are not empty, by block
     std::vector<Index> first_rect;   // count + 1
     std::vector<Coord> high;         // where each block ends, counted from its base
     std::vector<Index> component;    // blocks of different components cannot meet

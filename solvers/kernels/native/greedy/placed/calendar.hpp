@@ -38,7 +38,7 @@ public:
     }
 
     std::vector<Level> levels;
-    std::vector<Index> first_slot;  // of each bucket, and one more
+    Large<Index> first_slot;  // of each bucket, and one more
 
 private:
     // Lengths up to 4^c belong to class c.
@@ -81,8 +81,8 @@ public:
 
 private:
     const CalendarLayout* layout_;
-    std::vector<Index> used_;  // how many of each bucket's slots
-    std::vector<Rect> rects_;
+    Large<Index> used_;  // how many of each bucket's slots
+    Large<Rect> rects_;
 };
 
 }  // namespace memplan
