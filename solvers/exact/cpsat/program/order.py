@@ -38,10 +38,12 @@ def build(instance: Instance, cover: Cover, top: int) -> Model:
         return model
     pool = int(instance.allowed.any(axis=0).argmax())
     walls = [Bar(RESERVED, low, min(high, top)) for low, high in instance.pools[pool].reserved if low < top]
-    sets = [[*bars, *walls] for bars in _sets(instance, cover)]
-    addends = sum(len(bars) ** 2 for bars in sets)
-    model.work = WORK_PER_ADDEND * addends
-    if addends > MOST_ADDENDS:
+    sets = _sets(instance, cover)
+    with_walls = [[*bars, *walls] for bars in sets]
+    if _addends(with_walls) <= MOST_ADDENDS:  # else where they are is known of each block alone
+        sets = with_walls
+    model.work = WORK_PER_ADDEND * _addends(sets)
+    if _addends(sets) > MOST_ADDENDS:
         raise Unsupported(engine.NAME, "too large for this solver: too many buffers are live together")
     order = _Order(model, pool)
     for bars in sets:
@@ -49,6 +51,10 @@ def build(instance: Instance, cover: Cover, top: int) -> Model:
     if not walls and not len(instance.conflicts) and is_mirrored(model, pool, top):
         _keep_one_low(model, pool, top)
     return model
+
+
+def _addends(sets: list[list[Bar]]) -> int:
+    return sum(len(bars) ** 2 for bars in sets)
 
 
 def _sets(instance: Instance, cover: Cover) -> list[list[Bar]]:

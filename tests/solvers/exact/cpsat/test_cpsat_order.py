@@ -74,6 +74,8 @@ def test_a_model_that_would_be_too_large_is_refused(monkeypatch: pytest.MonkeyPa
     assert build(FREE, cover(FREE), 8).work > 0
     with pytest.raises(Unsupported, match="too many buffers are live together"):
         ask(make_instance([(0, 1, 1)] * 4, capacity=8))
+    many = PoolSpec(16, reserved=tuple((low, low + 1) for low in range(0, 16, 4)))
+    assert ask(make_instance([(0, 1, 3)] * 3, pools=[many])) is not None
 
 
 def test_sums_refute_what_the_search_does_not() -> None:
