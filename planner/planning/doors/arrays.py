@@ -21,13 +21,13 @@ from ...model.deadline import finish
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import PlanStatus
 from ...verifying.arrays import most_live, wrong_in_arrays
-from ..options.options import Options, bad_option, require_valid
+from ..options.options import DECLARED, Options, bad_option, require_valid
 from ..placing.lifting import status_of
 from ..placing.path import REPORT, cannot_solve, limits_of
 from ..placing.watching import Clock
 
-ELSEWHERE = ("capacity", "explain", "prefer", "stability", "max_cost", "verbose")
-"""Options that ask for what only `plan` answers."""
+HEEDED = {"time_limit", "work_limit", "memory_limit_bytes", "solver", "workers", "seed", "goal", "warm"}
+"""Options that mean something here; what others ask for, only `plan` answers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,9 +65,8 @@ def plan_arrays(
     """
     options = options or Options()
     require_valid(options)
-    usual = Options()
-    for name in ELSEWHERE:
-        if getattr(options, name) != getattr(usual, name):
+    for name, row in DECLARED.items():
+        if name not in HEEDED and getattr(options, name) != row.default:
             raise bad_option(name, "plan_arrays does not know it: make a Problem and call plan")
     clock = Clock(options.time_limit)
     with clock.holds():

@@ -209,7 +209,9 @@ def test_the_command_reads_it(row: Format, tmp_path: Path) -> None:
 def test_the_page_explains_each_and_nothing_else() -> None:
     titles = re.findall(r"^### (\S+?):", PAGE.split("## Other formats", 1)[1], re.MULTILINE)
     own = ["memplan"] if "## The problem: memplan/1" in PAGE else []
-    assert sorted([*own, *titles]) == sorted(FORMATS)
+    assert sorted([*own, *titles]) == sorted(FORMATS), (
+        "docs/format.md: each format has a heading '### NAME: what it is'"
+    )
 
 
 def read_toy(source: Source) -> tuple[Problem, tuple[str, ...]]:
