@@ -32,10 +32,12 @@ from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import PlacedBuffers, check_each, pieces, placed_buffers
 
 PAIRS_AT_ONCE = 4096
-MOST_IRREDUCIBLE = 100
+MOST_IRREDUCIBLE = 60
 """Buffers of a subset: each is left out in turn, and the rest placed."""
 PATIENCE = 500
-"""Attempts to place a rest."""
+"""Attempts to place a rest, of few buffers."""
+PAIRS_TO_TRY = 2_000_000
+"""Two buffers of a rest that are looked at in an attempt, of all rests and attempts together."""
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
@@ -153,9 +155,10 @@ def is_irreducible(problem: Problem, subset: Sequence[BufferId]) -> bool:
     """True if it is plain that all but one of these buffers can be placed, whichever that one is. False says nothing: it is not tried of many."""
     if len(subset) > MOST_IRREDUCIBLE:
         return False
+    patience = min(PATIENCE, PAIRS_TO_TRY // len(subset) ** 3)
     rests = ([id_ for id_ in subset if id_ != left_out] for left_out in subset)
     return all(
-        not rest or _counterexample(Places(only(problem, rest)), patience=PATIENCE) is not None for rest in rests
+        not rest or _counterexample(Places(only(problem, rest)), patience=patience) is not None for rest in rests
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from solvers.portfolio.solve import solve
 
 from ...checks import require_sound
 from ...facts.constants import spell_out_constants
-from ...model.deadline import OutOfTime, finish
+from ...model.deadline import OutOfTime, finish, until
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue
 from ...model.plan import Placement as PlanPlacement
@@ -198,8 +199,8 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         made = self._lifted(outcome)
         if made.status is not PlanStatus.INFEASIBLE:
             return made
-        why = self._shortage(made)
-        return replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
+        why, sure = self._shortage(made)
+        return replace(made, shortage=why, reproducible=made.reproducible and sure)
 
     def _by_birth(self, outcome: Outcome) -> Outcome:
         """The outcome of solvers that had too little time, with a plan that is made without them, if that is what they were to find and it is better."""
@@ -240,15 +241,15 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         terms = tuple(replace(term, bound=None) for term in made.objective.terms)
         return replace(super().without_claims(made, warning), objective=Objective(made.objective.value, None, terms))
 
-    def _shortage(self, made: Plan) -> Shortage:
-        """Why nothing fits; on request with a set of buffers that cannot be placed together."""
+    def _shortage(self, made: Plan) -> tuple[Shortage, bool]:
+        """Why nothing fits, on request with a set of buffers that cannot be placed together; and whether no limit cut that short."""
         from ...reporting.subset import irreducible_subset
         from ...verifying.arguments.shortage import shortage
 
         options, clock = self.options, self.clock
         why = shortage(self.problem, made.certificates)
         if not options.explain:
-            return why
+            return why, True
         small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None, stability=None)
 
         def fits(part: Problem) -> bool | None:
@@ -261,5 +262,13 @@ class _PlanPath(AnswerPath[Plan, Placement]):
             return {PlanStatus.INFEASIBLE: False, PlanStatus.UNKNOWN: None}.get(answer.status, True)
 
         deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
-        subset, irreducible = irreducible_subset(self.problem, fits, deadline, why.buffers)
-        return replace(why, subset=subset, irreducible=irreducible and is_irreducible(self.problem, subset))
+        subset, sure = irreducible_subset(self.problem, fits, deadline, why.buffers)
+        irreducible = False
+        if sure:
+            now = time.monotonic()
+            try:
+                with until(now if deadline is None else now + (deadline - now) / 2):  # the verifier tries it again
+                    irreducible = is_irreducible(self.problem, subset)
+            except OutOfTime:
+                sure = False
+        return replace(why, subset=subset, irreducible=irreducible), sure

@@ -14,6 +14,7 @@ import numpy as np
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import ADDRESS_LIMIT, Instance, Placement
 from solvers.model.libraries import ORTOOLS, Library
+from solvers.model.needs import is_joint
 from solvers.model.outcome import Outcome
 from solvers.model.solver import ONE_PEAK, Control, Feature, Solver, Task, Warm
 
@@ -88,7 +89,7 @@ class CpSatOfOnePeak(CpSat):
 
     def _single_peak(self, instance: Instance) -> SinglePeak | None:
         single = super()._single_peak(instance)
-        if single is None:
+        if single is None and (is_joint(instance) or np.count_nonzero(instance.allowed.any(axis=0)) > 1):
             raise Unsupported(self.name, "it takes one pool and its peak alone")
         return single
 

@@ -133,10 +133,14 @@ class Descent:
         work = None if work is None else max(work, self._fixed_work)
         self._work += self._fixed_work
         model = self._build(self._instance, self._cover, height)
-        self._work += model.work
         if model.is_impossible:
             self._refute(height)
             return Answer.INFEASIBLE
+        if left is not None and model.work >= left:
+            self._stop = StopReason.WORK_LIMIT
+            return Answer.UNKNOWN
+        self._work += model.work
+        left = None if left is None else left - model.work
         if hint is not None:
             model.suggest(hint)
         seen: list[Placement] = []

@@ -51,7 +51,7 @@ def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome
         passes = _Passes(known, task)
         if instance.blocks >= VERY_MANY and passes.can_move:
             work += passes.make(PASSES[:1]) + passes.move()
-            work += 0 if known.is_good_enough() else passes.make(PASSES[1:])
+            work += 0 if known.is_good_enough() else passes.make(PASSES[1:], work)
         else:
             work += passes.make(PASSES)
     stop = StopReason.WORK_LIMIT
@@ -74,8 +74,9 @@ class _Passes:
         self.can_move = selected.origin is Origin.NATIVE
         """In Python that takes longer than a pass."""
 
-    def make(self, passes: Sequence[tuple[str, str]]) -> int:
-        """Make these, and say what they took; each component keeps its best."""
+    def make(self, passes: Sequence[tuple[str, str]], spent: int = 0) -> int:
+        """Make these with what is left of the work, and say what they took; each component keeps its best."""
+        most = self._task.limits.work
         best, work = self._kernels.greedy(
             sections=self._known.instance.sections,
             columns=self._columns,
@@ -83,7 +84,7 @@ class _Passes:
             start=self._known.offset,
             enough=self._known.enough,
             threads=self._task.limits.workers,
-            work=self._task.limits.work,
+            work=None if most is None else max(most - spent, 0),
             report=self._report,
         )
         if best is not None:

@@ -39,6 +39,14 @@ def test_on_request_the_subset_comes_with_it() -> None:
     assert (why.subset, why.irreducible) == (("a", "b"), True)
 
 
+def test_a_subset_of_too_many_to_be_checked_was_not_cut_short() -> None:
+    """Nobody knows of 61 buffers whether one can be spared, which is the same on every machine."""
+    buffers = tuple(Buffer(i, 10, 1, ((0, 2),)) for i in range(61))
+    made = plan(Problem(buffers, (Pool("sram", 605),)), replace(GREEDY, explain=True))
+    assert made.shortage is not None
+    assert (len(made.shortage.subset or ()), made.shortage.irreducible, made.reproducible) == (61, False, True)
+
+
 def test_the_greatest_shortage_is_told() -> None:
     two = [
         PlanCertificate(Proof.LIVE_TOGETHER, 110, "sram", 2, ("a", "b")),

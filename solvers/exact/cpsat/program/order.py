@@ -44,7 +44,7 @@ def build(instance: Instance, cover: Cover, top: int) -> Model:
         sets = with_walls
     model.work = WORK_PER_ADDEND * _addends(sets)
     if _addends(sets) > MOST_ADDENDS:
-        raise Unsupported(engine.NAME, "too large for this solver: too many buffers are live together")
+        raise Unsupported("cpsat_order", "too large for this solver: too many buffers are live together")
     order = _Order(model, pool)
     for bars in sets:
         order.add(bars, top)

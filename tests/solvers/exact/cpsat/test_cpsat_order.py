@@ -17,7 +17,7 @@ from solvers.exact.cpsat.program import order
 from solvers.exact.cpsat.program.cover import cover
 from solvers.exact.cpsat.program.order import Bar, build, is_mirrored, live_together
 from solvers.geometry.shape import outline
-from solvers.model.errors import Unsupported
+from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Goal, Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
@@ -85,3 +85,15 @@ def test_sums_refute_what_the_search_does_not() -> None:
     options = Options(workers=1, work_limit=350_000, time_limit=None, goal=Goal.FIT)
     status = {name: plan(lower, replace(options, solver=name)).status for name in ("search", "cpsat_order")}
     assert status == {"search": PlanStatus.UNKNOWN, "cpsat_order": PlanStatus.INFEASIBLE}
+
+
+def test_a_model_that_takes_more_than_is_left_is_not_asked() -> None:
+    many = make_instance([(0, 2, size) for size in range(1, 41)], capacity=1_000)
+    found = CpSatOrder().solve(many, Task(limits=Limits(work=30_000)), Silent())
+    assert (found.stop, found.placement) == (StopReason.WORK_LIMIT, None)
+    assert found.work <= 30_000
+
+
+def test_where_a_block_has_no_place_nothing_fits() -> None:
+    found = CpSatOrder().solve(make_instance([(0, 2, 9), (1, 3, 2)], capacity=8), Task(), Silent())
+    assert found.infeasible

@@ -235,6 +235,8 @@ def _reduced_at_most(at: Site, shape: Shape, gone: Dim) -> list[Type]:
     """So many dimensions are gone, nobody knows which: one that is left was at most so many places further behind."""
     if not isinstance(gone, int) or gone > len(shape):
         return []
+    if not gone:  # each of them may have become 1, which is more than 0
+        return [Type(at.element(), tuple(d.most(dim, 1) for dim in shape))]
     left = range(len(shape) - gone)
     return [Type(at.element(), tuple(reduce(d.most, shape[i : i + gone + 1]) for i in left))]
 

@@ -269,11 +269,20 @@ def test_what_depends_on_data_has_room_for_the_most() -> None:
     assert "depends on data" in warnings[0]
 
 
-@pytest.mark.parametrize(("keep", "axes", "most"), [(1, 1, 3 * 5 * 2), (0, 1, 5 * 5), (0, 2, 5), (0, 3, 1)])
-def test_axes_that_are_not_known_leave_room_for_the_most(keep: int, axes: int, most: int) -> None:
+@pytest.mark.parametrize(
+    ("keep", "axes", "shape", "most"),
+    [
+        (1, 1, [3, 5, 2], 3 * 5 * 2),
+        (0, 1, [3, 5, 2], 5 * 5),
+        (0, 2, [3, 5, 2], 5),
+        (0, 3, [3, 5, 2], 1),
+        (1, 1, [0, 5, 2], 5 * 2),
+    ],
+)
+def test_axes_that_are_not_known_leave_room_for_the_most(keep: int, axes: int, shape: list[int], most: int) -> None:
     """Of the dimensions that are left nobody knows which they are; none is larger than it can be."""
     made = node("ReduceSum", "x axes", "y", keepdims=keep)
-    given = [value("x", [3, 5, 2]), value("axes", [axes], INT64)]
+    given = [value("x", shape), value("axes", [axes], INT64)]
     problem, warnings = read_problem(model(graph([made], given, [value("y", None)])))
     assert sizes(problem)["y"] == 4 * most
     assert "depends on data" in warnings[0]
