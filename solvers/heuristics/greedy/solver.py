@@ -50,10 +50,12 @@ def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome
     if instance.allowed.all() and not known.is_good_enough():
         passes = _Passes(known, task)
         if instance.blocks >= VERY_MANY and passes.can_move:
-            work += passes.make(PASSES[:1]) + passes.move()
-            work += 0 if known.is_good_enough() else passes.make(PASSES[1:], work)
+            passes.make(PASSES[:1])
+            passes.move()
+            passes.make(PASSES[1:])
         else:
-            work += passes.make(PASSES)
+            passes.make(PASSES)
+        work = passes.work
     stop = StopReason.WORK_LIMIT
     if known.is_good_enough():
         stop = StopReason.GOAL_MET if task.goal is Goal.FIT else StopReason.PROVED
@@ -73,10 +75,13 @@ class _Passes:
         self._kernels = selected.kernels
         self.can_move = selected.origin is Origin.NATIVE
         """In Python that takes longer than a pass."""
+        self.work = 0
+        """What all of it took so far."""
 
-    def make(self, passes: Sequence[tuple[str, str]], spent: int = 0) -> int:
-        """Make these with what is left of the work, and say what they took; each component keeps its best."""
-        most = self._task.limits.work
+    def make(self, passes: Sequence[tuple[str, str]]) -> None:
+        """Make these, unless what is known is good enough; each component keeps its best."""
+        if self._known.is_good_enough():
+            return
         best, work = self._kernels.greedy(
             sections=self._known.instance.sections,
             columns=self._columns,
@@ -84,24 +89,29 @@ class _Passes:
             start=self._known.offset,
             enough=self._known.enough,
             threads=self._task.limits.workers,
-            work=None if most is None else max(most - spent, 0),
+            work=self._left,
             report=self._report,
         )
+        self.work += work
         if best is not None:
             self._known.offer(best)
-        return work
 
-    def move(self) -> int:
-        """Move what ends too high for a while, and say what that took."""
+    def move(self) -> None:
+        """Move what ends too high for a while."""
         start = self._known.offset
         if start is None or self._known.is_good_enough():
-            return 0
-        enough, seed, most = self._known.enough or 0, self._task.seed % (1 << 64), MOVING_WORK
-        most = most if self._task.limits.work is None else min(most, self._task.limits.work)
+            return
+        enough, seed = self._known.enough or 0, self._task.seed % (1 << 64)
+        most = MOVING_WORK if self._left is None else min(MOVING_WORK, self._left)
         sections = self._known.instance.sections
         best, work = self._kernels.improve(sections, self._columns, start, enough, seed, most, self._report)
+        self.work += work
         self._known.offer(best)
-        return work
+
+    @property
+    def _left(self) -> int | None:
+        limit = self._task.limits.work
+        return None if limit is None else max(limit - self.work, 0)
 
     def _report(self, offset: Ints | None) -> bool:
         if offset is not None:

@@ -19,8 +19,11 @@ from .cover import Cover
 from .model import Literal, Model, with_places
 
 MOST_ADDENDS = 200_000
+"""In the sums of all sets: a set of n bars has n times n."""
 WORK_PER_ADDEND = 25
+"""What making the model takes."""
 RESERVED = -1
+"""The block of a reserved range."""
 
 
 class Bar(NamedTuple):
@@ -42,8 +45,9 @@ def build(instance: Instance, cover: Cover, top: int) -> Model:
     with_walls = [[*bars, *walls] for bars in sets]
     if _addends(with_walls) <= MOST_ADDENDS:  # else where they are is known of each block alone
         sets = with_walls
-    model.work = WORK_PER_ADDEND * _addends(sets)
-    if _addends(sets) > MOST_ADDENDS:
+    addends = _addends(sets)
+    model.work = WORK_PER_ADDEND * addends
+    if addends > MOST_ADDENDS:
         raise Unsupported("cpsat_order", "too large for this solver: too many buffers are live together")
     order = _Order(model, pool)
     for bars in sets:
@@ -59,13 +63,10 @@ def _addends(sets: list[list[Bar]]) -> int:
 
 def _sets(instance: Instance, cover: Cover) -> list[list[Bar]]:
     """The bars of each set of which all must keep apart."""
-    of_parts = list(
-        zip(
-            instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist(), strict=True
-        )
-    )  # fmt: skip
+    columns = (instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist())
+    parts = [Bar(*part) for part in zip(*columns, strict=True)]
     found = [bars for outline in cover.sets for bars in live_together(outline)]
-    return found + [[Bar(*of_parts[part]) for part in clique] for clique in cover.cliques]
+    return found + [[parts[part] for part in clique] for clique in cover.cliques]
 
 
 def live_together(outline: Outline) -> list[list[Bar]]:
