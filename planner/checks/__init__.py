@@ -1,4 +1,4 @@
-"""Checks that a problem is sound in itself: a contradiction is bad input; that a problem cannot fit is for the solvers to prove."""
+"""Checks that a problem is sound in itself. Contradictions are bad input; whether a problem fits is for the solvers to prove."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .totals import check_totals
 
 
 def check(problem: Problem) -> tuple[Finding, ...]:
-    """What is wrong with the problem, with pointers as if it were its JSON; at most MAX_FINDINGS of it."""
+    """Return at most MAX_FINDINGS faults of the problem, with pointers as if it were its JSON."""
     return tuple(examine(problem).listed)
 
 
@@ -29,7 +29,7 @@ def require_sound(problem: Problem) -> None:
 
 
 def sound_as_read(problem: Problem) -> Problem:
-    """The problem, which has just been made from bytes, and from now on is known to be sound. Raises BadInput."""
+    """Check a problem just made from bytes and record that it is sound. Raises BadInput."""
     problem.facts.is_from_bytes = True
     require_sound(problem)
     problem.facts.is_sound = True
@@ -37,7 +37,7 @@ def sound_as_read(problem: Problem) -> Problem:
 
 
 def examine(problem: Problem) -> Report:
-    """Everything that is wrong with the problem. Each step relies on what the steps before it made sure of."""
+    """Collect all faults of the problem. Each step relies on what earlier steps ensured."""
     report = _examine(problem)
     if problem.variants is not None and not report:
         from .variants import check_variants
@@ -47,7 +47,7 @@ def examine(problem: Problem) -> Report:
 
 
 def _examine(problem: Problem) -> Report:
-    """What is wrong with a problem without variants, or but for them."""
+    """Collect the faults of the problem apart from its variants."""
     report = Report()
     names = Names(problem)
     check_names(problem, names, report)
@@ -56,7 +56,7 @@ def _examine(problem: Problem) -> Report:
     if report:
         return report
     if (problem.facts.rows or isinstance(problem.buffers, BufferColumns)) and figures(problem) is not None:
-        # No more is said of it than numbers, which have been gone through by now.
+        # Such a problem has only numbers, and these were checked above.
         check_totals(problem, NO_GROUPS, report)
         return report
     check_constants(problem, names, report)

@@ -1,4 +1,4 @@
-"""Checks of colocations: no cycles, one distance between any two, and no conflict inside what must lie together."""
+"""Checks of colocations: no cycles, one distance between any two buffers, and no conflict among buffers that must lie together."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .report import Report, quoted
 
 
 class Groups(NamedTuple):
-    """Buffers tied together by colocations, by index. A buffer that is in no colocation is in none of these."""
+    """Buffers tied together by colocations, by index. Buffers without colocations are in no group."""
 
     root: dict[int, int]
-    """The member that stands for the whole group."""
+    """The member that represents its group."""
     shift: dict[int, int]
-    """How far above the root each member lies (below it, if negative)."""
+    """The distance of each member above the root (negative if below)."""
     link: dict[int, int]
     """The first colocation that mentions the member."""
     members: dict[int, list[int]]
@@ -35,7 +35,7 @@ NO_GROUPS = Groups({}, {}, {}, {})
 
 
 def check_colocations(problem: Problem, names: Names, report: Report) -> Groups | None:
-    """The groups, unless the colocations contradict themselves."""
+    """Return the groups, or None if the colocations contradict themselves."""
     colocations = problem.constraints.colocations
     if not colocations:
         return NO_GROUPS
@@ -50,7 +50,7 @@ def check_colocations(problem: Problem, names: Names, report: Report) -> Groups 
 
 
 def _of_forest(forest: Forest, colocations: tuple[Colocation, ...], names: Names) -> Groups:
-    """In a group, the first member stands for it."""
+    """Return the groups of a forest; the first member is the root."""
     members, begin = forest.members.tolist(), forest.begin.tolist()
     heads = forest.members[forest.begin[:-1]]
     root = np.repeat(heads, np.diff(forest.begin)).tolist()
@@ -66,14 +66,14 @@ def _of_forest(forest: Forest, colocations: tuple[Colocation, ...], names: Names
 
 
 def _gathered(colocations: tuple[Colocation, ...], names: Names, report: Report) -> Groups:
-    """The groups, whatever is wrong with them."""
+    """Return the groups of any colocations, and report their faults."""
     links = [(names.buffers[c.buffer], names.buffers[c.base]) for c in colocations]
     _check_cycles(colocations, links, report)
     return _gather(colocations, links, report)
 
 
 def _check_cycles(colocations: tuple[Colocation, ...], links: list[tuple[int, int]], report: Report) -> None:
-    """One finding for each circle of buffers that are based on each other."""
+    """Report each cycle of buffers that are based on each other."""
     onward = _links_on_cycles(links)
     seen: set[int] = set()
     for start in onward:
@@ -92,7 +92,7 @@ def _check_cycles(colocations: tuple[Colocation, ...], links: list[tuple[int, in
 
 
 def _links_on_cycles(links: list[tuple[int, int]]) -> dict[int, int]:
-    """One link of each buffer that is on a cycle, or between two: the rest is peeled off, a loose end at a time."""
+    """Return a link of each buffer on a cycle, or between two cycles; loose ends are peeled off one by one."""
     ends: dict[int, tuple[set[int], set[int]]] = {}
     for k, (buffer, base) in enumerate(in_time(links, "checking", "colocation")):
         if buffer != base:
@@ -112,7 +112,7 @@ def _links_on_cycles(links: list[tuple[int, int]]) -> dict[int, int]:
 
 
 def _gather(colocations: tuple[Colocation, ...], links: list[tuple[int, int]], report: Report) -> Groups:
-    """Walks from each buffer along its links; a second way to the same buffer must lead to the same distance."""
+    """Walk along the links from each buffer; different ways to a buffer must give the same distance."""
     near: dict[int, list[tuple[int, int, int]]] = {}
     for k, (buffer, base) in enumerate(in_time(links, "checking", "colocation")):
         if buffer != base:

@@ -1,4 +1,4 @@
-"""Checks of addresses that are decided already: by `fixed`, or by a colocation with something fixed."""
+"""Checks of addresses that are already decided: by `fixed`, or by colocation with a fixed buffer."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .pool_choice import Homes
 from .report import Place, Report, quoted
 
 MAX_MEETINGS = 1_000_000
-"""Buffers that are allowed to overlap may do so in a great many pairs. Beyond this many the solvers have to find what is left."""
+"""The most overlaps of buffers that are allowed to overlap that are examined. Beyond, finding contradictions is left to the solvers."""
 
 MAX_RULES = 64
-"""Different alignments of one group, looked at after their common multiple has left the address range."""
+"""The most different alignments examined in one group once their common multiple exceeds the address range."""
 
 
 class Pinned(NamedTuple):
@@ -33,7 +33,7 @@ class Pinned(NamedTuple):
     pool: int
     offset: int
     by: int
-    """The buffer whose `fixed` says so; its own, or that of a colocated one."""
+    """The buffer whose `fixed` decides it: itself, or one colocated with it."""
 
 
 def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, report: Report) -> None:
@@ -58,7 +58,7 @@ def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, re
 
 
 def _pin(problem: Problem, names: Names, groups: Groups, report: Report) -> dict[int, Pinned]:
-    """Every buffer whose address is decided; of a group the first fixed member decides for all."""
+    """Return every buffer whose address is decided; in a group, the first fixed member decides for all."""
     pinned: dict[int, Pinned] = {}
     for i, buffer in restricted(problem.buffers):
         fixed = buffer.fixed
@@ -103,7 +103,7 @@ def _objections(buffer: Buffer, pool: Pool, offset: int, reserved: tuple[tuple[i
 
 
 def _check_overlaps(problem: Problem, names: Names, groups: Groups, pinned: dict[int, Pinned], report: Report) -> None:
-    """Two decided addresses that overlap although the buffers conflict."""
+    """Report decided addresses that overlap although the buffers conflict."""
     if len(pinned) < 2:
         return
     exclusions: set[int] = set()
@@ -148,7 +148,7 @@ def _share(problem: Problem, pinned: dict[int, Pinned], i: int, j: int) -> bool:
 def _check_alignments(
     problem: Problem, groups: Groups, members: list[int], choices: Iterable[int], report: Report
 ) -> None:
-    """A group must have an aligned address in at least one of its pools. No pool at all is a matter for the solvers."""
+    """Report groups that have no aligned address in any of their pools. Groups without pools are left to the solvers."""
     culprit: int | None = None
     for p in choices:
         stopped = _first_misfit(problem, groups, members, problem.pools[p])
@@ -164,7 +164,7 @@ def _check_alignments(
 
 
 def _first_misfit(problem: Problem, groups: Groups, members: list[int], pool: Pool) -> int | None:
-    """The first member whose alignment contradicts those before it."""
+    """Return the first member whose alignment contradicts those before it."""
     whole = Congruence()
     patience = MAX_RULES
     seen: set[tuple[int, int]] = set()
@@ -178,7 +178,7 @@ def _first_misfit(problem: Problem, groups: Groups, members: list[int], pool: Po
         if both is None:
             return i
         whole = both
-        patience -= whole.modulus.bit_length() > 64  # huge numbers are slow, and no such address fits anyway
+        patience -= whole.modulus.bit_length() > 64  # huge numbers are slow, and such an address would not fit anyway
         if not patience:
             return None
     return None

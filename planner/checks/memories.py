@@ -1,4 +1,4 @@
-"""Checks of memories: speeds are in range and known of all pools or of none where times are compared; constants and all else have somewhere to go."""
+"""Checks of memories: speeds are in range, and given for all pools or none if times are compared; constants and other buffers have a pool to go to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST = {
     "write_latency_cycles": 0,
     "target_burst_bytes": 1,
 }
-"""The fields of a speed, and the least that each may be."""
+"""The fields of a speed, and the least value of each."""
 
 
 def check_speeds(problem: Problem, report: Report) -> None:
@@ -41,7 +41,7 @@ def check_speeds(problem: Problem, report: Report) -> None:
 
 
 def check_constants(problem: Problem, names: Names, report: Report) -> None:
-    """Data is what a constant holds, and read-only pools are for constants alone."""
+    """Check that only constants have data of their size, and that constants and all other buffers have pools to go to."""
     for i, buffer in enumerate(() if isinstance(problem.buffers, BufferColumns) else problem.buffers):
         if buffer.data is None:
             continue

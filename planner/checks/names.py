@@ -1,4 +1,4 @@
-"""First step of the checks: numbers are in range, names are unique, and whatever is named exists."""
+"""The first step of the checks: numbers are in range, names are unique, and everything named exists."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, I
 from .report import Place, Report, quoted
 
 ALL_THE_TIME = ((-MAX_TIME, MAX_TIME),)
-"""As long as a buffer without lifetimes lives, and no longer than any may."""
+"""The lifetime of a buffer without one: the longest that is allowed."""
 
 
 class Names:
-    """Where each buffer and pool stands in its list."""
+    """The position of each buffer and pool in its list."""
 
     def __init__(self, problem: Problem) -> None:
         self.buffers: dict[BufferId, int] = {}
@@ -31,7 +31,7 @@ class Names:
 
 
 def check_names(problem: Problem, names: Names, report: Report) -> None:
-    """Fills in `names` on its way."""
+    """Check numbers and names, and fill in `names` on the way."""
     if isinstance(problem.name, str) and len(problem.name) > MAX_TEXT:
         _too_long(report, ("name",), problem.name)
     for i, (time, name) in enumerate(problem.steps):
@@ -67,7 +67,7 @@ def _was(problem: Problem, names: Names, report: Report) -> None:
 
 
 def _other_type(id_: object, names: Names) -> str:
-    """1 and "1" are easily confused, so say so."""
+    """Return a hint if the same id exists with the other type, as 1 and "1" are easily confused."""
     if isinstance(id_, str):
         twin = int(id_) if id_.isascii() and id_.isdigit() and len(id_) < 20 else None
     else:
@@ -78,7 +78,7 @@ def _other_type(id_: object, names: Names) -> str:
 
 
 def _mentions(problem: Problem) -> Iterator[tuple[Place, BufferId]]:
-    """Every place in the constraints, and in the objective, that names a buffer."""
+    """Yield every place in the constraints and the objective that names a buffer."""
     constraints = problem.constraints
     for kind, pairs in (("conflicts", constraints.conflicts), ("exclusions", constraints.exclusions)):
         for i, (a, b) in enumerate(pairs):
@@ -99,7 +99,7 @@ def _mentions(problem: Problem) -> Iterator[tuple[Place, BufferId]]:
 
 
 def _are_all_known(problem: Problem, names: Names) -> bool:
-    """True if everything that constraints and objective name is there, which is seen sooner than where it is not."""
+    """True if everything named in constraints and objective exists; faster than finding what does not."""
     constraints, known = problem.constraints, names.buffers.keys()
     lists: Iterator[Iterable[BufferId]] = chain(
         *(getattr(constraints, kind) for kind in ("conflicts", "exclusions", "same_pool", "different_pool")),
@@ -112,7 +112,7 @@ def _are_all_known(problem: Problem, names: Names) -> bool:
 
 
 def _numbers(report: Report, place: Place, field: str, values: Sequence[object]) -> None:
-    """The same number of each in a list."""
+    """Check the numbers of one field."""
     if {*map(type, values)} == {int} and min(values) >= 0 and max(values) <= MAX_ADDRESS:  # type: ignore[type-var,operator]
         return
     for i, value in enumerate(values):
@@ -134,7 +134,7 @@ def _too_long(report: Report, place: Place, text: str) -> None:
 
 
 def check_name(report: Report, place: Place, name: object, what: str) -> None:
-    """Names are strings, not empty, and not too long."""
+    """Check that a name is a string, not empty, and not too long."""
     if not isinstance(name, str) or not name:
         report.add(Code.INVALID_VALUE, place, f"{what} needs a name: a string that is not empty")
     elif len(name) > MAX_TEXT:
@@ -151,7 +151,7 @@ def check_ranges(report: Report, place: Place, ranges: tuple[Interval, ...], low
 
 
 def _are_sound_ranges(ranges: tuple[Interval, ...], low: int, high: int) -> bool:
-    """True if nothing is wrong with any of them, which is seen sooner of all together."""
+    """True if all ranges are sound; checking all together is faster."""
     ends = [*chain.from_iterable(ranges)]
     if {*map(type, ends)} != {int} or min(ends) < low or max(ends) > high:
         return False
@@ -176,7 +176,7 @@ def _pools(problem: Problem, names: Names, report: Report) -> None:
 
 
 def _is_plain_pool(pool: Pool) -> bool:
-    """The usual case, quickly: a name, a size, an alignment, a cost and a rank."""
+    """True in the usual case, found quickly: only a name, a size, an alignment, a cost and a rank."""
     return (
         type(pool.name) is str
         and 0 < len(pool.name) <= MAX_TEXT
@@ -217,7 +217,7 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
     if isinstance(problem.buffers, BufferColumns) and are_in_range(problem.buffers):
         ids = problem.buffers.ids
         if isinstance(ids, range) or _are_different(ids):
-            if not has_one_peak(problem):  # or nothing names them
+            if not has_one_peak(problem):  # otherwise nothing names them
                 index.update(zip(ids, range(len(ids)), strict=True))
             return
     known = problem.facts.rows or (None,) * len(problem.buffers)
@@ -246,14 +246,14 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
 
 
 def _are_different(ids: Sequence[BufferId]) -> bool:
-    """True if no id is there twice: if all their hashes differ, which take less memory than a set of them, so do they."""
+    """True if no id appears twice. Comparing hashes takes less memory than a set of the ids; if all hashes differ, so do the ids."""
     hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
     hashes.sort()
     return bool((hashes[1:] != hashes[:-1]).all()) or len(set(ids)) == len(ids)
 
 
 def are_in_range(columns: BufferColumns) -> bool:
-    """Are all numbers in range, and all ids of a kind and a length that they may have?"""
+    """True if all numbers are in range, and all ids have an allowed type and length."""
     if not len(columns):
         return True
     if columns.size.min() < 0 or columns.alignment.min() < 1 or (columns.end < columns.start).any():
@@ -272,7 +272,7 @@ def are_in_range(columns: BufferColumns) -> bool:
 
 
 def _is_plain(buffer: Buffer) -> bool:
-    """The usual case, quickly: a size, an alignment, one interval or none, nothing else."""
+    """True in the usual case, found quickly: only a size, an alignment, and one interval or none."""
     live = ALL_THE_TIME if buffer.live is None else buffer.live
     if len(live) != 1 or buffer.pools is not None or buffer.fixed is not None:
         return False

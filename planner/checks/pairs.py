@@ -1,4 +1,4 @@
-"""Checks of constraints on pairs: no buffer with itself, and no pair both kept apart and let together; and conflicts as compilers list them."""
+"""Checks of constraints on pairs: no buffer paired with itself, no pair both kept apart and allowed to share; and conflict lists of compilers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_pairs(problem: Problem, names: Names, report: Report) -> None:
 
 
 class PairKeys:
-    """One number for each pair of buffers, whatever the order of the two."""
+    """A number for each unordered pair of buffers."""
 
     def __init__(self, names: Names) -> None:
         self._index = names.buffers
@@ -57,9 +57,9 @@ def _all_pairs(problem: Problem) -> Iterator[tuple[Place, BufferId, BufferId]]:
 
 
 def from_lists(lists: Sequence[tuple[BufferId, Iterable[BufferId]]], report: Report) -> Constraints:
-    """Conflict lists as pairs that hold both ways: each buffer's name with the names that it must be apart from. Naming on one side is enough; a buffer may name itself, which says nothing.
+    """Return conflict lists as symmetric pairs: naming on one side is enough, and a buffer that names itself says nothing.
 
-    Names that no buffer has are reported at /buffers/i/conflicts/j. Lists that are not symmetric are kept as they are besides.
+    Unknown names are reported at /buffers/i/conflicts/j. Asymmetric lists are also returned as they are.
     """
     place = {name: i for i, (name, _) in reversed(list(enumerate(lists)))}
     pairs: dict[Pair, None] = {}

@@ -1,4 +1,4 @@
-"""The part of a problem that an alternative touches: small enough to be checked with each of many."""
+"""The part of a problem that an alternative touches: small enough to be checked once for each alternative."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _KINDS = tuple(field.name for field in fields(Constraints))
 
 
 MOST_BUFFERS = 300_000
-"""Of all parts together. Beyond it alternatives are checked with the buffers that they name alone: what that leaves unseen is no choice later."""
+"""The most buffers in all parts together. Beyond, alternatives are checked with only the buffers that they name;
+one whose contradiction is missed cannot be chosen later.
+"""
 
 
 class Parts:
@@ -35,7 +37,7 @@ class Parts:
                     self._touching.setdefault(id_, []).append((kind, k))
 
     def check(self, alternative: Alternative, place: Place, report: Report) -> None:
-        """Adds what is wrong with the alternative, by itself and with the buffers of the problem that it touches."""
+        """Report the faults of the alternative, alone and together with the buffers of the problem that it touches."""
         look(CHECKING)
         part = with_alternatives(self._part(alternative), [replace(alternative, buffers=(), constraints=Constraints())])
         own, base = alternative.constraints, part.constraints
@@ -83,7 +85,7 @@ class Parts:
 
 
 def members(item: Any) -> tuple[BufferId, ...]:
-    """The buffers that a constraint of any kind names."""
+    """Return the buffers named by a constraint of any kind."""
     if isinstance(item, Colocation):
         return item.buffer, item.base
     if isinstance(item, ReusePenalty):
@@ -92,7 +94,7 @@ def members(item: Any) -> tuple[BufferId, ...]:
 
 
 def _within(items: tuple[Any, ...], kept: list[int], inside: set[BufferId]) -> Iterator[Any]:
-    """Those of the constraints that are about these buffers alone; of sets, what is left of them."""
+    """Return the constraints among these buffers only; sets are reduced to them."""
     for k in kept:
         item = items[k]
         if isinstance(item, tuple) and len(item) > 2:
@@ -102,7 +104,7 @@ def _within(items: tuple[Any, ...], kept: list[int], inside: set[BufferId]) -> I
 
 
 def _moved(found: str, alternative: Alternative, place: Place) -> str:
-    """The place of a finding about a part: within the alternative, or the alternative itself."""
+    """Return a finding about a part with its place in the alternative, or at the alternative itself."""
     steps = found.split("/")[1:]
     within = (
         len(steps) > 1 and steps[0] == "buffers" and steps[1].isdigit() and int(steps[1]) < len(alternative.buffers)

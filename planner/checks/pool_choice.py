@@ -1,4 +1,4 @@
-"""Checks of what says where buffers live: fixed pools, allowed pools, same_pool, different_pool and colocations."""
+"""Checks of where buffers may live: fixed pools, allowed pools, same_pool, different_pool and colocations."""
 
 from __future__ import annotations
 
@@ -36,41 +36,41 @@ class Classes:
 
     @property
     def are_any(self) -> bool:
-        """Must any two share a pool?"""
+        """True if any two buffers must share a pool."""
         return bool(self._parent)
 
     def involved(self) -> list[int]:
-        """Every buffer that must share its pool with another."""
+        """Return every buffer that must share its pool with another."""
         return sorted({*self._parent, *self._parent.values()})
 
 
 class Homes:
-    """Which pool each buffer must be in, where fixed positions decide it: its own, or one of its class."""
+    """The pool that each buffer must be in, if fixed positions decide it: its own, or one in its class."""
 
     def __init__(self, problem: Problem, names: Names, classes: Classes) -> None:
         self.classes = classes
         self._fixed: dict[int, tuple[int, int]] = {}
-        """By class: the pool, and the buffer that was fixed there first."""
+        """By class: the pool, and the first buffer fixed there."""
         self._names = names
         self._problem = problem
 
     @property
     def are_decided(self) -> bool:
-        """Is any pool decided?"""
+        """True if any pool is decided."""
         return bool(self._fixed)
 
     def claim(self, i: int, pool: int) -> tuple[int, int] | None:
-        """Buffer i is fixed to the pool; returns the earlier claim of its class if it contradicts."""
+        """Fix buffer i to the pool; return its class's earlier claim if they contradict each other."""
         earlier = self._fixed.setdefault(self.classes.of(i), (pool, i))
         return earlier if earlier[0] != pool else None
 
     def of(self, i: int) -> int | None:
-        """The pool that buffer i must be in, if that is decided."""
+        """Return the pool that buffer i must be in, or None if undecided."""
         claim = self._fixed.get(self.classes.of(i))
         return None if claim is None else claim[0]
 
     def choices(self, members: list[int]) -> Sequence[int]:
-        """The pools that all of the members may be in."""
+        """Return the pools allowed to all members."""
         home = self.of(members[0])
         common = None if home is None else {home}
         for i in members:
@@ -82,7 +82,7 @@ class Homes:
 
 
 def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Report) -> Homes | None:
-    """Which pools are decided, unless the constraints contradict themselves."""
+    """Return the decided pools, or None if the constraints contradict themselves."""
     before = report.found
     classes = Classes()
     for members in groups.members.values():
@@ -100,7 +100,7 @@ def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Re
     for i in in_time(classes.involved(), CHECKING) if homes.are_decided else ():
         _check_allowed(problem, homes, i, report)
     look(CHECKING)
-    if homes.are_decided or classes.are_any:  # that nobody is named twice has been seen to
+    if homes.are_decided or classes.are_any:  # earlier checks made sure that no name appears twice
         _check_different(problem, names, homes, report)
     return None if report.found > before else homes
 

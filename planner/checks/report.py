@@ -1,4 +1,4 @@
-"""Collects what is wrong with an input: the first findings in full, the rest as a number."""
+"""Collects the faults of an input: the first findings in full, the rest as a count."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TypeAlias
 from ..model.errors import MAX_ECHO, MAX_FINDINGS, BadInput, Code, Finding
 
 Place: TypeAlias = tuple[str | int, ...]
-"""The way from the root of the document to a value: keys and list positions."""
+"""The path from the root of the document to a value: keys and list positions."""
 
 MAX_NAME = 64
-"""Two names in one message stay well below MAX_ECHO."""
+"""Short enough that two names in one message stay well below MAX_ECHO."""
 
 
 def printable(text: str) -> str:
-    """The text with everything that could move a cursor, or is no character at all, escaped."""
+    """Return the text with everything escaped that could move a cursor or is not a character."""
     if text.isprintable():
         return text
     return "".join(
@@ -24,7 +24,7 @@ def printable(text: str) -> str:
 
 
 def pointer(place: Place) -> str:
-    """The place as a JSON pointer (RFC 6901); control characters escaped, cut at MAX_ECHO characters."""
+    """Return the place as a JSON pointer (RFC 6901); control characters escaped, cut at MAX_ECHO characters."""
     parts: list[str] = []
     for step in place:
         token = str(step) if isinstance(step, int) else step[: MAX_ECHO + 1].replace("~", "~0").replace("/", "~1")
@@ -34,7 +34,7 @@ def pointer(place: Place) -> str:
 
 
 def quoted(name: object) -> str:
-    """A name for use in a message: strings in quotes, numbers bare, never long, never with control characters."""
+    """Return a name for a message: strings in quotes, numbers bare, never long, never with control characters."""
     if not isinstance(name, str):
         return cut(str(name))
     return "'" + cut(printable(name[: MAX_NAME + 1])) + "'"
@@ -45,25 +45,25 @@ def cut(text: str) -> str:
 
 
 class Report:
-    """What is wrong so far."""
+    """The faults found so far."""
 
     def __init__(self) -> None:
         self.listed: list[Finding] = []
         self.more = 0
 
     def add(self, code: Code, place: Place, message: str) -> None:
-        """One more finding."""
+        """Add a finding."""
         self.include(Finding(code, pointer(place), message))
 
     def include(self, finding: Finding) -> None:
-        """One more, that was made already."""
+        """Add a finding made elsewhere."""
         if len(self.listed) < MAX_FINDINGS:
             self.listed.append(finding)
         else:
             self.more += 1
 
     def count(self, number: int) -> None:
-        """Findings that were not examined further."""
+        """Count further findings that were not examined."""
         self.more += number
 
     @property
@@ -78,11 +78,11 @@ class Report:
         return bool(self.listed or self.more)
 
     def raise_if_any(self) -> None:
-        """BadInput with all of it, if there is anything."""
+        """Raise BadInput with all findings, if there are any."""
         if self:
             raise BadInput(*self.listed, more=self.more)
 
 
 def bad_input(code: Code, place: Iterable[str | int], message: str) -> BadInput:
-    """One finding that makes looking further pointless."""
+    """Return BadInput with one finding, after which looking further is pointless."""
     return BadInput(Finding(code, pointer(tuple(place)), message))

@@ -1,4 +1,4 @@
-"""Sums that solvers form must stay below 2^62, whatever they do: addresses, costs, accesses."""
+"""Checks that the sums which solvers form stay below 2^62: addresses, costs, accesses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .colocations import Groups
 from .report import Report
 
 MOST_ALIGNMENTS = 1 << 20
-"""Of a pool together with one of a buffer; of more, products stand for the least common multiples."""
+"""The most pairs of a pool's and a buffer's alignment that are examined; beyond, products replace least common multiples."""
 
 
 def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
@@ -38,7 +38,7 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
 
 
 def _floor(problem: Problem) -> int:
-    """The highest end that the problem itself names."""
+    """Return the highest end that the problem itself names."""
     ends = [
         buffer.fixed.offset + buffer.size
         for _, buffer in restricted(problem.buffers)
@@ -51,14 +51,14 @@ def _floor(problem: Problem) -> int:
 
 
 def _extra(problem: Problem, groups: Groups) -> int:
-    """Beyond their sizes, what all buffers take one upon the other, each aligned at the greatest loss, and each group apart from its members."""
+    """Return what stacking all buffers can take beyond their sizes: the greatest loss by alignment, and gaps within groups."""
     alignments = alignments_of(problem.buffers)
     padding = _padding({pool.alignment for pool in problem.pools}, {*alignments})
     return sum(map(padding.__getitem__, alignments)) + _heights(problem, groups)
 
 
 def _padding(of_pools: set[int], of_buffers: set[int]) -> dict[int, int]:
-    """By a buffer's alignment: the most that aligning it can cost in any pool."""
+    """Return, by buffer alignment, the most that aligning can cost in any pool."""
     if len(of_pools) * len(of_buffers) > MOST_ALIGNMENTS:
         greatest = max(of_pools)
         return {alignment: greatest * alignment for alignment in of_buffers}
@@ -68,7 +68,7 @@ def _padding(of_pools: set[int], of_buffers: set[int]) -> dict[int, int]:
 
 
 def _peaks(problem: Problem, most: int, report: Report) -> int:
-    """What the pools' peaks can cost together."""
+    """Return the most that the pools' peaks can cost together."""
     worst = 0
     for i, pool in enumerate(problem.pools):
         end = most + max((end for _, end in pool.reserved), default=0) if pool.reserved else most
@@ -85,7 +85,7 @@ def _peaks(problem: Problem, most: int, report: Report) -> int:
 
 
 def _check_costs(problem: Problem, together: int, peaks: int, report: Report) -> None:
-    """What the terms add up, with so many bytes of buffers and peaks that cost so much at most."""
+    """Check the sums of the terms for this many bytes of buffers and peaks of at most this cost."""
     linear = [LINEAR_TERMS[term] for term in problem.terms if term in LINEAR_TERMS]
     accessed = most_access_cost(problem) if WEIGHS_ACCESS.intersection(problem.terms) else 0
     if accessed >= MAX_ADDRESS:
@@ -102,7 +102,7 @@ def _check_costs(problem: Problem, together: int, peaks: int, report: Report) ->
 
 
 def _heights(problem: Problem, groups: Groups) -> int:
-    """Of all groups together, each from its lowest address to its highest."""
+    """Return the sum of the groups' heights, from lowest to highest address."""
     if not groups.members:
         return 0
     members = [*chain.from_iterable(groups.members.values())]

@@ -1,4 +1,4 @@
-"""Checks of variants: names, costs, rules that leave each alternative a chance, and that each is sound together with what it touches."""
+"""Checks of variants: names, costs, rules under which each alternative can be chosen, and that each alternative is sound with what it touches."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .part import Examine, Parts
 from .report import Place, Report, quoted
 
 MEASURES = ((Term.SUM_OF_PEAKS,), (Term.LARGEST_PEAK,))
-"""What a problem with variants may minimise beside the costs of the alternatives."""
+"""What a problem with variants may minimise besides the costs of the alternatives."""
 MAX_COST_TERMS = 64
-"""Of alternatives, each of which has a cost for every term."""
+"""The most cost terms; each alternative has a cost for each."""
 MOST_STEPS = 200_000
-"""Of what follows from choices."""
+"""The most conclusions drawn from choices."""
 
 Position: TypeAlias = tuple[int, int]
 """A group and one of its alternatives."""
 
 
 def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
-    """Adds what is wrong with the variants of a problem that is sound but for them."""
+    """Report faults of the variants of a problem that is otherwise sound."""
     variants = problem.variants
     assert variants is not None
     if problem.terms not in MEASURES:
@@ -54,7 +54,7 @@ def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
 
 
 def _are_sound_together(problem: Problem, variants: Variants, examine: Examine) -> bool:
-    """True if alternatives bring nothing but buffers, and the problem is sound with those of all of them: then it is sound with each."""
+    """True if alternatives only add buffers, and the problem with all of them is sound: then it is sound with each."""
     own: list[Buffer] = []
     for _, alternative in _places(variants):
         if alternative.live or alternative.constraints != NO_CONSTRAINTS:
@@ -72,7 +72,7 @@ def _places(variants: Variants) -> Iterable[tuple[Place, Alternative]]:
 
 
 def check_cost_terms(count: int, report: Report) -> None:
-    """That there are not too many of them."""
+    """Check that there are not too many cost terms."""
     if count > MAX_COST_TERMS:
         text = f"must have at most {MAX_COST_TERMS} cost terms, not {count}"
         report.add(Code.TOO_LARGE, ("variants", "costs"), text)
@@ -123,7 +123,7 @@ def _check_groups(variants: Variants, report: Report) -> None:
 
 
 def _check_new_name(report: Report, place: Place, name: str, what: str, seen: set[str], twice: str) -> None:
-    """A name that none before it has; it is one of those seen then."""
+    """Check that the name is new, and record it."""
     check_name(report, place, name, what)
     if name in seen:
         report.add(Code.DUPLICATE_ID, place, f"{twice} {quoted(name)}")
@@ -141,7 +141,7 @@ def _check_rules(variants: Variants, report: Report) -> None:
 
 
 def _check_ids(problem: Problem, variants: Variants, report: Report) -> None:
-    """Buffers that may be there together have ids of their own."""
+    """Check that buffers that may exist together have different ids."""
     owner: dict[BufferId, int | None] = {buffer.id: None for buffer in problem.buffers}
     for g, group in enumerate(variants.groups):
         for a, alternative in enumerate(group.alternatives):
@@ -168,9 +168,9 @@ def _check_lives(parts: Parts, alternative: Alternative, place: Place, report: R
 
 
 def _check_chances(variants: Variants, report: Report) -> None:
-    """An alternative that nothing can choose: supposing that it is chosen, the rules leave some group nothing.
+    """Report alternatives that can never be chosen: with them, the rules leave some group without any.
 
-    Looked for as long as that is not too much: what remains unseen is proven by the solvers, or never chosen.
+    The search is limited: cases it misses are proven by the solvers, or never chosen.
     """
     if not variants.requires and not variants.forbids:
         return
@@ -187,13 +187,13 @@ def _check_chances(variants: Variants, report: Report) -> None:
 
 
 class _Chances:
-    """What the rules make of a choice."""
+    """The conclusions that the rules allow from a choice."""
 
     def __init__(self, variants: Variants) -> None:
         self._counts = [len(group.alternatives) for group in variants.groups]
         self._implied: dict[Position, list[Position]] = {}
         self._needed: dict[int, list[tuple[Position, int]]] = {}
-        """By group: who requires which alternative of it."""
+        """By group: which positions require which of its alternatives."""
         self._barred: dict[Position, list[Position]] = {}
         self._effort = MOST_STEPS
         requires, forbids = rules(variants)
@@ -205,7 +205,7 @@ class _Chances:
             self._barred.setdefault(second, []).append(first)
 
     def emptied(self, supposed: Position) -> int | None:
-        """The first group to which the choice leaves nothing, by the rules and what follows where one alternative is left."""
+        """Return the first group left without alternatives, by the rules and by groups with one alternative left."""
         left: dict[int, set[int]] = {}
         todo, taken = [supposed], {supposed}
         while todo and self._effort > 0:

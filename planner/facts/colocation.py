@@ -14,7 +14,7 @@ from solvers.model.instance import ADDRESS_LIMIT, Ints
 from ..model.problem import BufferId, Colocation
 
 FOREST = 256
-"""From so many colocations on they are looked at side by side."""
+"""With this many colocations or more, they are processed in arrays."""
 
 
 class Group(NamedTuple):
@@ -25,7 +25,7 @@ class Group(NamedTuple):
 
 
 def groups(ids: Iterable[BufferId], colocations: Iterable[Colocation]) -> tuple[Group, ...]:
-    """The groups of two or more buffers, members by index in input order, in the order of their first members."""
+    """Return the groups of two or more buffers: groups by their first member, members by index, both in input order."""
     tied = tuple(colocations)
     if not tied:
         return ()
@@ -59,14 +59,14 @@ def groups(ids: Iterable[BufferId], colocations: Iterable[Colocation]) -> tuple[
 
 
 class Forest(NamedTuple):
-    """Colocations of which each ties another buffer to its base, without circles: so nothing in them can contradict itself. In arrays."""
+    """Colocations that tie each buffer to one base at most, without cycles, so that they cannot contradict each other. In arrays."""
 
     members: Ints
-    """All that are tied, group by group in the order of their first members, and in each group in input order."""
+    """All tied buffers, group by group in the order of their first members; input order within a group."""
     offsets: Ints
-    """How far each lies above its group's lowest member."""
+    """The distance of each from its group's lowest member."""
     begin: Ints
-    """Where each group begins, and behind them where the last one ends."""
+    """The first entry of each group, and the number of entries at the end."""
 
     def groups(self) -> Iterator[Group]:
         members, offsets = self.members.tolist(), self.offsets.tolist()
@@ -75,7 +75,7 @@ class Forest(NamedTuple):
 
 
 def forest_of(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) -> Forest | None:
-    """None of few colocations, which are looked at sooner one by one, and of those that are no forest."""
+    """Return the forest; None if the colocations are no forest, or so few that one by one is faster."""
     if len(colocations) < FOREST or sum(each.offset for each in colocations) >= ADDRESS_LIMIT:
         return None
     count = len(colocations)
@@ -87,7 +87,7 @@ def forest_of(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) 
     parent[child] = base
     distance[child] = np.fromiter((each.offset for each in colocations), np.int64, count)
     is_root, up = parent == np.arange(len(index)), parent
-    for _ in range(len(index).bit_length() + 1):  # each time twice as far up
+    for _ in range(len(index).bit_length() + 1):  # each pass doubles the distance to the root
         distance, up = distance + distance[up], up[up]
     if not is_root[up].all() or (child == base).any():
         return None
@@ -102,13 +102,13 @@ def forest_of(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) 
 
 
 class Congruence(NamedTuple):
-    """x is congruent to residue modulo modulus."""
+    """The numbers that are congruent to `residue` modulo `modulus`."""
 
     modulus: int = 1
     residue: int = 0
 
     def and_also(self, other: Congruence) -> Congruence | None:
-        """Both at once (Chinese remainder); None if no number satisfies both."""
+        """Return the numbers that satisfy both (Chinese remainder); None if there is none."""
         common = gcd(self.modulus, other.modulus)
         if (self.residue - other.residue) % common:
             return None

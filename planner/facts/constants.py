@@ -1,8 +1,8 @@
-"""Constants live in read-only memory, all of them, all the time; nothing else does.
+"""Constants live in read-only memory, and nothing else does.
 
-Where a problem has a read-only pool, its buffers of the kind `constant` may be in such pools alone, and the others in none of them. A
+If a problem has a read-only pool, its buffers of the kind `constant` may lie only in such pools, and all others only elsewhere. A
 constant is there before the first step and after the last, so no two constants share addresses, whatever lifetimes they have. Without a
-read-only pool the kind is a label like any other.
+read-only pool the kind is only a label.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _POOLS, _LIVE = _FIELDS.index("pools"), _FIELDS.index("live")
 
 
 def has_read_only_pools(problem: Problem) -> bool:
-    """True if the problem tells constants from the rest."""
+    """True if the problem has read-only pools, so that constants are treated apart."""
     return any(pool.read_only for pool in problem.pools)
 
 
@@ -31,7 +31,7 @@ def is_constant(buffer: Buffer) -> bool:
 
 
 def spell_out_constants(problem: Problem) -> Problem:
-    """The same problem with all that being a constant means written out in lists of pools and lifetimes."""
+    """Return the problem with each buffer's pools and lifetimes as being a constant, or not, implies."""
     facts = problem.facts
     if facts.is_spelled_out or not has_read_only_pools(problem):
         return problem
@@ -47,14 +47,14 @@ def spell_out_constants(problem: Problem) -> Problem:
 
 
 def throughout(problem: Problem) -> Interval:
-    """From the first time that the problem knows to the last."""
+    """Return the interval from the problem's first time to its last."""
     buffers = in_time(problem.buffers, CHECKING, "buffer")
     spans = [span for buffer in buffers for span in buffer.live or () if span[1] > span[0]]
     return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else (0, 1)
 
 
 class OpenPools:
-    """The pools that are left to each buffer, in its order of preference. Buffers with the very same list get the very same answer."""
+    """The pools open to each buffer, in its order of preference. Buffers with the same list object get the same answer object."""
 
     def __init__(self, problem: Problem) -> None:
         by_rank = sorted(problem.pools, key=lambda pool: pool.rank)

@@ -1,8 +1,8 @@
-"""What it costs to use a buffer in a pool, and what to move one from where an older plan had it.
+"""The cost of using a buffer in a pool, and of moving it away from its place in an older plan.
 
-Uses count picoseconds where the pools' speeds are known, and times rank where not. One transfer takes the latency and then the buffer's
-bytes, rounded up to whole bursts, at the bandwidth; all of it divided by the clock and rounded up to whole picoseconds. So the sums are exact
-integers, whatever the speeds are.
+Uses cost picoseconds if the pools' speeds are known, otherwise uses times rank. One transfer takes the latency, and then the buffer's
+bytes, rounded up to whole bursts, at the bandwidth; the total is divided by the clock and rounded up to whole picoseconds. So the sums
+are exact integers, whatever the speeds are.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from ..model.deadline import PREPARING, in_time
 from ..model.problem import Buffer, BufferId, Pool, Problem, Speed
 
 PICOSECONDS = 10**12
-"""In a second."""
+"""In one second."""
 
 LESS_IS_SLOWER = frozenset({"clock_frequency_hz", "read_bandwidth_bytes_per_cycle", "write_bandwidth_bytes_per_cycle"})
 
 MOST_LOOKED_AT = 1 << 20
-"""Of a buffer in a pool, for the sake of a sum that is only to stay in range."""
+"""At most this many (buffer, pool) pairs are examined for a sum that only needs to stay in range."""
 
 WEIGHS_ACCESS = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.choice is Choice.ACCESS)
-"""The terms for which uses matter."""
+"""The terms that depend on uses."""
 
 MOVED = {term: adds.moved for term, adds in LINEAR_TERMS.items() if adds.moved is not None}
-"""The terms that ask what moved, and what of it they count."""
+"""The terms that depend on moves, and what of a moved buffer each counts."""
 
 
 def access_cost(buffer: Buffer, pool: Pool) -> int:
-    """All uses of the buffer, were it in the pool."""
+    """Return the cost of all uses of the buffer if it is in the pool."""
     speed = pool.speed
     if speed is None:
         return (buffer.accesses + buffer.reads + buffer.writes) * pool.rank
@@ -49,7 +49,7 @@ def access_cost(buffer: Buffer, pool: Pool) -> int:
 
 
 def _transfer(size: int, latency: int, bandwidth: int, burst: int, clock: int) -> int:
-    """Picoseconds; nothing is not transferred."""
+    """Return picoseconds; 0 for no bytes."""
     if not size:
         return 0
     moved = -(-size // burst) * burst
@@ -62,7 +62,7 @@ def is_used(buffer: Buffer) -> bool:
 
 
 def costs_of(problem: Problem) -> list[tuple[int, Sequence[int]]]:
-    """Of each buffer that is used: its number, and what it costs in each pool."""
+    """Return, for each used buffer, its number and its cost in each pool."""
     known: dict[tuple[int, int, int, int], Sequence[int]] = {}
     found = []
     numbers: dict[tuple[Speed | None, int], int] = {}
@@ -84,7 +84,7 @@ def costs_of(problem: Problem) -> list[tuple[int, Sequence[int]]]:
 
 
 def most_access_cost(problem: Problem) -> int:
-    """No less than every buffer in the pool that is slowest for it; where pools are many, as if one were the slowest in every respect."""
+    """Return an upper bound of the access cost: each buffer in its slowest pool or, with many pools, in one that is slowest in every respect."""
     speeds = list(dict.fromkeys(pool.speed for pool in problem.pools if pool.speed is not None))
     used = [buffer for buffer in problem.buffers if is_used(buffer)]
     if len(speeds) * len(used) <= MOST_LOOKED_AT and len(problem.pools) * len(used) <= MOST_LOOKED_AT:
@@ -100,12 +100,12 @@ def most_access_cost(problem: Problem) -> int:
 
 
 def weighs_moves(problem: Problem) -> bool:
-    """True if the objective asks, and there is something that can have moved."""
+    """True if the objective counts moves and some buffer can have moved."""
     return bool(problem.was) and any(term in MOVED for term in problem.terms)
 
 
 def cost_of_moves(problem: Problem, places: Mapping[BufferId, tuple[str, int]], term: Term) -> int:
-    """What the term counts if the buffers are there now."""
+    """Return the term's value if the buffers lie at these places."""
     moved = MOVED.get(term)
     if moved is None or not problem.was:
         return 0

@@ -25,18 +25,18 @@ from .rows import names_of, rows
 _VERSION = "memplan/1 problem"
 
 _NO_MORE = ",null,null,null,null,null,0]"
-"""What buffers add of which no more is said than a size, an alignment and lifetimes."""
+"""The end of a plain buffer's entry: it has only a size, an alignment and lifetimes."""
 MOST_NAMES = 1_000_000
-"""Up to so many names of pools, the lists of all buffers are written out; beyond it equal lists only once."""
+"""Up to this many pool names, each buffer's list is written out; beyond, equal lists are written once."""
 
 PRICED = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.priced)
-"""The terms to which the price of a peak matters."""
+"""The terms that depend on the price of a peak."""
 
 
 def digest(problem: Problem) -> str:
-    """SHA-256, in 64 hexadecimal digits."""
+    """Return the SHA-256 in 64 hexadecimal digits."""
     facts = problem.facts
-    if not facts.is_sound:  # and so may be changed by whoever made it
+    if not facts.is_sound:  # and so its maker may still change it
         return _computed(problem)
     if facts.digest is None:
         facts.digest = _computed(problem)
@@ -44,7 +44,7 @@ def digest(problem: Problem) -> str:
 
 
 def digest_for_sizes(problem: Problem) -> Callable[[Problem], str]:
-    """The digest of the same problem with other sizes of its pools, for a small part of the work."""
+    """Return the digest of the same problem with other pool sizes, much faster than anew."""
     tail = _behind_pools(spell_out_constants(problem))
     return lambda sized: _hashed(sized, tail)
 
@@ -63,7 +63,7 @@ def _hashed(problem: Problem, tail: Iterable[str]) -> str:
 
 
 def _behind_pools(problem: Problem) -> list[str]:
-    """What is hashed after the pools, in pieces."""
+    """Yield what is hashed after the pools."""
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
     lists = _Lists(problem, every_pool)
@@ -88,7 +88,7 @@ _written = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=
 
 
 def _list(items: Sequence[Any], entry: Callable[[Any], Any] | None = None) -> str:
-    """A list as it is written, with a look at the clock every now and then; of each item what `entry` makes of it."""
+    """Return the text of a list, with `entry` applied to each item; looks at the clock now and then."""
     if len(items) <= LOOK_EVERY:
         return _written(items if entry is None else [entry(item) for item in items])
     texts = []
@@ -104,7 +104,7 @@ def _pool(pool: Pool) -> list[Any]:
 
 
 def _of_columns(columns: BufferColumns) -> Iterator[str]:
-    """What all buffers add, as _buffer has it."""
+    """Return the entries of all buffers, in the form of `_buffer`."""
     names = names_of(columns.ids, _written)
     numbers = (columns.size, columns.alignment, columns.start, columns.end)
     if (columns.start < columns.end).all():
@@ -119,7 +119,7 @@ def _of_columns(columns: BufferColumns) -> Iterator[str]:
 
 
 def _of_neighbours(problem: Problem, neighbour: Neighbour, lists: _Lists) -> tuple[str, ...]:
-    """What each buffer adds, once more for those that the neighbour has."""
+    """Return the entries of all buffers; those that the neighbour has are taken from it."""
     known = neighbour.written
     return tuple(
         [
@@ -164,7 +164,7 @@ def _alternative(alternative: Alternative, lists: _Lists) -> list[Any]:
 
 
 def _of_memories(problem: Problem) -> list[Any]:
-    """What only some problems say: of pools their speed and whether they are read-only, of buffers their uses and data, and where they were."""
+    """Return what only some problems say: pools' speeds and whether they are read-only; buffers' uses, data and old places."""
     pools = [
         [i, None if pool.speed is None else astuple(pool.speed), pool.read_only]
         for i, pool in enumerate(problem.pools)
@@ -182,7 +182,7 @@ def _of_memories(problem: Problem) -> list[Any]:
 
 
 def _in_digits(was: list[Any]) -> str:
-    """What is written for a place that was, so far as it tells two of them apart: their buffers differ."""
+    """Return the text of an old place, as far as needed to tell two of them apart."""
     id_ = was[0]
     return f"[{id_}," if type(id_) is int else f"[{_written(id_)},"
 
@@ -207,7 +207,7 @@ def _buffer(buffer: Buffer, lists: _Lists) -> list[Any]:
 
 
 class _Lists:
-    """Lists of allowed pools. Where they are long in all, each is written out once, and then named by its number."""
+    """Lists of allowed pools. If they are long in total, each is written once and then named by its number."""
 
     def __init__(self, problem: Problem, every_pool: list[str]) -> None:
         self._every_pool = tuple(every_pool)
@@ -216,10 +216,10 @@ class _Lists:
         self._number: dict[tuple[str, ...], int] = {}
 
     def of(self, pools: tuple[str, ...] | None) -> tuple[str, ...] | int | None:
-        """What is written for the list; None: all pools there are, by rank."""
+        """Return the text of the list; None stands for all pools, by rank."""
         if pools is None:
             return None
-        if id(pools) not in self._of_id:  # lists live as long as the problem
+        if id(pools) not in self._of_id:  # safe as keys: the lists live as long as the problem
             self._of_id[id(pools)] = self._written(tuple(pools))
         found = self._of_id[id(pools)]
         if self._is_long and not isinstance(found, int):

@@ -1,4 +1,4 @@
-"""The buffers of simple problems in arrays; of a problem much like another, what is known of the other's buffers is taken over."""
+"""The buffers of a problem in arrays. What is known of a similar problem's buffers is reused."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from .intervals import merged
 
 
 def figures(problem: Problem) -> Figures | None:
-    """The buffers of a sound problem in arrays, if all that counts is the peak of one pool, and nothing restricts them but sizes, lifetimes and
-    alignments; else None."""
+    """Return the buffers of a sound problem in arrays; None unless only one pool's peak counts, and buffers have only sizes, lifetimes and
+    alignments.
+    """
     if not has_one_peak(problem):
         return None
     if (
@@ -29,7 +30,7 @@ def figures(problem: Problem) -> Figures | None:
 
 
 def amounts(problem: Problem) -> Figures:
-    """The same of any sound problem, whatever else is said of its buffers."""
+    """Return the same arrays of any sound problem, ignoring what else its buffers say."""
     if isinstance(problem.buffers, BufferColumns):
         return _of_columns(problem.buffers)
     facts = problem.facts
@@ -37,7 +38,7 @@ def amounts(problem: Problem) -> Figures:
         return facts.figures
     known = None if facts.neighbour is None else facts.neighbour.figures
     found = _in_arrays(problem.buffers) if known is None else _changed(problem.buffers, known, facts.rows)
-    if facts.neighbour is not None:  # and so nobody else has the problem
+    if facts.neighbour is not None:  # and so nobody else can change the problem
         facts.figures = found
     return found
 
@@ -70,7 +71,7 @@ def _array(numbers: list[int]) -> Ints:
 
 
 def _changed(buffers: Sequence[Buffer], known: Figures, rows: Sequence[int | None]) -> Figures:
-    """What is known of the neighbour's buffers, in other rows, and of the buffers that it does not have."""
+    """Return the neighbour's figures, rearranged for these rows, with those of new buffers added."""
     new = [buffers[i] for i, row in enumerate(rows) if row is None]
     fresh = _in_arrays(new)
     numbers = iter(range(len(known.size), len(known.size) + len(new)))
@@ -78,7 +79,7 @@ def _changed(buffers: Sequence[Buffer], known: Figures, rows: Sequence[int | Non
     size, alignment, count, start, end = (np.concatenate(pair) for pair in zip(known[:5], fresh[:5], strict=True))
     pieces = count[at]
     owner = np.repeat(np.arange(len(at)), pieces)
-    # The pieces of a buffer are side by side: the first of them there, less the first of them here, for each of them.
+    # A buffer's pieces stand side by side: shift each by the distance between its first piece there and here.
     of_piece = (np.cumsum(count)[at] - np.cumsum(pieces))[owner] + np.arange(len(owner))
     is_plain = fresh.is_plain if known.is_plain else are_plain(buffers)
     return Figures(size[at], alignment[at], pieces, start[of_piece], end[of_piece], owner, is_plain)

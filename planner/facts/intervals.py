@@ -10,7 +10,7 @@ from ..model.problem import Interval
 
 
 def merged(ranges: Iterable[Interval]) -> tuple[Interval, ...]:
-    """The same in as few ranges as possible, in order; what touches is joined, what is empty dropped."""
+    """Return the same set of points in as few ranges as possible, in order: touching ranges are joined, empty ones dropped."""
     given = tuple(ranges)
     if _are_merged(given):
         return given
@@ -25,7 +25,7 @@ def merged(ranges: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 def _are_merged(ranges: tuple[Interval, ...]) -> bool:
-    """True if they are in order and apart already, which most are."""
+    """True if the ranges are in order and apart already, as most are."""
     last: float = -inf
     for start, end in ranges:
         if not last < start < end:
@@ -35,7 +35,7 @@ def _are_merged(ranges: tuple[Interval, ...]) -> bool:
 
 
 def first_meeting(ranges: tuple[Interval, ...], start: int, end: int) -> Interval | None:
-    """One of the merged ranges that has something in common with [start, end), if there is one."""
+    """Return one of the merged ranges that overlaps [start, end), or None."""
     if end <= start:
         return None
     at = bisect_right(ranges, start, key=lambda r: r[1])

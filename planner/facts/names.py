@@ -1,4 +1,4 @@
-"""Unused names, found in a time that does not grow with the number of requests for the same one."""
+"""Unused names, found in constant time however often the same one is requested."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 
 class Names:
-    """Who asks for a name that is taken gets it with a mark behind it; who asks again, with a number behind that.
+    """Makes names unique: a taken name gets a mark as suffix; from the second such name on, a number behind it.
 
-    With a `first` number, the number stands there from the second on.
+    With `first` 2, the number appears from the first such name on.
     """
 
     def __init__(self, taken: Iterable[str] = (), mark: str = "'", first: int = 1) -> None:
         self._taken, self._mark, self._first = set(taken), mark, first
         self._numbers: dict[str, int] = {}
-        """The next one, of each name that was asked for more than once."""
+        """The next number for each name that was requested more than once."""
 
     def new(self, name: str) -> str:
-        """The name, or the next one like it. It is taken from now on."""
+        """Return the name, or the next free variant of it, and mark it as taken."""
         found = name
         while found in self._taken:
             number = self._numbers.get(name, self._first)
@@ -28,7 +28,7 @@ class Names:
 
 
 def numbers(ids: Iterable[int | str], most: int) -> dict[int | str, int]:
-    """A number for each id: itself where it is one that is not too large, and otherwise one that nobody has."""
+    """Return a number for each id: the id itself if it is a number of at most `most`, otherwise an unused number."""
     ids = list(ids)
     taken = {each for each in ids if isinstance(each, int) and 0 <= each <= most}
     found: dict[int | str, int] = {}

@@ -1,4 +1,4 @@
-"""Parts of problems: some of the buffers, with all that relates them to each other."""
+"""Parts of problems: some of the buffers, with their relations to each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .colocation import groups
 
 
 def only(problem: Problem, ids: Iterable[BufferId]) -> Problem:
-    """The problem with these buffers alone. What the others held together stays together: relations through them are kept."""
+    """Return the problem with only these buffers. Relations that go through removed buffers are kept."""
     kept = set(ids)
     old = problem.constraints
     constraints = Constraints(
@@ -26,13 +26,13 @@ def only(problem: Problem, ids: Iterable[BufferId]) -> Problem:
 
 
 def without(problem: Problem, ids: Iterable[BufferId]) -> Problem:
-    """The problem without these buffers."""
+    """Return the problem without these buffers."""
     gone = set(ids)
     return only(problem, (buffer.id for buffer in problem.buffers if buffer.id not in gone))
 
 
 def _rebased(problem: Problem, kept: set[BufferId]) -> tuple[Colocation, ...]:
-    """The colocations among the kept; members whose base is gone are tied to the lowest member that is left."""
+    """Return the colocations among the kept buffers; a member whose base is gone is tied to the lowest member left."""
     old = problem.constraints.colocations
     if all(tie.buffer in kept and tie.base in kept for tie in old):
         return old
@@ -47,7 +47,7 @@ def _rebased(problem: Problem, kept: set[BufferId]) -> tuple[Colocation, ...]:
 
 
 def _still_together(problem: Problem, kept: set[BufferId]) -> tuple[tuple[BufferId, ...], ...]:
-    """Same-pool groups of the kept, also where only removed buffers tied them together."""
+    """Return the same-pool groups of the kept buffers, including ties through removed ones."""
     old = problem.constraints
     if all(kept.issuperset(group) for group in old.same_pool):
         return old.same_pool

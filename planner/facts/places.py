@@ -1,4 +1,4 @@
-"""Where each group of buffers can lie if nothing else is in the way: in which pools, and from which address on."""
+"""Where each group of buffers can lie on its own: in which pools, and from which address on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .intervals import merged
 
 
 class Spot(NamedTuple):
-    """Where a group may begin in a pool if nothing else is in the way: from `least` on, wherever `rule` allows; or only at `fixed`, by decision or for want of room."""
+    """Where a group may begin in a pool on its own: from `least` on, wherever `rule` allows; only at `fixed` if that is decided, or if only that fits."""
 
     least: int
     rule: Congruence
@@ -27,17 +27,17 @@ class Spot(NamedTuple):
 
 
 Kind: TypeAlias = int | tuple[int, int, int]
-"""Size (where it matters), alignment and list of allowed pools of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
+"""A key for equal places. Plain buffers: size (if it matters), alignment and list of allowed pools; all others: the first member's number."""
 
 LOOKING = "looking at the pools of"
 MOST_LISTS = 16
-"""Up to so many lists of pools are kept sorted."""
+"""Up to this many lists of pools are kept sorted."""
 FIRST_LOOK = 16
-"""So many gaps between reserved ranges are looked at first, then four times as many, and so on."""
+"""The number of gaps between reserved ranges that are examined first; then four times as many, and so on."""
 
 
 class _Walls:
-    """A pool's reserved ranges, however many."""
+    """The reserved ranges of one pool, however many."""
 
     def __init__(self, pool: Pool) -> None:
         self._ranges = merged(pool.reserved)
@@ -45,7 +45,7 @@ class _Walls:
         """The room above each range but the last."""
 
     def beyond(self, low: int, size: int) -> int:
-        """The least start that is not lower, from which on so many bytes do not touch the range that they touch at `low`, nor one too near above it."""
+        """Return the least start >= `low` at which `size` bytes clear the range that they touch at `low`, and any next one too near above it."""
         at = bisect_right(self._ranges, low, key=itemgetter(1)) if size else len(self._ranges)
         if at == len(self._ranges) or self._ranges[at][0] >= low + size:
             return low
@@ -59,7 +59,7 @@ class _Walls:
 
 
 class Places:
-    """The places of each group of a problem's buffers; each is worked out when it is first asked for."""
+    """The places of each group of a problem's buffers, computed when first requested."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -67,19 +67,19 @@ class Places:
         self.pools: dict[str, Pool] = {pool.name: pool for pool in problem.pools}
         self._position = {name: i for i, name in enumerate(self.pools)}
         self._is_open = all(pool.size is None and not pool.reserved for pool in problem.pools)
-        """Then a buffer's size does not matter to where it can begin."""
+        """Where a buffer can begin does then not depend on its size."""
         self._walls = {pool.name: _Walls(pool) for pool in problem.pools if pool.reserved}
         self._spots: dict[tuple[Kind, str], Spot | None] = {}
         self._shapes: dict[int, _Shape] = {}
         self._in_order: dict[int, list[str]] = {}
-        """By the identity of one of these sets: the same in the problem's order."""
+        """By identity of such a set: its pools in the problem's order."""
         self._sets: dict[int, frozenset[str]] = {}
-        """By the list's identity."""
+        """By identity of a list: its set."""
         self._rules: dict[tuple[int, int, int], Congruence | None] = {}
-        """By the first member, and the pool's alignment and base."""
+        """By first member, pool alignment and pool base."""
         self._homeless: dict[Kind, bool] = {}
         self._homes: dict[Kind, list[str]] = {}
-        """By the buffers that must share a pool."""
+        """The possible pools of buffers of each kind."""
         self._list_of_id: dict[int, int] = {}
         self._lists: dict[tuple[str, ...], int] = {}
         self._group: dict[int, Group] = {}
@@ -90,15 +90,15 @@ class Places:
             self._low.update(zip(group.members, group.offsets, strict=True))
         self._class = self._classes()
         self._class_height: dict[int, int] = {}
-        """By the first of those that must share a pool."""
+        """By the first buffer of those that must share a pool."""
         self._excluded = {self.index[id_] for pair in problem.constraints.exclusions for id_ in pair}
 
     def _classes(self) -> dict[int, tuple[int, ...]]:
-        """Buffers that same-pool constraints tie together, by any of them."""
+        """Return for each buffer the buffers that same-pool constraints tie to it."""
         constraints = self.problem.constraints
         if not constraints.same_pool:
             return {}
-        # As if they were colocated: who is tied to whom is the same question, and the distances are not looked at.
+        # Treated as colocations: both tie buffers together, and the distances do not matter here.
         colocations = [Colocation(id_, names[0], 0) for names in constraints.same_pool for id_ in names[1:]]
         found: dict[int, tuple[int, ...]] = {}
         for tied in groups(self.index, (*constraints.colocations, *colocations)):
@@ -107,18 +107,18 @@ class Places:
         return found
 
     def group(self, buffer: int) -> Group:
-        """The group that the buffer moves with; often itself alone."""
+        """Return the group that the buffer moves with, often only itself."""
         group = self._group.get(buffer)
         if group is None:
             group = self._group[buffer] = Group((buffer,), (0,))
         return group
 
     def low(self, buffer: int) -> int:
-        """How far above its group's lowest member the buffer lies."""
+        """Return the buffer's distance above its group's lowest member."""
         return self._low.get(buffer, 0)
 
     def possible_pools(self, buffer: int) -> list[str]:
-        """The pools that the buffer can be in, as far as it and those that must share its pool have a say."""
+        """Return the pools allowed to the buffer and to all that must share its pool."""
         tied = self.tied(buffer)
         kind = self._kind(tied)
         homes = self._homes.get(kind)
@@ -133,7 +133,7 @@ class Places:
         return homes
 
     def is_homeless(self, buffer: int) -> bool:
-        """True if the buffer can be in no pool at all."""
+        """True if no pool can take the buffer."""
         tied = self.tied(buffer)
         kind = self._kind(tied)
         if kind not in self._homeless:
@@ -151,14 +151,14 @@ class Places:
         return self._homeless[kind]
 
     def _lies_at_the_bottom(self, buffer: int, name: str) -> bool:
-        """Can a plain buffer be at offset 0, as most can? To find its spot takes twenty times as long."""
+        """True if a plain buffer can lie at offset 0, as most can. Finding its spot takes twenty times as long."""
         pool, wanted = self.pools[name], self.problem.buffers[buffer]
         has_room = pool.size is None or wanted.size <= pool.size
         is_aligned = not pool.base or not (pool.base % wanted.alignment or pool.base % pool.alignment)
         return has_room and is_aligned and not pool.reserved
 
     def class_height(self, buffer: int) -> int:
-        """How many bytes the buffers that must share a pool with this one need there at some time at least, those apart that may share addresses."""
+        """Return a lower bound of the bytes that the buffers sharing this one's pool need at some time, leaving out those that may share addresses."""
         tied = self.tied(buffer)
         if len(tied) == 1 or len(tied) == len(self.group(buffer).members):
             return 0
@@ -175,12 +175,12 @@ class Places:
         return self._class_height[tied[0]]
 
     def _room(self, name: str) -> float:
-        """All bytes that a pool has."""
+        """Return the bytes of the pool."""
         pool = self.pools[name]
         return inf if pool.size is None else pool.size
 
     def _with_room(self, buffer: Buffer) -> list[str]:
-        """The pools that have room for a plain buffer by itself. Pools that differ in their sizes alone are looked at together."""
+        """Return the pools with room for a plain buffer on its own. Pools that differ only in size are examined together."""
         least: dict[tuple[int, int, str | None], int] = {}
         homes = []
         for name in self.allowed_pools((self.index[buffer.id],)):
@@ -194,7 +194,7 @@ class Places:
         return homes
 
     def allowed_pools(self, buffers: Iterable[int]) -> Iterable[str]:
-        """The pools that the user allows to all of these buffers, in the problem's order; most often all there are."""
+        """Return the pools that the user allows to all of these buffers, in the problem's order; usually all."""
         named: frozenset[str] | None = None
         for i in buffers:
             buffer = self.problem.buffers[i]
@@ -214,7 +214,7 @@ class Places:
         return known
 
     def tied(self, buffer: int) -> tuple[int, ...]:
-        """The buffers that must be in the same pool as this one, itself among them."""
+        """Return the buffers that must be in the same pool as this one, including itself."""
         tied = self._class.get(buffer)
         if tied is None:
             group = self._group.get(buffer)
@@ -222,21 +222,21 @@ class Places:
         return tied
 
     def spot(self, group: Group, pool: str) -> Spot | None:
-        """Where the group can lie in the pool; None: nowhere."""
+        """Return where the group can lie in the pool; None if nowhere."""
         key = (self._kind(group.members), pool)
         if key not in self._spots:
             self._spots[key] = self._find(group, self.pools[pool])
         return self._spots[key]
 
     def _kind(self, members: tuple[int, ...]) -> Kind:
-        """Buffers of one kind can go to the same places."""
+        """Return the kind of the members: buffers of one kind can go to the same places."""
         first = self.problem.buffers[members[0]]
         if len(members) == 1 and first.fixed is None and first.max_offset is None:
             return 0 if self._is_open else first.size, first.alignment, self._list_number(first.pools)
         return members[0]
 
     def _list_number(self, names: tuple[str, ...] | None) -> int:
-        """One number for all lists of the same pools; -1: all there are. Many buffers have the very same list, which may be long."""
+        """Return one number for all lists of the same pools, -1 for all pools. Many buffers have the very same list, which may be long."""
         if names is None:
             return -1
         number = self._list_of_id.get(id(names))
@@ -245,7 +245,7 @@ class Places:
         return number
 
     def open_spot(self, group: Group, pool: str) -> Spot | None:
-        """The same if the pool were unlimited and nothing had a greatest offset: for what fits nowhere, or only on top of others."""
+        """Return the spot as if the pool were unlimited and nothing had a greatest offset: for groups that fit nowhere, or only above others."""
         return self._find(group, self.pools[pool], bounded=False)
 
     def _find(self, group: Group, pool: Pool, *, bounded: bool = True) -> Spot | None:
@@ -265,7 +265,7 @@ class Places:
         if greatest is not None and least > greatest:
             return None
         if greatest is not None and least + rule.modulus > greatest:
-            fixed = least  # there is no other place
+            fixed = least  # no other place is allowed
         return Spot(least, rule, fixed)
 
     def _shape(self, group: Group) -> _Shape:
@@ -278,13 +278,13 @@ class Places:
         return shape
 
     def _set_of(self, names: tuple[str, ...]) -> frozenset[str]:
-        """The same set for the very same list, which many buffers may have."""
+        """Return one set for each list object, which many buffers may share."""
         if id(names) not in self._sets:
             self._sets[id(names)] = frozenset(names)
         return self._sets[id(names)]
 
     def _rule(self, group: Group, shape: _Shape, pool: Pool) -> Congruence | None:
-        """Where the group may begin for all members to be aligned."""
+        """Return where the group may begin so that all members are aligned."""
         if len(group.members) == 1:
             return _rule(*shape.aligned[0], pool)
         key = (group.members[0], pool.alignment, pool.base or 0)
@@ -296,11 +296,11 @@ class Places:
         return self._rules[key]
 
     def lowest(self, group: Group, pool: str, floor: int, rule: Congruence) -> int:
-        """The least base from the floor on that keeps the rule and at which the group touches no reserved range."""
+        """Return the least base >= `floor` that satisfies the rule and keeps the group off reserved ranges."""
         return self._lowest(self._shape(group).solid, self.pools[pool], rule, floor)
 
     def greatest(self, group: Group, pool: Pool) -> int | None:
-        """The greatest base that the pool's size and the members' greatest offsets allow; None: any."""
+        """Return the greatest base that the pool's size and the members' greatest offsets allow; None if any."""
         shape = self._shape(group)
         if pool.size is None:
             return shape.greatest
@@ -308,7 +308,7 @@ class Places:
         return of_pool if shape.greatest is None else min(of_pool, shape.greatest)
 
     def _lowest(self, members: Sequence[tuple[int, int]], pool: Pool, rule: Congruence, floor: int) -> int:
-        """The least base from the floor on that keeps the rule and touches no reserved range."""
+        """Return the least base >= `floor` that satisfies the rule and keeps the members off reserved ranges."""
         walls = self._walls.get(pool.name)
         least = rule.at_least(floor)
         while walls is not None:
@@ -321,31 +321,31 @@ class Places:
         return least
 
     def height(self, buffer: int) -> int:
-        """How many bytes the buffer's group takes from its lowest member's first to its highest one's last."""
+        """Return the bytes from the group's lowest address to its highest."""
         return self._shape(self.group(buffer)).height
 
     def end(self, group: Group, pool: str) -> int | None:
-        """The lowest end that the group can have in the pool, beyond the pool's where it does not fit; None: it can be nowhere there."""
+        """Return the lowest end that the group can have in the pool, possibly beyond the pool's end; None if it can be nowhere there."""
         spot = self.spot(group, pool) or self.open_spot(group, pool)
         return None if spot is None else spot.least + self._shape(group).height
 
 
 class _Shape(NamedTuple):
-    """What matters of a group to where it can lie."""
+    """What of a group decides where it can lie."""
 
     height: int
     solid: tuple[tuple[int, int], ...]
-    """Size and distance from the base, of members that have bytes."""
+    """Size and distance from the base, of members with bytes."""
     aligned: tuple[tuple[int, int], ...]
     """Alignment and distance from the base."""
     pools: frozenset[str] | None
-    """Those that all members may be in; None: all there are."""
+    """Pools that all members may use; None: all."""
     fixed: int | None
-    """The base that is decided."""
+    """The base, if it is decided."""
     greatest: int | None
     """The greatest base that the members' greatest offsets allow."""
     is_torn: bool
-    """True if members are fixed at places that contradict each other."""
+    """True if members are fixed at contradictory places."""
 
 
 def _shape_of(members: Sequence[tuple[Buffer, int]], allowed: Sequence[frozenset[str]]) -> _Shape:
@@ -366,6 +366,6 @@ def _shape_of(members: Sequence[tuple[Buffer, int]], allowed: Sequence[frozenset
 
 
 def _rule(alignment: int, low: int, pool: Pool) -> Congruence:
-    """Where a group may begin for a member that lies `low` above its base to be aligned."""
+    """Return where a group may begin so that a member at `low` above its base is aligned."""
     modulus = lcm(pool.alignment, alignment)
     return Congruence(modulus, -(low + (pool.base or 0)) % modulus)

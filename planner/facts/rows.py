@@ -1,4 +1,4 @@
-"""Many rows of text that differ in a name and a few numbers only, made of columns some thousands at a time: much faster than one by one."""
+"""Many rows of text that differ only in a name and a few numbers, made from columns in batches: much faster than one by one."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from solvers.model.instance import Ints
 
 Table: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.uint8]]
-"""A row of bytes for each; a zero stands for nothing."""
+"""One row of bytes each; a zero stands for no character."""
 
 AT_ONCE = 1 << 13
-"""Rows: the processor's cache holds them."""
+"""Rows in a batch, which fits the processor's cache."""
 NAME = "\1"
-"""Stands for a row's name until all else is there."""
+"""Stands for a row's name until the rest is written."""
 DIGITS = 4
 MOST = 10**DIGITS
-"""Digits are looked up by fours."""
+"""Digits are looked up four at a time."""
 
 
 def rows(words: Sequence[str], names: Sequence[str] | range, *columns: Ints) -> Iterator[str]:
-    """words[0], a name, words[1], the first column's number, words[2], and so on, for each row; the text of some rows at a time."""
+    """Yield the text of batches of rows: words[0], the name, words[1], the first column's number, words[2], and so on."""
     around = [np.frombuffer(word.encode(), np.uint8) for word in words]
     for begin in range(0, len(names), AT_ONCE):
         some = names[begin : begin + AT_ONCE]
@@ -37,7 +37,7 @@ def rows(words: Sequence[str], names: Sequence[str] | range, *columns: Ints) -> 
 
 
 def names_of(ids: Sequence[object], encode: Callable[[object], str]) -> Sequence[str] | range:
-    """What stands for each id; a range as it is."""
+    """Return the text of each id; a range is returned as it is."""
     return ids if isinstance(ids, range) else [*map(encode, ids)]
 
 
@@ -53,7 +53,7 @@ def _text(around: Sequence[Table], columns: Sequence[Table]) -> str:
 
 
 def _digits(numbers: Ints) -> Table:
-    """The numbers in decimal, which are no less than -2^63 + 1."""
+    """Return the numbers in decimal; they must be >= -2^63 + 1."""
     rest = np.abs(numbers)
     groups = -(-len(str(rest.max())) // DIGITS)
     found = np.empty((len(rest), groups), np.uint32)
@@ -69,7 +69,7 @@ def _digits(numbers: Ints) -> Table:
 
 
 def _looked_up() -> tuple[np.ndarray[tuple[int], np.dtype[np.uint32]], np.ndarray[tuple[int], np.dtype[np.uint32]]]:
-    """Four digits each: those of 0 to 9999 with nothing for zeros in front, and then with all zeros. In the second a single zero is left of nothing but zeros."""
+    """Return the digits of 0 to 9999 twice: without leading zeros, and padded to four; a lone zero keeps its digit in the second."""
     number = np.arange(MOST)[:, None]
     places = 10 ** np.arange(DIGITS)[::-1]
     whole = (number // places % 10 + ord("0")).astype(np.uint8)

@@ -1,7 +1,7 @@
-"""Which pieces of memory have an address in common at some time: a sweep over time, over what is live ordered by address.
+"""Pieces of memory that share an address at some time: a sweep over time, with the live pieces ordered by address.
 
-`all_apart` answers the usual question (does nothing overlap?) fast: by looking at all pairs that are live together where they are few, else
-at neighbours only. `meetings` lists every pair that overlaps, also where some pairs may; it costs O((n + k) log n) for n pieces and k pairs.
+`all_apart` answers the usual question, whether nothing overlaps, fast: it compares all pairs that are live together if these are few, and
+otherwise only neighbours. `meetings` lists every overlapping pair, including permitted ones, in O((n + k) log n) for n pieces and k pairs.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ Integers: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 """An array of int64, or of Python's own integers."""
 
 SUMMABLE = 1 << 62
-"""The sum or the difference of two numbers below this, either way from 0, fits into int64."""
+"""Sums and differences of two numbers of smaller magnitude fit into int64."""
 
 
 Piece: TypeAlias = tuple[int, int, int, int, int]
-"""An address range in use for a stretch of time: (low, high, start, end, owner); both half-open, neither empty. A bare tuple for speed."""
+"""An address range in use during an interval: (low, high, start, end, owner); both half-open, neither empty. A bare tuple for speed."""
 
 PAIRS_PER_PIECE = 100
-"""Up to so many pairs live together for each piece, comparing all of them in arrays is faster than a sweep."""
+"""Up to this many pairs live together per piece, comparing them all in arrays is faster than a sweep."""
 PIECES_PER_RANGE = 8
-"""At least so many pieces have the same addresses, on average, where ranges are compared instead of pieces."""
+"""Ranges are compared instead of pieces if at least this many pieces, on average, have the same addresses."""
 PIECES_PER_PIECE = 50
-"""And so many are looked at for each, at most."""
+"""At most this many pieces are examined for each."""
 PAIRS_AT_ONCE = 1 << 18
-"""As many as the processor's cache holds."""
+"""The number that fits the processor's cache."""
 
 VERIFYING = "verifying the plan of"
 WORD = 1024
@@ -39,7 +39,7 @@ WORD = 1024
 
 
 def exact_array(numbers: Sequence[int]) -> Integers:
-    """The numbers as int64 where the sum of any two fits too; else as Python's integers, which are slower and never overflow."""
+    """Return the numbers as int64 if any two can be added in it; otherwise as Python's integers, which are slower and never overflow."""
     found = np.array(numbers)
     if found.dtype.kind == "i" and found.min() > -SUMMABLE and found.max() < SUMMABLE:
         return found.astype(np.int64, copy=False)
@@ -47,12 +47,12 @@ def exact_array(numbers: Sequence[int]) -> Integers:
 
 
 class RankSet:
-    """A set of small integers that knows the next and the previous member."""
+    """A set of small integers that finds the next and the previous member."""
 
     def __init__(self, size: int) -> None:
         self._words = [0] * (size // WORD + 1)
         self._summary = 0
-        """One bit per word that is not zero."""
+        """One bit for each word that is not zero."""
 
     def add(self, rank: int) -> None:
         word, bit = divmod(rank, WORD)
@@ -66,7 +66,7 @@ class RankSet:
             self._summary &= ~(1 << word)
 
     def before(self, rank: int) -> int | None:
-        """The greatest member below rank."""
+        """Return the greatest member below rank."""
         word, bit = divmod(rank, WORD)
         below = self._words[word] & ((1 << bit) - 1)
         if not below:
@@ -78,7 +78,7 @@ class RankSet:
         return word * WORD + below.bit_length() - 1
 
     def after(self, rank: int) -> int | None:
-        """The least member above rank."""
+        """Return the least member above rank."""
         word, bit = divmod(rank, WORD)
         above = self._words[word] >> (bit + 1) << (bit + 1)
         if not above:
@@ -95,7 +95,7 @@ def _lowest_bit(bits: int) -> int:
 
 
 def _moments(start: Sequence[int], end: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """(rank, True if it begins and False if it ends) in the order of time; what ends at a moment goes before what begins then."""
+    """Yield (rank, True for a begin or False for an end) in order of time; at one moment, ends come first."""
     ending = sorted(range(len(end)), key=end.__getitem__)
     done = 0
     for rank in sorted(range(len(start)), key=start.__getitem__):
@@ -131,18 +131,18 @@ class Pieces(NamedTuple):
 
 
 MayShare: TypeAlias = Callable[[Integers, Integers], Integers]
-"""Says for each two owners, the first of one list and the second of another, whether they may have addresses in common."""
+"""Takes two lists of owners and tells of each pair whether they may share addresses."""
 
 
 def all_apart(pieces: Pieces, may_share: MayShare | None = None) -> bool:
-    """True if no two of the pieces have an address in common at any time, but those whose owners may.
+    """True if no two pieces share an address at any time, except pairs whose owners may.
 
-    With `may_share` it is False, too, where so many are live together that not each two are compared.
+    With `may_share`, also False if too many are live together for comparing every pair.
     """
     order = np.argsort(pieces.start, kind="stable")
     start = pieces.start[order]
     later = np.searchsorted(start, pieces.end[order]) - np.arange(1, len(order) + 1)
-    """How many of those that follow each in this order begin before it ends."""
+    """The number of pieces that follow each in this order and begin before it ends."""
     if int(later.sum()) > PAIRS_PER_PIECE * len(order):
         if may_share is not None:
             return False
@@ -154,7 +154,7 @@ def all_apart(pieces: Pieces, may_share: MayShare | None = None) -> bool:
 def _pairs_apart(
     low: Integers, high: Integers, later: Integers, owner: Integers, may_share: MayShare | None = None
 ) -> bool:
-    """Each piece against the `later` ones that follow it, some pieces at a time."""
+    """Compare each piece with the `later` ones that follow it, in batches."""
     total = np.cumsum(later)
     begin = 0
     while begin < len(later):
@@ -162,7 +162,7 @@ def _pairs_apart(
         end = max(begin + 1, int(np.searchsorted(total, before + PAIRS_AT_ONCE, side="right")))
         some = later[begin:end]
         first = np.repeat(np.arange(begin, end), some)
-        # The pairs of a piece are numbered 1, 2, ... from its first on.
+        # A piece's pairs are numbered 1, 2, ... from its first.
         second = first + np.arange(1, len(first) + 1) - np.repeat(total[begin:end] - some - before, some)
         met = (low[first] < high[second]) & (low[second] < high[first])
         if met.any() and (may_share is None or not may_share(owner[first[met]], owner[second[met]]).all()):
@@ -172,18 +172,18 @@ def _pairs_apart(
 
 
 class _Ranges(NamedTuple):
-    """Few ranges of addresses, each in use at many times: the pieces in the order of their ranges, and in each range in the order of time."""
+    """Few address ranges, each used at many times: pieces in the order of their ranges, then of time."""
 
     start: Integers
     end: Integers
     first: Integers
-    """Of each range the number of its first piece."""
+    """For each range the number of its first piece."""
     reach: Integers
-    """For each range the first of those that follow it in the order of addresses without touching it."""
+    """For each range the first that follows it by address without touching it."""
 
     @classmethod
     def of(cls, pieces: Pieces) -> _Ranges | None:
-        """None where there are too many, or too many that have addresses in common."""
+        """Return the ranges; None if there are too many, or too many that overlap."""
         if any(column.dtype == object for column in pieces):
             return None
         order = np.lexsort((pieces.start, pieces.owner, pieces.high, pieces.low))
@@ -199,7 +199,7 @@ class _Ranges(NamedTuple):
         return cls(pieces.start[order], pieces.end[order], first, reach)
 
     def are_apart(self) -> bool:
-        """True if no range is in use twice at any time, nor together with one that has addresses in common with it."""
+        """True if no range is in use twice at a time, nor together with an overlapping one."""
         first, reach = self.first.tolist(), self.reach.tolist()
         for number, (begin, end) in enumerate(pairwise(first)):
             start, stop = self.start[begin:end], self.end[begin:end]
@@ -214,7 +214,7 @@ class _Ranges(NamedTuple):
 
 
 def _neighbours_apart(pieces: Pieces) -> bool:
-    """A sweep over time: as long as nothing overlaps, what begins can only overlap the next live one above or below."""
+    """A sweep over time: as long as nothing overlaps, a new piece can overlap only its live neighbours."""
     order = np.argsort(pieces.low, kind="stable")
     low, high = pieces.low[order].tolist(), pieces.high[order].tolist()
     live = RankSet(len(order))
@@ -230,7 +230,7 @@ def _neighbours_apart(pieces: Pieces) -> bool:
 
 
 def meetings(pieces: Pieces) -> Iterator[tuple[int, int]]:
-    """Every two owners whose pieces overlap in address and time, lower number first; a pair may come several times."""
+    """Return every pair of owners whose pieces overlap in address and time, lower number first; a pair may appear several times."""
     look(VERIFYING)
     ordered = sorted(pieces.rows())
     look(VERIFYING)
@@ -257,7 +257,7 @@ def meetings(pieces: Pieces) -> Iterator[tuple[int, int]]:
 
 
 class _Tops:
-    """The upper ends of live pieces by rank, as a tree of maxima, to find those that reach above an address."""
+    """The upper ends of live pieces by rank, in a tree of maxima that finds those above an address."""
 
     def __init__(self, size: int) -> None:
         self._leaves = 1 << max(size - 1, 0).bit_length()
@@ -275,7 +275,7 @@ class _Tops:
             node >>= 1
 
     def above(self, address: int, stop: int) -> Iterator[int]:
-        """Ranks below `stop` whose pieces end above the address."""
+        """Yield the ranks below `stop` whose pieces end above the address."""
         todo = [(1, 0, self._leaves)]
         while todo:
             node, first, count = todo.pop()

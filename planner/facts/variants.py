@@ -1,4 +1,4 @@
-"""What a choice of alternatives makes of a problem: the problem without anything to choose, and what it costs."""
+"""The problem that a choice of alternatives leaves, with nothing left to choose, and the cost of the choice."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _KINDS = tuple(field.name for field in fields(Constraints))
 
 
 def chosen_alternatives(variants: Variants, choice: Sequence[int]) -> list[Alternative]:
-    """The alternatives that a choice (a position for each group) names."""
+    """Return the alternatives that a choice (a position for each group) names."""
     return [group.alternatives[a] for group, a in zip(variants.groups, choice, strict=True)]
 
 
 def with_choice(problem: Problem, choice: Sequence[int]) -> Problem:
-    """The problem of that choice. It may contradict itself where the alternatives together do."""
+    """Return the problem of that choice. It may contradict itself if the alternatives do together."""
     assert problem.variants is not None
     return with_alternatives(problem, chosen_alternatives(problem.variants, choice))
 
 
 def with_alternatives(problem: Problem, chosen: Iterable[Alternative]) -> Problem:
-    """The problem in which these alternatives hold; buffers of the problem come first, then theirs, in their order."""
+    """Return the problem in which these alternatives hold: its own buffers first, then theirs in order."""
     chosen = tuple(chosen)
     more = longer_lives(each for alternative in chosen for each in alternative.live)
     buffers = [_living_longer(buffer, more) for buffer in in_time(problem.buffers, CHECKING)]
@@ -37,7 +37,7 @@ def with_alternatives(problem: Problem, chosen: Iterable[Alternative]) -> Proble
 
 
 def longer_lives(more: Iterable[MoreLife]) -> dict[BufferId, list[Interval]]:
-    """By buffer, all the times that are added."""
+    """Return the added lifetimes by buffer."""
     found: dict[BufferId, list[Interval]] = {}
     for each in more:
         found.setdefault(each.buffer, []).extend(each.live)
@@ -54,24 +54,24 @@ def _joined(parts: Sequence[Constraints]) -> Constraints:
 
 
 def costs_of_choice(variants: Variants, choice: Sequence[int]) -> tuple[int, ...]:
-    """What the choice costs, term by term."""
+    """Return the cost of the choice in each term."""
     chosen = chosen_alternatives(variants, choice)
     return tuple(sum(alternative.costs[k] for alternative in chosen) for k in range(len(variants.costs)))
 
 
 def weighted_cost(variants: Variants, costs: Sequence[int]) -> int:
-    """The one number that is minimised."""
+    """Return the weighted sum, which is minimised."""
     return sum(term.weight * cost for term, cost in zip(variants.costs, costs, strict=True))
 
 
 def rules(variants: Variants) -> tuple[list[tuple[tuple[int, int], tuple[int, int]]], ...]:
-    """What requires and what forbids what, as positions of groups and alternatives."""
+    """Return the requirements and the exclusions as positions of groups and alternatives."""
     where = positions(variants)
     return tuple([(where[a], where[b]) for a, b in pairs] for pairs in (variants.requires, variants.forbids))
 
 
 def positions(variants: Variants) -> dict[tuple[str, str], tuple[int, int]]:
-    """Where each alternative stands, by the names of its group and itself."""
+    """Return the position of each alternative, by the names of its group and itself."""
     return {
         (group.name, alternative.name): (g, a)
         for g, group in enumerate(variants.groups)
@@ -80,7 +80,7 @@ def positions(variants: Variants) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def broken_rules(variants: Variants, choice: Sequence[int]) -> Iterator[tuple[str, int]]:
-    """The kind and the position of each rule that the choice breaks."""
+    """Return the kind and position of each rule that the choice breaks."""
     requires, forbids = rules(variants)
     for k, ((g, a), (h, b)) in enumerate(requires):
         if choice[g] == a and choice[h] != b:
@@ -91,7 +91,7 @@ def broken_rules(variants: Variants, choice: Sequence[int]) -> Iterator[tuple[st
 
 
 def choice_of(problem: Problem, plan: Plan) -> tuple[int, ...] | None:
-    """Which alternative the plan chooses of each group; None if that is no choice of this problem."""
+    """Return the alternative that the plan chooses in each group; None if that is no choice of this problem."""
     if problem.variants is None or plan.choice is None:
         return None
     where = positions(problem.variants)
@@ -102,19 +102,19 @@ def choice_of(problem: Problem, plan: Plan) -> tuple[int, ...] | None:
 
 
 def as_chosen(problem: Problem, plan: Plan) -> Problem:
-    """The problem without anything to choose whose buffers the plan places; the problem itself where there is nothing to choose."""
+    """Return the problem whose buffers the plan places: without variants, or the problem itself if it has none."""
     chosen = choice_of(problem, plan)
     return replace(problem, variants=None) if chosen is None else with_choice(problem, chosen)
 
 
 def most_buffers(problem: Problem) -> int:
-    """So many are placed at most, whatever is chosen."""
+    """Return the greatest number of buffers that a choice can have."""
     groups = () if problem.variants is None else problem.variants.groups
     return len(problem.buffers) + sum(max(len(each.buffers) for each in group.alternatives) for group in groups)
 
 
 def require_nothing_to_choose(problem: Problem) -> None:
-    """Raises BadInput for a problem with variants, where only plans choose."""
+    """Raise BadInput for a problem with variants: for requests that cannot choose."""
     if problem.variants is not None:
         text = (
             "only plans, frontiers and sweeps choose among variants; "

@@ -1,4 +1,4 @@
-"""Many buffers and their places as columns of numbers: a million take the room of their numbers, and one is made when it is looked at."""
+"""Many buffers and their places as columns of numbers: a million take only the room of their numbers, and objects are made on demand."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .plan import Placement
 from .problem import Buffer, BufferId
 
 FEW = 4096
-"""Up to so many buffers are objects: these are looked at faster, several times."""
+"""Up to this many buffers are kept as objects, which is faster if they are read several times."""
 
 FEW_OF = 16
-"""One of so many is made by itself when it is asked for."""
+"""If at most one in this many is requested, it is made by itself."""
 
 Row = TypeVar("Row")
 
 
 class Columns(Sequence[Row], Generic[Row]):
-    """Equal to the tuple of its rows."""
+    """A sequence of rows that equals the tuple of its rows."""
 
     __slots__ = ()
 
     @abstractmethod
     def row(self, i: int) -> Row:
-        """The object that stands there."""
+        """Return the object of row i."""
 
     @overload
     def __getitem__(self, at: int) -> Row: ...
@@ -50,7 +50,7 @@ class Columns(Sequence[Row], Generic[Row]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BufferColumns(Columns[Buffer]):
-    """Buffers of which no more is said than a size, an alignment and one lifetime. Nobody changes the arrays."""
+    """Buffers with only a size, an alignment and one lifetime. The arrays never change."""
 
     ids: Sequence[BufferId]
     """A list, or 0, 1, 2, … as a range."""
@@ -75,15 +75,15 @@ class BufferColumns(Columns[Buffer]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptBuffers(BufferColumns):
-    """The same where they are looked at one by one, several times: what is made is kept, and all of them are made where many are asked for."""
+    """Buffers that are read one by one, several times: objects are kept, and all are made once many were requested."""
 
     _some: dict[int, Buffer] = field(default_factory=dict, init=False, repr=False)
-    """Those that were asked for, while these are few."""
+    """The objects made so far, while they are few."""
     _made: list[tuple[Buffer, ...]] = field(default_factory=list, init=False, repr=False)
 
     @property
     def rows(self) -> tuple[Buffer, ...]:
-        """All of them, always the same objects."""
+        """Return all objects, always the same ones."""
         if not self._made:
             made = [*BufferColumns.__iter__(self)]
             for i, buffer in self._some.items():
@@ -113,7 +113,7 @@ class KeptBuffers(BufferColumns):
 
 
 def buffer_columns(ids: Sequence[BufferId], size: Ints, alignment: Ints, start: Ints, end: Ints) -> Sequence[Buffer]:
-    """The buffers; few of them as objects."""
+    """Return the buffers, as objects if they are few."""
     columns = BufferColumns(ids, size, alignment, start, end)
     return tuple(columns) if len(ids) <= FEW else columns
 
@@ -139,22 +139,22 @@ class PlacementColumns(Columns[Placement]):
 
 
 def ids(buffers: Sequence[Buffer]) -> Sequence[BufferId]:
-    """Of each."""
+    """Return the id of each buffer."""
     return buffers.ids if isinstance(buffers, BufferColumns) else [buffer.id for buffer in buffers]
 
 
 def sizes(buffers: Sequence[Buffer]) -> list[int]:
-    """Of each."""
+    """Return the size of each buffer."""
     return buffers.size.tolist() if isinstance(buffers, BufferColumns) else [buffer.size for buffer in buffers]
 
 
 def alignments(buffers: Sequence[Buffer]) -> list[int]:
-    """Of each."""
+    """Return the alignment of each buffer."""
     return buffers.alignment.tolist() if isinstance(buffers, BufferColumns) else [each.alignment for each in buffers]
 
 
 def restricted(buffers: Sequence[Buffer]) -> Iterator[tuple[int, Buffer]]:
-    """Those of which more is said than sizes, alignments, lifetimes and uses, with their numbers: usually few."""
+    """Yield the numbers and buffers of those with more than sizes, alignments, lifetimes and uses; usually few."""
     if isinstance(buffers, BufferColumns):
         return
     for i, b in enumerate(buffers):

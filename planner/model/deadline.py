@@ -1,7 +1,7 @@
-"""When the time for an answer is over, for whatever goes through long lists before and after the solvers.
+"""The time limit, for whatever goes through long lists before and after the solvers.
 
-Solvers have a line of their own and end with the best they know. Reading, checking, lowering and verifying have nothing to show before they are
-through: they look at the clock as they go along, and are given up with OutOfTime soon after the end.
+Solvers have their own limit and end with the best answer so far. Reading, checking, lowering and verifying have no answer before they are
+done: they look at the clock as they go, and raise OutOfTime soon after the limit.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from typing import TypeVar
 from .errors import Code, Finding, PlannerError
 
 GRACE_SECONDS = 0.2
-"""So much beyond the limit is allowed, so that what is nearly done is not lost, and small problems have their plan whatever the limit is."""
+"""Allowed beyond the limit, so that work that is nearly done is not lost, and small problems always get their plan."""
 FINISH_SECONDS = 0.3
-"""So much, once there is a plan, which is then only written out and verified."""
+"""Allowed beyond the limit once there is a plan, which only has to be written and verified."""
 LEAST_SECONDS = 0.05
-"""Of the processor, after that: what has not had so much of it is small, and the machine is busy with others."""
+"""Processor time granted after that: work that has not had this much is small, and the machine is busy with others."""
 LOOK_EVERY = 2048
-"""Entries: some milliseconds."""
+"""Entries between two looks at the clock: some milliseconds."""
 CHECKING = "checking"
 PREPARING = "preparing"
-"""What is done with a problem before it is solved."""
+"""The name of the work on a problem before it is solved."""
 
 Item = TypeVar("Item")
 
 
 class OutOfTime(PlannerError):
-    """The time limit was over before there was an answer."""
+    """The time limit passed before there was an answer."""
 
 
 class _Deadline:
-    """When the time is over, on time.monotonic()."""
+    """The end of the time, on time.monotonic()."""
 
     __slots__ = ("_late", "end", "grace", "limit", "ticks")
 
     def __init__(self, limit: float, end: float) -> None:
         self.limit, self.end, self.ticks, self.grace = limit, end, 0, GRACE_SECONDS
         self._late: float | None = None
-        """What this thread had had of the processor when it was first seen that the time is over."""
+        """The thread's processor time when the end was first noticed."""
 
     def is_over(self, ahead: float = 0.0) -> bool:
-        """Is it, with what takes so many seconds more?"""
+        """True if the time is over, or will be after `ahead` more seconds."""
         if time.monotonic() + ahead <= self.end + self.grace:
             return False
         spent = time.thread_time()
@@ -59,11 +59,10 @@ _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[None]:
-    """What is done within takes so long at most, counted from `begun` (on time.monotonic(); default: now), and a fifth of a second;
-    where there is a plan to be lost, three tenths.
+    """Limit the time of the block to `seconds` from `begun` (on time.monotonic(); default: now), plus 0.2 s, or 0.3 s once there is a plan.
 
-    After that it raises OutOfTime. None: there is no limit. Within another one it changes nothing: what is asked for as a whole has its time
-    as a whole, however that is divided.
+    After that it raises OutOfTime. None means no limit. Inside another limit this one has no effect: the whole request has one limit,
+    however it is divided.
     """
     if seconds is None or _current.get() is not None:
         yield
@@ -77,7 +76,7 @@ def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[No
 
 @contextmanager
 def until(end: float) -> Iterator[None]:
-    """What is done within, and is not needed for an answer, is given up with OutOfTime at this moment already, on time.monotonic()."""
+    """End the block, whose result is optional, with OutOfTime at this moment of time.monotonic()."""
     deadline = _current.get()
     if deadline is None:
         yield
@@ -92,28 +91,28 @@ def until(end: float) -> Iterator[None]:
 
 
 def finish() -> None:
-    """There is a plan: what is left to do may take a little longer, so that it is not lost."""
+    """Allow a little more time: there is a plan, and it should not be lost."""
     deadline = _current.get()
     if deadline is not None:
         deadline.grace = FINISH_SECONDS
 
 
 def look(deed: str) -> None:
-    """Raises OutOfTime if the time is over; `deed` says what is going on: "reading"."""
+    """Raise OutOfTime if the time is over; `deed` names the current work, as in "reading"."""
     deadline = _current.get()
     if deadline is not None and deadline.is_over():
         raise _out_of_time(deadline, f"while {deed} the problem")
 
 
 def expect(seconds: float, deed: str, what: str | None = None) -> None:
-    """Raises OutOfTime if the time is over, or will be before something is done that takes so long and cannot look at the clock."""
+    """Raise OutOfTime if the time is over, or would be after work of this length that cannot look at the clock."""
     deadline = _current.get()
     if deadline is not None and deadline.is_over(seconds):
         raise _out_of_time(deadline, f"while {deed} the problem" + ("" if what is None else f" ({what})"))
 
 
 def tick(deed: str) -> None:
-    """Looks at the clock every LOOK_EVERY times."""
+    """Look at the clock at every LOOK_EVERY-th call."""
     deadline = _current.get()
     if deadline is not None:
         deadline.ticks += 1
@@ -122,7 +121,7 @@ def tick(deed: str) -> None:
 
 
 def in_time(items: Collection[Item], deed: str, what: str = "entry") -> Iterable[Item]:
-    """The items, with a look at the clock every now and then; where that ends them, it is said how many of them were left."""
+    """Yield the items and look at the clock now and then; the error says how many items were left."""
     deadline = _current.get()
     return items if deadline is None or len(items) <= LOOK_EVERY else _looking(items, deadline, deed, what)
 

@@ -1,4 +1,4 @@
-"""What users see when something is wrong: one tree, stable codes, the place, and what to do."""
+"""Errors as users see them: one tree, stable codes, the place, and what to do."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Code(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong with an input: a stable code, a JSON pointer to the place, one clear sentence."""
+    """One fault of an input: a stable code, a JSON pointer to the place, one clear sentence."""
 
     code: Code
     pointer: str
@@ -58,7 +58,7 @@ class Finding:
 
 
 class PlannerError(Exception):
-    """Root of the errors that planner raises on purpose. Each has findings that a user can act on."""
+    """The root of the errors that planner raises on purpose. Each has findings on which a user can act."""
 
     def __init__(self, *findings: Finding, more: int = 0) -> None:
         self.findings = findings
@@ -68,19 +68,19 @@ class PlannerError(Exception):
 
 
 class BadInput(PlannerError):
-    """The problem, plan or option that was given is wrong in itself."""
+    """The given problem, plan or option is wrong in itself."""
 
 
 class CannotSolve(PlannerError):
-    """The solver that was asked for does not exist, is not installed, or does not take this problem."""
+    """The requested solver does not exist, is not installed, or does not support this problem."""
 
 
 class NoPlan(PlannerError):
-    """There are no addresses to give out: proven impossible, or none were found within the limits."""
+    """There are no addresses to return: proven impossible, or none found within the limits."""
 
     def __init__(self, finding: Finding, answer: Plan) -> None:
         self.answer = answer
-        """The Plan without placements: its status, why the run stopped, and what is short."""
+        """The Plan without placements: its status, why the run stopped, and what is missing."""
         super().__init__(finding)
 
 
@@ -89,6 +89,6 @@ MAX_ECHO = 200
 
 
 def echo(text: object) -> str:
-    """Input quoted in a message: never more than MAX_ECHO characters, control characters escaped."""
+    """Return input for quoting in a message: at most MAX_ECHO characters, control characters escaped."""
     shown = repr(text) if isinstance(text, str) else str(text)
     return shown if len(shown) <= MAX_ECHO else shown[: MAX_ECHO - 1] + "…"

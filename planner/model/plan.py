@@ -13,7 +13,7 @@ from solvers.model.outcome import Proof
 from .problem import BufferId, Pick
 
 MAX_PROSE = 16_384
-"""Characters of a sentence in a plan or a sharing: a warning, why nothing fits."""
+"""The most characters of a sentence in a plan or a sharing: a warning, or why nothing fits."""
 
 
 class PlanStatus(StrEnum):
@@ -22,15 +22,15 @@ class PlanStatus(StrEnum):
     OPTIMAL = "optimal"
     """Proven: no plan has a better objective."""
     FEASIBLE = "feasible"
-    """A valid plan; the gap says how much better one could be at most."""
+    """A valid plan; the gap limits how much better another could be."""
     INFEASIBLE = "infeasible"
     """Proven: there is no plan within the capacities."""
     UNKNOWN = "unknown"
-    """Neither a plan nor a proof that there is none was found in time."""
+    """Neither a plan nor a proof that none exists was found in time."""
 
     @property
     def has_plan(self) -> bool:
-        """True if there is a plan to go with it."""
+        """True if a plan goes with this status."""
         return self in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
 
 
@@ -51,14 +51,14 @@ class PoolUse:
     name: str
     size: int | None
     peak: int | None
-    """Largest end offset; None without placements."""
+    """The largest end offset; None without placements."""
     bound: int
     """Proven: no plan has a smaller peak in this pool."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermValue:
-    """One term of the objective. Its bound holds given that the earlier terms are at theirs, or where one is not, anyway; None: nothing is proven of it."""
+    """One term of the objective. Its bound assumes that each earlier term is at its own bound, or holds anyway if one is not; None: nothing is proven."""
 
     name: Term
     value: int | None
@@ -76,9 +76,9 @@ class Objective:
 
 @dataclass(frozen=True, slots=True)
 class PlanCertificate:
-    """Why something cannot be lower than value: the peak of the pool it names, or the term of the objective it names.
+    """An argument that a value cannot be lower: the peak of the named pool, or the named term of the objective.
 
-    Where it names neither, it says that there is no plan at all.
+    If it names neither, it proves that there is no plan at all.
     """
 
     proof: Proof
@@ -90,17 +90,18 @@ class PlanCertificate:
     """For pool sharing: (pool, time, numerator, denominator) of each dual weight."""
     solver: str | None = None
     term: Term | None = None
-    """Of what must be shared `reuse_cost`, of what must move `moved_buffers` or `moved_bytes`, of pool sharing `sum_of_peaks`, whatever the objective is; of prices the objective's first term; of a search any of its terms,
-    given that the earlier ones are at their bounds."""
+    """`reuse_cost` for what must be shared, `moved_buffers` or `moved_bytes` for what must move, `sum_of_peaks` for pool sharing, whatever the
+    objective is; the objective's first term for prices; any of its terms for a search, with the earlier ones at their bounds.
+    """
     sets: tuple[tuple[tuple[BufferId, ...], int, int], ...] = ()
-    """For what must be shared or moved: (buffers, numerator, denominator) of each set, and of how much of it counts."""
+    """For what must be shared or moved: (buffers, numerator, denominator) for each set; the fraction is the share that counts."""
     crowds: tuple[tuple[str, int, tuple[BufferId, ...], int, int], ...] = ()
-    """For priced room: (pool, time, buffers, numerator, denominator) of each price on being one of these in that pool, live together as they are."""
+    """For priced room: (pool, time, buffers, numerator, denominator) for each price on being one of these in that pool; the buffers are live together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """Why nothing fits, as far as it is known."""
+    """Why nothing fits, as far as known."""
 
     message: str
     pool: str | None = None
@@ -124,41 +125,41 @@ class TracePoint:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Everything that depends on the clock or the machine; apart from this, reproducible plans are equal byte for byte."""
+    """What depends on the clock or the machine; everything else in a reproducible plan is equal byte for byte."""
 
     seconds: float
     trace: tuple[TracePoint, ...] = ()
     machine: dict[str, str | int] = field(default_factory=dict)
     work: int | None = field(default=None, compare=False)
-    """What the solvers counted; not written."""
+    """The work that the solvers counted; not written to files."""
 
 
 class ChoiceGoal(StrEnum):
-    """What was looked for among all choices, and so what the bounds of a plan with a choice are about."""
+    """What was sought among all choices, and so what the bounds of a plan with a choice refer to."""
 
     SIZE = "size"
-    """The least memory within the greatest cost that was allowed: no choice needs less. Of those, the least cost."""
+    """The least memory within the allowed cost: no choice needs less. Among those, the least cost."""
     SPEED = "speed"
-    """The least cost within the capacities: no choice costs less. Of those, the least memory."""
+    """The least cost within the capacities: no choice costs less. Among those, the least memory."""
     POINT = "point"
-    """A point of the frontier: no choice that costs no more needs less, and none that needs no more costs less."""
+    """A point of the frontier: no choice of at most this cost needs less memory, and none of at most this memory costs less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which alternatives were chosen, and what they cost."""
+    """The chosen alternatives, and their cost."""
 
     alternatives: tuple[Pick, ...]
     """The alternative of each group, in the order of the groups."""
     costs: tuple[tuple[str, int], ...]
-    """Of each cost term by name."""
+    """Each cost term's name and value."""
     cost: int
-    """All terms, each times its weight."""
+    """The weighted sum of the terms."""
     cost_bound: int | None
-    """Proven: no choice costs less, of those that the goal is about. None: nothing is proven."""
+    """Proven: no choice within the goal costs less. None: nothing is proven."""
     goal: ChoiceGoal
     most_cost: int | None = None
-    """What it might cost at most; None: anything."""
+    """The greatest cost allowed; None: any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ class Plan:
     status: PlanStatus
     stop: StopReason
     peak: int | None
-    """Bytes: the largest end offset; with several pools the sum of their peaks."""
+    """In bytes: the largest end offset; with several pools the sum of their peaks."""
     bound: int
     """Proven: no plan has a smaller peak (sum of peaks)."""
     gap: float | None
@@ -186,16 +187,16 @@ class Plan:
     warnings: tuple[str, ...] = ()
     run: Run = field(default_factory=lambda: Run(0.0))
     choice: Choice | None = None
-    """Of a problem with variants: the placements are those of the problem in which these alternatives hold."""
+    """For a problem with variants: the placements belong to the problem in which these alternatives hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """Plans with less and less memory at more and more cost: the cheapest first, each as small as its cost allows."""
+    """Plans with ever less memory at ever more cost: the cheapest first, each as small as its cost allows."""
 
     points: tuple[Plan, ...]
     is_complete: bool
-    """Proven: every plan of the problem is matched or beaten by one of these in both."""
+    """Proven: for every plan of the problem, one of these is as good or better in both memory and cost."""
     is_infeasible: bool
     """Proven: no choice can be placed within the capacities."""
     stop: StopReason
@@ -203,10 +204,11 @@ class Frontier:
     problem_digest: str
     run: Run = field(default_factory=lambda: Run(0.0))
     within: float | None = None
-    """Proven: for each choice within the limits there is a point that takes no more than 1 + this times its memory, nor costs more than 1 + this times what it costs.
-    0 if the frontier is complete; None: nothing of the kind is proven."""
+    """Proven: for each choice within the limits, some point needs at most 1 + this times its memory and at most 1 + this times its cost.
+    0 if the frontier is complete; None: nothing like this is proven.
+    """
 
 
 def gap_to(bound: int | None, value: int | None) -> float | None:
-    """By how much the value could be less at most, as a share of the bound."""
+    """Return how much lower the value could be at most, as a share of the bound."""
     return None if value is None or not bound else value / bound - 1

@@ -1,6 +1,6 @@
-"""The problem in the user's words: pools, buffers, constraints, objective. Immutable, and valid by the time it exists.
+"""The problem in the user's words: pools, buffers, constraints, objective. Immutable.
 
-Lifetimes are half-open here, whatever the file said; `lifetimes` remembers what that was, so that it can be written back.
+Lifetimes are half-open here, whatever the file used; `lifetimes` records the file's convention for writing it back.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple, TypeAlias
 from solvers.model.instance import ADDRESS_LIMIT, Ints, Term
 
 MAX_ADDRESS = ADDRESS_LIMIT
-"""Greatest size, offset, alignment, cost and count, inclusive: everything computed from them fits into 63 bits."""
+"""The greatest size, offset, alignment, cost and count, inclusive: everything computed from them fits into 63 bits."""
 MAX_TIME = ADDRESS_LIMIT
 """Times lie between -MAX_TIME and MAX_TIME, inclusive."""
 MAX_TEXT = 1024
-"""Characters of a name, an id, or any other text of a problem's: kinds, devices, types. What a constant holds is as long as its size says."""
+"""The most characters of a name, an id, or any other text in a problem: kinds, devices, types. A constant's data is limited only by its size."""
 
 BufferId: TypeAlias = int | str
-"""Ids compare by type and value: 1 is not "1" (Python agrees, and booleans never get this far)."""
+"""Ids compare by type and value: 1 is not "1" (as in Python; booleans are refused before)."""
 
 Interval: TypeAlias = tuple[int, int]
 
@@ -55,24 +55,24 @@ class Pool:
     size: int | None = None
     """Bytes; None: unlimited."""
     alignment: int = 1
-    """Every address in the pool is a multiple of this, the base included."""
+    """Every address in the pool is a multiple of this, including the base."""
     base: int | None = None
-    """Address of offset 0, where known; alignment then holds for base + offset."""
+    """The address of offset 0, if known; alignment then applies to base + offset."""
     reserved: tuple[Interval, ...] = ()
     """Half-open offset ranges that no buffer may touch."""
     cost: int = 1
-    """What a byte of this pool's peak costs."""
+    """The price of a byte of this pool's peak."""
     rank: int = 0
     """Order of preference, fastest first."""
     speed: Speed | None = None
-    """What an access takes; None: not known, and then accesses are weighed by rank."""
+    """How long an access takes; None: unknown, and accesses are weighed by rank."""
     read_only: bool = False
-    """For constants, and for nothing else."""
+    """True if the pool holds only constants, and so all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A buffer's pool, and perhaps its offset there, decided by the user."""
+    """A buffer's pool, and possibly its offset there, fixed by the user."""
 
     pool: str
     offset: int | None = None
@@ -86,27 +86,27 @@ class Buffer:
     size: int
     alignment: int = 1
     live: tuple[Interval, ...] | None = None
-    """Half-open intervals; an empty one conflicts with nothing. None: conflicts come only from the constraints."""
+    """Half-open intervals; an empty one conflicts with nothing. None: only the constraints cause conflicts."""
     pools: tuple[str, ...] | None = None
     """Allowed pools in order of preference; None: all, by rank."""
     fixed: Fixed | None = None
     hint: int | None = None
-    """An offset that a solver may try first."""
+    """An offset that solvers may try first."""
     max_offset: int | None = None
     kind: str | None = None
-    """A label; only `constant` means something, where some pool is read-only (see planner.facts.constants)."""
+    """A label; only `constant` has a meaning, if some pool is read-only (see planner.facts.constants)."""
     accesses: int = 0
-    """How often the buffer is used, if reads and writes are not known apart; it counts as read."""
+    """The number of uses, if reads and writes are not known apart; counted as reads."""
     device: str | None = None
-    """Where it is; only buffers of one device share a storage object. Offsets know devices as pools."""
+    """Where it is; only buffers of one device share a storage object. For offsets, devices are pools."""
     dtype: str | None = None
-    """What its elements are; only buffers of one type share a storage object. Of no effect on offsets."""
+    """The type of its elements; only buffers of one type share a storage object. No effect on offsets."""
     reads: int = 0
-    """How often all of it is read."""
+    """How often the whole buffer is read."""
     writes: int = 0
-    """How often all of it is written."""
+    """How often the whole buffer is written."""
     data: bytes | None = field(default=None, repr=False)
-    """What a constant holds; planning does not look at it."""
+    """The contents of a constant; planning ignores them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Colocation:
 
 @dataclass(frozen=True, slots=True)
 class ReusePenalty:
-    """What it costs if the two buffers share addresses."""
+    """The cost if the two buffers share addresses."""
 
     first: BufferId
     second: BufferId
@@ -135,32 +135,32 @@ class Constraints:
     """Everything that relates buffers to each other."""
 
     conflicts: tuple[Pair, ...] = ()
-    """Must not share addresses, whatever their lifetimes."""
+    """Pairs that must not share addresses, whatever their lifetimes."""
     exclusions: tuple[Pair, ...] = ()
-    """Never coexist, although their lifetimes overlap."""
+    """Pairs that never exist together, although their lifetimes overlap."""
     colocations: tuple[Colocation, ...] = ()
     same_pool: tuple[tuple[BufferId, ...], ...] = ()
     different_pool: tuple[tuple[BufferId, ...], ...] = ()
     reuse_penalties: tuple[ReusePenalty, ...] = ()
     listed: tuple[Pair, ...] = field(default=(), compare=False)
-    """Conflict lists as their source has them, where they are not symmetric: (a, b) if a's list names b, be it a itself.
+    """The source's conflict lists if they are not symmetric: (a, b) if a's list names b; b may be a itself.
 
-    No rule of the problem, whose conflicts hold both ways: planners that follow the source to the letter go by it.
+    The problem's own conflicts hold both ways; these serve planners that follow the source to the letter.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class CostTerm:
-    """A kind of cost of alternatives: cycles, energy."""
+    """A kind of cost that alternatives have: cycles, energy."""
 
     name: str
     weight: int = 1
-    """What one of it counts in the cost that is minimised."""
+    """The weight of one unit in the cost that is minimised."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoreLife:
-    """Further times at which a buffer of the problem is needed."""
+    """Additional times at which a buffer of the problem is needed."""
 
     buffer: BufferId
     live: tuple[Interval, ...]
@@ -168,7 +168,7 @@ class MoreLife:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One way to do something: what it costs, and what holds if it is chosen."""
+    """One way to do something: its costs, and what holds if it is chosen."""
 
     name: str
     costs: tuple[int, ...] = ()
@@ -181,7 +181,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class VariantGroup:
-    """Alternatives of which one is chosen."""
+    """Alternatives of which exactly one is chosen."""
 
     name: str
     alternatives: tuple[Alternative, ...]
@@ -193,19 +193,19 @@ Pick: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """Groups of alternatives to choose from, and which choices are allowed together."""
+    """Groups of alternatives, and which choices are allowed together."""
 
     groups: tuple[VariantGroup, ...]
     costs: tuple[CostTerm, ...] = ()
     requires: tuple[tuple[Pick, Pick], ...] = ()
-    """If the first is chosen, so is the second."""
+    """If the first is chosen, the second must be."""
     forbids: tuple[tuple[Pick, Pick], ...] = ()
-    """Not both are chosen."""
+    """At most one of the two is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Was:
-    """Where an older plan had a buffer."""
+    """Where a buffer was in an older plan."""
 
     buffer: BufferId
     pool: str
@@ -221,51 +221,52 @@ class Figures(NamedTuple):
     size: Ints
     alignment: Ints
     pieces: Ints
-    """In how many ranges of time each lives; one that is never live has none."""
+    """The number of time ranges of each buffer; 0 if it is never live."""
     start: Ints
-    """Of each of these, those of one buffer in order and side by side."""
+    """The start of each range; a buffer's ranges are in order and side by side."""
     end: Ints
     owner: Ints
-    """Whose it is."""
+    """The buffer of each range."""
     is_plain: bool
-    """True if no more is said of the buffers."""
+    """True if the buffers have nothing besides these figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A problem that was found sound, whose buffers nobody can change: where another with pools of the same names has the very same buffer, what was
-    found of it need not be found out again."""
+    """A problem known to be sound, whose buffers nobody can change. If another problem has pools of the same names, what is known of shared buffer
+    objects is reused.
+    """
 
     buffers: Sequence[Buffer] = ()
     pools: tuple[Pool, ...] = ()
     rows: Mapping[int, int] = field(default_factory=dict)
-    """By the identity of each buffer: where it stands."""
+    """The row of each buffer, by its identity."""
     written: tuple[str, ...] = ()
-    """What each buffer adds to the digest."""
+    """Each buffer's text in the digest."""
     figures: Figures | None = None
 
     def rows_of(self, buffers: Sequence[Buffer]) -> list[int | None]:
-        """Where the very same buffers stand here; None: nowhere."""
+        """Return the row here of each of these buffer objects; None if it has none."""
         return [*map(self.rows.get, map(id, buffers))]
 
 
 @dataclass(slots=True)
 class Facts:
-    """What has been found out of a problem that came from bytes: nobody else holds its parts, so it need not be found out again."""
+    """What is known of a problem that came from bytes. Nobody else holds its parts, so the knowledge stays valid."""
 
     is_from_bytes: bool = False
     is_sound: bool = False
     digest: str | None = None
     is_spelled_out: bool = False
-    """Is all that being a constant means written out?"""
+    """True if pools and lifetimes already say all that being a constant implies."""
     spelled_out: Problem | None = None
-    """The same problem with that written out."""
+    """The problem with this written out."""
     neighbour: Neighbour | None = None
-    """A problem of which this one may be a variant."""
+    """A problem of which this one may be a variation."""
     rows: Sequence[int | None] = ()
-    """Of each buffer: where the neighbour has the very same one."""
+    """For each buffer, the row of the same object in the neighbour."""
     written: tuple[str, ...] = ()
-    """What each buffer adds to the digest, where there is a neighbour."""
+    """Each buffer's text in the digest, if there is a neighbour."""
     figures: Figures | None = None
 
 
@@ -280,18 +281,18 @@ class Problem:
     name: str | None = None
     lifetimes: Lifetimes | None = None
     steps: tuple[tuple[int, str], ...] = ()
-    """What happens at some of the times, for people: pictures show it beside the time."""
+    """What happens at some of the times, for people: pictures show it on the time axis."""
     peak_price: int = 1
-    """What a byte of the cost-weighted sum of peaks counts beside the access cost (in the balanced term), or beside a byte that moved (stability)."""
+    """What a byte of the cost-weighted sum of peaks counts beside access cost (balanced term) or a moved byte (stability)."""
     was: tuple[Was, ...] = ()
-    """Where an older plan had the buffers, for terms that count what moved; of a buffer that is not named nothing counts."""
+    """Where buffers were in an older plan, for terms that count moves; a buffer not named here counts nothing."""
     variants: Variants | None = None
-    """What is still to be chosen; None: nothing."""
+    """What remains to be chosen; None: nothing."""
     facts: Facts = field(default_factory=Facts, init=False, repr=False, compare=False)
 
 
 def measures_bytes(problem: Problem) -> bool:
-    """True if the value that is minimised first is a number of bytes, not a cost."""
+    """True if the first minimised value is a number of bytes, not a cost."""
     first = problem.terms[0] if problem.terms else Term.SUM_OF_PEAKS
     if first is Term.SUM_OF_PEAKS:
         return all(pool.cost == 1 for pool in problem.pools)
@@ -305,28 +306,28 @@ _NOTHING = (None,) * 6
 
 
 def is_simple(problem: Problem) -> bool:
-    """True if all that counts is the peak of one pool, and nothing restricts buffers but sizes, lifetimes and alignments."""
+    """True if only the peak of one pool counts, and buffers have only sizes, lifetimes and alignments."""
     return has_one_peak(problem) and are_plain(problem.buffers)
 
 
 def has_one_peak(problem: Problem) -> bool:
-    """True if all that counts is the peak of one pool, whatever its buffers say."""
+    """True if only the peak of one pool counts, whatever else buffers have."""
     return len(problem.pools) == 1 and has_peaks_alone(problem)
 
 
 def has_peaks_alone(problem: Problem) -> bool:
-    """True if all that counts is the sum of the pools' peaks, and nothing relates buffers to each other, or is in their way in a pool."""
+    """True if only the sum of the pools' peaks counts, no buffers are related to each other, and nothing in a pool is in their way."""
     return is_of_peaks(problem) and problem.constraints == NO_CONSTRAINTS
 
 
 def is_of_peaks(problem: Problem) -> bool:
-    """The same, whatever relates buffers to each other."""
+    """True if only the sum of the pools' peaks counts, whatever relates buffers to each other."""
     if problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None:
         return False
     return not any(pool.reserved or pool.read_only or pool.cost != 1 for pool in problem.pools)
 
 
 def are_plain(buffers: Sequence[Buffer]) -> bool:
-    """True if they say no more than their sizes, lifetimes and alignments."""
+    """True if the buffers have only sizes, lifetimes and alignments."""
     is_plain = [*map(_SAID, buffers)].count(_NOTHING) == len(buffers)
     return is_plain and None not in map(_LIVE, buffers)

@@ -1,4 +1,4 @@
-"""The answer where storage is shared: which buffers use one object after the other, what the objects add up to, and how far both can be trusted."""
+"""The answer for shared storage: which buffers use an object in turn, the total size of the objects, and what is proven."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class PoolTotal:
     name: str
     size: int | None
     total: int | None
-    """The sizes of its objects, added up; None without assignments."""
+    """The sum of its objects' sizes; None without assignments."""
     bound: int
     """Proven: no sharing has a smaller total in this pool."""
 
 
 class SharingProof(StrEnum):
-    """By what argument a bound holds."""
+    """The argument by which a bound holds."""
 
     RANKED = "ranked"
     """The buffers of a set all use different objects; so the k-th largest object is at least as large as the k-th largest of any set."""
@@ -60,7 +60,7 @@ class SharingProof(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Buffers that all use different objects: they are needed at the same time or, without a time, clash pairwise."""
+    """Buffers that need different objects: they are all needed at one time or, without a time, conflict pairwise."""
 
     time: int | None
     buffers: tuple[BufferId, ...]
@@ -68,7 +68,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class SharingCertificate:
-    """Why the objects of one kind add up to no less than value."""
+    """Why the objects of one kind add up to at least `value`."""
 
     proof: SharingProof
     value: int
@@ -84,13 +84,13 @@ class Sharing:
     status: PlanStatus
     stop: StopReason
     total: int | None
-    """Bytes: the sizes of all objects, added up."""
+    """In bytes: the sum of all objects' sizes."""
     bound: int
     """Proven: no sharing has a smaller total."""
     gap: float | None
     pools: tuple[PoolTotal, ...]
     objects: tuple[StorageObject, ...]
-    """Numbered in the order in which the problem's buffers first use them; empty without a sharing."""
+    """Numbered in the order of first use by the problem's buffers; empty without a sharing."""
     assignments: tuple[Assignment, ...]
     """In the order of the problem's buffers."""
     solver: str | None

@@ -1,4 +1,4 @@
-"""Which versions made a plan: the same problem, options and versions give the same plan."""
+"""The versions that made a plan: the same problem, options and versions give the same plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cache
 from solvers.model.registry import libraries_of
 
 MEMPLAN = "0.1.0"
-"""The distribution's version: pyproject.toml takes it from here, since asking what is installed takes longer than a small plan."""
+"""The distribution's version; pyproject.toml takes it from here. Asking for the installed version takes longer than a small plan."""
 
 
 @cache
@@ -25,14 +25,14 @@ def _installed(distribution: str) -> str | None:
 
 
 def versions(took_part: Iterable[str]) -> dict[str, str]:
-    """memplan's version, and those of the libraries of the solvers that took part; nothing is imported for it."""
+    """Return memplan's version and those of the solvers' libraries, without importing them."""
     libraries = dict.fromkeys(library.distribution for name in took_part for library in libraries_of(name))
     found = {"memplan": MEMPLAN, **{name: _installed(name) for name in libraries}}
     return {name: number for name, number in found.items() if number is not None}
 
 
 def machine() -> dict[str, str | int]:
-    """Where a plan was made."""
+    """Return a description of this machine."""
     return {
         "system": platform.system(),
         "architecture": platform.machine(),
@@ -42,7 +42,7 @@ def machine() -> dict[str, str | int]:
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,1 +1,1 @@
-"""What a plan does with memory, and why nothing fits or nothing smaller can."""
+"""What a plan does with memory, and why it cannot fit or cannot be smaller."""

@@ -1,4 +1,4 @@
-"""What differs between two plans: which buffers moved, came and went, and how the peaks changed."""
+"""The differences between two plans: buffers that moved, came or went, and changed peaks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..model.problem import BufferId
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A buffer that is not where it was, or not as large."""
+    """A buffer whose place or size differs."""
 
     id: BufferId
     kind: Literal["moved", "resized", "added", "removed"]
@@ -21,13 +21,13 @@ class Change:
 
     @property
     def bytes(self) -> int:
-        """How many have an address that they did not have, or none any more."""
+        """Return the buffer's larger size: so many bytes have a new address, or none any more."""
         return max(place.size for place in (self.before, self.after) if place is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class PoolChange:
-    """One pool's peak in both; None where there is no such pool, or no plan."""
+    """One pool's peak in both plans; None if the pool or the plan is missing."""
 
     name: str
     before: int | None
@@ -36,26 +36,26 @@ class PoolChange:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Of two plans."""
+    """The differences between two plans."""
 
     before: int | None
-    """The peak."""
+    """The first plan's peak."""
     after: int | None
     pools: tuple[PoolChange, ...]
     changes: tuple[Change, ...]
-    """In the order of the second plan; what it does not have comes last."""
+    """In the order of the second plan; buffers that it lacks come last."""
     unchanged: int
-    """Buffers that are where they were."""
+    """The number of buffers in the same place."""
     same_problem: bool
 
     @property
     def bytes(self) -> int:
-        """Of all changes."""
+        """Return the bytes of all changes."""
         return sum(change.bytes for change in self.changes)
 
 
 def difference(before: Plan, after: Plan) -> Difference:
-    """How the second plan differs from the first."""
+    """Return how the second plan differs from the first."""
     old = {place.id: place for place in before.placements}
     new = {place.id: place for place in after.placements}
     ids = [*new, *(id_ for id_ in old if id_ not in new)]

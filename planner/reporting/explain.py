@@ -1,4 +1,4 @@
-"""Why a peak cannot be lower, and why nothing fits: certificates in words."""
+"""Explains in words why a peak cannot be lower, and why nothing fits."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..verifying.arguments.shortage import NAMED, in_bytes, named_pools, these
 
 
 def explain_bound(problem: Problem, plan: Plan) -> str:
-    """Why the plan's peak cannot be lower, or how much lower it could be at most: one line per argument."""
+    """Return lines that say why the plan's peak cannot be lower, or how much lower it could be; one per argument."""
     problem = as_chosen(problem, plan)
-    # A search that found no room at all is the shortage's to tell.
+    # If a search found no room at all, the shortage tells it.
     kept = (c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH)
     size = {buffer.id: buffer.size for buffer in problem.buffers}
     lines = [_in_words(size, certificate) for certificate in kept]

@@ -1,4 +1,4 @@
-"""The pieces of a pool by where they end and when they are live: which of them end in a range of addresses and are live in a stretch of time."""
+"""Finds the pieces of a pool that end in a range of addresses and are live during an interval."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..model.problem import Interval
 
 LEAF = 8
-"""Points that are looked at one by one."""
+"""Points that are examined one by one."""
 
 Point = tuple[int, int, int, int]
 """Upper end, birth, death, buffer: one stretch of a buffer's life."""
 
 
 class Levels:
-    """A tree that halves the points by each of their three numbers in turn, so that most of them are never looked at.
+    """A tree that halves the points by each of their three numbers in turn, so that most are never examined.
 
-    What is left out is not found until it is put back. To find costs O(n^(2/3)) and what is found, however the points lie.
+    A point that is left out is not found until it is put back. A query costs O(n^(2/3)) plus its results, in the worst case.
     """
 
     def __init__(self, ends: Sequence[tuple[int, int, tuple[Interval, ...]]]) -> None:
-        """Of each buffer: its number, its upper end, when it is live."""
+        """Take each buffer's number, upper end and lifetimes."""
         points: list[Point] = [(end, birth, death, i) for i, end, live in ends for birth, death in live]
         self._leaves = 1
         while self._leaves * LEAF < len(points):
@@ -28,20 +28,20 @@ class Levels:
         self._sorted(points)
         self._points = points
         self._where: dict[int, list[int]] = {}
-        """The leaves of each buffer's points."""
+        """The leaves with points of each buffer."""
         self._out: set[int] = set()
         self._boxes: list[tuple[int, int, int, int] | None] = [None] * (2 * self._leaves)
-        """Of each node: least and greatest end, least birth, greatest death."""
+        """For each node: least and greatest end, least birth, greatest death."""
         self._count = [0] * (2 * self._leaves)
-        """How many of its points are there."""
+        """For each node: the number of its points that are not left out."""
         self._fill()
 
     def _bounds(self, leaf: int) -> tuple[int, int]:
-        """The points of a leaf."""
+        """Return the range of a leaf's points."""
         return len(self._points) * leaf // self._leaves, len(self._points) * (leaf + 1) // self._leaves
 
     def _sorted(self, points: list[Point]) -> None:
-        """Puts them in the order of the leaves."""
+        """Sort the points into the order of the leaves."""
         total, blocks, axis = len(points), 1, 0
         while blocks < self._leaves:
             for block in range(blocks):
@@ -67,7 +67,7 @@ class Levels:
             self._count[node] = self._count[2 * node] + self._count[2 * node + 1]
 
     def leave_out(self, buffers: Iterable[int]) -> list[int]:
-        """Says which of them were there."""
+        """Leave these buffers out; return those that were not yet."""
         there = [i for i in buffers if i not in self._out and i in self._where]
         self._out.update(there)
         self._counted(there, -1)
@@ -87,7 +87,7 @@ class Levels:
                     node //= 2
 
     def ending(self, low: int, high: int, live: tuple[Interval, ...]) -> Iterator[int]:
-        """Those that end above `low` and not above `high`, and are live at a time of `live`; perhaps several times."""
+        """Yield the points that end above `low` but not above `high`, and are live during `live`; some may appear several times."""
         for start, stop in live:
             todo = [1]
             while todo:

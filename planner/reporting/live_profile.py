@@ -1,4 +1,4 @@
-"""How many bytes are in use when: a sweep over the steps of a plan, in each memory and over all of them."""
+"""The number of bytes in use at each step: a sweep over a plan, for each memory and all together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOKING = "looking at the plan of"
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A stretch of steps in which nothing changes, half-open."""
+    """An interval of steps in which nothing changes, half-open."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Height:
-    """The most bytes that are in use at once, and when that is the case."""
+    """The most bytes in use at once, and when."""
 
     bytes: int
     moments: tuple[Moment, ...]
@@ -35,7 +35,7 @@ class Height:
 
 
 class LiveProfile:
-    """What is in use at each step. Bytes that several buffers share (views, results in place, exclusions) count once."""
+    """The bytes in use at each step. Bytes shared by several buffers (views, results in place, exclusions) count once."""
 
     def __init__(self, problem: Problem, placements: Sequence[Placement]) -> None:
         self._problem = problem
@@ -59,11 +59,11 @@ class LiveProfile:
                 self._changes[name][time] += change
 
     def untimed(self, pool: str | None = None) -> int:
-        """How many buffers have bytes there but no lifetime, so that it is not known when they are in use."""
+        """Return the number of buffers there with bytes but without lifetimes, whose time of use is unknown."""
         return sum(self._untimed.values()) if pool is None else self._untimed.get(pool, 0)
 
     def highest(self, pool: str | None = None) -> Height | None:
-        """The most bytes in use at once in the pool (None: in all pools together); nothing if no lifetime says so."""
+        """Return the most bytes in use at once in the pool (None: all pools); None if no lifetime is known."""
         steps = self.steps(pool)
         most, moments = 0, list[Moment]()
         for i, (time, used) in enumerate(steps):
@@ -74,14 +74,14 @@ class LiveProfile:
         return Height(most, tuple(moments)) if moments else None
 
     def steps(self, pool: str | None = None) -> list[tuple[int, int]]:
-        """The bytes in use in the pool (None: in all pools together) from each time on at which they may change; the last are 0."""
+        """Return (time, bytes in use in the pool from then on) for each change; None: all pools. The last is 0 bytes."""
         look(LOOKING)
         changes: Mapping[int, int] = self._changes[pool] if pool is not None else _added(self._changes.values())
         times = sorted(changes)
         return list(zip(times, accumulate(changes[time] for time in times), strict=True))
 
     def live_at(self, step: int) -> tuple[Buffer, ...]:
-        """The buffers that have bytes in use at the step, by memory and address."""
+        """Return the buffers with bytes in use at the step, by memory and address."""
         order = {pool.name: i for i, pool in enumerate(self._problem.pools)}
         found = [
             (order[place.pool], place.offset, i)
@@ -93,7 +93,7 @@ class LiveProfile:
         return tuple(self._problem.buffers[i] for _, _, i in sorted(found))
 
     def live_throughout(self, moments: Sequence[Moment]) -> tuple[Buffer, ...]:
-        """The buffers that have bytes in use in every one of the moments, which are of all pools together, in input order."""
+        """Return the buffers in use in every one of the moments, which span all pools, in input order."""
         starts = [moment.start for moment in moments]
 
         def met(buffer: Buffer) -> int:
@@ -104,7 +104,7 @@ class LiveProfile:
         return tuple(buffer for buffer in buffers if met(buffer) == len(moments))
 
     def _unions(self, buffers: Sequence[Buffer]) -> dict[int, int]:
-        """How the length of the union of address ranges changes over time, for buffers that may overlap each other."""
+        """Return how the length of the union of address ranges changes over time, for buffers that may overlap."""
         ranges = {b.id: (self._where[b.id].offset, self._where[b.id].offset + b.size) for b in buffers}
         cover = _Cover({edge for pair in ranges.values() for edge in pair})
         events: dict[int, list[tuple[BufferId, int]]] = defaultdict(list)
@@ -123,7 +123,7 @@ class LiveProfile:
 
 
 def _overlapping(problem: Problem) -> set[BufferId]:
-    """The buffers that may share addresses with others while both are live."""
+    """Return the buffers that may share addresses with others while both are live."""
     ids = [buffer.id for buffer in problem.buffers]
     together = groups(ids, problem.constraints.colocations)
     found = {ids[member] for group in together for member in group.members}
@@ -148,7 +148,7 @@ def _added(several: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 class _Cover:
-    """The length of a union of ranges to which ranges are added and from which they are taken, as a tree over their ends."""
+    """The length of a union of ranges under addition and removal, as a tree over their ends."""
 
     def __init__(self, edges: Iterable[int]) -> None:
         self._edges = sorted(edges)
@@ -162,7 +162,7 @@ class _Cover:
         return self._covered[1]
 
     def add(self, low: int, high: int, times: int) -> None:
-        """Cover [low, high) once more (1), or once less (-1)."""
+        """Cover [low, high) once more (1) or once less (-1)."""
         first, last = bisect_left(self._edges, low), bisect_right(self._edges, high) - 1
         self._add(1, 0, self._leaves, first, last, times)
 

@@ -1,4 +1,4 @@
-"""What a plan does with memory: each pool's figures, the step at which most is in use, and which buffers would have to shrink."""
+"""What a plan does with memory: each pool's figures, the step with the most bytes in use, and the buffers that would have to shrink."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .supports import Supports
 
 @dataclass(frozen=True, slots=True)
 class PeakCause:
-    """Who would have to shrink for a pool's peak to fall."""
+    """The buffers that would have to shrink for a pool's peak to fall."""
 
     proven: bool
-    """True: unless one of them shrinks, no plan has a smaller peak. False: they hold the peak up in this plan; another may do without."""
+    """True: unless one of them shrinks, no plan has a smaller peak. False: they hold up the peak of this plan; others may not need them."""
     buffers: tuple[BufferId, ...]
     step: int | None = None
-    """Where they are needed at one step: which."""
+    """The step at which all are needed, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class PoolReport:
     """The largest end offset; None without a plan."""
     bound: int
     free: int | None
-    """Bytes above the peak that are not reserved; None where the pool is unlimited or there is no plan."""
+    """The bytes above the peak that are not reserved; None if the pool is unlimited or there is no plan."""
     most_live: int | None
-    """The most bytes in use at once; None without a plan, and where lifetimes do not say."""
+    """The most bytes in use at once; None without a plan or without lifetimes."""
     step: int | None
-    """The first step at which they are."""
+    """The first step with that many in use."""
     fragmentation: float | None
-    """The share of the bytes up to the peak, reserved ones apart, that nothing uses even when most is in use."""
+    """The share of the bytes up to the peak, without reserved ones, that is unused even when most is in use."""
     cause: PeakCause | None
 
 
@@ -65,13 +65,13 @@ class LivePeak:
 
     bytes: int
     step: int
-    """The first step at which so many are in use."""
+    """The first step with that many bytes in use."""
     buffers: tuple[LiveBuffer, ...]
-    """Those in use then, by memory and address: one of them has to shrink for this peak to fall."""
+    """The buffers in use then, by memory and address: one of them must shrink for this peak to fall."""
     moments: int
-    """In how many stretches of time so many are in use; one of those in use has to shrink in each."""
+    """The number of intervals with that many bytes in use; a buffer in use must shrink in each."""
     throughout: tuple[BufferId, ...]
-    """The buffers in use in all of these."""
+    """The buffers in use in all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,13 @@ class MemoryReport:
     pools: tuple[PoolReport, ...]
     """In the problem's order."""
     live: LivePeak | None
-    """None where nothing is ever in use, as far as lifetimes say."""
+    """None if nothing is ever in use, as far as lifetimes tell."""
     untimed: int
-    """How many buffers have bytes but no lifetime, and so count in no step."""
+    """The number of buffers with bytes but without lifetimes; they count in no step."""
 
 
 def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
-    """The report of a plan that is right: `verify(problem, plan)` finds nothing."""
+    """Return the report of a correct plan (`verify(problem, plan)` finds nothing)."""
     problem = spell_out_constants(as_chosen(problem, plan))
     profile = LiveProfile(problem, plan.placements)
     look(LOOKING)
@@ -128,12 +128,12 @@ def _pool_report(pool: Pool, use: PoolUse, profile: LiveProfile, causes: _Causes
 
 
 def _reserved(pool: Pool, low: int, high: int) -> int:
-    """How many bytes of [low, high) are reserved."""
+    """Return the number of reserved bytes in [low, high)."""
     return sum(max(min(end, high) - max(start, low), 0) for start, end in merged(pool.reserved))
 
 
 class _Causes:
-    """Why each pool's peak is as high as it is."""
+    """Finds out why each pool's peak is as high as it is."""
 
     def __init__(self, plan: Plan, supports: Supports) -> None:
         self._supports = supports
@@ -150,7 +150,7 @@ class _Causes:
             return PeakCause(True, certificate.buffers, certificate.time)
         highest = self._ending.get((pool.name, peak), ())
         if highest and not any(place.size for place in highest):
-            return PeakCause(False, tuple(place.id for place in highest))  # without bytes they rest on nothing
+            return PeakCause(False, tuple(place.id for place in highest))  # buffers without bytes rest on nothing
         return PeakCause(False, tuple(buffer.id for buffer in self._supports.under_the_peak(pool)))
 
 

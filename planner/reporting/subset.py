@@ -1,4 +1,4 @@
-"""Which few buffers make a problem infeasible: the search for a part that cannot be made smaller."""
+"""Searches for a few buffers that make a problem infeasible: a part that cannot be made smaller."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def irreducible_subset(
     deadline: float | None = None,
     suspects: Sequence[BufferId] = (),
 ) -> tuple[tuple[BufferId, ...], bool]:
-    """Buffers of an infeasible problem that cannot be placed together, and whether removing any one of them makes the rest fit.
+    """Return buffers of an infeasible problem that cannot be placed together, and whether the rest fits without any one of them.
 
-    `fits` says whether a part of the problem can be placed, None if that is not known. `suspects` are tried as a start,
-    if they alone are infeasible. When the deadline (of time.monotonic) comes, the smallest set found so far is the answer.
+    `fits` tells whether a part of the problem can be placed; None if unknown. `suspects` are tried first and used
+    if they alone are infeasible. At the deadline (on time.monotonic) the answer is the smallest set found so far.
     """
     current = [buffer.id for buffer in problem.buffers]
     chosen = set(suspects)
@@ -26,7 +26,7 @@ def irreducible_subset(
         current = [id_ for id_ in current if id_ in chosen]
     needed, step, sure = 0, 1, True
     window, window_sure = 0, True
-    while needed < len(current):  # what stands before `needed` cannot be spared
+    while needed < len(current):  # everything before `needed` was shown to be necessary
         if window == 1:
             needed, step, window, sure = needed + 1, 1, 0, sure and window_sure
             continue
@@ -38,7 +38,7 @@ def irreducible_subset(
         if answer is False:
             current = rest
             window, step = max(window - size, 0), 2 * step
-        else:  # one of these is needed: narrow down which
+        else:  # one of these is needed: find out which
             window, window_sure = size, answer is True
     return tuple(current), sure
 

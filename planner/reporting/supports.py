@@ -1,4 +1,4 @@
-"""What holds a peak up: the buffers that touch it, what these rest on, what that rests on, down to the floor."""
+"""What holds a peak up: the buffers that touch it, the buffers these rest on, and so on down to the floor."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .live_profile import LOOKING
 
 
 class Supports:
-    """The buffers without which a pool's peak could sink in a plan.
+    """The buffers that hold up a pool's peak: the peak can only sink if one of them does.
 
-    A buffer rests on another that it may not overlap if it could not be put lower than it is for the other's end. What is fixed rests on
-    nothing but the user's decision.
+    A buffer rests on another that it may not overlap if the other's end is what keeps it from lying lower. A fixed buffer rests on nothing
+    but the user's decision.
     """
 
     def __init__(self, problem: Problem, placements: Sequence[Placement]) -> None:
