@@ -15,6 +15,7 @@ import pytest
 import planner
 from api.errors import Refusal
 from api.jobs.attempt import Attempt, Posted
+from api.jobs.processes.pool import Reply
 from api.jobs.requests.options import as_document
 from api.store import Store
 from api.store.opening import open_store
@@ -142,35 +143,33 @@ def test_a_job_whose_worker_dies_is_tried_again_and_given_up_after_three(url: st
     with_rig(url, work)
 
 
-def test_a_job_that_runs_out_of_time_ends_with_its_best_plan_and_is_not_tried_again(
-    url: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("objects", [False, True], ids=["plan", "sharing"])
+def test_a_job_that_runs_out_of_time_ends_with_its_best_and_is_not_tried_again(
+    url: str, objects: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 4.0 - 600)  # as if 600 seconds were over after four
+    async def cut_short(self: Attempt, *arguments: Any) -> Reply:
+        monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 0.0)
+        return await ends_early(self, *arguments)
+
+    ends_early = Attempt._cut_short
+    monkeypatch.setattr(Attempt, "_cut_short", cut_short)
 
     async def work(made: Rig) -> None:
-        job = await made.until(made.add(SLOW, FOREVER), JobState.SUCCEEDED)
-        assert (job.attempt, job.deaths, job.status, job.stop) == (1, 0, "feasible", "time_limit")
+        job = made.add(SLOW, OBJECTS_FOREVER if objects else FOREVER, objects=objects)
+        await made.until_there_is_a_plan(job)
+        monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", -600.0)  # as if its 600 seconds were over
+        now = await made.until(job, JobState.SUCCEEDED)
+        assert (now.attempt, now.deaths, now.status, now.stop) == (1, 0, "feasible", "time_limit")
         kept = made.store.plan(job.id)
         assert kept is not None
+        problem = read_problem(SLOW)[0]
+        if objects:
+            assert planner.verify_sharing(problem, read_sharing(kept.data)) == ()
+            return
         plan = read_plan(kept.data)
         assert plan.placements
-        assert not planner.verify(read_problem(SLOW)[0], plan)
+        assert not planner.verify(problem, plan)
         assert any("the best that was known" in warning for warning in plan.warnings)
-
-    with_rig(url, work)
-
-
-def test_a_job_of_shared_objects_that_runs_out_of_time_ends_with_its_best(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 4.0 - 600)
-
-    async def work(made: Rig) -> None:
-        job = await made.until(made.add(SLOW, OBJECTS_FOREVER, objects=True), JobState.SUCCEEDED)
-        assert (job.attempt, job.deaths, job.status, job.stop) == (1, 0, "feasible", "time_limit")
-        kept = made.store.plan(job.id)
-        assert kept is not None
-        assert planner.verify_sharing(read_problem(SLOW)[0], read_sharing(kept.data)) == ()
 
     with_rig(url, work)
 
