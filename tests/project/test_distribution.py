@@ -6,26 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.running.distribution import APART, EARLY, LATE, begins_at_end, part, rank
+from tests.running.distribution import APART, EARLY, LATE, TOGETHER, begins_at_end, part, rank
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("path", sorted({*EARLY, *LATE, *APART}))
+@pytest.mark.parametrize("path", sorted({*EARLY, *LATE, *APART, *TOGETHER}))
 def test_what_it_names_is_there(path: str) -> None:
     assert (ROOT / path).exists()
 
 
 def test_a_file_stays_together_unless_its_tests_take_long_alone() -> None:
     assert part("tests/http/queued/test_jobs.py::test_a[1]") == part("tests/http/queued/test_jobs.py::test_b")
+    assert part("tests/web/test_map.py::test_a") == part("tests/web/test_page.py::test_b")
     assert part("tests/project/test_skips.py::test_a[1]") != part("tests/project/test_skips.py::test_a[2]")
 
 
 def test_what_waits_stands_first_and_what_computes_last_with_the_long_ones_at_both_ends() -> None:
     order = [
         "tests/http/faults/test_kill_matrix.py::a",
-        "tests/http/queued/test_jobs.py::a",
         "tests/web/test_page.py::a",
+        "tests/http/queued/test_jobs.py::a",
         "tests/api/test_settings.py::a",
         "tests/planner/planning/placing/test_starting.py::a",
         "tests/property/test_metamorphic.py::a",

@@ -1,7 +1,7 @@
 """Which test runs where and when, for several processes side by side (tests/running/side_by_side.py).
 
-A file's tests stay together, so that the service it starts is started once. A third of the processes takes what computes, from the end, while the others wait for
-what they have started, so that no core stands idle meanwhile. What takes long begins first at both ends, so that nobody is left alone with it.
+A file's tests stay together, so that the service they share is started once; all tests of the page share a browser. A third of the processes take tests from the
+end of the list, where those stand that compute; the others begin with tests that wait for services. Long files stand first at both ends, so that none is left last.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ EARLY = (
     "tests/http/faults/test_kill_matrix.py",
     "tests/project/containers/test_image.py",
     "tests/api/jobs/queue/test_consumer.py",
+    "tests/web",
     "tests/project/test_build.py",
     "tests/http/faults/test_lifecycle.py",
     "tests/project/documents/test_readme.py",
@@ -19,7 +20,6 @@ EARLY = (
     "tests/api/jobs/test_every_dispatcher.py",
     "tests/project/test_skips.py",
     "tests/http",
-    "tests/web",
     "tests/project/documents/test_demo.py",
     "tests/planner/many",
     "tests/planner/bench",
@@ -44,12 +44,16 @@ APART = (
     "tests/project/test_skips.py",
 )
 """Each test by itself: they take seconds, and have nothing in common that takes long to make."""
+TOGETHER = ("tests/web",)
+"""All tests of the folder in one process: to start a browser takes a second of the processor."""
 
 
 def part(nodeid: str) -> str:
     """What stays together with this test: the tests with the same answer."""
     file = nodeid.partition("::")[0]
-    return nodeid if file in APART else file
+    if file in APART:
+        return nodeid
+    return next((folder for folder in TOGETHER if _is_of(file, folder)), file)
 
 
 def rank(nodeid: str) -> int:
