@@ -21,7 +21,7 @@ from ..process.garbage import forget_frames
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
 from .processes.messages import as_failure
-from .processes.pool import LATE_SECONDS, Reply, Task, WorkerDied, WorkerLate, WorkerPool
+from .processes.pool import Reply, Task, WorkerDied, WorkerLate, WorkerPool
 
 MOST_DEATHS = 3
 """A job that has killed so many workers is given up."""
@@ -133,13 +133,14 @@ class Attempt:
                 raise Refusal(
                     413, Code.TOO_LARGE, f"this takes longer than {self.task.seconds:g} seconds to look at"
                 ) from late
-            text = f"no plan was found: its worker was killed {LATE_SECONDS:g} seconds after the time limit"
+            text = "no plan was found: its worker was killed long after the time limit"
             return await self._cut_short(processes, late, StopReason.TIME_LIMIT, Refusal(503, HttpCode.NO_PLAN, text))
-        except OutOfMemory as refusal:
-            if self.is_put_back or not self.about.done():
+        except Refusal as refusal:
+            stop = _cut_short_by(refusal)
+            if stop is None or self.is_put_back or not self.about.done():
                 raise
-            log.warning("out of memory", job=self.job and self.job.id)
-            return await self._cut_short(processes, refusal, StopReason.MEMORY_LIMIT, refusal)
+            log.warning(f"out of {stop.value.removesuffix('_limit')}", job=self.job and self.job.id)
+            return await self._cut_short(processes, refusal, stop, refusal)
 
     async def _cut_short(self, processes: WorkerPool, why: Exception, stop: StopReason, otherwise: Refusal) -> Reply:
         """Ends with what is known: to begin anew would take as much again. Raises `otherwise` if nothing is."""
@@ -237,6 +238,13 @@ class Attempt:
     def _understood(self, about: About) -> None:
         if not self.about.done():
             self.about.set_result(about)
+
+
+def _cut_short_by(refusal: Refusal) -> StopReason | None:
+    """What ended a run, where the best plan that it had told is an answer."""
+    if isinstance(refusal, OutOfMemory):
+        return StopReason.MEMORY_LIMIT
+    return StopReason.TIME_LIMIT if refusal.code is Code.OUT_OF_TIME else None
 
 
 def solving(about: About, problem: bytes, best: bytes | None = None) -> Task:

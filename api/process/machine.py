@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,8 @@ class Used:
     """What it may write to, whether it has done so or not."""
 
 
+CLOCK_OF_A_PROCESS = 2
+"""CPUCLOCK_SCHED of Linux: what its scheduler counts."""
 NO_LIMIT = 1 << 62
 """Version 1 of control groups says a number about as great as this where there is no limit."""
 
@@ -120,6 +123,14 @@ def _quota(group: Path) -> float | None:
 def _old_quota(group: Path) -> float | None:
     quota, period = _number(group / "cpu.cfs_quota_us"), _number(group / "cpu.cfs_period_us")
     return quota / period if quota and period else None
+
+
+def processor_seconds(pid: int | None) -> float | None:
+    """What a process has had of the processor; None where the system does not say."""
+    try:
+        return None if pid is None else time.clock_gettime(~pid << 3 | CLOCK_OF_A_PROCESS)
+    except OSError:
+        return None
 
 
 def _memory_facts() -> dict[str, int]:

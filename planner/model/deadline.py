@@ -19,6 +19,8 @@ GRACE_SECONDS = 0.2
 """Allowed beyond the limit, so that work that is nearly done is not lost, and small problems always get their plan."""
 FINISH_SECONDS = 0.3
 """Allowed beyond the limit once there is a plan, which only has to be written and verified."""
+OWED_SECONDS = 2.0
+"""The most processor time granted beyond that, where a busy machine did not give it before the end."""
 LEAST_SECONDS = 0.05
 """Processor time granted after that: work that has not had this much is small, and the machine is busy with others."""
 LOOK_EVERY = 2048
@@ -37,12 +39,20 @@ class OutOfTime(PlannerError):
 class _Deadline:
     """The end of the time, on time.monotonic()."""
 
-    __slots__ = ("_late", "end", "grace", "limit", "ticks")
+    __slots__ = ("_late", "_owed", "end", "grace", "limit", "ticks")
 
     def __init__(self, limit: float, end: float) -> None:
         self.limit, self.end, self.ticks, self.grace = limit, end, 0, GRACE_SECONDS
         self._late: float | None = None
-        """The thread's processor time when the end was first noticed."""
+        """The thread's processor time when the end was first noticed, or when there was a plan."""
+        self._owed = 0.0
+        """The processor time granted from then on, whatever the time is."""
+
+    def finish(self) -> None:
+        """Grant the rest as much of the processor as an idle machine would have given it."""
+        left = self.end - time.monotonic()
+        self.grace, self._late = FINISH_SECONDS, time.thread_time()
+        self._owed = FINISH_SECONDS + min(max(left, 0.0), OWED_SECONDS)
 
     def is_over(self, ahead: float = 0.0) -> bool:
         """True if the time is over, or will be after `ahead` more seconds."""
@@ -51,7 +61,7 @@ class _Deadline:
         spent = time.thread_time()
         if self._late is None:
             self._late = spent
-        return ahead + spent - self._late >= LEAST_SECONDS
+        return ahead + spent - self._late >= max(LEAST_SECONDS, self._owed)
 
 
 _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
@@ -94,7 +104,7 @@ def finish() -> None:
     """Allow a little more time: there is a plan, and it should not be lost."""
     deadline = _current.get()
     if deadline is not None:
-        deadline.grace = FINISH_SECONDS
+        deadline.finish()
 
 
 def look(deed: str) -> None:

@@ -5,15 +5,12 @@ Knows nothing of how plans are made: it reads the user's Problem and the Plan, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ..facts.colocation import forest_of, groups
 from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
-from ..facts.intervals import merged
 from ..facts.part import only
 from ..facts.places import Places
 from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, exact_array, meetings
@@ -22,16 +19,16 @@ from ..model.columns import PlacementColumns, ids
 from ..model.deadline import in_time, look
 from ..model.errors import echo
 from ..model.plan import Placement, Plan, PlanStatus
-from ..model.problem import Buffer, BufferId, Interval, Problem
+from ..model.problem import Buffer, BufferId, Problem
 from .arguments.bounds import check_proofs, rests_on_searches
 from .arguments.certificates import objections
 from .arguments.claims import check_claims, refuted
 from .arguments.counterexamples import counterexamples
 from .choice import check_choice
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
+from .permitted import Permitted, numbers_of
 from .placements import PlacedBuffers, check_each, pieces, placed_buffers
 
-PAIRS_AT_ONCE = 4096
 MOST_IRREDUCIBLE = 60
 """Buffers of a subset: each is left out in turn, and the rest placed."""
 PATIENCE = 500
@@ -177,13 +174,13 @@ def _counterexample(
 def _check_overlaps(
     problem: Problem, where: list[Placement | None], used: Iterable[Pieces], report: PlanFindings
 ) -> None:
-    permitted: _Permitted | None = None
+    permitted: Permitted | None = None
     for here in used:
         if all_apart(here):
             continue
         look(VERIFYING)
-        permitted = permitted or _Permitted(problem)
-        if permitted.any and (all_apart(here, permitted.may_share) or all_apart(permitted.outlines(here))):
+        permitted = permitted or Permitted(problem)
+        if permitted.any and (all_apart(here, permitted.may_share) or permitted.are_apart(here)):
             continue
         seen: set[tuple[int, int]] = set()
         for pair in permitted.others(meetings(here)):
@@ -202,58 +199,6 @@ def _check_overlaps(
                 where[pair[1]],
                 "are live together and overlap",
             )
-
-
-class _Permitted:
-    """Pairs of buffers that may share addresses although they are live together."""
-
-    def __init__(self, problem: Problem) -> None:
-        index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
-        self.any = bool(problem.constraints.colocations or problem.constraints.exclusions)
-        """False if no two buffers may."""
-        self._buffers = len(index)
-        self._group = np.arange(-1, -len(index) - 1, -1)
-        """By buffer, the number of its group; one that has none has a number below 0."""
-        forest = forest_of(index, problem.constraints.colocations)
-        if forest is not None:
-            self._group[forest.members] = np.repeat(np.arange(len(forest.begin) - 1), np.diff(forest.begin))
-        else:
-            for number, group in enumerate(groups(index, problem.constraints.colocations)):
-                self._group[[*group.members]] = number
-        self._excluded = np.unique(self._numbered(*_numbers(index, problem.constraints.exclusions)))
-
-    def _numbered(self, first: Integers, second: Integers) -> Integers:
-        numbers: Integers = np.minimum(first, second) * self._buffers + np.maximum(first, second)
-        return numbers
-
-    def may_share(self, first: Integers, second: Integers) -> Integers:
-        """True for each pair of which both are of one group, or excluded."""
-        found: Integers = self._group[first] == self._group[second]
-        return found | np.isin(self._numbered(first, second), self._excluded)
-
-    def others(self, pairs: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """Those that may not."""
-        while some := [*islice(pairs, PAIRS_AT_ONCE)]:
-            for i in np.flatnonzero(~self.may_share(*np.array(some).T)).tolist():
-                yield some[i]
-
-    def outlines(self, pieces: Pieces) -> Pieces:
-        """The same memory in fewer pieces: what one group uses of it at different times, or side by side, as one."""
-        group = self._group.tolist()
-        times: dict[tuple[int, int, int], list[Interval]] = {}
-        ranges: dict[tuple[int, int, int], list[Interval]] = {}
-        for low, high, start, end, i in in_time(pieces.rows(), VERIFYING):
-            times.setdefault((group[i], low, high), []).append((start, end))
-        for (owner, low, high), used in in_time(times.items(), VERIFYING):
-            for start, end in merged(used):
-                ranges.setdefault((owner, start, end), []).append((low, high))
-        return Pieces.of(
-            [
-                (low, high, start, end, owner)
-                for (owner, start, end), taken in ranges.items()
-                for low, high in merged(taken)
-            ]
-        )
 
 
 def _check_relations(
@@ -275,7 +220,7 @@ def _check_relations(
             a, b = (index[id_] for id_ in pairs[k])
             _two(report, kind, problem.buffers[a], where[a], problem.buffers[b], where[b], text(k))
 
-    one, other = _numbers(index, constraints.conflicts)
+    one, other = numbers_of(index, constraints.conflicts)
     meet = (
         (pool[one] == pool[other])
         & (pool[one] >= 0)
@@ -283,7 +228,7 @@ def _check_relations(
     )
     broken(FindingKind.SEPARATION_BROKEN, constraints.conflicts, meet, lambda _: "must not share addresses but overlap")
     colocated = [(each.buffer, each.base) for each in constraints.colocations]
-    one, other = _numbers(index, colocated)
+    one, other = numbers_of(index, colocated)
     apart = exact_array([tie.offset for tie in constraints.colocations])
     torn = (pool[one] != pool[other]) | (low[one] != low[other] + apart)
     torn &= (pool[one] >= 0) & (pool[other] >= 0)
@@ -303,13 +248,6 @@ def _check_relations(
         if len(set(used)) < len(used):
             text = f"{_names(group)} must be in different pools but are not"
             report.add(FindingKind.DIFFERENT_POOL_BROKEN, text, group)
-
-
-def _numbers(index: Mapping[BufferId, int], pairs: Sequence[tuple[BufferId, BufferId]]) -> tuple[Integers, Integers]:
-    """Of each pair the numbers of both."""
-    found = [(index[a], index[b]) for a, b in in_time(pairs, VERIFYING)]
-    both = np.array(found, dtype=np.int64).reshape(-1, 2)
-    return both[:, 0], both[:, 1]
 
 
 def _two(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .shape import outline
 
 MANY_PARTS = 5_000
 """More than so many, and more than blocks or some that exclude each other."""
+MOST_COLOURS = 8
 PAIRS_PER_RECT, PAIRS_AT_ONCE = 50, 1 << 18
 
 
@@ -25,11 +26,13 @@ def first_overlap(instance: Instance, placement: Placement) -> str | None:
     Blocks without exclusions overlap nothing, so that only their neighbours need a look: O(n log n) altogether. The parts of blocks with
     exclusions are compared with each other one by one.
     """
-    if _is_apart(instance, placement):
-        return None
+    return None if _is_apart(instance, placement) else _first_met(instance, placement)
+
+
+def _first_met(instance: Instance, placement: Placement) -> str | None:
     lenient = np.zeros(instance.blocks, dtype=bool)
     lenient[instance.part_block[instance.exclusions].reshape(-1)] = True
-    solid = (instance.part_high > instance.part_low)[instance.rect_part]
+    solid = _solid(instance)
     free = lenient[instance.part_block][instance.rect_part]
     shape = outline(_only(instance, solid & ~free))
     rest = _only(instance, solid & free)
@@ -45,19 +48,53 @@ def first_overlap(instance: Instance, placement: Placement) -> str | None:
 
 def _is_apart(instance: Instance, placement: Placement) -> bool:
     """The usual case quickly: no block overlaps another. False, too, where it takes a sweep to say who may."""
-    solid = (instance.part_high > instance.part_low)[instance.rect_part]
+    solid = _solid(instance)
     least = MANY_PARTS if len(instance.exclusions) else max(instance.blocks, MANY_PARTS)
     if len(instance.part_block) > least:
         few = _pairs_apart(instance, placement, np.flatnonzero(solid))
         if few is not None:
             return few
     if len(instance.exclusions):
-        return False
-    shape = outline(instance if solid.all() else _only(instance, solid))
+        return len(instance.part_block) > least and _apart_by_colours(instance, placement, solid)
+    return _outlines_apart(instance if solid.all() else _only(instance, solid), placement)
+
+
+def _outlines_apart(instance: Instance, placement: Placement) -> bool:
+    shape = outline(instance)
     base = placement.offset[shape.block]
     return active().kernels.apart(
         shape.start, shape.end, placement.pool[shape.block], shape.low + base, shape.high + base
     )
+
+
+def _apart_by_colours(instance: Instance, placement: Placement, solid: Bools) -> bool:
+    """The same where some exclude each other: blocks of one colour exclude none of theirs, so that these and those without exclusions lie apart;
+    what is left are pairs of blocks that have exclusions. False, too, where that takes many colours.
+    """
+    colour = _colours(instance)
+    of_rect = colour[instance.part_block][instance.rect_part]
+    return (
+        int(colour.max()) < MOST_COLOURS
+        and all(
+            _outlines_apart(_only(instance, solid & ((of_rect < 0) | (of_rect == each))), placement)
+            for each in range(int(colour.max()) + 1)
+        )
+        and _first_met(_only(instance, of_rect >= 0), placement) is None
+    )
+
+
+def _colours(instance: Instance) -> Ints:
+    """A number for each block that has exclusions, another than those that it excludes have; -1 for the rest."""
+    friends: dict[int, set[int]] = {}
+    for a, b in interruptible(instance.part_block[instance.exclusions].tolist()):
+        friends.setdefault(a, set()).add(b)
+        friends.setdefault(b, set()).add(a)
+    found = np.full(instance.blocks, -1, dtype=np.int64)
+    known: dict[int, int] = {}
+    for block, others in interruptible(friends.items()):
+        taken = {known.get(other) for other in others}
+        known[block] = found[block] = next(number for number in count() if number not in taken)
+    return found
 
 
 def _pairs_apart(instance: Instance, placement: Placement, rects: Ints) -> bool | None:
@@ -91,6 +128,11 @@ def _pairs_apart(instance: Instance, placement: Placement, rects: Ints) -> bool 
     return True
 
 
+def _solid(instance: Instance) -> Bools:
+    """Of each rect: does it take room?"""
+    return (instance.part_high > instance.part_low)[instance.rect_part]
+
+
 def _only(instance: Instance, rects: Bools) -> Instance:
     return replace(
         instance,
@@ -115,13 +157,13 @@ def _sweep(
     lows: Ints,
     highs: Ints,
     lenient_parts: Ints,
-    count: int,
+    pool_count: int,
     lenient: _Lenient,
 ) -> str | None:
     """The rects are first those of blocks without exclusions, then those of the lenient parts."""
     block, pool, low, high = blocks.tolist(), pools.tolist(), lows.tolist(), highs.tolist()
     parts = lenient_parts.tolist()
-    strict = [_Strict() for _ in range(count)]
+    strict = [_Strict() for _ in range(pool_count)]
     lenient_from = len(block) - len(parts)
     for event in interruptible(events):
         i = event if event >= 0 else ~event

@@ -153,6 +153,9 @@ class SinglePool:
         order = np.argsort(label, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
         chosen = [blocks for blocks in groups if len(blocks) and wanted[label[blocks[0]]]]
+        if chosen and stopped():  # nobody will work on them one by one
+            every = np.sort(np.concatenate(chosen))
+            chosen = [part for part in (every[self.placed[every]], every[~self.placed[every]]) if len(part)]
         self.open = [self._component(piece, stopped) for piece in cut(self.instance, chosen, 0)]
 
     def _component(self, piece: Piece, stopped: Callable[[], object]) -> Component:

@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import structlog
 
 from ...errors import OutOfMemory
+from ...process.machine import processor_seconds
 from ...settings import Settings
 from .line import Line
 from .messages import as_refusal, pack, unpack
@@ -39,7 +40,9 @@ LARGE = 1 << 18
 ABORTED = -signal.SIGABRT
 """How a process ends whose C++ cannot allocate. A kill from outside says nothing of its task, and the task is tried again; this would come again."""
 LATE_SECONDS = 5.0
-"""So much over its time limit a task is killed, whatever it is doing."""
+"""So much of the processor over its time limit a task is killed, whatever it is doing."""
+MOST_SECONDS_LATE = 30.0
+"""And so much over it in any case: on a machine that has much else to do it has had less of the processor than that."""
 
 log = structlog.get_logger("memplan.processes")
 
@@ -157,15 +160,20 @@ class Slot:
     def _patience_with(self, task: Task) -> Callable[[], None]:
         """To be called now and then: raises WorkerDied where it is over."""
         begun, cancelled = time.monotonic(), None
+        had: float | None = None
+        """Of the processor, when its time was over."""
 
         def patience() -> None:
-            nonlocal cancelled
+            nonlocal cancelled, had
             now = time.monotonic()
             if cancelled is None and task.cancelled.is_set():
                 cancelled = now
             if cancelled is not None and now - cancelled > GRACE_SECONDS:
                 raise self._killed("it did not stop when it was told to")
-            if task.seconds is not None and now - begun > task.seconds + LATE_SECONDS:
+            late = 0.0 if task.seconds is None else now - begun - task.seconds
+            if late > 0 and had is None:
+                had = processor_seconds(self.pid)
+            if late > LATE_SECONDS and is_too_late(late, had, processor_seconds(self.pid)):
                 raise self._killed("it took much longer than its time limit", WorkerLate)
 
         return patience
@@ -209,6 +217,13 @@ class Slot:
         died = kind(why if code is None else f"{why} ({exit_in_words(code)})")
         died.code = code
         return died
+
+
+def is_too_late(late: float, had: float | None, has: float | None) -> bool:
+    """Has a worker had its time beyond the limit? `late`: how long that was over; `had`, `has`: of the processor, then and now, if that is known."""
+    if had is None or has is None or late > MOST_SECONDS_LATE:
+        return late > LATE_SECONDS
+    return has - had > LATE_SECONDS - 2 * TICK_SECONDS
 
 
 ENDS = ("done", "refused", "fault", "out_of_memory")

@@ -28,6 +28,8 @@ from ..placing.watching import Clock
 
 HEEDED = {"time_limit", "work_limit", "memory_limit_bytes", "solver", "workers", "seed", "goal", "warm"}
 """Options that mean something here; what others ask for, only `plan` answers."""
+SECONDS_PER_ROW = 6e-7
+"""What verifying takes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +75,12 @@ def plan_arrays(
         with clock.while_lowering():
             columns = _Columns(size, start, end, alignment, capacity)
             instance = columns.instance()
-        task = Task(limits_of(options, clock), options.goal, options.seed, warm=options.warm)
+        task = Task(
+            limits_of(options, clock, SECONDS_PER_ROW * len(columns.size)),
+            options.goal,
+            options.seed,
+            warm=options.warm,
+        )
         try:
             outcome = solve(instance, task, Silent(), options.solver)
         except SolverError as refusal:

@@ -14,6 +14,7 @@ import numpy as np
 
 from solvers.kernels.interface import Hurry, Rooms, Units
 from solvers.kernels.selection import active
+from solvers.model.conflicts import distinct
 from solvers.model.errors import StopReason
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
@@ -269,7 +270,7 @@ class _Translated:
         for unit, names in names_of.items():
             if id(names) not in numbers:
                 look(PLACING)
-                lists.append(np.unique(_ints([self._position[name] for name in names])))
+                lists.append(distinct(_ints([self._position[name] for name in names])))
                 numbers[id(names)] = len(lists)
             chosen[unit] = numbers[id(names)]
         begin = np.concatenate([[0], np.cumsum([len(each) for each in lists], dtype=np.int64)])
@@ -282,7 +283,7 @@ class _Translated:
         for number, group in enumerate(in_time(different, PLACING)):
             members = rank[self._unit[[index[id_] for id_ in group]]]
             keys.append(members * len(different) + number)
-        every = np.unique(np.concatenate(keys))
+        every = distinct(np.concatenate(keys))
         return np.searchsorted(every // max(len(different), 1), np.arange(count + 1)), every % max(len(different), 1)
 
 

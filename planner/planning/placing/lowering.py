@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.geometry.presolve import ranked
+from solvers.model.conflicts import distinct
 from solvers.model.instance import Bools, Instance, Ints, Placement, PoolSpec, Source, Was
 
 from ...facts.colocation import groups
@@ -307,12 +308,12 @@ class _Lowering:
             fresh.append(np.minimum(a, b) * self.blocks + np.maximum(a, b))
             waiting += len(n)
             if waiting > MOST_PAIRS:
-                found, fresh, waiting = np.unique(np.concatenate([found, *fresh])), [], 0
+                found, fresh, waiting = distinct(np.concatenate([found, *fresh])), [], 0
         if twos:
             both = self.part_block[np.array(twos)]
             fresh.append(both.min(axis=1) * self.blocks + both.max(axis=1))
         if fresh:  # not for nothing: a part of numpy would be imported that takes long
-            found = np.unique(np.concatenate([found, *fresh]))
+            found = distinct(np.concatenate([found, *fresh]))
         return np.stack([found // max(self.blocks, 1), found % max(self.blocks, 1)], axis=1)
 
     def _pairs(self, pairs: Sequence[Pair]) -> Ints:

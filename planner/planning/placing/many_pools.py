@@ -25,11 +25,10 @@ from .by_birth import plan_by_birth
 from .easy_bounds import easy_bound
 from .lifting import unproven_plan
 from .lowering import FEW_POOLS, MOST_PLACES
+from .reserve import seconds_to_finish
 
 SPARE_POOLS = 8
 """Beside the pools that the quick plan needs, solvers get as many more to choose from."""
-SECONDS_PER_ROW = (6e-6, 5e-6, 2e-6)
-"""Weighing, verifying and writing a plan take so long for each buffer, each pool and each member of `different_pool`; with less time left it is not worth beginning."""
 SOLVER = "greedy"
 """Who made the quick plan: it places one buffer after the other."""
 
@@ -66,13 +65,6 @@ class ManyPools:
             return {}
         return {place.id: (place.pool, place.offset) for place in self._quick}
 
-    @property
-    def seconds_to_write(self) -> float:
-        """What it takes to weigh, verify and write a plan."""
-        problem = self.problem
-        rows = len(problem.buffers), len(problem.pools), sum(map(len, problem.constraints.different_pool))
-        return sum(each * count for each, count in zip(SECONDS_PER_ROW, rows, strict=True))
-
     def whole(self, made: Plan) -> Plan:
         """The answer, from what was made of the part."""
         if self._bound.is_infeasible:
@@ -104,7 +96,7 @@ class ManyPools:
     def _expect_time(self) -> None:
         """Raises OutOfTime where a plan could not be verified and written any more."""
         what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
-        expect(self.seconds_to_write, "verifying the plan of", what)
+        expect(seconds_to_finish(self.problem), "verifying the plan of", what)
 
     def _part(self) -> Problem:
         """The same buffers with the pools that the quick plan needs, and some more; no buffers at all if these are too many."""

@@ -20,6 +20,7 @@ from ...model.storage import Sharing
 from ...model.versions import cores, machine
 from ...verifying.findings import AnswerFinding
 from ..options.options import Options
+from .reserve import seconds_to_finish
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 
 WORK_PER_SECOND = 750_000
@@ -39,11 +40,10 @@ class AnswerPath(ABC, Generic[Answer, Known]):
     """Of the answer, in warnings."""
     claims: ClassVar[frozenset[StrEnum]]
     """Findings about what an answer claims to be proven: the rest of it may be right all the same."""
-    seconds_after_solving: float = 0.0
-    """What lifting, verifying and writing are known to take, where that was counted."""
 
     def __init__(self, problem: Problem, instance: Instance, options: Options, clock: Clock) -> None:
         self.problem, self.instance, self.options, self.clock = problem, instance, options, clock
+        self.seconds_after_solving = seconds_to_finish(problem)
 
     @abstractmethod
     def lower_start(self, start: Answer) -> Known | None:
@@ -82,8 +82,8 @@ class AnswerPath(ABC, Generic[Answer, Known]):
     ) -> Answer:
         """All steps after lowering. Raises CannotSolve."""
         known = None if start is None else self._known(start)
-        counted = self.seconds_after_solving
-        limits = limits_of(self.options, self.clock, chooses_pools=is_joint(self.instance), counted=counted)
+        counted, joint = self.seconds_after_solving, is_joint(self.instance)
+        limits = limits_of(self.options, self.clock, counted, chooses_pools=joint)
         watch = Watch(self.clock, limits.deadline, self.instance, self._so_far, on_progress, cancelled, on_log)
         try:
             made = self.solve(known, limits, watch)
@@ -145,13 +145,13 @@ class AnswerPath(ABC, Generic[Answer, Known]):
         )
 
 
-def limits_of(options: Options, clock: Clock, *, chooses_pools: bool = False, counted: float = 0.0) -> Limits:
-    """What the solvers may use."""
+def limits_of(options: Options, clock: Clock, counted: float, *, chooses_pools: bool = False) -> Limits:
+    """What the solvers may use, where so many seconds are needed after them."""
     work = options.work_limit
     if work is None and options.time_limit is not None:
         work = int(WORK_PER_SECOND * options.time_limit)
     return Limits(
-        clock.deadline(chooses_pools=chooses_pools, counted=counted),
+        clock.deadline(counted, chooses_pools=chooses_pools),
         work,
         options.memory_limit_bytes,
         options.workers or cores(),

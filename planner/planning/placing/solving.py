@@ -167,7 +167,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         self._solved = problem if many is None else many.part
         """What solvers see of the problem."""
         if many is not None:
-            self.seconds_after_solving = LIFTING * many.seconds_to_write
+            self.seconds_after_solving *= LIFTING
 
     def lower_start(self, start: Plan) -> Placement | None:
         return lower_start(self._solved, self._lowered, start)
@@ -254,7 +254,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
 
         def fits(part: Problem) -> bool | None:
             left = None if clock.end is None else max(clock.end - clock.begun - clock.seconds, 0.0)
-            work = limits_of(options, clock).work
+            work = limits_of(options, clock, 0.0).work
             try:
                 answer = plan(part, replace(small, time_limit=left, work_limit=work), None, self._cancelled)
             except OutOfTime:

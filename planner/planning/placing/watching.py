@@ -36,10 +36,12 @@ Cancelled: TypeAlias = Callable[[], bool]
 OnLog: TypeAlias = Callable[[str], None]
 
 RESERVED_AT_LEAST = 0.02
-RESERVED_PER_SECOND = 6.0
-"""Lifting, verifying and writing a plan take about this many times as long as lowering its problem did."""
-FIRST_PASS_PER_SECOND = 6.0
-"""And so many times as long a first placement takes in a hurry, where pools are chosen: that begins when the solvers' time is over."""
+RESERVED_SHARE = 3
+"""Of the time, for that; and for what a busy machine adds to what is counted."""
+FIRST_PASS = 2.0
+"""A first placement in a hurry, where pools are chosen, takes about as long as all after it: that begins when the solvers' time is over."""
+MEASURABLE_SECONDS = 0.02
+"""Of the processor: less says nothing of how busy the machine is."""
 
 
 class Clock:
@@ -47,7 +49,8 @@ class Clock:
 
     def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
         self.begun = time.monotonic() if begun is None else begun
-        self._lowering = 0.0
+        self._busy = 1.0
+        """How many times as long as on an idle machine all takes."""
         self._limit = time_limit
         self.end = None if time_limit is None else self.begun + time_limit
 
@@ -75,19 +78,20 @@ class Clock:
 
     @contextmanager
     def while_lowering(self) -> Iterator[None]:
-        """How long this takes says how long what follows the solvers will take. Checking does not: it may have been done before."""
-        before = time.monotonic()
+        """This computes alone, so that it shows how busy the machine is."""
+        before, had = time.monotonic(), time.thread_time()
         yield
-        self._lowering = time.monotonic() - before
+        spent = time.thread_time() - had
+        if spent >= MEASURABLE_SECONDS:
+            self._busy = max((time.monotonic() - before) / spent, 1.0)
 
-    def deadline(self, *, chooses_pools: bool = False, counted: float = 0.0) -> float | None:
-        """The end, less what must be done after solving: guessed from what was done before, or `counted` if that is more."""
+    def deadline(self, counted: float = 0.0, *, chooses_pools: bool = False) -> float | None:
+        """The end, less what must be done after solving: so many seconds of the processor were counted."""
         if self.end is None or self._limit is None:
             return None
-        factor, most = RESERVED_PER_SECOND, self._limit / 3
-        if chooses_pools:
-            factor, most = factor + FIRST_PASS_PER_SECOND, self._limit / 2
-        return self.end - max(min(RESERVED_AT_LEAST + factor * self._lowering, most), counted)
+        needed = FIRST_PASS * counted if chooses_pools else counted
+        most = self._limit / RESERVED_SHARE
+        return self.end - max(min(RESERVED_AT_LEAST + self._busy * needed, most), counted)
 
 
 class Watch:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -99,11 +99,20 @@ def test_what_is_small_has_its_plan_however_busy_the_machine_is(monkeypatch: pyt
     assert plan(small, Options(time_limit=1, workers=1), begun=late).status.has_plan
 
 
-def test_there_is_more_time_to_finish_a_plan() -> None:
-    with time_limit(0.0, time.monotonic() - (GRACE_SECONDS + FINISH_SECONDS) / 2):
+@pytest.mark.parametrize(("left", "owed"), [(0.5, 0.8), (0.0, 0.3), (-9.0, 0.3), (60.0, 2.3)])
+def test_a_busy_machine_does_not_take_the_time_to_finish(
+    monkeypatch: pytest.MonkeyPatch, left: float, owed: float
+) -> None:
+    """What an idle one would have given it of the processor until its time was over, and a little more."""
+    now, had = [0.0], [5.0]
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: now[0], thread_time=lambda: had[0]))
+    with time_limit(100.0, begun=0.0):
+        now[0] = 100.0 - left
         finish()
+        now[0] += 1000.0
+        had[0] += owed - 0.01
         look("verifying")
-        time.sleep(0.2)
+        had[0] += 0.02
         with pytest.raises(OutOfTime):
             look("verifying")
 

@@ -6,9 +6,12 @@ import tracemalloc
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from solvers.model.conflicts import part_pairs
+from solvers.model import conflicts
+from solvers.model.conflicts import distinct, live_pairs, part_pairs
 from solvers.model.instance import PoolSpec
+from solvers.model.interruption import interrupted_by
 from tests.small.instances import Block, make_instance
 
 
@@ -31,3 +34,17 @@ def test_two_that_meet_often_in_one_of_many_pools_are_one_pair() -> None:
         tracemalloc.stop()
     assert found.tolist() == [[0, 1]]
     assert most < 3 << 20
+
+
+def test_each_number_comes_once() -> None:
+    assert distinct(np.array([5, 3, 5, -1, 3])).tolist() == [-1, 3, 5]
+    assert distinct(np.zeros(0, dtype=np.int64)).tolist() == []
+
+
+def test_listing_pairs_asks_whether_anybody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conflicts, "CHUNK", 10)
+    instance = make_instance([Block([(0, 8, [(0, 9)])]) for _ in range(10)])
+    asked: list[int] = []
+    with interrupted_by(lambda: asked.append(1)):
+        chunks = len(list(live_pairs(instance)))
+    assert len(asked) == chunks > 3

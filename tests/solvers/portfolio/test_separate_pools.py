@@ -244,6 +244,25 @@ def test_components_get_no_bounds_of_their_own_once_time_is_over() -> None:
     assert single.placed.all()
 
 
+def test_components_are_not_cut_apart_once_time_is_over() -> None:
+    """There may be a thousand of them, and nobody is to work on them."""
+    hard = open_instance()
+    ends = hard.rect_end.max()
+    rects = [
+        (start + at * ends, end + at * ends, high)
+        for at in range(5)
+        for start, end, high in zip(
+            hard.rect_start.tolist(), hard.rect_end.tolist(), hard.part_high.tolist(), strict=True
+        )
+    ]
+    single = SinglePool(restrict(make_instance(rects), np.arange(len(rects)), [0], squeeze=False))
+    offset = np.tile(Greedy().solve(hard, Task(), Silent()).placement.offset, 5) // single.unit  # type: ignore[union-attr]
+    single.accept(offset)
+    assert len(single.open) == 5
+    single.accept(offset, lambda: StopReason.TIME_LIMIT)
+    assert [component.blocks for component in single.open] == [len(rects)]
+
+
 def test_capacity_below_the_bound_is_infeasible_at_once() -> None:
     outcome = run(make_instance([(0, 2, 4), (1, 3, 4)], capacity=7), "auto")
     assert outcome.infeasible

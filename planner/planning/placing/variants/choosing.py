@@ -41,6 +41,7 @@ from ...options.options import Options, bad_option
 from ...options.preference import Preference
 from ..easy_bounds import refusal_of_any_choice
 from ..path import cannot_solve, limits_of
+from ..reserve import seconds_to_finish
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value
 from .placing import SHARE_OF_A_PLAN, Placing, PlanOne
@@ -84,7 +85,7 @@ class Choosing:
         self._is_hurried = lowered is None
         """Was there not even time to write the questions down?"""
         choices = lowered or Choices((), (), ())
-        limits = limits_of(options, clock)
+        limits = limits_of(options, clock, seconds_to_finish(problem))
         self._work = limits.work
         self._round = 0
         """Questions that were left open are asked again in the next one."""

@@ -16,7 +16,8 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 import pytest
 
 from api.errors import Refusal
-from api.jobs.processes.pool import ProcessPool, Reply, Task, WorkerDied, WorkerFault, WorkerLate
+from api.jobs.processes.pool import ProcessPool, Reply, Task, WorkerDied, WorkerFault, WorkerLate, is_too_late
+from api.process.machine import processor_seconds
 from api.settings import Settings
 from tests.running.forked import children_of, forking_workers
 
@@ -170,6 +171,7 @@ def test_half_a_message_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("api.jobs.processes.pool.start_worker", stuck)
     monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 0.1)
+    monkeypatch.setattr("api.jobs.processes.pool.MOST_SECONDS_LATE", 0.1)
 
     async def work() -> None:
         async with processes() as made:
@@ -195,6 +197,7 @@ def test_half_a_message_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 0.1)
+    monkeypatch.setattr("api.jobs.processes.pool.MOST_SECONDS_LATE", 0.1)
 
     async def work(made: ProcessPool) -> None:
         os.kill(made.pids[0], signal.SIGSTOP)
@@ -204,6 +207,23 @@ def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPa
             await made.do(task)
 
     run(work)
+
+
+@pytest.mark.parametrize(
+    ("late", "spent", "killed"),
+    [(1.0, 1.0, False), (5.1, 5.1, True), (25.0, 2.0, False), (25.0, 5.0, True), (31.0, 0.0, True), (5.1, None, True)],
+)
+def test_a_worker_that_had_little_of_the_processor_is_waited_for(
+    late: float, spent: float | None, killed: bool
+) -> None:
+    assert is_too_late(late, 7.0, None if spent is None else 7.0 + spent) is killed
+
+
+def test_what_a_process_had_of_the_processor_is_known() -> None:
+    had = processor_seconds(os.getpid())
+    assert had is not None
+    assert had > 0
+    assert processor_seconds(None) is None
 
 
 def test_a_caller_that_gives_up_takes_its_task_along() -> None:

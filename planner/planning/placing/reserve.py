@@ -1,0 +1,51 @@
+"""What must be kept of the time for after the solvers: lifting, weighing, verifying and writing a plan, counted from the size of its problem."""
+
+from __future__ import annotations
+
+from ...model.columns import BufferColumns
+from ...model.problem import Problem
+
+MICROSECONDS = {
+    "buffers": 4.5,
+    "lifetimes": 1.0,
+    "pools": 6.0,
+    "reserved ranges": 0.6,
+    "pools listed": 0.6,
+    "pairs": 1.5,
+    "buffers beside those that may share": 9.0,
+    "colocations": 1.0,
+    "members of same_pool": 1.0,
+    "members of different_pool": 1.0,
+    "places before": 1.0,
+    "alternatives": 3.0,
+}
+"""Of the processor for each: no less than measured with 100 000 of one of them (docs/experiments.md, "Any input within its time")."""
+
+
+def seconds_to_finish(problem: Problem) -> float:
+    """How long an answer takes that the solvers have found."""
+    return sum(MICROSECONDS[name] * count for name, count in _counts(problem).items()) * 1e-6
+
+
+def _counts(problem: Problem) -> dict[str, int]:
+    constraints, variants, was = problem.constraints, problem.variants, problem.was
+    counts = {
+        "buffers": len(problem.buffers),
+        "lifetimes": len(problem.buffers),
+        "pools": len(problem.pools),
+        "reserved ranges": sum(len(pool.reserved) for pool in problem.pools),
+        "pairs": sum(map(len, (constraints.conflicts, constraints.exclusions, constraints.reuse_penalties))),
+        "buffers beside those that may share": len(problem.buffers)
+        if constraints.exclusions or constraints.colocations
+        else 0,
+        "colocations": len(constraints.colocations),
+        "members of same_pool": sum(map(len, constraints.same_pool)),
+        "members of different_pool": sum(map(len, constraints.different_pool)),
+        "places before": len(was or ()),
+        "alternatives": sum(len(group.alternatives) for group in variants.groups) if variants is not None else 0,
+    }
+    if not isinstance(problem.buffers, BufferColumns):  # those have one lifetime each, and list no pools
+        counts["lifetimes"] = sum(len(buffer.live or ()) for buffer in problem.buffers)
+        lists = {id(buffer.pools): len(buffer.pools) for buffer in problem.buffers if buffer.pools is not None}
+        counts["pools listed"] = sum(lists.values())
+    return counts

@@ -1,0 +1,130 @@
+"""Which buffers may share addresses although they are live together: those that move as one, and those that exclude each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice, pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from ..facts.colocation import forest_of, groups
+from ..facts.intervals import merged
+from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, meetings
+from ..model.columns import ids
+from ..model.deadline import in_time, look
+from ..model.problem import BufferId, Interval, Problem
+
+PAIRS_AT_ONCE = 4096
+MOST_COLOURS = 8
+FEW_RECTANGLES = 64
+
+Rectangle: TypeAlias = tuple[int, int, int, int]
+"""Low, high, start, end."""
+
+
+class Permitted:
+    """Pairs of buffers that may share addresses although they are live together."""
+
+    def __init__(self, problem: Problem) -> None:
+        index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
+        self.any = bool(problem.constraints.colocations or problem.constraints.exclusions)
+        """False if no two buffers may."""
+        self._buffers = len(index)
+        self._group = np.arange(-1, -len(index) - 1, -1)
+        """By buffer, the number of its group; one that has none has a number below 0."""
+        forest = forest_of(index, problem.constraints.colocations)
+        if forest is not None:
+            self._group[forest.members] = np.repeat(np.arange(len(forest.begin) - 1), np.diff(forest.begin))
+        else:
+            for number, group in enumerate(groups(index, problem.constraints.colocations)):
+                self._group[[*group.members]] = number
+        first, second = numbers_of(index, problem.constraints.exclusions)
+        self._excluded = np.unique(self._numbered(first, second))
+        self._colour = _coloured(self._group, first, second)
+        """By buffer: those of a group have one, those that exclude each other have different ones, and who excludes nobody has -1."""
+
+    def _numbered(self, first: Integers, second: Integers) -> Integers:
+        numbers: Integers = np.minimum(first, second) * self._buffers + np.maximum(first, second)
+        return numbers
+
+    def may_share(self, first: Integers, second: Integers) -> Integers:
+        """True for each pair of which both are of one group, or excluded."""
+        found: Integers = self._group[first] == self._group[second]
+        return found | np.isin(self._numbered(first, second), self._excluded)
+
+    def others(self, pairs: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Those that may not."""
+        while some := [*islice(pairs, PAIRS_AT_ONCE)]:
+            for i in np.flatnonzero(~self.may_share(*np.array(some).T)).tolist():
+                yield some[i]
+
+    def are_apart(self, pieces: Pieces) -> bool:
+        """True if no two overlap that may not, by a look at each colour beside those that have none. False, too, where that takes many of them."""
+        owner = pieces.owner.astype(np.int64)
+        colour, is_grouped = self._colour[owner], self._group[owner] >= 0
+        of_colours = range(int(colour.max(initial=-1)) + 1)
+        if len(of_colours) > MOST_COLOURS:
+            return False
+        for each in of_colours or range(1):
+            look(VERIFYING)
+            wanted = (colour < 0) | (colour == each)
+            alone, outlined = _only(pieces, wanted & ~is_grouped), self._outlines(_only(pieces, wanted & is_grouped))
+            if not all_apart(Pieces(*map(np.concatenate, zip(alone, outlined, strict=True)))):
+                return False
+        return next(self.others(meetings(_only(pieces, colour >= 0))), None) is None
+
+    def _outlines(self, pieces: Pieces) -> Pieces:
+        """The same memory in fewer pieces: what one group uses of it at different times, or side by side, as one."""
+        group = self._group.tolist()
+        times: dict[tuple[int, int, int], list[Interval]] = {}
+        ranges: dict[tuple[int, int, int], list[Interval]] = {}
+        for low, high, start, end, i in in_time(pieces.rows(), VERIFYING):
+            times.setdefault((group[i], low, high), []).append((start, end))
+        for (owner, low, high), used in in_time(times.items(), VERIFYING):
+            for start, end in merged(used):
+                ranges.setdefault((owner, start, end), []).append((low, high))
+        found: dict[int, list[Rectangle]] = {}
+        for (owner, start, end), taken in in_time(ranges.items(), VERIFYING):
+            found.setdefault(owner, []).extend((low, high, start, end) for low, high in merged(taken))
+        return Pieces.of([(*each, owner) for owner, several in found.items() for each in _disjoint(several)])
+
+
+def _disjoint(several: list[Rectangle]) -> Iterable[Rectangle]:
+    """The same addresses at the same times in rectangles that do not overlap; many are left as they are."""
+    if not 1 < len(several) <= FEW_RECTANGLES:
+        return several
+    moments = sorted({moment for _, _, start, end in several for moment in (start, end)})
+    return [
+        (low, high, begin, stop)
+        for begin, stop in pairwise(moments)
+        for low, high in merged([(low, high) for low, high, start, end in several if start <= begin and stop <= end])
+    ]
+
+
+def numbers_of(index: Mapping[BufferId, int], pairs: Sequence[tuple[BufferId, BufferId]]) -> tuple[Integers, Integers]:
+    """Of each pair the numbers of both."""
+    found = [(index[a], index[b]) for a, b in in_time(pairs, VERIFYING)]
+    both = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def _coloured(group: Integers, first: Integers, second: Integers) -> Integers:
+    friends: dict[int, set[int]] = {}
+    for a, b in in_time(list(zip(group[first].tolist(), group[second].tolist(), strict=True)), VERIFYING):
+        friends.setdefault(a, set()).add(b)
+        friends.setdefault(b, set()).add(a)
+    known: dict[int, int] = {}
+    for each, others in in_time(friends.items(), VERIFYING):
+        taken = {known.get(other) for other in others}
+        known[each] = next(number for number in count() if number not in taken)
+    found: Integers = np.full(len(group), -1)
+    if known:
+        numbers = np.array(sorted(known))
+        at = np.minimum(np.searchsorted(numbers, group), len(numbers) - 1)
+        found = np.where(numbers[at] == group, np.array([known[each] for each in numbers.tolist()])[at], -1)
+    return found
+
+
+def _only(pieces: Pieces, wanted: Integers) -> Pieces:
+    return Pieces(*(column[wanted] for column in pieces))
