@@ -22,6 +22,8 @@ import pytest
 
 from tests.running.distribution import begins_at_end, part, rank
 
+SHOWN_SECONDS = 0.005
+"""What begins or ends a test in less is never shown, not even by --durations, unless it fails."""
 ENDING_SECONDS = 20.0
 """So long a process may take to take down what its tests share."""
 
@@ -162,6 +164,8 @@ class Reports:
         self._made: list[dict[str, Any]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when != "call" and report.passed and report.duration < SHOWN_SECONDS and not report.sections:
+            return
         self._made.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
 
     def taken(self) -> list[dict[str, Any]]:

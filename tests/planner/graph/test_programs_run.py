@@ -21,7 +21,7 @@ from tests.planner.graph.machine import Machine
 from tests.planner.graph.random_programs import random_program
 from tests.small.strategies import NIGHTLY
 
-RUNS = 20000 if NIGHTLY else 600
+RUNS = 20000 if NIGHTLY else 400
 
 
 def refused_as_written_while_lent(error: BadInput) -> bool:
