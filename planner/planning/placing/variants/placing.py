@@ -100,7 +100,9 @@ class Placing:
         is_new_and_small = is_small and tried.is_new and self.options.solver == AUTO and self.left() is not None
         if not (tried.hard and is_small):
             try:
-                share = WORK_OF_A_PART if is_new_and_small else self.share(SHARE_OF_A_PLAN, 1)
+                share = self.share(SHARE_OF_A_PLAN, 1)
+                if is_new_and_small and share is not None:
+                    share = min(WORK_OF_A_PART, share)
                 plan, work = self._planned(problem, share, Goal.MINIMISE)
             except BadInput:
                 return Placed(None, None, WORK_PER_PLAN)
@@ -160,7 +162,7 @@ class Placing:
 
     def _fitting(self, share: int | None) -> _Fitting:
         left = self.left()
-        return _Fitting(self._planned, self.stopped, share if left is None or share is None else min(share, left))
+        return _Fitting(self._planned, self.stopped, share, left)
 
     def _planned(
         self, problem: Problem, work_limit: int | None, goal: Goal, solver: str | None = None
@@ -212,8 +214,10 @@ class _Fitting:
         planned: Callable[[Problem, int | None, Goal, str | None], tuple[Plan, int]],
         stopped: Callable[[], StopReason | None],
         share: int | None,
+        left: int | None,
     ) -> None:
-        self._planned, self._stopped, self._share = planned, stopped, share
+        self._planned, self._stopped, self._left = planned, stopped, left
+        self._share = share if left is None or share is None else min(share, left)
         self.used = 0
 
     def __call__(self, part: Problem, per_cent: int = LITTLE) -> Plan | None:
@@ -223,6 +227,8 @@ class _Fitting:
         work = WORK_OF_A_PART
         if self._share is not None:
             work = max((self._share - self.used) * per_cent // 100, work)
+        if self._left is not None:
+            work = min(work, max(self._left - self.used, 0))
         made, used = self._planned(part, work, Goal.FIT, None if per_cent == LITTLE else THOROUGH)
         self.used += used
         return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,9 @@ from planner.model.problem import (
     VariantGroup,
     Variants,
 )
+from planner.planning.options.options import Options
 from planner.planning.options.preference import Preference
+from planner.planning.placing import solving
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
 from planner.verifying.verify import verify
@@ -105,6 +108,23 @@ def test_a_limit_on_work_leaves_points_that_are_right() -> None:
     assert found.reproducible
     for each in found.points:
         assert not verify(problem, each)
+
+
+def test_no_try_may_use_more_than_all_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of a small choice had 100 000, whatever the limit."""
+    asked: list[int] = []
+
+    def recorded(problem: Problem, options: Options, **more: Any) -> Plan:
+        asked.append(options.work_limit or 0)
+        return plan(problem, options, **more)
+
+    monkeypatch.setattr(solving, "plan", recorded)
+    pareto(
+        generate("variants", Request(30, 5, parameters={"groups": 4})),
+        replace(OPTIONS, time_limit=None, work_limit=40_000),
+    )
+    assert asked
+    assert max(asked) <= 40_000
 
 
 @pytest.mark.parametrize("count", [None, 3])
