@@ -233,7 +233,7 @@ def on_the_command_line(row: Declared) -> tuple[Any, Any, Callable[[Any], Any], 
         case OptionKind.COUNT:
             type_, says = int, {"metavar": "N", "min": row.least}
         case OptionKind.BYTES:
-            type_, read = int, MEGABYTE.__mul__
+            type_, read = int, partial(in_bytes, row)
             says = {"metavar": "MB", "min": 1, "hint": "In 10^6 bytes."}
         case OptionKind.NAME:
             type_, says = str, {"metavar": "NAME"}
@@ -257,6 +257,16 @@ def parse_choice(row: Declared, word: str) -> StrEnum:
         return chosen(row, word)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=flag_of(row)) from None
+
+
+def in_bytes(row: Declared, megabytes: int) -> int:
+    """The bytes that were meant; a refusal quotes what was typed."""
+    from planner.planning.options.options import GREATEST
+
+    if megabytes * MEGABYTE >= GREATEST:
+        text = f"{megabytes} is too much: it must be below {GREATEST // MEGABYTE}"
+        raise typer.BadParameter(text, param_hint=flag_of(row))
+    return megabytes * MEGABYTE
 
 
 def flag_of(row: Declared) -> str:

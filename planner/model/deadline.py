@@ -49,8 +49,10 @@ class _Deadline:
         """The processor time granted from then on, whatever the time is."""
 
     def finish(self) -> None:
-        """Grant the rest as much of the processor as an idle machine would have given it."""
+        """Grant the rest as much of the processor as an idle machine would have given it; after the end, once."""
         left = self.end - time.monotonic()
+        if self._owed and left <= 0:
+            return
         self.grace, self._late = FINISH_SECONDS, time.thread_time()
         self._owed = FINISH_SECONDS + min(max(left, 0.0), OWED_SECONDS)
 

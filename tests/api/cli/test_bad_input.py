@@ -139,6 +139,7 @@ def test_a_goal_may_be_spelled_as_others_do(goal: str, tmp_path: Path, capfdbina
         ["--workers", "0"],
         ["--work-limit", "1.5"],
         ["--memory-limit", "much"],
+        ["--memory-limit", "99999999999999999999"],
     ],
 )
 def test_what_a_choice_may_be_is_said_in_our_words(arguments: list[str], tmp_path: Path, capfdbinary: Captured) -> None:
