@@ -1,4 +1,4 @@
-"""The verification of a plan that is columns of numbers: every rule, checked again in exact integers."""
+"""The verification of a plan in columns of numbers: every rule, checked again in exact integers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def wrong_in_arrays(
     peak: int | None,
     bound: int,
 ) -> str | None:
-    """What is wrong with these offsets, of sizes below 2^62, and with what is said of them; None: nothing."""
+    """Return what is wrong with these offsets (for sizes below 2^62) and with the claims about them; None if nothing."""
     if len(offset) != len(size):
         return f"there are {len(offset)} offsets for {len(size)} buffers"
     top = offset + size
@@ -43,9 +43,9 @@ def wrong_in_arrays(
 
 
 def most_live(size: Ints, start: Ints, end: Ints) -> int:
-    """The most bytes that are live at one time."""
+    """Return the most bytes live at one time."""
     some = end > start
     time = np.concatenate([end[some], start[some]])
     change = np.concatenate([-size[some], size[some]])
-    order = np.argsort(time, kind="stable")  # what ends goes before what begins then
+    order = np.argsort(time, kind="stable")  # at one moment, ends come before begins
     return int(np.cumsum(change[order]).max(initial=0))

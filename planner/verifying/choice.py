@@ -1,4 +1,4 @@
-"""The choice that a plan of a problem with variants makes: complete, by the rules, at the price that it says; and the problem that it leaves."""
+"""The verification of a plan's choice of alternatives: complete, allowed by the rules, at the stated cost; and the problem that it leaves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .findings import FindingKind, VerifyFinding
 
 
 def check_choice(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
-    """What is wrong with the choice and with what is claimed of it."""
+    """Return what is wrong with the choice and the claims about it."""
     if problem.variants is None:
         if plan.choice is not None:
             yield _wrong("the plan chooses alternatives, but the problem has no variants")

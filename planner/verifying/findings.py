@@ -1,4 +1,4 @@
-"""What can be wrong with an answer, and with a plan: kinds of findings, and where in memory each was found."""
+"""The kinds of findings about answers and plans, and where in memory each was found."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ class FindingKind(StrEnum):
     DIFFERENT_POOL_BROKEN = "different_pool_broken"
     WRONG_STATUS = "wrong_status"
     WRONG_POOL_USE = "wrong_pool_use"
-    """The plan lists other pools, or other sizes of pools, than the problem has."""
+    """The plan's list of pools, or of their sizes, differs from the problem's."""
     WRONG_PEAK = "wrong_peak"
     WRONG_OBJECTIVE = "wrong_objective"
     WRONG_GAP = "wrong_gap"
     CLAIMED_OPTIMAL_ABOVE_BOUND = "claimed_optimal_above_bound"
     BOUND_ABOVE_PEAK = "bound_above_peak"
     UNPROVEN_BOUND = "unproven_bound"
-    """A bound is greater than what the plan's certificates prove of it."""
+    """A bound exceeds what the plan's certificates prove."""
     UNPROVEN_INFEASIBILITY = "unproven_infeasibility"
     WRONG_SHORTAGE = "wrong_shortage"
-    """It names pools or buffers that do not exist, or stands in a plan that is not infeasible."""
+    """It names pools or buffers that do not exist, or belongs to a plan that is not infeasible."""
     WRONG_SEED = "wrong_seed"
     WRONG_CERTIFICATE = "wrong_certificate"
     WRONG_DIGEST = "wrong_digest"
     WRONG_CHOICE = "wrong_choice"
-    """Of a problem with variants: the choice is none, breaks a rule, or costs something else than the plan says."""
+    """For a problem with variants: the choice is invalid, breaks a rule, or costs something else than stated."""
     WRONG_PROOF = "wrong_proof"
-    """A step of the proof is not allowed, or it shows less than the plan claims."""
+    """A step of the proof is not allowed, or the proof shows less than the plan claims."""
 
 
 CLAIMS: frozenset[StrEnum] = frozenset(
@@ -63,7 +63,7 @@ CLAIMS: frozenset[StrEnum] = frozenset(
         FindingKind.WRONG_GAP,
     }
 )
-"""About what a plan claims to be proven. Its addresses may be right all the same."""
+"""Findings about what a plan claims to be proven. Its addresses may still be right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class AddressRange:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFinding:
-    """One thing that is wrong with a plan or a sharing: its kind, one clear sentence, and the buffers concerned."""
+    """One fault of a plan or a sharing: its kind, one clear sentence, and the buffers concerned."""
 
     kind: StrEnum
     message: str
@@ -89,21 +89,21 @@ class AnswerFinding:
 
 @dataclass(frozen=True, slots=True)
 class VerifyFinding(AnswerFinding):
-    """One thing that is wrong with a plan, and the addresses concerned."""
+    """One fault of a plan, and the addresses concerned."""
 
     kind: FindingKind
     ranges: tuple[AddressRange, ...] = ()
 
 
 LISTED_PER_KIND = 100
-"""No more findings of one kind than this are listed: a plan with everything at offset 0 has millions of overlaps."""
+"""The most findings listed of one kind: a plan with everything at offset 0 has millions of overlaps."""
 
 
 AnyFinding = TypeVar("AnyFinding", bound=AnswerFinding)
 
 
 class Findings(Generic[AnyFinding]):
-    """Findings as they come, none of a kind listed too often."""
+    """Collects findings, with a limit for each kind."""
 
     def __init__(self) -> None:
         self.listed: list[AnyFinding] = []
@@ -120,7 +120,7 @@ class Findings(Generic[AnyFinding]):
 
 
 class PlanFindings(Findings[VerifyFinding]):
-    """What is wrong with a plan."""
+    """The findings about a plan."""
 
     def add(
         self,

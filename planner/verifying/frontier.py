@@ -1,4 +1,4 @@
-"""The verification of a frontier: each of its plans, and what they and the whole say of each other."""
+"""The verification of a frontier: each plan, and the claims about each other and the whole."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERIFYING = "verifying the frontier"
 
 
 def verify_frontier(problem: Problem, frontier: Frontier) -> tuple[VerifyFinding, ...]:
-    """Everything that is wrong with the frontier; empty if it may be trusted. That no other choice is better is believed, as searches are."""
+    """Return everything that is wrong with the frontier; empty if it may be trusted. That no other choice is better is believed, as searches are."""
     report = PlanFindings()
     digest = digest_of(problem)
     if frontier.problem_digest != digest:
@@ -32,7 +32,7 @@ def verify_frontier(problem: Problem, frontier: Frontier) -> tuple[VerifyFinding
 
 
 def _check_points(frontier: Frontier) -> Iterator[VerifyFinding]:
-    """The fastest comes first, and each after it is smaller and dearer: then none is better than is proven of another."""
+    """Check that each point is smaller and dearer than the one before: then none beats another's bound."""
     worth: list[tuple[int, int]] = []
     for number, plan in enumerate(frontier.points, 1):
         if plan.choice is None or plan.objective.value is None or plan.choice.goal is not ChoiceGoal.POINT:
@@ -46,7 +46,7 @@ def _check_points(frontier: Frontier) -> Iterator[VerifyFinding]:
 
 
 def _check_whole(frontier: Frontier) -> Iterator[VerifyFinding]:
-    """What is said of all points together."""
+    """Check the claims about all points together."""
     if frontier.is_complete and not all(plan.status is PlanStatus.OPTIMAL for plan in frontier.points):
         yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, "the frontier is complete, but not all is optimal")
     if frontier.is_complete and frontier.within != 0:

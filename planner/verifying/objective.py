@@ -1,4 +1,4 @@
-"""What each term of the objective is worth, worked out from the Problem and the addresses alone, apart from what solvers are told.
+"""The value of each term of the objective, computed from the Problem and the addresses alone, independently of the solvers.
 
 The access cost is as docs/memories.md defines it (solvers get theirs from planner.facts.costs).
 """
@@ -17,7 +17,7 @@ from ..model.problem import Buffer, Pool, Problem, Speed
 
 
 def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mapping[str, int], term: Term) -> int:
-    """Of a whole plan; `where` has each buffer's placement, in the problem's order."""
+    """Return the term's value in a whole plan; `where` holds each buffer's placement, in the problem's order."""
     if term is Term.LARGEST_PEAK:
         return max(peaks.values(), default=0)
     if term is Term.REUSE_COST:
@@ -32,17 +32,17 @@ def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mappi
 
 
 def has_choice(term: Term) -> bool:
-    """True if it matters to the term by itself which pool a buffer is in."""
+    """True if the term by itself depends on which pool a buffer is in."""
     return term in LINEAR_TERMS and LINEAR_TERMS[term].choice is not None
 
 
 def can_be_priced(term: Term) -> bool:
-    """True if prices of room can prove something of the term that they do not prove of the peaks."""
+    """True if prices of room can prove more about the term than about the peaks."""
     return has_choice(term) or (term in LINEAR_TERMS and LINEAR_TERMS[term].moved is not None)
 
 
 def choice_cost(buffer: Buffer, pool: Pool, term: Term) -> int:
-    """What it adds to the term to have the buffer in this pool, whatever the peaks."""
+    """Return what having the buffer in this pool adds to the term, whatever the peaks."""
     match LINEAR_TERMS[term].choice:
         case Choice.ACCESS:
             return cost_of_use(buffer, pool)
@@ -53,13 +53,13 @@ def choice_cost(buffer: Buffer, pool: Pool, term: Term) -> int:
 
 
 def price_of_peaks(problem: Problem, term: Term) -> int:
-    """What a unit of the cost-weighted sum of peaks adds to the term."""
+    """Return what a unit of the cost-weighted sum of peaks adds to the term."""
     adds = LINEAR_TERMS[term]
     return (problem.peak_price if adds.priced else 1) if adds.peaks else 0
 
 
 def _moved(problem: Problem, where: Sequence[Placement | None], what: Moved | None) -> int:
-    """How many buffers, or bytes, are not where the older plan had them."""
+    """Return how many buffers, or bytes, are not at their old place."""
     if what is None:
         return 0
     old = {was.buffer: was for was in problem.was}
@@ -83,7 +83,7 @@ def _reuse_cost(problem: Problem, where: Sequence[Placement | None]) -> int:
 
 
 def cost_of_use(buffer: Buffer, pool: Pool) -> int:
-    """What all uses of a buffer in this pool cost."""
+    """Return the cost of all uses of a buffer in this pool."""
     read, written = buffer.accesses + buffer.reads, buffer.writes
     if pool.speed is None:
         return pool.rank * (read + written)
@@ -104,7 +104,7 @@ def _write_time(size: int, speed: Speed) -> int:
 
 
 def _picoseconds(size: int, speed: Speed, latency: int, bandwidth: int) -> int:
-    """cycles / clock, where cycles = latency + bytes / bandwidth, as one fraction; rounded up."""
+    """Return cycles / clock, rounded up, where cycles = latency + bytes / bandwidth, as one fraction."""
     bursts, rest = divmod(size, speed.target_burst_bytes)
     whole = (bursts + (rest > 0)) * speed.target_burst_bytes
     quotient, remainder = divmod((whole + latency * bandwidth) * 10**12, bandwidth * speed.clock_frequency_hz)

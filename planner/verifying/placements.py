@@ -1,6 +1,6 @@
-"""What each placement must keep to by itself: its pool, its bounds, its alignment.
+"""Checks each placement by itself: its pool, its limits, its alignment.
 
-All placements are looked at side by side first, in arrays; only those that may be wrong, or are bound by more than that, one by one.
+All placements are first checked in arrays; only doubtful ones, and those under further rules, are checked one by one.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from ..model.problem import Buffer, Figures, Interval, Pool, Problem
 from .findings import AddressRange, FindingKind, PlanFindings
 
 FEW_PIECES = 100
-"""Pools with no more are looked at together."""
+"""Pools with at most this many pieces are examined together."""
 
 
 class PlacedBuffers(NamedTuple):
-    """The buffers that have a place, and as arrays where that is."""
+    """The placed buffers, with their places in arrays."""
 
     buffers: Sequence[Buffer]
     places: Sequence[Placement]
     number: Integers
     """Each buffer's number in the problem."""
     pool: Integers
-    """The number of the pool that it is in."""
+    """The number of its pool."""
     offset: Integers
     size: Integers
-    """The buffer's own, whatever the plan says."""
+    """The buffer's own size, whatever the plan says."""
     known: Figures | None
-    """What the problem knows of all its buffers, if they all have a place."""
+    """The problem's figures, if all buffers are placed."""
 
 
 def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> PlacedBuffers:
-    """The placements that there are; their pools exist."""
+    """Return the existing placements, whose pools must exist."""
     numbers = [i for i, place in enumerate(where) if place is not None]
     places = [place for place in where if place is not None]
     buffers = problem.buffers if len(numbers) == len(where) else [problem.buffers[i] for i in numbers]
@@ -61,7 +61,7 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
 
 
 def check_each(problem: Problem, placed: PlacedBuffers, report: PlanFindings) -> None:
-    """Adds what is wrong with the placements, each looked at alone."""
+    """Report faults of the placements, each on its own."""
     reserved = [merged(pool.reserved) for pool in problem.pools]
     doubtful = _is_doubtful(problem.pools, placed) | _meets(reserved, placed)
     for i in np.flatnonzero(doubtful).tolist():
@@ -96,7 +96,7 @@ def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
 
 
 def _meets(reserved: Sequence[tuple[Interval, ...]], placed: PlacedBuffers) -> Integers:
-    """True for each placement that touches a range that is reserved in its pool."""
+    """True for each placement that touches a reserved range of its pool."""
     met: Integers = np.zeros(len(placed.places), dtype=bool)
     if not any(reserved):
         return met
@@ -145,9 +145,9 @@ def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interva
 
 
 def pieces(problem: Problem, placed: PlacedBuffers) -> list[Pieces]:
-    """What is in use when, of each pool. What lies below its pool is left out: that is found already.
+    """Yield the pieces in use in each pool, without those below it, which are reported already.
 
-    Of pools with few pieces there may be very many. They are looked at as one, each in a time of its own.
+    There may be very many pools with few pieces. They are examined as one, each in its own period of time.
     """
     row, start, end = _lives(placed)
     inside = np.flatnonzero(placed.offset[row] >= 0)
@@ -169,7 +169,7 @@ def pieces(problem: Problem, placed: PlacedBuffers) -> list[Pieces]:
 
 
 def _lives(placed: PlacedBuffers) -> tuple[Integers, Integers, Integers]:
-    """Of each stretch of life of a buffer with bytes: the buffer's number among the placed ones, when it begins and when it ends."""
+    """Return each lifetime of a buffer with bytes: its number among the placed ones, begin and end."""
     known = placed.known
     if known is not None:
         there = np.flatnonzero((known.size[known.owner] > 0) & (known.start < known.end))

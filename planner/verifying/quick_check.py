@@ -1,7 +1,7 @@
-"""The verification of a plan that is simple to look at: of buffers that nothing but views relates to each other, with bounds that are live at one time.
-In arrays, in a fifth of the time.
+"""The fast verification of a simple plan: buffers that only views relate to each other, with bounds by what is live at one time.
+It works in arrays, in a fifth of the time.
 
-It accepts nothing that `verify` objects to, and knows no more than that of how plans are made. What it does not accept may be right all the same.
+It accepts nothing to which `verify` objects, and knows just as little of how plans are made. A plan that it does not accept may still be right.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..model.problem import Buffer, BufferId, Colocation, Constraints, Figures, 
 from .arguments.height import least_height
 
 MOST_OF_A_GROUP = 64
-"""Of groups with more each would be looked at beside all others."""
+"""Members of larger groups would each have to be compared with all others."""
 
 
 def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
-    """True if the plan keeps every rule of the problem, and all that it says of itself holds. `digest` is the problem's."""
+    """True if the plan keeps every rule of the problem and all its claims hold. `digest` is the problem's."""
     colocations = problem.constraints.colocations
     if (
         plan.problem_digest != digest
@@ -79,7 +79,7 @@ def _by_pool(pieces: Pieces, pool: Integers, pools: int) -> Iterator[Pieces]:
 
 
 def _are_tied(index: Mapping[BufferId, int], colocations: Sequence[Colocation], low: Integers, pool: Integers) -> bool:
-    """True if all that are tied are as far from each other as they must be, in one pool."""
+    """True if all tied buffers have the required distances, in one pool."""
     one, other = (
         [index[id_] for id_ in ids] for ids in zip(*((tie.buffer, tie.base) for tie in colocations), strict=True)
     )
@@ -88,7 +88,7 @@ def _are_tied(index: Mapping[BufferId, int], colocations: Sequence[Colocation], 
 
 
 def _groups(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) -> Integers:
-    """Of each buffer the first that moves with it."""
+    """Return the first buffer of each buffer's group."""
     first = np.arange(len(index))
     for group in groups(index, colocations):
         first[list(group.members)] = group.members[0]
@@ -96,7 +96,7 @@ def _groups(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) ->
 
 
 def _without_views(pieces: Pieces, group: Integers) -> Pieces:
-    """The same memory without what lies inside another buffer of its group at that time; of large groups it stays."""
+    """Return the same memory without what lies inside another buffer of its group at that time; large groups stay as they are."""
     of_group = group[pieces.owner]
     count = np.bincount(of_group, minlength=len(group))[of_group]
     is_shared = (count > 1) & (count <= MOST_OF_A_GROUP)
@@ -111,7 +111,7 @@ def _without_views(pieces: Pieces, group: Integers) -> Pieces:
 
 
 def _outlines(pieces: list[Piece]) -> Iterator[Piece]:
-    """The larger first, each at the times at which it does not lie inside of one before it."""
+    """Return the pieces, larger first, without the times at which one lies inside an earlier one."""
     before: list[Piece] = []
     for piece in sorted(pieces, key=lambda each: each[0] - each[1]):
         low, high, start, end, owner = piece
@@ -128,7 +128,7 @@ def _outlines(pieces: list[Piece]) -> Iterator[Piece]:
 
 
 def _is_where_it_may_be(buffer: Buffer, pool: Pool, offset: int) -> bool:
-    """True if all that the buffer says of its place holds of this one."""
+    """True if this place satisfies the buffer's own rules."""
     fixed = buffer.fixed
     return (
         (buffer.pools is None or pool.name in buffer.pools)
@@ -138,7 +138,7 @@ def _is_where_it_may_be(buffer: Buffer, pool: Pool, offset: int) -> bool:
 
 
 def _placed(problem: Problem, known: Figures, places: Sequence[Placement]) -> tuple[Integers, Integers] | None:
-    """Where each buffer begins, and the number of its pool; None if one is not where it may be."""
+    """Return each buffer's offset and pool number; None if one is not allowed there."""
     pools = {pool.name: p for p, pool in enumerate(problem.pools)}
     if isinstance(places, PlacementColumns) and isinstance(problem.buffers, BufferColumns):
         if places.ids != problem.buffers.ids or places.pool not in pools or (places.size != known.size).any():
@@ -171,7 +171,7 @@ def _proven(
     group: Integers | None,
     certificates: Sequence[PlanCertificate],
 ) -> list[int] | None:
-    """What the certificates prove of each pool; None if one is no plain proof."""
+    """Return what the certificates prove about each pool; None if one is not simple."""
     bounds = [0] * len(problem.pools)
     names = [each.name for each in problem.pools]
     for certificate in certificates:
@@ -187,9 +187,9 @@ def _proven(
 def _proves(
     problem: Problem, p: int, pieces: Pieces, number: Integers, group: Integers | None, certificate: PlanCertificate
 ) -> bool:
-    """True if just what is live in the pool at the certificate's time cannot be elsewhere, nor end lower, one on top of the other or beside what is fixed.
+    """True if the buffers live in the pool at the certificate's time cannot be elsewhere, and cannot end lower: stacked, or beside fixed ones.
 
-    Of each group the largest counts. Or if it names one buffer that is fixed there.
+    Only the largest of each group counts. Also True if it names one buffer that is fixed there.
     """
     pool = problem.pools[p]
     if certificate.time is None:
@@ -217,7 +217,7 @@ def _proves(
 
 
 def _ends_there(buffer: Buffer, pool: Pool, certificate: PlanCertificate) -> bool:
-    """True if the certificate says that the buffer ends no lower in the pool than where it is fixed."""
+    """True if the certificate says only that a fixed buffer ends where it is fixed."""
     fixed = buffer.fixed
     if fixed is None or fixed.pool != pool.name or fixed.offset is None:
         return False
@@ -226,12 +226,12 @@ def _ends_there(buffer: Buffer, pool: Pool, certificate: PlanCertificate) -> boo
 
 
 def _is_at_home(buffer: Buffer, pool: Pool) -> bool:
-    """True if the buffer may be in no other pool."""
+    """True if the buffer can be in no other pool."""
     return buffer.pools == (pool.name,) or (buffer.fixed is not None and buffer.fixed.pool == pool.name)
 
 
 def _says(problem: Problem, plan: Plan, peaks: Sequence[int], bounds: Sequence[int]) -> bool:
-    """True if the plan claims these peaks and these bounds, that it is optimal where their sums are equal, and nothing else."""
+    """True if the plan claims exactly these peaks and bounds, and optimality if their sums are equal."""
     peak, bound = sum(peaks), sum(bounds)
     if peak == bound:
         is_known = plan.status is PlanStatus.OPTIMAL and plan.stop is StopReason.PROVED

@@ -1,6 +1,6 @@
 """The verification of a plan: every rule of the problem and every claim of the plan, checked again in exact integers.
 
-Knows nothing of how plans are made: it reads the user's Problem and the Plan, and nothing else.
+It does not know how plans are made: it reads only the user's Problem and the Plan.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from .permitted import Permitted, numbers_of
 from .placements import PlacedBuffers, check_each, pieces, placed_buffers
 
 MOST_IRREDUCIBLE = 60
-"""Buffers of a subset: each is left out in turn, and the rest placed."""
+"""The most buffers of a subset: each is left out in turn, and the rest placed."""
 PATIENCE = 500
-"""Attempts to place a rest, of few buffers."""
+"""Attempts to place a rest of few buffers."""
 PAIRS_TO_TRY = 2_000_000
-"""Two buffers of a rest that are looked at in an attempt, of all rests and attempts together."""
+"""The most pairs examined in all attempts together."""
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
-    """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
+    """Return everything that is wrong with the plan; empty if it may be trusted. `digest` saves computing the problem's again."""
     if isinstance(plan.placements, PlacementColumns):
         from .quick_check import is_plainly_right
 
@@ -49,7 +49,7 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
         report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
     if problem.variants is not None or plan.choice is not None:
         report.extend(check_choice(problem, plan))
-        if report.listed:  # without a choice that makes sense it is not known which buffers there are to place
+        if report.listed:  # without a valid choice, the buffers to place are unknown
             return tuple(report.listed)
         if not plan.status.has_plan:
             return tuple(report.listed)  # that no choice fits is believed, as searches are
@@ -73,7 +73,7 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
 
 
 def _located(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placement | None]:
-    """Each buffer's placement, in the order of the problem's buffers; None where there is none that makes sense."""
+    """Return each buffer's placement, in the order of the problem's buffers; None if it has no valid one."""
     if not plan.placements:
         return [None] * len(problem.buffers)
     placements: list[Placement | None] = list(plan.placements)
@@ -89,7 +89,7 @@ def _located(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placeme
 
 
 def _matched(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placement | None]:
-    """The placements by buffer where the plan does not simply list them in the problem's order."""
+    """Return the placements by buffer, if the plan does not list them in the problem's order."""
     known = {buffer.id for buffer in problem.buffers}
     found: dict[BufferId, Placement] = {}
     for place in plan.placements:
@@ -110,7 +110,7 @@ def _matched(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placeme
 
 
 def _check_placements(problem: Problem, where: list[Placement | None], report: PlanFindings) -> None:
-    """Adds every rule of the problem that the placements break."""
+    """Report every rule of the problem that the placements break."""
     placed = placed_buffers(problem, where)
     look(VERIFYING)
     check_each(problem, placed, report)
@@ -121,7 +121,7 @@ def _check_placements(problem: Problem, where: list[Placement | None], report: P
 
 
 def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
-    """Searches can only be believed, but not where they say that there is nothing, or nothing as low, and it is plain that there is."""
+    """Check results of searches, which can only be believed, against plans that are easy to find."""
     problem = places.problem
     why = plan.shortage
     subset = None if why is None else why.subset
@@ -149,7 +149,7 @@ def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[Verif
 
 
 def is_irreducible(problem: Problem, subset: Sequence[BufferId]) -> bool:
-    """True if it is plain that all but one of these buffers can be placed, whichever that one is. False says nothing: it is not tried of many."""
+    """True if all but any one of these buffers can be shown to fit. False proves nothing: it is not tried for many buffers."""
     if len(subset) > MOST_IRREDUCIBLE:
         return False
     patience = min(PATIENCE, PAIRS_TO_TRY // len(subset) ** 3)
@@ -162,7 +162,7 @@ def is_irreducible(problem: Problem, subset: Sequence[BufferId]) -> bool:
 def _counterexample(
     places: Places, among: Sequence[int] | None = None, *, patience: int = 0
 ) -> list[Placement | None] | None:
-    """Placements that keep every rule, if some are plain to see."""
+    """Return simple placements that keep every rule, if some are found."""
     for found in counterexamples(places, among, patience=patience):
         report = PlanFindings()
         _check_placements(places.problem, found, report)
@@ -210,7 +210,7 @@ def _check_relations(
     index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
     end = placed.offset + placed.size
     pool, low, high = (np.full(len(index), -1, dtype=end.dtype) for _ in range(3))
-    """Of a buffer that has no place: -1."""
+    """-1 for a buffer without a place."""
     pool[placed.number], low[placed.number], high[placed.number] = placed.pool, placed.offset, end
 
     def broken(

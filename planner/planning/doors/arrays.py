@@ -1,6 +1,6 @@
 """Planning from columns of numbers: a million buffers without an object for each.
 
-What most problems are: one memory, and of each buffer a size, one lifetime and perhaps an alignment. Everything else is for `plan`.
+It covers the usual problem: one memory, and buffers with a size, one lifetime and perhaps an alignment. `plan` takes everything else.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ..placing.path import REPORT, cannot_solve, limits_of
 from ..placing.watching import Clock
 
 HEEDED = {"time_limit", "work_limit", "memory_limit_bytes", "solver", "workers", "seed", "goal", "warm"}
-"""Options that mean something here; what others ask for, only `plan` answers."""
+"""The options that have an effect here; the others are for `plan`."""
 SECONDS_PER_ROW = 6e-7
 """What verifying takes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayPlan:
-    """An offset for every buffer, in the order of the columns, and what is proven of it."""
+    """An offset for every buffer, in the order of the columns, and what is proven about it."""
 
     status: PlanStatus
     stop: StopReason
@@ -42,9 +42,9 @@ class ArrayPlan:
     bound: int
     """No plan has a lower peak."""
     most_live: int
-    """The most bytes that are needed at one time. Where this is the bound, it is the proof."""
+    """The most bytes needed at one time. If this equals the bound, it proves it."""
     offset: Ints | None
-    """None: there is no plan."""
+    """None if there is no plan."""
     solver: str | None
     reproducible: bool
     warnings: tuple[str, ...] = ()
@@ -58,12 +58,12 @@ def plan_arrays(
     capacity: int | None = None,
     options: Options | None = None,
 ) -> ArrayPlan:
-    """An offset for every buffer of one memory, given as columns of integers.
+    """Return an offset for every buffer of one memory, given as columns of integers.
 
     Buffer i has `size[i]` bytes, is needed from `start[i]` until just before `end[i]`, and lies at a multiple of `alignment` (one for all, or
-    one for each). `capacity` is the memory's size; None: unlimited. The offsets are those that `plan` gives, and verified; a bound above `most_live` is
-    the word of a search.
-    Raises BadInput for columns or options that make no sense, CannotSolve for a solver that does not exist.
+    one each). `capacity` is the memory's size; None means unlimited. The offsets are those of `plan`, and verified; a bound above
+    `most_live` rests on a search.
+    Raises BadInput for bad columns or options, and CannotSolve for an unknown solver.
     """
     options = options or Options()
     require_valid(options)
@@ -121,7 +121,7 @@ class _Columns:
             raise BadInput(Finding(Code.INTERVAL_REVERSED, f"/end/{i}", text))
 
     def instance(self) -> Instance:
-        """The same as of a Problem with these buffers."""
+        """Return the instance that a Problem with these buffers would give."""
         count = len(self.size)
         each, none = np.arange(count, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
         stacked = sum(self.size.tolist()) + sum(self.alignment.tolist())
@@ -164,7 +164,7 @@ class _Columns:
         )
 
     def answer(self, outcome: Outcome) -> ArrayPlan:
-        """What the solvers found, as far as it is right."""
+        """Return what the solvers found, without anything that turns out wrong."""
         proven = [c.value for c in outcome.certificates] if outcome.infeasible else list(outcome.bound)
         made = ArrayPlan(
             status=status_of(outcome),
@@ -196,10 +196,10 @@ class _Columns:
 
 
 def _integers(name: str, column: npt.ArrayLike, count: int | None = None) -> Ints:
-    """The column as int64, where it is a column of integers."""
+    """Return the column as int64, if it is a column of integers."""
     try:
         given = np.asarray(column)
-    except ValueError:  # rows of several lengths
+    except ValueError:  # rows of different lengths
         given = np.zeros((0, 0))
     if given.ndim != 1:
         raise _wrong_type(name, "a column of integers is wanted, one for each buffer")

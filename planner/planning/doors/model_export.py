@@ -1,4 +1,4 @@
-"""The integer program of a problem, or CP-SAT's model, for people who want to read it or give it to a solver of their own."""
+"""The integer program of a problem, or CP-SAT's model, to read or to give to another solver."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ ModelFormat: TypeAlias = Literal["lp", "mps", "cpsat"]
 
 
 def export_model(problem: Problem, kind: ModelFormat, *, plain: bool = False) -> str:
-    """The program as text (of CP-SAT its model, in protobuf's text format), with the buffers' and pools' names in it. Bytes are not scaled, so offsets mean what they say.
+    """Return the program as text (CP-SAT's model in protobuf's text format) with the names of buffers and pools. Bytes are not scaled, so offsets
+    are true offsets.
 
-    Plain: the integer program without the rows that follow from others and only help solvers.
+    With `plain`, the integer program lacks the redundant rows that only help solvers.
     """
     from solvers.exact.milp.export import export_in_child
 

@@ -1,4 +1,4 @@
-"""Planning again and again: a session remembers the answers to the problems it has seen, up to so many bytes of memory."""
+"""Planning repeatedly: a session remembers answers, up to a limit of memory."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ MOST_BYTES = 64 << 20
 LIMITS = (StopReason.WORK_LIMIT, StopReason.TIME_LIMIT)
 NOTHING = Neighbour()
 SHARE_OF_A_VARIANT = 5
-"""Where the limits left a plan open, its variants get this part of them,"""
+"""If the limits left a plan open, its variants get this fraction of them,"""
 MOST_IN_A_ROW = 20
-"""and the first after so many all of them, if more is open then."""
+"""and after this many variants, one gets all of them, if more is open by then."""
 PLAN_BYTES, PLACEMENT_BYTES = 4096, 240
-"""What a plan takes by itself, and for each of its placements and buffers named in certificates."""
+"""The memory of a plan itself, and of each placement or buffer named in certificates."""
 
 
 class Session:
-    """A planner for searches that ask for many variants of one problem, some of them again and again.
+    """A planner for searches that plan many variants of one problem, some of them repeatedly.
 
-    A plan has the status, peak and bound of the one that `plan` makes, or better ones: where placing all in the order of the addresses of the
-    plan before is proven to be optimal, that is the answer (it is not called reproducible), and else `plan` makes it. Only where the limits left
-    a plan open, its variants get a fifth of them, and begin with that plan: of these a little more may be left open. With `afresh` it is always
-    `plan` that makes it, and what was asked before has no effect but on time. Threads may share a session.
+    A plan has the status, peak and bound that `plan` would give, or better. If placing everything in the order of the earlier plan's addresses
+    is proven optimal, that is the answer (it does not count as reproducible); otherwise `plan` makes it. Only if the limits left a plan open do
+    its variants get a fifth of them, starting from that plan, so slightly more may stay open. With `afresh`, `plan` makes every answer, and
+    earlier requests affect only the time. Threads may share a session.
     """
 
     def __init__(self, max_bytes: int = MOST_BYTES, *, afresh: bool = False) -> None:
@@ -53,21 +53,21 @@ class Session:
         self.max_bytes = max_bytes
         self.afresh = afresh
         self.bytes = 0
-        """What is kept takes about so many."""
+        """The approximate memory of all remembered answers."""
         self.hits = 0
         self.misses = 0
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
-        """The one that was asked for longest ago comes first."""
+        """The answer requested longest ago comes first."""
         self._lock = Lock()
         self._before = NOTHING
-        """The last problem, of which the next may be a variant,"""
+        """The last problem; the next may be a variant of it."""
         self._plan: Plan | None = None
-        """and the last plan that had placements."""
+        """The last plan with placements."""
         self._open: _Open | None = None
-        """If all of the limits left a plan open the last time that they were used."""
+        """Set if a plan stayed open although it had all of the limits."""
 
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
-        """As `plan` of the library. Raises what it raises."""
+        """Plan as the library's `plan` does, with the same errors."""
         options = options or Options()
         same = _of_the_same_objects(problem, options)
         known = self._known(same)
@@ -79,11 +79,11 @@ class Session:
         buffers: Iterable[Buffer | BufferInfo],
         options: Options | None = None,
     ) -> list[TensorPlacement]:
-        """As `plan_memory` of the library. Raises what it raises."""
+        """Plan as the library's `plan_memory` does, with the same errors."""
         pools, buffers, options = tuple(pools), tuple(buffers), options or Options()
         if not ({*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}):
             return placements_of(self.plan(problem_of(pools, buffers), options))
-        same = _key(buffers, (pools, DEFAULT_TERMS, 1, (), options))  # nothing else is in the problem
+        same = _key(buffers, (pools, DEFAULT_TERMS, 1, (), options))  # the problem has nothing else
         kept = self._find(same)
         if kept is None:
             return placements_of(self._made(problem_of(pools, buffers), options, same))
@@ -92,11 +92,11 @@ class Session:
         return kept.tensors.copy()
 
     def _made(self, problem: Problem, options: Options, same: Hashable | None) -> Plan:
-        """The plan of a problem whose buffers were not asked about before; perhaps others that are equal were."""
+        """Return the plan of a problem whose buffer objects are new; equal ones may have been planned."""
         begun = time.monotonic()
         require_valid(options)
         planned = planned_problem(problem, options.capacity, options.prefer, options.stability)
-        planned = replace(planned, buffers=tuple(planned.buffers))  # a copy that nobody else knows
+        planned = replace(planned, buffers=tuple(planned.buffers))  # a copy that nobody else can change
         before = self._before if _named_alike(self._before.pools, planned.pools) else NOTHING
         planned.facts.neighbour, planned.facts.rows = before, before.rows_of(planned.buffers)
         require_sound(planned)
@@ -126,7 +126,7 @@ class Session:
         return known
 
     def _again(self, problem: Problem, options: Options, begun: float) -> Plan | None:
-        """A plan like the one before, verified and proven to be optimal or left open as that was; None: that one is of no help."""
+        """Return a plan made from the last one, verified, and either optimal or as open as that was; None if that one does not help."""
         is_usual = options.solver == AUTO and options.goal is Goal.MINIMISE and options.max_cost is None
         if self.afresh or self._plan is None or not is_usual:
             return None
@@ -136,7 +136,7 @@ class Session:
         return made if is_plainly_right(problem, made, digest(problem)) or not verify(problem, made) else None
 
     def _sooner(self, problem: Problem, options: Options, start: Plan | None, begun: float) -> Plan | None:
-        """A plan with a part of the limits, where all of them left that of a problem like it open; None: there is none."""
+        """Return a plan made with part of the limits, if all of them left the plan of a similar problem open; None otherwise."""
         before = self._open
         if before is None or options != before.options or not self._is_variant(problem):
             return None
@@ -151,7 +151,7 @@ class Session:
         return made if made.placements or made.stop is StopReason.PROVED else None
 
     def _is_variant(self, problem: Problem) -> bool:
-        """True if most buffers were in the plan before."""
+        """True if most buffers were in the last plan."""
         known = set() if self._plan is None else {place.id for place in self._plan.placements}
         return 2 * sum(buffer.id in known for buffer in problem.buffers) > len(problem.buffers)
 
@@ -169,7 +169,7 @@ class Session:
             return kept
 
     def _keep(self, key: Hashable | None, made: Plan, inputs: tuple[object, ...]) -> None:
-        """`inputs` is what must live as long as the key does."""
+        """Remember an answer; `inputs` must live as long as the key."""
         size = bytes_of(made)
         if key is None or size > self.max_bytes:
             return
@@ -189,7 +189,7 @@ class _Kept:
     inputs: tuple[object, ...]
     size: int
     tensors: list[TensorPlacement] | None = None
-    """The same as tensors have it, once that was asked for."""
+    """The plan as tensors, once requested."""
 
 
 @dataclass(slots=True)
@@ -197,11 +197,11 @@ class _Open:
     options: Options
     gap: float
     variants: int = 0
-    """So many have had a part of the limits since."""
+    """The variants since then that got part of the limits."""
 
 
 def _opened(options: Options, made: Plan) -> _Open | None:
-    """None: the limits did not leave it open."""
+    """Return what stayed open; None if the limits left nothing open."""
     return _Open(options, made.gap) if made.stop in LIMITS and made.gap is not None else None
 
 
@@ -217,7 +217,7 @@ def _part_of(options: Options) -> Options:
 
 
 def _of_the_same_objects(problem: Problem, options: Options) -> Hashable | None:
-    """A key that only a problem of the very same buffers has; None where there is more to it than buffers and pools."""
+    """Return a key that only a problem with these buffer objects has; None if it has more than buffers and pools."""
     if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
         return None
     buffers = problem.buffers if isinstance(problem.buffers, tuple) else (problem.buffers,)
@@ -229,14 +229,14 @@ def _key(buffers: tuple[object, ...], besides: tuple[object, ...]) -> Hashable:
 
 
 def _named_alike(pools: tuple[Pool, ...], others: tuple[Pool, ...]) -> bool:
-    """True if what buffers say of pools means the same, which are there and in which order; how large they are may differ."""
+    """True if both have the same pools in the same order, apart from their sizes, so that buffers' pool names mean the same."""
     return [(pool.name, pool.rank, pool.read_only) for pool in pools] == [
         (other.name, other.rank, other.read_only) for other in others
     ]
 
 
 def _cannot_change(problem: Problem) -> bool:
-    """True if there are no lists in its buffers and pools, which somebody might change; those of the neighbour have none."""
+    """True if buffers and pools contain no lists, which somebody could change; those of the neighbour have none."""
     try:
         hash(problem.pools)
         for buffer, row in zip(problem.buffers, problem.facts.rows, strict=True):
@@ -248,6 +248,6 @@ def _cannot_change(problem: Problem) -> bool:
 
 
 def bytes_of(plan: Plan) -> int:
-    """What a plan takes in memory, about."""
+    """Return the approximate memory of a plan."""
     named = sum(len(certificate.buffers) + len(certificate.weights) for certificate in plan.certificates)
     return PLAN_BYTES + PLACEMENT_BYTES * (len(plan.placements) + named + len(plan.run.trace))

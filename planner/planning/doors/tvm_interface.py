@@ -1,7 +1,7 @@
 """One call for compilers: pools and buffers in, (tensor, pool, offset) out.
 
-This is the interface that the TVM forum's thread on a global memory planner asks for, `PlanMemory(pools, function)`, without the function: a
-list of buffers with sizes and lifetimes, or sizes and conflicts, from whatever intermediate representation they come.
+This is the interface `PlanMemory(pools, function)` that the TVM forum's thread on a global memory planner asks for. In place of the function it
+takes a list of buffers with sizes and lifetimes or conflicts, from any intermediate representation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..placing.solving import plan
 
 @dataclass(frozen=True, slots=True)
 class BufferInfo:
-    """A tensor as a compiler sees it, with the field names of TVM's USMP: a size, and when it is live or what it conflicts with."""
+    """A tensor as a compiler sees it, with the field names of TVM's USMP: a size, and its lifetimes or conflicts."""
 
     name_hint: BufferId
     size_bytes: int
@@ -29,12 +29,12 @@ class BufferInfo:
     """In order of preference; None: every pool. Tensors of different devices name different pools."""
     alignment: int = 1
     conflicts: tuple[BufferId, ...] = ()
-    """Names of tensors that must be apart from this one; naming on one side is enough."""
+    """Tensors that must not share addresses with this one; naming on one side is enough."""
     live: tuple[Interval, ...] | None = None
-    """Half-open ranges of steps; None: only the conflicts count."""
+    """Half-open ranges of steps; None: only conflicts count."""
     kind: str | None = None
     reads: int = 0
-    """How often all of it is read, where the pools' speeds count."""
+    """How often the whole tensor is read; counts if the pools have speeds."""
     writes: int = 0
 
 
@@ -51,23 +51,23 @@ def plan_memory(
     buffers: Iterable[Buffer | BufferInfo],
     options: Options | None = None,
 ) -> list[TensorPlacement]:
-    """An address for every buffer, in the order of the buffers.
+    """Return an address for every buffer, in the order of the buffers.
 
     A pool is a Pool, or a name and a size in bytes (None: unlimited), in order of preference. Raises NoPlan, which carries the Plan with its
-    reasons, where the buffers do not fit or no plan was found in time; BadInput and CannotSolve as `plan` does.
+    reasons, if the buffers do not fit or no plan was found in time; BadInput and CannotSolve as `plan` does.
     """
     return placements_of(plan(problem_of(pools, buffers), options))
 
 
 def placements_of(answer: Plan) -> list[TensorPlacement]:
-    """The addresses of a plan. Raises NoPlan where it has none."""
+    """Return the addresses of a plan. Raises NoPlan if it has none."""
     if answer.status in (PlanStatus.INFEASIBLE, PlanStatus.UNKNOWN):
         raise NoPlan(_why(answer), answer)
     return [TensorPlacement(place.id, place.pool, place.offset) for place in answer.placements]
 
 
 def problem_of(pools: Iterable[Pool | tuple[str, int | None]], buffers: Iterable[Buffer | BufferInfo]) -> Problem:
-    """The Problem that they describe. Raises BadInput for names of tensors that are not there."""
+    """Return the Problem with these pools and buffers. Raises BadInput for unknown tensor names."""
     given = tuple(buffers)
     known = [buffer for buffer in given if isinstance(buffer, Buffer)]
     if len(known) == len(given):

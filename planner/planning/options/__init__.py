@@ -1,1 +1,1 @@
-"""How to plan: limits, solver, seed, goal, and what replaces the problem's capacities and objective."""
+"""How to plan: limits, solver, seed, goal, and replacements of the problem's capacities and objective."""

@@ -1,4 +1,4 @@
-"""What options replace in a problem: its pools' sizes, for trying out what fits, and its objective; and how sizes are written."""
+"""Replacements for a problem's pool sizes and objective, and how sizes are written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .stability import with_stability
 
 
 def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) -> Problem:
-    """The problem with other pool sizes."""
+    """Return the problem with other pool sizes."""
     if capacity is None:
         return problem
     if isinstance(capacity, int):
@@ -38,18 +38,18 @@ def planned_problem(
     stability: Stability | None = None,
     old: Plan | None = None,
 ) -> Problem:
-    """The problem that a plan with these options is a plan of; `old` is the plan that stability means. Raises BadInput."""
+    """Return the problem that is planned with these options; `old` is the plan to which stability refers. Raises BadInput."""
     preferred = with_preference(with_capacity(problem, capacity), None if prefer is None else Preference(prefer))
     return with_stability(preferred, stability, old)
 
 
 MULTIPLES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 SIZE = re.compile(r"(0[xX][0-9a-fA-F_]{1,24}|[0-9][0-9_]{0,24}) ?((?:[KMGT]iB)|[kKmMgGtT]|)", re.ASCII)
-"""Letters alone are powers of 1024, as linkers have them; `kB`, which some take for 1000 and some for 1024, is refused."""
+"""Plain letters are powers of 1024, as in linkers; `kB` is refused because it is ambiguous."""
 
 
 def parse_size(text: str) -> int:
-    """Bytes: `1048576`, `1_048_576`, `0x100000`, `1MiB`, `1M`. Raises BadInput."""
+    """Return bytes: `1048576`, `1_048_576`, `0x100000`, `1MiB`, `1M`. Raises BadInput."""
     match = SIZE.fullmatch(text)
     digits = None if match is None else match[1].replace("_", "")
     if match is None or digits is None or digits.lower() == "0x":
@@ -61,7 +61,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_capacities(texts: Sequence[str]) -> int | dict[str, int] | None:
-    """`65536` for the only pool, or `sram=64KiB` for each pool by name. Raises BadInput."""
+    """Return the sizes in `65536` (the only pool) or `sram=64KiB` (each pool by name). Raises BadInput."""
     unnamed = [text for text in texts if "=" not in text]
     if unnamed and len(texts) > 1:
         raise bad_option("capacity", "several capacities need their pools' names, as in sram=64KiB")
@@ -69,7 +69,7 @@ def parse_capacities(texts: Sequence[str]) -> int | dict[str, int] | None:
         return parse_size(unnamed[0])
     sizes: dict[str, int] = {}
     for text in texts:
-        # Names may contain an equals sign, sizes may not.
+        # names may contain an equals sign, sizes may not
         name, _, size = text.rpartition("=")
         if name in sizes:
             raise bad_option("capacity", f"pool {quoted(name)} is given twice")
@@ -78,5 +78,5 @@ def parse_capacities(texts: Sequence[str]) -> int | dict[str, int] | None:
 
 
 def quoted(text: str) -> str:
-    """What was typed, cut where it gets long."""
+    """Return what was typed, cut if it is long."""
     return repr(text if len(text) <= 60 else text[:59] + "…")

@@ -1,4 +1,4 @@
-"""How to plan: limits, solver, seed, goal. One row for each option, which library, command line, query and body all read."""
+"""How to plan: limits, solver, seed, goal. One row for each option; library, command line, query and body all read it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GREATEST = 1 << 62
 
 
 class OptionKind(StrEnum):
-    """What an option's value is. Each door knows how it reads each kind."""
+    """The kind of an option's value. Each door knows how to read each kind."""
 
     SECONDS = "seconds"
     COUNT = "count"
@@ -30,7 +30,7 @@ class OptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """An option, as every door has to know it."""
+    """An option's declaration, for every door."""
 
     name: str
     default: Any
@@ -42,7 +42,7 @@ class Declared:
 
     @property
     def said(self) -> str:
-        """Its name outside of the library, where units are said in other ways."""
+        """The name outside of the library, where units are written differently."""
         return self.name.removesuffix("_bytes")
 
 
@@ -54,13 +54,13 @@ def told(
     choices: type[StrEnum] | None = None,
     over_http: bool = True,
 ) -> dict[str, Any]:
-    """What the option's value is, what help says of it, and the least number or the words that it takes."""
+    """Return an option's metadata: the kind of value, its help, and the least number or the words it accepts."""
     return {"kind": kind, "help": help_, "least": least, "choices": choices, "over_http": over_http}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What planner.plan may use and what it should aim for."""
+    """What planner.plan may use, and what it aims for."""
 
     time_limit: float | None = field(
         default=10.0,
@@ -85,7 +85,7 @@ class Options:
             OptionKind.COUNT, "Solver processes side by side; the plan is the same with any number.", least=1
         ),
     )
-    """None: as many as there are cores."""
+    """None: one for each core."""
     seed: int = field(default=0, metadata=told(OptionKind.COUNT, "Seed of everything random.", least=0))
     capacity: int | Mapping[str, int] | None = field(
         default=None,
@@ -134,7 +134,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        """Words mean the choices that they name. Raises BadInput for one that names none: it would count as one of them otherwise."""
+        """Replace words by the choices that they name. Raises BadInput for unknown words, which would otherwise count as a choice."""
         for row in CHOICES:
             value = getattr(self, row.name)
             if isinstance(value, str) and not isinstance(value, StrEnum):
@@ -145,7 +145,7 @@ class Options:
 
 
 def chosen(row: Declared, word: str) -> StrEnum:
-    """The choice that a word means. Raises ValueError for one that means none."""
+    """Return the choice that a word names. Raises ValueError for an unknown word."""
     assert row.choices is not None
     try:
         return row.choices(word)
@@ -160,7 +160,7 @@ CHOICES = tuple(row for row in DECLARED.values() if row.choices is not None)
 
 
 def require_valid(options: Options) -> None:
-    """Raises BadInput for an option that makes no sense."""
+    """Raise BadInput for an option with a bad value."""
     for name, row in DECLARED.items():
         value = getattr(options, name)
         if value is not None and row.least is not None and not row.least <= value < GREATEST:
@@ -168,5 +168,5 @@ def require_valid(options: Options) -> None:
 
 
 def bad_option(name: str, message: str) -> BadInput:
-    """What is wrong with an option, as bad input."""
+    """Return bad input about an option."""
     return BadInput(Finding(Code.INVALID_OPTION, f"/options/{name}", message))

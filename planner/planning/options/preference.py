@@ -1,4 +1,4 @@
-"""What matters more, memory, speed, or that buffers stay where they were: presets of the objective, as compilers have -Os, -O2 and -O3."""
+"""Presets of the objective, as compilers have -Os, -O2 and -O3: memory, speed, or stable addresses first."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Preference(StrEnum):
     """Replaces the problem's objective."""
 
     SIZE = "size"
-    """The smallest peaks; of those plans, the one with the least cost of access."""
+    """The smallest peaks; among those plans, the least access cost."""
     BALANCED = "balanced"
-    """The least sum of access cost and peaks, where all the bytes are worth as much as all the speed there is to gain."""
+    """The least sum of access cost and peaks, with all bytes together worth as much as the whole possible gain in speed."""
     SPEED = "speed"
-    """The least cost of access; of those plans, the one with the smallest peaks."""
+    """The least access cost; among those plans, the smallest peaks."""
 
 
 class Stability(StrEnum):
-    """What a plan gives up so that buffers stay where an older plan had them."""
+    """What a plan gives up to keep buffers at their places in an older plan."""
 
     TIES = "ties"
-    """Nothing: of the plans that are best otherwise, the one that moves the fewest bytes."""
+    """Nothing: among the otherwise best plans, the one that moves the fewest bytes."""
     BALANCED = "balanced"
-    """As much of the peaks as it saves of the moves, each as a part of all there is."""
+    """As much of the peaks as it saves in moves, both relative to their totals."""
     FIRST = "first"
-    """Everything: it moves the fewest bytes, and only then is it the best."""
+    """Everything: the fewest moved bytes first, then the other goals."""
 
 
 TERMS = {
@@ -44,22 +44,22 @@ TERMS = {
 
 
 def with_preference(problem: Problem, prefer: Preference | None) -> Problem:
-    """The problem with the objective that the preset stands for. Raises BadInput for a problem that is wrong in itself."""
+    """Return the problem with the preset's objective. Raises BadInput for a problem that is wrong in itself."""
     if prefer is None:
         return problem
     require_sound(problem)
     if problem.variants is not None:
-        return problem  # what alternatives cost is no term of the objective: see planner.planning.placing.variants.choosing
+        return problem  # the cost of alternatives is no term of the objective: see planner.planning.placing.variants.choosing
     if prefer is Preference.BALANCED:
         return replace(problem, terms=TERMS[prefer], peak_price=fair_price(problem))
     return replace(problem, terms=TERMS[prefer])
 
 
 def fair_price(problem: Problem) -> int:
-    """What a byte is worth if all bytes that are live at once are worth the difference between the slowest and the fastest plan.
+    """Return a byte's price at which all bytes live at once are worth the difference between the slowest and the fastest plan.
 
-    Rounded down, but 1 at least. Bytes count with the cost of the dearest pool; every buffer counts with its slowest and its fastest pool
-    of those it fits into, whatever the others do.
+    Rounded down, but at least 1. Bytes count at the dearest pool's cost; each buffer counts with the slowest and the fastest pool that it
+    fits into on its own.
     """
     problem = spell_out_constants(problem)
     gain = 0
@@ -79,7 +79,7 @@ def _homes(problem: Problem, buffer: Buffer) -> Iterator[int]:
 
 
 def most_live(problem: Problem) -> int:
-    """The largest sum of sizes that are needed at one time; of a problem without lifetimes the largest size."""
+    """Return the largest sum of sizes needed at one time; without lifetimes, the largest size."""
     changes: dict[int, int] = {}
     most = 0
     for buffer in problem.buffers:

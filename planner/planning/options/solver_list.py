@@ -1,4 +1,4 @@
-"""Which solvers there are, what each takes, and whether it can run here."""
+"""The list of solvers: what each takes, and whether it can run here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from solvers.model.solver import Feature
 
 @dataclass(frozen=True, slots=True)
 class SolverInfo:
-    """One solver, for people who choose."""
+    """One solver, described for users."""
 
     name: str
     features: frozenset[Feature]
@@ -18,13 +18,13 @@ class SolverInfo:
     reason: str | None
     """Why it is not available."""
     kind: str = "user"
-    """Whose method it is: docs/planners.md."""
+    """The origin of its method: docs/planners.md."""
     summary: str = ""
-    """In one line what it is."""
+    """What it is, in one line."""
 
 
 def solver_list() -> list[SolverInfo]:
-    """All registered solvers; no solver's library is imported for it."""
+    """Return all registered solvers, without importing their libraries."""
     listed = []
     for name in names():
         entry, solver = entry_of(name), get(name)
@@ -34,7 +34,7 @@ def solver_list() -> list[SolverInfo]:
 
 
 def end_solver_processes() -> None:
-    """End the processes that calls keep to start solvers from, and any run that is under way. A later call starts new ones."""
+    """End the processes kept for starting solvers, and any run in progress. A later call starts new ones."""
     from solvers.sandbox import shutdown
 
     shutdown()

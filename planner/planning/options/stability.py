@@ -1,4 +1,4 @@
-"""What the option `stability` makes of a problem: one that counts what moves from where an older plan had it."""
+"""The option `stability`: adds to the objective what moves away from its place in an older plan."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .preference import Preference, Stability, most_live
 
 
 def with_stability(problem: Problem, stability: Stability | None, old: Plan | None) -> Problem:
-    """The problem with an objective that counts what moved since the older plan. Raises BadInput.
+    """Return the problem with an objective that counts moves since the older plan. Raises BadInput.
 
-    Buffers and pools that the older plan does not know, or that are gone, do not count.
+    Buffers and pools that only one of the two knows do not count.
     """
     if stability is None:
         return problem
@@ -40,7 +40,7 @@ def with_stability(problem: Problem, stability: Stability | None, old: Plan | No
 
 
 def require_no_stability(options: Options) -> None:
-    """Raises BadInput where it is asked for, of what is not one plan of one problem."""
+    """Raise BadInput if stability is requested for anything but one plan of one problem."""
     if options.stability is not None:
         raise bad_option(
             "stability", "it is for single plans, of one problem each, whose buffers an older plan had somewhere"
@@ -48,7 +48,7 @@ def require_no_stability(options: Options) -> None:
 
 
 def places_of(old: Plan, problem: Problem) -> tuple[Was, ...]:
-    """Where the plan has the problem's buffers, of those that both know."""
+    """Return the plan's places of the problem's buffers, as far as both know them."""
     there = {place.id: place for place in old.placements}
     pools = {pool.name for pool in problem.pools}
     found = ((buffer.id, there.get(buffer.id)) for buffer in problem.buffers)
@@ -56,9 +56,9 @@ def places_of(old: Plan, problem: Problem) -> tuple[Was, ...]:
 
 
 def fair_price(problem: Problem) -> int:
-    """What a byte of the peaks is worth if all bytes that are live at once are worth all bytes that can move. Rounded down, but 1 at least.
+    """Return a peak byte's price at which all bytes live at once are worth all bytes that can move. Rounded down, but at least 1.
 
-    Bytes count with the cost of the dearest pool.
+    Bytes count at the dearest pool's cost.
     """
     named = {was.buffer for was in problem.was}
     movable = sum(buffer.size for buffer in problem.buffers if buffer.id in named)

@@ -1,4 +1,4 @@
-"""Where the base of each block may be in each pool: what alignments, lists of pools, walls and fixed places leave of the addresses there are."""
+"""The possible bases of each block in each pool: what alignments, lists of pools, walls and fixed places allow."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ...model.problem import Buffer, Pool, Problem
 
 
 class Blocks(NamedTuple):
-    """Buffers by the blocks that they move in, as parts of these; part i is buffer i."""
+    """Buffers as parts of the blocks that they move in; part i is buffer i."""
 
     part_block: Ints
     part_low: Ints
-    """How far above its block's base each part begins."""
+    """The distance of each part above its block's base."""
     first: Ints
     """The first part of each block."""
     members: Mapping[int, tuple[int, ...]]
-    """The parts of the blocks that have several."""
+    """The parts of each block that has several."""
     height: Ints
 
 
 class Bases:
-    """What a problem says of the bases of its blocks: arrays with a row for each block and a column for each pool."""
+    """What a problem says about the bases of its blocks: arrays with a row for each block and a column for each pool."""
 
     def __init__(
         self, problem: Problem, blocks: Blocks, special: Sequence[tuple[int, Buffer]], pool_index: Mapping[str, int]
@@ -41,19 +41,19 @@ class Bases:
         self._shape = (len(blocks.first), len(problem.pools))
 
     def rules(self) -> tuple[Ints, Ints, Bools]:
-        """Modulus and residue of the base, and whether the block may be in the pool at all."""
+        """Return modulus and residue of the base, and whether the block may be in the pool at all."""
         first, part_low = self._blocks.first, self._blocks.part_low
         modulus, residue = np.ones(self._shape, dtype=np.int64), np.zeros(self._shape, dtype=np.int64)
         allowed, possible = self._allowed(), np.ones(self._shape, dtype=bool)
         alignment_of = _alignments(self._buffers)
         alignment = alignment_of[first]
-        if len(alignment) and (alignment == alignment[0]).all():  # as in most problems, and faster than sorting
+        if len(alignment) and (alignment == alignment[0]).all():  # the usual case, and faster than sorting
             values, which = alignment[:1], np.zeros(len(alignment), dtype=np.int64)
         else:
             values, which = np.unique(alignment, return_inverse=True)
         huge = [block for block in np.flatnonzero(alignment == 0).tolist() if block not in self._blocks.members]
         alike: dict[tuple[int, int | None], int] = {}
-        """Pools of one alignment and base have the same rules."""
+        """Pools with the same alignment and base have the same rules."""
         for p, pool in enumerate(self._pools):
             twin = alike.setdefault((pool.alignment, pool.base), p)
             if twin != p:
@@ -83,7 +83,7 @@ class Bases:
     def _of_one_alignment(
         self, pool: Pool, alignment: Ints, modulus: Ints, residue: Ints, possible: Bools
     ) -> Iterable[int]:
-        """Fills in the rules of blocks of several parts with one alignment, side by side; the other blocks are left, and returned."""
+        """Fill in the rules of blocks of several parts with one alignment, in arrays; return the other blocks."""
         members = self._blocks.members
         if not members:
             return ()
@@ -110,7 +110,7 @@ class Bases:
         allowed = np.ones(self._shape, dtype=bool)
         block = self._blocks.part_block.tolist()
         alike: dict[tuple[str, ...], list[int]] = {}
-        """The blocks that may be in these pools only."""
+        """The blocks that may be only in these pools."""
         for i, buffer in in_time(self._special, PREPARING, "buffer"):
             if buffer.pools is not None:
                 alike.setdefault(buffer.pools, []).append(block[i])
@@ -123,7 +123,7 @@ class Bases:
         return allowed
 
     def bounds(self, modulus: Ints, residue: Ints, was: Iterable[int]) -> tuple[Ints, Ints]:
-        """The least and the greatest base, by the rules above; `was` are the ends of buffers where an older plan had them."""
+        """Return the least and the greatest base under the rules above; `was` holds the ends of buffers in an older plan."""
         part_block, part_low = self._blocks.part_block, self._blocks.part_low
         horizon = self._horizon(modulus, residue, was)
         lowest = residue.copy()
@@ -149,7 +149,7 @@ class Bases:
         return lowest, highest
 
     def _horizon(self, modulus: Ints, residue: Ints, was: Iterable[int]) -> int:
-        """An end that no sensible plan exceeds: everything stacked above all that is fixed or reserved, from where the coarsest may begin."""
+        """Return an end that no sensible plan exceeds: everything stacked above all fixed and reserved ranges, at the coarsest alignment."""
         stacked: int = sum(self._blocks.height.tolist())
         if stacked >= ADDRESS_LIMIT:
             raise BadInput(
@@ -168,20 +168,20 @@ class Bases:
 
 
 def _alignments(buffers: Sequence[Buffer]) -> Ints:
-    """Of each; 0 for those that cannot be stored."""
+    """Return the alignment of each buffer; 0 if it is too large to store."""
     if isinstance(buffers, BufferColumns):
         return np.where(buffers.alignment < ADDRESS_LIMIT, buffers.alignment, 0)
     return np.array([buffer.alignment if buffer.alignment < ADDRESS_LIMIT else 0 for buffer in buffers], dtype=np.int64)
 
 
 def _rule(pool: Pool, alignment: int, low: int) -> Congruence:
-    """What the alignment of a member that begins `low` above the block's base says of that base."""
+    """Return what the alignment of a member that begins `low` above the block's base requires of the base."""
     modulus = lcm(pool.alignment, max(alignment, 1))
     return Congruence(modulus, -(low + (pool.base or 0)) % modulus)
 
 
 def _rules(pool: Pool, alignments: Ints) -> tuple[Ints, Ints]:
-    """Modulus and residue of the base of plain blocks, for each of these alignments."""
+    """Return modulus and residue of the bases of plain blocks, for each of these alignments."""
     if pool.alignment * max(int(alignments.max(initial=1)), 1) < ADDRESS_LIMIT:
         moduli = np.lcm(pool.alignment, np.maximum(alignments, 1))
         return moduli, -(pool.base or 0) % moduli
@@ -190,7 +190,7 @@ def _rules(pool: Pool, alignments: Ints) -> tuple[Ints, Ints]:
 
 
 def _storable(rule: Congruence) -> Congruence:
-    """Beyond the addresses there are, a modulus says no more than that the base is the residue."""
+    """Return the rule with a modulus that can be stored: beyond all addresses, it only fixes the base to the residue."""
     if rule.modulus < ADDRESS_LIMIT:
         return rule
     return Congruence(ADDRESS_LIMIT - 1, min(rule.residue, ADDRESS_LIMIT - 2))

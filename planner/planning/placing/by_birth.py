@@ -1,7 +1,7 @@
-"""A plan that is made quickly, however many pools there are: buffers in the order of their births, each in the first pool with room for it.
+"""A quick plan for any number of pools: buffers in the order of their births, each in the first pool with room for it.
 
-Every pool is a list of free ranges; what dies gives its range back. A buffer is taken to live from its first moment to its last, and all the
-time if a constraint keeps it apart from others whatever their lifetimes. So the plan keeps every rule, and may waste room.
+Each pool is a list of free ranges; a buffer that dies gives its range back. A buffer counts as live from its first moment to its last, and
+always if a constraint keeps it apart from others whatever their lifetimes. So the plan keeps every rule, but may waste room.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ BEFORE, AFTER = -ADDRESS_LIMIT - 1, ADDRESS_LIMIT + 1
 """The first moment and the last."""
 FREE_TRIES = 5_000
 FREE_TRIES_PER_BUFFER = 2
-"""So many times a group may be tried in a pool in vain, whatever the time is: there should be a plan, however little time there was."""
+"""A group may be tried in vain in this many pools per buffer, even when time is up: there should be a plan even if time is short."""
 LATE_TRIES = 64
-"""When time is up, so many unused pools are tried for each group."""
+"""The unused pools tried for each group once time is up."""
 PLACING = "placing the buffers of"
 
 Spots = list[tuple[str, int]]
-"""Of each buffer its pool and its offset."""
+"""Each buffer's pool and offset."""
 
 
 def plan_by_birth(places: Places, order: Sequence[str], stopped: Callable[[], object]) -> Spots | None:
-    """A pool and an offset for every buffer. None if one finds no room this way.
+    """Return a pool and an offset for every buffer; None if some buffer finds no room this way.
 
-    `order` says which pools are tried first. If that takes long and the caller stops it, the rest goes to pools that nobody has been in yet, or gets no room.
+    `order` is the order in which pools are tried. Once the caller stops it, the remaining buffers go to unused pools, or get no room.
     """
 
     def ask(is_long: bool) -> int:
@@ -62,7 +62,7 @@ def plan_by_birth(places: Places, order: Sequence[str], stopped: Callable[[], ob
 
 @dataclass
 class _Rows:
-    """One number for each buffer: of those that move as one the first stands for all, and of those that must share a pool, too."""
+    """One number for each buffer; groups that move as one, or must share a pool, are represented by their first buffer."""
 
     height: Ints
     modulus: Ints
@@ -76,7 +76,7 @@ class _Rows:
 
 
 class _Translated:
-    """A problem on its way to the kernel, and the answer on its way back."""
+    """Translates a problem for the kernel, and the answer back."""
 
     def __init__(self, places: Places, order: Sequence[str]) -> None:
         self._places, self._problem, self._order = places, places.problem, order
@@ -84,19 +84,19 @@ class _Translated:
         count = len(self._problem.buffers)
         self._special = dict(restricted(self._problem.buffers))
         self._first, self._low = np.arange(count), np.zeros(count, dtype=np.int64)
-        """Of each buffer the first that moves with it, and how far above the lowest it lies."""
+        """Each buffer's first group member, and its distance above the group's lowest."""
         self._unit = np.arange(count)
-        """And the first that must share its pool."""
+        """Each buffer's unit: the first buffer that must share its pool."""
         self._groups: dict[int, list[int]] = {}
-        """By the first of those that must share a pool: the first of each that moves as one; where it is not itself alone."""
+        """By unit: the first member of each of its groups, unless it is a single buffer."""
         self._members: dict[int, tuple[int, ...]] = {}
         self._sequence = np.zeros(0, dtype=np.int64)
-        """The groups as the kernel has them."""
+        """The groups in the kernel's order."""
         self._of_unit = np.zeros(0, dtype=np.int64)
-        """And the unit of each."""
+        """The unit of each group."""
 
     def rooms(self) -> Rooms:
-        """The pools, with what is taken of them."""
+        """Return the pools with their occupied ranges."""
         taken: dict[str, list[tuple[int, int]]] = {
             pool.name: [*pool.reserved] for pool in self._problem.pools if pool.reserved
         }
@@ -123,7 +123,7 @@ class _Translated:
         )
 
     def units(self) -> Units | None:
-        """Who is placed, in which order; None: somebody has no place anywhere."""
+        """Return the units in placing order; None if some buffer has no place anywhere."""
         rows = self._rows()
         if not self._tie(rows) or not self._fix(rows):
             return None
@@ -167,14 +167,14 @@ class _Translated:
         )
 
     def spots(self, pool: Ints, base: Ints) -> Spots:
-        """Where each buffer is, from where the kernel put units and groups."""
+        """Return each buffer's place, from where the kernel put units and groups."""
         of_group = np.zeros((2, len(self._first)), dtype=np.int64)
         of_group[0, self._sequence], of_group[1, self._sequence] = pool[self._of_unit], base
         pools, offsets = of_group[0, self._first], of_group[1, self._first] + self._low
         return [(self._order[at], offset) for at, offset in zip(pools.tolist(), offsets.tolist(), strict=True)]
 
     def _rows(self) -> _Rows:
-        """As if every buffer were alone."""
+        """Return the rows as if every buffer were alone."""
         buffers = self._problem.buffers
         count = len(buffers)
         birth, death = _lives(buffers)
@@ -194,7 +194,7 @@ class _Translated:
         return _Rows(height, modulus, zeros, zeros.copy(), most, zeros - 1, birth, death, is_never_live)
 
     def _tie(self, rows: _Rows) -> bool:
-        """What is tied together stands in one row; False: it can be aligned nowhere."""
+        """Merge the rows of tied buffers; False if some can be aligned nowhere."""
         constraints = self._problem.constraints
         if not constraints.colocations and not constraints.same_pool:
             return True
@@ -214,7 +214,7 @@ class _Translated:
         return True
 
     def _join(self, rows: _Rows, group: Group) -> bool:
-        """One row for those that move as one."""
+        """Merge the rows of a group that moves as one."""
         if len(group.members) == 1:
             return True
         members, offsets = [*group.members], np.array(group.offsets)
@@ -225,7 +225,7 @@ class _Translated:
             whole = whole and whole.and_also(Congruence(alignment, -low % alignment))
         if whole is None or whole.residue >= 2 * ADDRESS_LIMIT:
             return False
-        # Where the modulus is beyond all addresses, so is the second place that it allows.
+        # A modulus beyond all addresses allows only the first place.
         rows.modulus[first] = whole.modulus if whole.modulus <= ADDRESS_LIMIT else 0
         rows.residue[first] = whole.residue
         rows.height[first] = (rows.height[members] + offsets).max()
@@ -234,7 +234,7 @@ class _Translated:
         return True
 
     def _fix(self, rows: _Rows) -> bool:
-        """Whoever's offset is decided is there; False: it cannot be."""
+        """Put buffers with decided offsets there; False if that is impossible."""
         for i, buffer in self._special.items():
             if buffer.fixed is None or buffer.fixed.offset is None:
                 continue
@@ -251,7 +251,7 @@ class _Translated:
         return found
 
     def _lists(self, units: Ints) -> tuple[Ints, Ints, Ints]:
-        """The pools that each unit may be in: the number of its list, where each list begins, and the lists."""
+        """Return the pools that each unit may use: its list's number, where each list begins, and the lists."""
         names_of: dict[int, Sequence[str]] = {}
         equal: dict[tuple[str, ...], tuple[str, ...]] = {}
         for i, buffer in self._special.items():
@@ -264,7 +264,7 @@ class _Translated:
             else:
                 names_of[unit] = buffer.pools
         numbers: dict[int, int] = {}
-        """By the identity of a list: many buffers have the very same."""
+        """By the identity of a list, which many buffers share."""
         lists: list[Ints] = []
         chosen = np.zeros(len(self._unit), dtype=np.int64)
         for unit, names in names_of.items():
@@ -277,7 +277,7 @@ class _Translated:
         return chosen[units], begin, np.concatenate(lists) if lists else begin[:0]
 
     def _sets(self, rank: Ints, count: int) -> tuple[Ints, Ints]:
-        """The sets of units that must be in different pools, unit by unit."""
+        """Return the sets of units that must be in different pools, by unit."""
         index, different = self._places.index, self._problem.constraints.different_pool
         keys = [np.zeros(0, dtype=np.int64)]
         for number, group in enumerate(in_time(different, PLACING)):
@@ -292,7 +292,7 @@ def _ints(values: object) -> Ints:
 
 
 def _lives(buffers: Sequence[Buffer]) -> tuple[Ints, Ints]:
-    """The first moment of each and the last; of what is never live all of them."""
+    """Return the first and the last moment of each; a buffer that is never live gets all time."""
     if isinstance(buffers, BufferColumns):
         never = buffers.start == buffers.end
         return np.where(never, BEFORE, buffers.start), np.where(never, AFTER, buffers.end)

@@ -1,4 +1,4 @@
-"""What is proven of a problem without solvers, however many pools it has: that nothing fits, where it is easy to see, or what is live at the busiest time."""
+"""What can be proven without solvers for any number of pools: that nothing fits, if easy to see, or the bytes live at the busiest time."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ...model.plan import PlanCertificate
 from ...model.problem import Buffer, BufferId, Problem
 
 LOOK_EVERY = 128
-"""Buffers: each may have to be held against all pools."""
+"""Buffers between two looks at the clock: each may be compared with all pools."""
 
 
 class EasyBound(NamedTuple):
-    """What is proven."""
+    """The proven bound."""
 
     certificates: tuple[PlanCertificate, ...] = ()
     sum_of_peaks: int = 0
@@ -32,21 +32,21 @@ class EasyBound(NamedTuple):
 
 
 def easy_bound(problem: Problem, places: Places) -> EasyBound:
-    """Of the problem with all its pools."""
+    """Return the bound for the problem with all its pools."""
     looking = _Looking(problem, places)
     return looking.refusal() or looking.busiest()
 
 
 def refusal_of_any_choice(problem: Problem) -> EasyBound | None:
-    """Proof that nothing fits, whichever alternatives are chosen: they add buffers, lifetimes and rules, and take nothing away."""
+    """Return a proof that nothing fits whichever alternatives are chosen: they add buffers, lifetimes and rules, and remove none."""
     looking = _Looking(replace(problem, variants=None), Places(problem))
     crowded = looking.crowded()
-    # Alternatives may let buffers of one pool share addresses.
+    # alternatives may let buffers of one pool share addresses
     return crowded if crowded is not None or problem.constraints.same_pool else looking.homeless()
 
 
 class _Looking:
-    """At one problem."""
+    """The examination of one problem."""
 
     def __init__(self, problem: Problem, places: Places) -> None:
         self._problem, self._places = problem, places
@@ -56,11 +56,11 @@ class _Looking:
         self._equal: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def refusal(self) -> EasyBound | None:
-        """Proof that nothing fits, where it is easy to see."""
+        """Return a proof that nothing fits, if easy to see."""
         return self.homeless() or self.crowded() or self._too_much_of_a_list()
 
     def homeless(self) -> EasyBound | None:
-        """Proof that a buffer can be in no pool."""
+        """Return a proof that some buffer has no possible pool."""
         places, problem = self._places, self._problem
         for count, i in enumerate(self._doubtful()):
             buffer = problem.buffers[i]
@@ -72,7 +72,7 @@ class _Looking:
         return None
 
     def crowded(self) -> EasyBound | None:
-        """Proof that there are too few pools for those that must be in different ones."""
+        """Return a proof that there are too few pools for the buffers that must be in different ones."""
         look(LOOKING)
         for group in self._problem.constraints.different_pool:
             crowd = self._crowd(group)
@@ -90,7 +90,7 @@ class _Looking:
         return None
 
     def _doubtful(self) -> Iterable[int]:
-        """The buffers that may have no place in any pool: those of which more is said than a size, and those too large for a pool where all is free."""
+        """Yield the buffers that may have no possible pool: those with further rules, and those too large for some pool."""
         problem = self._problem
         if problem.constraints.colocations or problem.constraints.same_pool:
             return range(len(problem.buffers))
@@ -100,7 +100,7 @@ class _Looking:
         return sorted({*large, *(i for i, _ in restricted(problem.buffers))})
 
     def _crowd(self, group: Sequence[BufferId]) -> tuple[BufferId, ...]:
-        """Members that are more than all the pools there are, or more than the list of pools that each of them has."""
+        """Return members that outnumber all pools, or the list of pools that they share."""
         if len(group) > len(self._problem.pools):
             return tuple(group[: len(self._problem.pools) + 1])
         of_list: dict[tuple[str, ...], list[BufferId]] = {}
@@ -114,14 +114,14 @@ class _Looking:
         return ()
 
     def _alike(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """One and the same list for all that are equal; to compare long lists takes long, and most buffers have the very same."""
+        """Return one object for all equal lists: comparing long lists is slow, and most buffers share the same object."""
         known = self._lists.get(id(names))
         if known is None:
             known = self._lists[id(names)] = self._equal.setdefault(names, names)
         return known
 
     def _by_list(self) -> dict[tuple[str, ...], list[Buffer]]:
-        """The buffers that share their bytes with nobody, by the list of pools that they have."""
+        """Return the buffers that share no bytes, by their lists of pools."""
         found: dict[int, list[Buffer]] = {}
         lists: dict[int, tuple[str, ...]] = {}
         for i, buffer in restricted(self._problem.buffers):
@@ -132,7 +132,7 @@ class _Looking:
         return {lists[key]: members for key, members in found.items()}
 
     def _are_plain(self) -> Bools:
-        """The buffers that have bytes at some time, and share none of them."""
+        """Return the buffers that have bytes at some time and share none of them."""
         buffers, places, constraints = self._problem.buffers, self._places, self._problem.constraints
         look(LOOKING)
         is_plain = np.array(sizes(buffers), dtype=np.int64) > 0
@@ -147,7 +147,7 @@ class _Looking:
         return is_plain
 
     def _too_much(self, names: Sequence[str], members: Sequence[Buffer]) -> EasyBound | None:
-        """Proof that nothing fits, if at some time these need more than all of their pools have."""
+        """Return a proof that nothing fits, if these members need more at some time than all of their pools have."""
         of_pools = [self._places.pools[name].size for name in names]
         room = sum(size or 0 for size in of_pools)
         own, start, end, size = _lives(members, np.ones(len(members), dtype=bool))
@@ -160,7 +160,7 @@ class _Looking:
         return EasyBound((certificate,), is_infeasible=True)
 
     def busiest(self) -> EasyBound:
-        """What is live at the busiest time needs room somewhere, wherever that is cheapest."""
+        """Return the bound from the busiest time: what is live then needs room, wherever that is cheapest."""
         problem = self._problem
         own, start, end, size = _lives(problem.buffers, self._is_plain)
         busiest, most = _busiest_time(start, end, size)
@@ -185,7 +185,7 @@ class _Looking:
 
 
 def _lives(buffers: Sequence[Buffer], chosen: Bools) -> tuple[Ints, Ints, Ints, Ints]:
-    """The lifetimes of those: whose each is, its start and end, and the owner's size."""
+    """Return the lifetimes of the chosen buffers: owner, start, end, and the owner's size."""
     own = np.flatnonzero(chosen)
     if isinstance(buffers, BufferColumns):
         return own, buffers.start[own], buffers.end[own], buffers.size[own]
@@ -200,7 +200,7 @@ def _lives(buffers: Sequence[Buffer], chosen: Bools) -> tuple[Ints, Ints, Ints, 
 
 
 def _busiest_time(start: Ints, end: Ints, size: Ints) -> tuple[int | None, int]:
-    """The first time at which most bytes are needed, and how many; None: never any."""
+    """Return the first time at which most bytes are needed, and how many; None if none ever are."""
     times, at = np.unique(np.concatenate([start, end]), return_inverse=True)
     change = np.zeros(len(times), dtype=np.int64)
     np.add.at(change, at, np.concatenate([size, -size]))

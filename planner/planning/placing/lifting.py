@@ -1,4 +1,4 @@
-"""From numbers back to names: an Outcome becomes a Plan in the user's words."""
+"""From numbers back to names: turns an Outcome into a Plan."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .lowering import Lowered
 
 
 def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int, original: Problem) -> Plan:
-    """The outcome in the user's words; the plan names the problem that was asked, of which this one may be a part."""
+    """Return the outcome as a plan for the original problem, of which `problem` may be a part."""
     objective = _objective(problem, outcome)
     pools = _pool_uses(problem, lowered, outcome)
     return Plan(
@@ -55,7 +55,7 @@ def unproven_plan(
     solver: str | None = None,
     bound: int = 0,
 ) -> Plan:
-    """A plan of these placements with the peaks of pools and the values of terms that they come to; of it nothing is proven but the sum's bound."""
+    """Return a plan of these placements, with these peaks and values; nothing is proven but the bound of the sum."""
     terms = tuple(TermValue(term, value, None) for term, value in zip(problem.terms, values, strict=True))
     uses = [PoolUse(pool.name, pool.size, peaks.get(pool.name, 0), 0) for pool in in_time(problem.pools, "placing")]
     return Plan(
@@ -76,7 +76,7 @@ def unproven_plan(
 
 
 def status_of(outcome: Outcome) -> PlanStatus:
-    """What the outcome's plan is worth."""
+    """Return the status that the outcome deserves."""
     if outcome.infeasible:
         return PlanStatus.INFEASIBLE
     if outcome.value is None:
@@ -85,7 +85,7 @@ def status_of(outcome: Outcome) -> PlanStatus:
 
 
 def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> Sequence[Placement]:
-    """Every buffer's pool and offset, in input order."""
+    """Return every buffer's pool and offset, in input order."""
     if outcome.placement is None:
         return ()
     i = lowered.instance
@@ -101,12 +101,12 @@ def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> Sequenc
 
 
 def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PoolUse, ...]:
-    """Size, peak and bound of each pool."""
+    """Return size, peak and bound of each pool."""
     tops: tuple[int | None, ...] = (None,) * len(problem.pools)
     if outcome.placement is not None:
         tops = peaks_of(lowered.instance, outcome.placement)
     bounds = outcome.pool_bounds or (0,) * len(problem.pools)
-    if outcome.infeasible:  # of what has no plan every bound is true, and only what is proven of a pool says something
+    if outcome.infeasible:  # without a plan every bound holds, and only proven ones say something
         best = {c.pool: c.value for c in sorted(outcome.certificates, key=lambda c: c.value)}
         bounds = tuple(min(bound, best.get(number, 0)) for number, bound in enumerate(bounds))
     return tuple(
@@ -115,7 +115,7 @@ def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Po
 
 
 def _objective(problem: Problem, outcome: Outcome) -> Objective:
-    """Each term's value and bound; beyond the first undecided term, only what is proven of a term by itself says anything."""
+    """Return each term's value and bound; beyond the first undecided term, only bounds that hold for a term by itself count."""
     values: tuple[int | None, ...] = outcome.value or (None,) * len(problem.terms)
     proven = () if outcome.infeasible else outcome.bound
     bounds: tuple[int | None, ...] = (*proven, *(None,) * (len(problem.terms) - len(proven)))
@@ -129,7 +129,7 @@ def _objective(problem: Problem, outcome: Outcome) -> Objective:
 
 
 def _total_bound(problem: Problem, outcome: Outcome, pools: tuple[PoolUse, ...]) -> int:
-    """What the sum of the pools' peaks cannot be below in any plan."""
+    """Return the proven lower bound of the sum of the pools' peaks."""
     by_pool = sum(use.bound for use in pools)
     if any(pool.cost != 1 for pool in problem.pools):
         return by_pool
@@ -141,7 +141,7 @@ def _total_bound(problem: Problem, outcome: Outcome, pools: tuple[PoolUse, ...])
 
 
 def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
-    """What the user should know of the run; of a heuristic that gave up, the buffer for which it found no place."""
+    """Return what users should know about the run; if a heuristic gave up, the buffer for which it found no place."""
     notes = outcome.notes
     plain = isinstance(problem.buffers, BufferColumns)
     if not plain and len({buffer.device for buffer in problem.buffers} - {None}) > 1:
@@ -157,7 +157,7 @@ def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:
-    """All proofs. Of a search through what is below the bound there is one for each term of it."""
+    """Return all proofs. A search through everything below the bound gives one for each term."""
     found: list[PlanCertificate] = []
     by_sets: dict[Term | None, int] = {}
     """What is proven of terms without a search."""
@@ -182,7 +182,7 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
 
 
 def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCertificate:
-    """A proof in buffers and times."""
+    """Return a proof in terms of buffers and times."""
 
     def time(section: int) -> int:
         return int(lowered.times[section])

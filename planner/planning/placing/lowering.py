@@ -1,6 +1,6 @@
-"""From names to numbers: a Problem becomes an Instance of blocks, and a Lift leads back.
+"""From names to numbers: turns a Problem into an Instance of blocks, with a Lift for the way back.
 
-Part i of the Instance is buffer i of the Problem, so certificates need no translation but their section's time.
+Part i of the Instance is buffer i of the Problem, so certificates only need their section translated to a time.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from .bases import Bases, Blocks
 TENS = 10 ** np.arange(1, 19)
 
 MOST_PAIRS = 1 << 22
-"""So many are written down before those that are there several times are dropped."""
+"""The most pairs written down before duplicates are dropped."""
 
 
 FEW_POOLS = 16
-"""Up to so many are always looked at one by one."""
+"""Up to this many pools are always examined one by one."""
 MOST_PLACES = 1 << 18
-"""Of a buffer in a pool: no larger tables are made of them, unless there are few pools."""
+"""The most entries in a table of buffers and pools, unless there are few pools."""
 
 
 class Lowered(NamedTuple):
-    """An Instance, and what is needed to speak of it in the user's words again."""
+    """An Instance, and what is needed to translate its results."""
 
     instance: Instance
     times: Ints
@@ -45,22 +45,22 @@ class Lowered(NamedTuple):
 
 
 def has_many_pools(problem: Problem) -> bool:
-    """True if solvers cannot look at every pool for every buffer."""
+    """True if solvers cannot examine every pool for every buffer."""
     return len(problem.pools) > FEW_POOLS and len(problem.pools) * len(problem.buffers) > MOST_PLACES
 
 
 def lower(problem: Problem) -> Lowered:
-    """The Instance of a checked Problem."""
+    """Return the Instance of a checked Problem."""
     return _Lowering(spell_out_constants(problem)).run()
 
 
 def lower_start(problem: Problem, lowered: Lowered, start: Plan) -> Placement | None:
-    """Where a plan puts the problem's blocks; None if it leaves buffers out or tears blocks apart. Other rules are not looked at."""
+    """Return where a plan puts the problem's blocks; None if it lacks buffers or tears blocks apart. Other rules are not checked."""
     return place_blocks(problem, lowered, {place.id: (place.pool, place.offset) for place in start.placements})
 
 
 def place_blocks(problem: Problem, lowered: Lowered, where: Mapping[BufferId, tuple[str, int]]) -> Placement | None:
-    """The same of a pool and an offset for each buffer."""
+    """Do the same for a pool and an offset for each buffer."""
     pools = {pool.name: number for number, pool in enumerate(problem.pools)}
     i, count = lowered.instance, len(problem.buffers)
     try:
@@ -75,14 +75,14 @@ def place_blocks(problem: Problem, lowered: Lowered, where: Mapping[BufferId, tu
 
 
 class _Lowering:
-    """One problem on its way down."""
+    """The translation of one problem."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.buffers = problem.buffers
         self.pools = problem.pools
         self.special = [*restricted(self.buffers)]
-        """Buffers of which more is said than a size and lifetimes: usually few."""
+        """Buffers with more than a size and lifetimes: usually few."""
         self.index: dict[BufferId, int] = {}
         self.pool_index = {pool.name: p for p, pool in enumerate(self.pools)}
         count = len(self.buffers)
@@ -152,7 +152,7 @@ class _Lowering:
         return Lowered(instance, times)
 
     def _by_name(self, first: Ints) -> Ints | list[int]:
-        """The blocks in the order of their first members' ids as text."""
+        """Return the blocks in the order of their first members' ids as text."""
         is_counted = isinstance(self.buffers, BufferColumns) and isinstance(self.buffers.ids, range)
         if is_counted and self.blocks == len(self.buffers):
             number = np.arange(len(self.buffers))
@@ -163,7 +163,7 @@ class _Lowering:
         return sorted(range(self.blocks), key=id_of.__getitem__)
 
     def _places_that_were(self) -> list[tuple[int, int | None, int]]:
-        """(buffer, pool, offset) of those that an older plan had somewhere, if that counts. In a part of a problem some may have no such pool."""
+        """Return (buffer, pool, offset) for buffers with an old place, if that counts. In a part of a problem some old pools may be missing."""
         if not weighs_moves(self.problem):
             return []
         index = self.index or {id_: i for i, id_ in enumerate(ids(self.buffers))}
@@ -189,7 +189,7 @@ class _Lowering:
         return Was(cost, np.array(rows, dtype=np.int64).reshape(-1, 5))
 
     def _group(self) -> dict[int, tuple[int, ...]]:
-        """Number the blocks in the order of their first members; the members of those that have several."""
+        """Number the blocks in the order of their first members; return the members of those with several."""
         found = groups(self.index, self.problem.constraints.colocations) if self.index else ()
         if found:
             root = np.arange(len(self.buffers), dtype=np.int64)
@@ -201,7 +201,7 @@ class _Lowering:
         return {int(self.part_block[g.members[0]]): g.members for g in found}
 
     def _pool_classes(self) -> Ints:
-        """Blocks that must share a pool get the number of the least of them."""
+        """Give blocks that must share a pool the least number among them."""
         root = list(range(self.blocks))
 
         def find(i: int) -> int:
@@ -222,7 +222,7 @@ class _Lowering:
         )
 
     def _rects(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The parts that live, all times, and from which of these to which each lives; nothing of an empty interval or an empty buffer remains."""
+        """Return the parts that are live, all times, and the lifetimes as indices of these; empty intervals and buffers are left out."""
         parts: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -249,7 +249,7 @@ class _Lowering:
         return hint, hinted
 
     def _access_cost(self) -> Ints:
-        """What the members' uses cost in each pool."""
+        """Return the cost of the members' uses in each pool."""
         total = np.zeros((self.blocks, len(self.pools)), dtype=np.int64)
         if WEIGHS_ACCESS.intersection(self.problem.terms):
             found = costs_of(self.problem)
@@ -264,7 +264,7 @@ class _Lowering:
         usual[by_rank] = np.arange(len(self.pools))
         preference = np.tile(usual, (self.blocks, 1))
         places: dict[int, Ints] = {}
-        """Of lists, which live as long as the problem."""
+        """By the identity of a list, which lives as long as the problem."""
         for i, buffer in self.special:
             block, chosen = self.part_block[i], buffer.pools
             if chosen is not None and first[block] == i:
@@ -276,7 +276,7 @@ class _Lowering:
         return preference
 
     def _pinned(self) -> tuple[Bools, Bools]:
-        """Whose pool the user decided, and whose offset too."""
+        """Return the blocks whose pool the user decided, and those whose offset is decided too."""
         pinned, placed = np.zeros(self.blocks, dtype=bool), np.zeros(self.blocks, dtype=bool)
         for i, buffer in self.special:
             if buffer.fixed is not None:
@@ -285,8 +285,8 @@ class _Lowering:
         return pinned, placed
 
     def _apart(self) -> Ints:
-        # One member more than there are pools can never all be in different ones: so many of a group say already that nothing fits,
-        # and the pairs of the others, of which a large group has millions, would add nothing to that.
+        # If a group has more members than there are pools, any (pools + 1) of them already show that nothing fits;
+        # the pairs of the others, millions in a large group, would add nothing.
         enough = len(self.pools) + 1
         found = np.zeros(0, dtype=np.int64)
         fresh: list[Ints] = []
@@ -294,7 +294,7 @@ class _Lowering:
         twos: list[tuple[int, int]] = []
         """Most groups are just two."""
         every_two: dict[int, tuple[Ints, ...]] = {}
-        """Of so many: most groups are of a few."""
+        """By size of group: the pairs of its members. Most groups are small."""
         for group in in_time(self.problem.constraints.different_pool, PREPARING, "different_pool"):
             members = [self.index[id_] for id_ in group[:enough]]
             if len(members) == 2:
@@ -312,7 +312,7 @@ class _Lowering:
         if twos:
             both = self.part_block[np.array(twos)]
             fresh.append(both.min(axis=1) * self.blocks + both.max(axis=1))
-        if fresh:  # not for nothing: a part of numpy would be imported that takes long
+        if fresh:  # only if needed: it imports a part of numpy that loads slowly
             found = distinct(np.concatenate([found, *fresh]))
         return np.stack([found // max(self.blocks, 1), found % max(self.blocks, 1)], axis=1)
 
@@ -321,7 +321,7 @@ class _Lowering:
 
 
 def _agree(allowed: Bools, pool_class: Ints) -> Bools:
-    """A pool that one member of a class may not use is closed to all of the class."""
+    """Close a pool to a whole class if one member may not use it."""
     common = np.ones_like(allowed)
     np.logical_and.at(common, pool_class, allowed)
     agreed: Bools = common[pool_class]

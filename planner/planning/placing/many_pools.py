@@ -1,7 +1,7 @@
-"""Problems of so many buffers and pools that not every pair of the two can be looked at.
+"""Problems with too many buffers and pools for examining every pair of the two.
 
-Solvers keep tables of buffers x pools. Where these would be larger than MOST_PLACES, a quick plan says which pools are needed, and solvers see
-these alone. What they prove holds of those pools, not of all, so the bounds here are others: what is live at the busiest time.
+Solvers keep tables of buffers x pools. If these exceeded MOST_PLACES, a quick plan determines the pools that are needed, and solvers see
+only these. What they prove holds for those pools, not for all, so bounds come from elsewhere: from what is live at the busiest time.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .lowering import FEW_POOLS, MOST_PLACES
 from .reserve import seconds_to_finish
 
 SPARE_POOLS = 8
-"""Beside the pools that the quick plan needs, solvers get as many more to choose from."""
+"""The pools that solvers may choose besides those that the quick plan needs."""
 SOLVER = "greedy"
-"""Who made the quick plan: it places one buffer after the other."""
+"""The method that made the quick plan: it places one buffer after the other."""
 
 
 class ManyPools:
-    """Such a problem: its quick plan, what is proven of it, and the part of it that solvers see."""
+    """Such a problem: its quick plan, its bound, and the part of it that solvers see."""
 
     def __init__(self, problem: Problem, stopped: Callable[[], StopReason | None]) -> None:
         self.problem = problem
@@ -53,20 +53,20 @@ class ManyPools:
             )
         )
         self._stop = None if self._bound.is_infeasible else stopped()
-        """Why there is no quick plan, or a hasty one, if there was no time for it."""
+        """Why there is no quick plan, or only a hasty one, if time was short."""
         if not self._bound.is_infeasible:
             self._expect_time()
         self.part = self._part()
 
     @property
     def start(self) -> dict[BufferId, tuple[str, int]]:
-        """Where the quick plan puts the buffers; nothing if there is none, or if it needs more pools than solvers can look at."""
+        """Return where the quick plan puts the buffers; nothing if there is none, or if it needs too many pools for solvers."""
         if self._quick is None or not self.part.buffers:
             return {}
         return {place.id: (place.pool, place.offset) for place in self._quick}
 
     def whole(self, made: Plan) -> Plan:
-        """The answer, from what was made of the part."""
+        """Return the plan of the whole problem from a plan of the part."""
         if self._bound.is_infeasible:
             return self._nothing_fits(made)
         self._expect_time()
@@ -94,12 +94,12 @@ class ManyPools:
         return self._with_bounds(found, PlanStatus.FEASIBLE, found.objective.value)
 
     def _expect_time(self) -> None:
-        """Raises OutOfTime where a plan could not be verified and written any more."""
+        """Raise OutOfTime if a plan could no longer be verified and written."""
         what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
         expect(seconds_to_finish(self.problem), "verifying the plan of", what)
 
     def _part(self) -> Problem:
-        """The same buffers with the pools that the quick plan needs, and some more; no buffers at all if these are too many."""
+        """Return the problem with only the pools that the quick plan needs, and some more; without buffers if these are too many."""
         problem = self.problem
         most = max(MOST_PLACES // max(len(problem.buffers), 1), FEW_POOLS)
         if self._quick is None:
@@ -132,7 +132,7 @@ class ManyPools:
         return replace(problem, buffers=tuple(buffers), pools=pools)
 
     def _needed_anyway(self) -> set[str]:
-        """Pools that are named where a buffer must be, and the first that each list allows."""
+        """Return the pools named where a buffer must be, and the first that each list allows."""
         needed = set()
         for buffer in self.problem.buffers:
             if buffer.fixed is not None:
@@ -161,7 +161,7 @@ class ManyPools:
         )
 
     def _of(self, placements: Sequence[Placement]) -> Plan:
-        """A plan of the problem that claims no bounds."""
+        """Return a plan with these placements that claims no bounds."""
         peaks = _peaks(placements)
         look(LOOKING)
         values = self._values(placements, peaks)
@@ -169,7 +169,7 @@ class ManyPools:
         return unproven_plan(self.problem, placements, peaks, values, solver=SOLVER)
 
     def _with_bounds(self, made: Plan, status: PlanStatus, value: int | None) -> Plan:
-        """The same with what is proven of the whole problem; it is optimal where every term is as low as that."""
+        """Return the plan with the bounds of the whole problem; it is optimal if every term reaches its bound."""
         problem, bound = self.problem, self._bound
         terms = []
         for term, found in zip(problem.terms, made.objective.terms, strict=True):
@@ -182,7 +182,7 @@ class ManyPools:
         is_best = value is not None and all(term.value == term.bound for term in terms)
         stop = made.stop
         if stop is StopReason.PROVED and not is_best:
-            stop = StopReason.WORK_LIMIT  # what was proven is proven of the part
+            stop = StopReason.WORK_LIMIT  # these were proven only for the part
         return replace(
             made,
             status=PlanStatus.OPTIMAL if is_best else status,
@@ -202,7 +202,7 @@ class ManyPools:
         return self._values(placements, _peaks(placements))
 
     def _values(self, placements: Sequence[Placement], peaks: Mapping[str, int]) -> tuple[int, ...]:
-        """One integer for each term of the objective."""
+        """Return an integer for each term of the objective."""
         problem = self.problem
         pools = {pool.name: pool for pool in problem.pools}
         of_peaks = sum(pools[name].cost * peak for name, peak in peaks.items())
@@ -246,7 +246,7 @@ def _reuse_cost(placements: Sequence[Placement], problem: Problem) -> int:
 
 
 def _in_order(problem: Problem) -> list[str]:
-    """The pools, first those in which a buffer adds least to what is minimised."""
+    """Return the pools, beginning with those in which a buffer adds least to the objective."""
     adds = LINEAR_TERMS.get(problem.terms[0], Linear())
     if adds.choice is not Choice.ACCESS:
         is_priced = adds.peaks and adds.choice is None

@@ -1,4 +1,4 @@
-"""The path of one problem to its answer, a plan or a sharing: from a start, through the solvers, to what its verification leaves of it."""
+"""The path of a problem to its answer, a plan or a sharing: a start, the solvers, the verification."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .reserve import seconds_to_finish
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 
 WORK_PER_SECOND = 750_000
-"""The default work limit for each second of the time limit: about half of what a machine does, so that work ends ordinary runs, not the clock."""
+"""The default work limit per second of the time limit: about half of a machine's speed, so that ordinary runs end by work, not by the clock."""
 
 REPORT = "please report this problem"
 
@@ -34,12 +34,12 @@ Known = TypeVar("Known")
 
 
 class AnswerPath(ABC, Generic[Answer, Known]):
-    """One lowered problem on its way; the abstract steps are those that plans and sharings take each in their own way."""
+    """The path of one lowered problem; plans and sharings each implement the abstract steps."""
 
     name: ClassVar[str]
-    """Of the answer, in warnings."""
+    """The answer's name in warnings."""
     claims: ClassVar[frozenset[StrEnum]]
-    """Findings about what an answer claims to be proven: the rest of it may be right all the same."""
+    """The findings about claims of proofs: the rest of the answer may still be right."""
 
     def __init__(self, problem: Problem, instance: Instance, options: Options, clock: Clock) -> None:
         self.problem, self.instance, self.options, self.clock = problem, instance, options, clock
@@ -47,31 +47,31 @@ class AnswerPath(ABC, Generic[Answer, Known]):
 
     @abstractmethod
     def lower_start(self, start: Answer) -> Known | None:
-        """The start in the solvers' form; None if it leaves buffers out or tears blocks apart. Other rules are not looked at."""
+        """Return the start in the solvers' form; None if it lacks buffers or tears blocks apart. Other rules are not checked."""
 
     @abstractmethod
     def of_placement(self, placement: Placement) -> Known:
-        """What solvers found, in the form of this path."""
+        """Return a placement of the solvers in this path's form."""
 
     @abstractmethod
     def bare(self, known: Known) -> Answer:
-        """The answer of a run that was cancelled when it knew this much; it claims no bound."""
+        """Return the answer of a run that was cancelled at this point; it claims no bound."""
 
     @abstractmethod
     def solve(self, known: Known | None, limits: Limits, watch: Watch) -> Answer:
-        """What the solvers find, lifted. Raises SolverError."""
+        """Run the solvers and lift their result. Raises SolverError."""
 
     @abstractmethod
     def verify(self, made: Answer) -> Sequence[AnswerFinding]:
-        """What is wrong with the answer."""
+        """Return what is wrong with the answer."""
 
     @abstractmethod
     def entries(self, made: Answer) -> Sequence[object]:
-        """Its placements or assignments."""
+        """Return the answer's placements or assignments."""
 
     @abstractmethod
     def without_entries(self, made: Answer) -> Answer:
-        """The answer without these and what they add up to."""
+        """Return the answer without its entries and their totals."""
 
     def follow(
         self,
@@ -80,7 +80,7 @@ class AnswerPath(ABC, Generic[Answer, Known]):
         cancelled: Cancelled | None,
         on_log: OnLog | None,
     ) -> Answer:
-        """All steps after lowering. Raises CannotSolve."""
+        """Run all steps after lowering. Raises CannotSolve."""
         known = None if start is None else self._known(start)
         counted, joint = self.seconds_after_solving, is_joint(self.instance)
         limits = limits_of(self.options, self.clock, counted, chooses_pools=joint)
@@ -94,7 +94,7 @@ class AnswerPath(ABC, Generic[Answer, Known]):
         return self._finished(made, tuple(watch.trace))
 
     def _known(self, start: Answer) -> Known | None:
-        """The start, if it keeps every rule. Its claims are not taken over, so they may be what they are."""
+        """Return the start if it keeps every rule. Its claims are not used, so they do not matter."""
         known = self.lower_start(start)
         if known is None:
             return None
@@ -105,21 +105,21 @@ class AnswerPath(ABC, Generic[Answer, Known]):
         return self._finished(self.bare(self.of_placement(placement)))
 
     def _with_start(self, start: Answer, made: Answer, *, used: bool) -> Answer:
-        """The answer of a run that was given a start."""
+        """Return the answer of a run that was given a start."""
         if not used:
             text = f"the {self.name} to start from is no {self.name} of this problem and was left aside"
             return replace(made, warnings=(*made.warnings, text))
         return replace(made, reproducible=False, solver=made.solver or (start.solver if self.entries(made) else None))
 
     def _finished(self, made: Answer, trace: tuple[TracePoint, ...] = ()) -> Answer:
-        """The answer as it is given out: no more of it than its verification leaves."""
+        """Return the answer as far as its verification confirms it."""
         findings = self.verify(made)
         if findings:
             made = self._withdrawn(made, findings)
         return replace(made, run=Run(round(self.clock.seconds, 6), trace, machine(), made.run.work))
 
     def _withdrawn(self, made: Answer, findings: Sequence[AnswerFinding]) -> Answer:
-        """The answer without its claims if they are all that is wrong with it; otherwise one that says that nothing is known."""
+        """Return the answer without its claims, if only these are wrong; otherwise an unknown answer."""
         first = findings[0]
         if self.entries(made) and all(finding.kind in self.claims for finding in findings):
             text = f"a bound could not be verified and is withheld ({first.message}); {REPORT}"
@@ -131,7 +131,7 @@ class AnswerPath(ABC, Generic[Answer, Known]):
         return replace(empty, status=PlanStatus.UNKNOWN, shortage=None)
 
     def without_claims(self, made: Answer, warning: str) -> Answer:
-        """The answer without anything that it says is proven."""
+        """Return the answer without anything that it claims to be proven."""
         return replace(
             made,
             status=PlanStatus.FEASIBLE,
@@ -159,7 +159,7 @@ def limits_of(options: Options, clock: Clock, counted: float, *, chooses_pools: 
 
 
 def cannot_solve(error: SolverError) -> CannotSolve:
-    """A solver's refusal in the words of users' errors."""
+    """Return a solver's refusal as a user's error."""
     codes = {UnknownSolver: Code.UNKNOWN_SOLVER, Unavailable: Code.UNAVAILABLE, Unsupported: Code.UNSUPPORTED}
     code = next((code for kind, code in codes.items() if isinstance(error, kind)), Code.SOLVER_FAILED)
     return CannotSolve(Finding(code, "/options/solver", str(error)))

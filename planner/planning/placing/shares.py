@@ -1,4 +1,4 @@
-"""Several plans within the limits of one: each takes an equal share, and one that was made before takes none."""
+"""Several plans within one set of limits: each gets an equal share, and a known plan needs none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .watching import Cancelled
 
 
 class KnownPlans:
-    """Plans that were made before, by a run that was killed, say; by the digest of their problem. What was not found is looked for again."""
+    """Plans of an earlier run, for example one that was killed, by their problem's digest. Runs that found nothing are repeated."""
 
     def __init__(self, plans: Iterable[Plan] = ()) -> None:
         self._plans = {
@@ -25,7 +25,7 @@ class KnownPlans:
         }
 
     def of(self, problem: Problem) -> Plan | None:
-        """The plan of that problem, if there is one and it stands its verification."""
+        """Return the known plan of that problem, if its verification succeeds."""
         plan = self._plans.get(digest(problem)) if self._plans else None
         return None if plan is None or verify(problem, plan) else plan
 
@@ -46,13 +46,13 @@ class Shares:
         self._work = None if work is None else work // count
 
     def is_over(self) -> bool:
-        """Has all the time been used, or does no caller wait any more?"""
+        """True if the time is used up or the caller has cancelled."""
         if self._cancelled is not None and self._cancelled():
             return True
         return self._end is not None and time.monotonic() >= self._end
 
     def plan(self, problem: Problem) -> Plan:
-        """The plan that is known, or that one share makes."""
+        """Return the known plan, or one made with a share."""
         share = self.next()
         return self._known.of(problem) or plan(problem, share, cancelled=self._cancelled)
 

@@ -1,4 +1,4 @@
-"""A plan for a problem: check, lower, solve, lift, verify."""
+"""The plan of a problem: check, lower, solve, lift, verify."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from .variants.choosing import Choosing
 
 MOST_IN_A_HURRY = 1000
-"""So many buffers are placed by their births in some hundredths of a second."""
+"""This many buffers are placed by birth in a few hundredths of a second."""
 LIFTING = 1.5
-"""Lifting what solvers found of many pools takes half as long again as writing it."""
+"""Lifting what solvers found with many pools takes this many times as long as writing it."""
 SUBSET_SECONDS = 10.0
-"""Time for finding an irreducible subset, where the run has no time limit of its own."""
+"""The time for finding an irreducible subset if the run has no time limit."""
 
 
 def plan(
@@ -53,14 +53,14 @@ def plan(
     begun: float | None = None,
     start: Plan | None = None,
 ) -> Plan:
-    """An address for every buffer, the smallest peak that was found, and what is proven of it.
+    """Return an address for every buffer, the smallest peak found, and what is proven about it.
 
-    The time limit counts from `begun` (on time.monotonic(); default: now), so that a caller may count reading the problem in.
-    `start` is a plan that is known already, from an earlier run, say: solvers begin with its addresses, and the answer is no worse. It is
-    verified first; if it breaks a rule of the problem it is ignored, with a warning. An answer that had a start is not reproducible.
-    With the option `stability`, `start` may be the plan of another problem: it says where buffers were.
-    Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not take the problem,
-    and OutOfTime where the time limit was over before there was a plan that could be shown.
+    The time limit counts from `begun` (on time.monotonic(); default: now), so that a caller may include the time for reading the problem.
+    `start` is a known plan, for example from an earlier run: solvers begin with its addresses, and the answer is no worse. It is verified
+    first and ignored, with a warning, if it breaks a rule. An answer with a start is not reproducible.
+    With the option `stability`, `start` may be a plan of another problem: it tells where buffers were.
+    Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not support the
+    problem, and OutOfTime if the time limit passed before any plan.
     """
     options = options or Options()
     require_valid(options)
@@ -78,10 +78,10 @@ def _plan(
     on_log: OnLog | None,
     start: Plan | None,
 ) -> Plan:
-    """Within the time limit."""
+    """Plan within the time limit."""
     problem = planned_problem(problem, options.capacity, options.prefer, options.stability, start)
     if options.stability is not None:
-        start = None  # where it has its buffers is part of the problem now, so the answer is as reproducible as any
+        start = None  # the start's places are now part of the problem, so the answer is as reproducible as any
     require_sound(problem)
     if problem.variants is not None:
         return choosing(problem, options, clock, cancelled).best(on_progress)
@@ -91,7 +91,7 @@ def _plan(
     with clock.while_lowering():
         many = None
         if has_many_pools(problem):
-            from .many_pools import ManyPools  # what most problems do without
+            from .many_pools import ManyPools  # imported here: most problems do not need it
 
             many = ManyPools(problem, lambda: clock.reason_to_stop(cancelled))
         lowered = lower(problem if many is None else many.part)
@@ -108,10 +108,10 @@ def pareto(
     begun: float | None = None,
     start: Iterable[Plan] = (),
 ) -> Frontier:
-    """The frontier of memory and cost of a problem with variants: each point a plan, verified, with what is proven of it.
+    """Return the frontier of memory and cost of a problem with variants: plans, verified, with what is proven about them.
 
-    With `points` it is so many at most, spread evenly over the memory that they need. `on_plan` is told of points as they are found; later
-    ones may beat them. `start` are points that are known already, from an earlier run, say. Raises BadInput and CannotSolve as `plan` does.
+    With `points`, at most that many, spread evenly over the memory that they need. `on_plan` receives points as they are found; later ones
+    may beat them. `start` are known points, for example of an earlier run. Raises BadInput and CannotSolve as `plan` does.
     """
     options = options or Options()
     clock = Clock(options.time_limit, begun)
@@ -122,7 +122,7 @@ def pareto(
 
 
 def frontier_problem(problem: Problem, options: Options, points: int | None) -> Problem:
-    """The problem whose frontier `pareto` finds. Raises BadInput for what has none, and for options that mean nothing for it."""
+    """Return the problem whose frontier `pareto` finds. Raises BadInput for a problem without one, and for options without effect."""
     require_valid(options)
     if points is not None and points < 1:
         raise bad_option("points", "a frontier has one point at least")
@@ -136,8 +136,8 @@ def frontier_problem(problem: Problem, options: Options, points: int | None) -> 
 
 
 def choosing(problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None) -> Choosing:
-    """The choice among the variants of a problem that is sound. Raises BadInput."""
-    from .variants.choosing import Choosing, require_choosable  # what most problems do without
+    """Return the choice among the variants of a sound problem. Raises BadInput."""
+    from .variants.choosing import Choosing, require_choosable  # imported here: most problems do not need it
 
     require_choosable(options)
 
@@ -165,7 +165,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         super().__init__(problem, lowered.instance, options, clock)
         self._lowered, self._cancelled, self._many = lowered, cancelled, many
         self._solved = problem if many is None else many.part
-        """What solvers see of the problem."""
+        """The problem as solvers see it."""
         if many is not None:
             self.seconds_after_solving *= LIFTING
 
@@ -191,7 +191,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         outcome = solve(self.instance, task, watch, options.solver)
         if outcome.placement is None:
             is_wanting = not outcome.infeasible and outcome.stop is not StopReason.CANCELLED
-        else:  # what was made in a hurry may lie one on top of the other
+        else:  # a hasty plan may contain overlaps
             is_wanting = outcome.stop is StopReason.TIME_LIMIT and len(self._solved.buffers) <= MOST_IN_A_HURRY
         if is_wanting:
             outcome = self._by_birth(outcome)
@@ -203,7 +203,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         return replace(made, shortage=why, reproducible=made.reproducible and sure)
 
     def _by_birth(self, outcome: Outcome) -> Outcome:
-        """The outcome of solvers that had too little time, with a plan that is made without them, if that is what they were to find and it is better."""
+        """Return an outcome with a plan by birth, if solvers had too little time and that plan is better."""
         if self.options.solver != AUTO or not self._solved.buffers:
             return outcome
         from ...facts.places import Places
@@ -242,7 +242,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         return replace(super().without_claims(made, warning), objective=Objective(made.objective.value, None, terms))
 
     def _shortage(self, made: Plan) -> tuple[Shortage, bool]:
-        """Why nothing fits, on request with a set of buffers that cannot be placed together; and whether no limit cut that short."""
+        """Return why nothing fits, on request with a set of buffers that cannot be placed together; and whether no limit ended that early."""
         from ...reporting.subset import irreducible_subset
         from ...verifying.arguments.shortage import shortage
 
@@ -267,7 +267,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         if sure:
             now = time.monotonic()
             try:
-                with until(now if deadline is None else now + (deadline - now) / 2):  # the verifier tries it again
+                with until(now if deadline is None else now + (deadline - now) / 2):  # the verifier checks it again
                     irreducible = is_irreducible(self.problem, subset)
             except OutOfTime:
                 sure = False

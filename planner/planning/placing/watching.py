@@ -1,4 +1,4 @@
-"""Time and progress of one run: when it must stop, and what it found when."""
+"""Time and progress of a run: when it must stop, and what it found when."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ...model.storage import Sharing
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The best value and bound of the objective's first term so far; None: none yet."""
+    """The best value and bound so far of the objective's first term; None: none yet."""
 
     seconds: float
     value: int | None
     bound: int | None
     answer: Callable[[], Plan | Sharing] | None = field(default=None, compare=False, repr=False)
-    """Writes out the best plan or sharing so far; None: there is none yet. Costs nothing unless it is called, from any thread, at any time."""
+    """Writes out the best plan or sharing so far; None: there is none yet. Costs nothing until called, from any thread at any time."""
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]
@@ -45,7 +45,7 @@ MEASURABLE_SECONDS = 0.02
 
 
 class Clock:
-    """The time since a run began, and until its solvers must have ended. To be made when planning begins, whenever it was asked for."""
+    """Measures the time since a run began and until its solvers must have ended. Created when planning begins, whenever it was requested."""
 
     def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
         self.begun = time.monotonic() if begun is None else begun
@@ -60,17 +60,17 @@ class Clock:
 
     @property
     def is_over(self) -> bool:
-        """Has all the time been used?"""
+        """True if all the time is used."""
         return self.end is not None and time.monotonic() >= self.end
 
     @contextmanager
     def holds(self) -> Iterator[None]:
-        """Within, all that looks at the time, solvers' long loops too, raises OutOfTime soon after the end."""
+        """Inside the block, everything that looks at the time, including solvers' long loops, raises OutOfTime soon after the end."""
         with time_limit(self._limit, self.begun), interrupted_by(lambda: look("placing the buffers of")):
             yield
 
     def reason_to_stop(self, cancelled: Cancelled | None) -> StopReason | None:
-        """Why nothing more is to be done before solving, if so: a third of the time is the most that this takes of it."""
+        """Return why nothing more should be done before solving, if so: preparation may take at most a third of the time."""
         if cancelled is not None and cancelled():
             return StopReason.CANCELLED
         over = self.end is not None and self._limit is not None and time.monotonic() >= self.end - self._limit / 3
@@ -95,7 +95,7 @@ class Clock:
 
 
 class Watch:
-    """The solvers' line to the caller: keeps the trace, passes progress on, says when to stop."""
+    """The connection from solvers to the caller: keeps the trace, reports progress, tells when to stop."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Sizes that depend on symbols: room for the largest, one set of offsets for a list of shapes, or offsets as expressions with a proof."""
+"""Sizes that depend on symbols: room for the largest, one set of offsets for a list of shapes, or offsets as proven expressions."""
 
 from __future__ import annotations
 

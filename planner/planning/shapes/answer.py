@@ -1,4 +1,4 @@
-"""What a plan for all shapes is: fixed offsets, or offsets that are worked out when the shape is known."""
+"""The plan for all shapes: fixed offsets, or offsets computed when the shape is known."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ class Mode(StrEnum):
     """What the offsets depend on."""
 
     MAXIMUM = "maximum"
-    """Nothing: every buffer has room for its largest size."""
+    """On nothing: every buffer has room for its largest size."""
     BUCKETS = "buckets"
-    """Nothing: they hold for a list of shapes."""
+    """On nothing: the offsets hold for a list of shapes."""
     EXPRESSIONS = "expressions"
     """On the shape: each buffer lies behind some others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One shape, and what a plan takes there."""
+    """One shape, and what the plan takes in it."""
 
     values: Mapping[str, int]
     used: int
-    """The largest end offset there; of several pools their sum."""
+    """The largest end offset there; with several pools their sum."""
     optimum: int | None
-    """The peak of the best plan for this shape alone that is known."""
+    """The peak of the best known plan for this shape alone."""
     bound: int
-    """Proven: no plan for this shape has a smaller one."""
+    """Proven: no plan for this shape has a smaller peak."""
 
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """Where one buffer begins: behind all of these, at the next aligned offset; at 0 where there are none."""
+    """Where one buffer begins: at the next aligned offset behind all of these; at 0 if there are none."""
 
     id: BufferId
     pool: str
@@ -45,13 +45,13 @@ class Behind:
     alignment: int
     after: tuple[BufferId, ...]
     offset: Expression
-    """The same as a closed expression, or, where it is not exact, something never below it."""
+    """The offset as a closed expression or, if not exact, as an upper bound."""
     exact: bool
 
 
 @dataclass(frozen=True, slots=True)
 class PoolPeak:
-    """What a pool takes at most, for every shape."""
+    """The most that a pool takes in any shape."""
 
     name: str
     size: int | None
@@ -61,28 +61,28 @@ class PoolPeak:
 
 @dataclass(frozen=True, slots=True)
 class ShapesPlan:
-    """A plan for every shape of a problem, and what is proven of it."""
+    """A plan for every shape of a problem, and what is proven about it."""
 
     mode: Mode
     symbols: Mapping[str, tuple[int, int]]
     problem_digest: str
-    """Of the problem with all sizes at their largest."""
+    """The digest of the problem with all sizes at their largest."""
     plan: Plan | None
-    """With fixed offsets: a plan of that problem; of a list of shapes, with each buffer's largest size among them."""
+    """For fixed offsets: a plan of that problem; for a list of shapes, with each buffer's largest size among them."""
     behind: tuple[Behind, ...]
-    """With expressions: one for each buffer, so that those behind which it lies come before it."""
+    """For expressions: one for each buffer, ordered so that buffers come after those they lie behind."""
     pools: tuple[PoolPeak, ...]
     rows: tuple[Row, ...]
-    """The shapes that were looked at; of a list of shapes the list."""
+    """The shapes that were examined; for a list of shapes, that list."""
     exact: bool
-    """With fixed offsets: proven that no fixed offsets take less. With expressions: every expression is what the offsets are."""
+    """For fixed offsets: proven that no fixed offsets take less. For expressions: every expression equals its offset."""
 
     def pool_of(self) -> dict[BufferId, str]:
-        """For every shape the same."""
+        """Return each buffer's pool, which is the same for every shape."""
         return {each.id: each.pool for each in (self.behind if self.plan is None else self.plan.placements)}
 
     def offsets(self, values: Values) -> dict[BufferId, int]:
-        """The offsets for one shape."""
+        """Return the offsets for one shape."""
         if self.plan is not None:
             return {place.id: place.offset for place in self.plan.placements}
         ends: dict[BufferId, int] = {}

@@ -1,4 +1,4 @@
-"""C functions that work out the offsets of a plan for all shapes: straight lines of integer arithmetic, without loops or memory of their own."""
+"""C functions that compute the offsets of a plan for all shapes: straight integer arithmetic without loops or memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FUNCTIONS = {
     "min": "a < b ? a : b",
     "ceildiv": "a / b + (a % b > 0)",
 }
-"""Of two values; those that are called are defined."""
+"""Functions of two values; those in use are defined in the source."""
 
 
 def c_source(found: ShapesPlan, ids: list[str | int], prefix: str = "memplan") -> bytes:
-    """The functions, for a plan whose offsets are expressions; `ids` are the buffers' in the problem's order. Raises BadInput."""
+    """Return the functions of a plan whose offsets are expressions; `ids` are the buffers' ids in the problem's order. Raises BadInput."""
     if not NAME.fullmatch(prefix):
         raise bad_option("prefix", "a prefix is a letter, then letters, digits and _")
     if found.plan is not None:
@@ -95,10 +95,10 @@ def _c(made: Expression, prefix: str) -> str:
 
 
 def _symbol(name: str) -> str:
-    """So that no name is a word of C, or one of the functions' own."""
+    """Return a symbol's name that clashes with no word of C nor with the functions' own names."""
     return f"s_{name}"
 
 
 def _comment(id_: str | int) -> str:
-    """The buffer's name in ASCII, without anything that could end the comment."""
+    """Return the buffer's name in ASCII, without anything that could end the comment."""
     return json.dumps(id_).replace("*/", "* /").replace("\\", "/").replace("??", "? ?")[:120]

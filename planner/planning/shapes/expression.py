@@ -24,7 +24,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 
 
 class Kind(StrEnum):
-    """What stands at a node."""
+    """The kind of a node."""
 
     NUMBER = "number"
     SYMBOL = "symbol"
@@ -38,16 +38,16 @@ class Kind(StrEnum):
 FUNCTIONS = {"max": Kind.MAX, "min": Kind.MIN, "ceildiv": Kind.CEILDIV}
 
 Values: TypeAlias = Mapping[str, int]
-"""What each symbol is."""
+"""The value of each symbol."""
 
 
 class ExpressionError(ValueError):
-    """Why a text is no expression, or an expression no size."""
+    """Says why a text is no expression, or an expression no size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A node and what stands below it."""
+    """A node and its children."""
 
     kind: Kind
     parts: tuple[Expression, ...] = ()
@@ -58,7 +58,7 @@ class Expression:
         return _text(self)
 
     def at(self, values: Values) -> int:
-        """What it is worth, exactly."""
+        """Return its exact value."""
         match self.kind:
             case Kind.NUMBER:
                 return self.value
@@ -76,7 +76,7 @@ class Expression:
                 return -(-self.parts[0].at(values) // self.parts[1].at(values))
 
     def at_many(self, values: Mapping[str, Any]) -> Any:
-        """The same of arrays of integers. Symbols' ranges keep every step below 2^62."""
+        """Return its values for arrays of integers. The symbols' ranges keep every step below 2^62."""
         import numpy as np
 
         if self.kind is Kind.NUMBER:
@@ -97,7 +97,7 @@ class Expression:
                 return -(-parts[0] // parts[1])
 
     def symbols(self) -> frozenset[str]:
-        """Those that it names."""
+        """Return the symbols it names."""
         if self.kind is Kind.SYMBOL:
             return frozenset({self.name})
         return frozenset().union(*(part.symbols() for part in self.parts))
@@ -112,17 +112,17 @@ def symbol(name: str) -> Expression:
 
 
 def total(parts: Sequence[Expression]) -> Expression:
-    """Their sum."""
+    """Return the sum."""
     return parts[0] if len(parts) == 1 else Expression(Kind.SUM, tuple(parts)) if parts else number(0)
 
 
 def times(parts: Sequence[Expression]) -> Expression:
-    """Their product."""
+    """Return the product."""
     return parts[0] if len(parts) == 1 else Expression(Kind.PRODUCT, tuple(parts)) if parts else number(1)
 
 
 def largest(parts: Sequence[Expression]) -> Expression:
-    """The largest of them."""
+    """Return the maximum."""
     return parts[0] if len(parts) == 1 else Expression(Kind.MAX, tuple(parts))
 
 
@@ -131,7 +131,7 @@ def ceildiv(part: Expression, by: Expression) -> Expression:
 
 
 def parse(text: str, known: Collection[str], longer: int = 1) -> Expression:
-    """The expression, which may be so many times as long as a size. Raises ExpressionError, which says what is wrong and at which character."""
+    """Return the expression, which may be `longer` times as long as a size. Raises ExpressionError, which names the fault and its character."""
     if len(text) > MOST_CHARACTERS * longer:
         raise ExpressionError(f"it has {len(text)} characters, and {MOST_CHARACTERS * longer} are the most")
     return _Parser(text, known, MOST_NODES * longer).whole()
@@ -208,7 +208,7 @@ class _Parser:
         while self._take("*"):
             parts.append(self._factor(depth))
         if len(parts) > 1 and first.kind is Kind.PRODUCT and first.parts[0] == number(-1):
-            parts[:1] = first.parts  # the sign stands before the whole product
+            parts[:1] = first.parts  # the sign applies to the whole product
         return self._count(times(parts))
 
     def _factor(self, depth: int) -> Expression:

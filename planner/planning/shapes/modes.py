@@ -1,4 +1,4 @@
-"""Plans for all shapes, in three modes: room for the largest sizes, one set of offsets for a list of shapes, offsets as expressions."""
+"""Plans for all shapes in three modes: room for the largest sizes, one set of offsets for a list of shapes, offsets as expressions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .zero_sizes import for_all_at_once
 MOST_SHAPES = 4096
 
 OnShape: TypeAlias = Callable[[Values, Plan], None]
-"""Told of each shape and the best plan for it alone, when that is made."""
+"""Receives each shape with the best plan for it alone, once that is made."""
 
 
 def plan_shapes(
@@ -45,12 +45,11 @@ def plan_shapes(
     on_shape: OnShape | None = None,
     start: Iterable[Plan] = (),
 ) -> ShapesPlan:
-    """A plan for every shape, or in the mode `buckets` for those that are listed.
+    """Return a plan for every shape, or in the mode `buckets` for the listed ones.
 
-    In the other modes `shapes` are those that are compared with the best plan for each, and from which the order of the expressions is
-    taken; by default some from the whole range. The time limit is for all of it. `start` are plans of single shapes that are known already, from
-    an earlier run, say. Raises BadInput, CannotSolve for rules that the mode cannot
-    keep, NoPlan where there is no plan or none was found, and OutOfTime.
+    In the other modes `shapes` are compared with the best plan for each, and give the order of the expressions; by default some
+    from the whole range. The time limit covers everything. `start` are known plans of single shapes, for example of an earlier run.
+    Raises BadInput, CannotSolve for rules that the mode cannot keep, NoPlan if there is no plan or none was found, and OutOfTime.
     """
     begun = time.monotonic() if begun is None else begun
     options = options or Options()
@@ -68,7 +67,7 @@ def _planned(
     on_shape: OnShape | None,
     start: Iterable[Plan],
 ) -> ShapesPlan:
-    """Within the time limit."""
+    """Plan within the time limit."""
     require_nothing_to_choose(problem.largest)
     require_no_stability(options)
     problem = planned_shapes(problem, options)
@@ -94,7 +93,7 @@ def _planned(
 
 
 def planned_shapes(problem: ShapedProblem, options: Options) -> ShapedProblem:
-    """The problem that a plan with these options is a plan of. Raises BadInput."""
+    """Return the problem that is planned with these options. Raises BadInput."""
     largest = with_preference(with_capacity(problem.largest, options.capacity), options.prefer)
     return replace(problem, largest=largest)
 
@@ -106,7 +105,7 @@ def _row(values: Values, taken: int, best: Plan) -> Row:
 def _fixed(
     problem: ShapedProblem, mode: Mode, shapes: Sequence[Values], best: Sequence[Plan], share: Shares
 ) -> ShapesPlan:
-    """Offsets that do not change."""
+    """Return fixed offsets."""
     target = problem.largest
     if mode is Mode.BUCKETS:
         target = _largest_of(problem, shapes)
@@ -129,14 +128,14 @@ def _fixed(
 
 
 def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
-    """Every buffer at its largest size among these shapes."""
+    """Return the problem with every buffer at its largest size among these shapes."""
     sizes = [max(size.at(values) for values in shapes) for size in problem.sizes]
     buffers = tuple(replace(b, size=size) for b, size in zip(problem.largest.buffers, sizes, strict=True))
     return replace(problem.largest, buffers=buffers)
 
 
 def _expressions(problem: ShapedProblem, shapes: Sequence[Values], best: Sequence[Plan], share: Shares) -> ShapesPlan:
-    """The order of the plan of which the worst shape takes least, compared with the best plan for it alone."""
+    """Use the order of the plan whose worst shape is closest to the best plan for it alone."""
     apart = conflicts(problem.largest)
     found: list[tuple[Fraction, Fraction, int]] = []
     orders = {}
@@ -144,7 +143,7 @@ def _expressions(problem: ShapedProblem, shapes: Sequence[Values], best: Sequenc
     for number, each in enumerate(best):
         if not each.status.has_plan or (
             found and share.is_over()
-        ):  # one order there must be; which is best is worth no more than the time there is
+        ):  # one order is needed; finding the best one is worth only the time that is left
             continue
         orders[number] = order_of(each, apart)
         taken[number] = [sum(used(problem, each, orders[number], values).values()) for values in shapes]
@@ -201,7 +200,7 @@ def shape_name(values: Values) -> str:
 
 
 def plan_at(problem: ShapedProblem, found: ShapesPlan, row: Row) -> Plan:
-    """The offsets there, with what is proven of every plan for that shape."""
+    """Return the plan for the row's shape, with what is proven about every plan for it."""
     own = problem.at(row.values)
     offsets = found.offsets(row.values)
     pools = {each.id: each.pool for each in (found.behind if found.plan is None else found.plan.placements)}

@@ -1,7 +1,7 @@
-"""Offsets that hold for every shape: an order of the buffers, taken from a plan, and for each the ends that it lies behind.
+"""Offsets that hold for every shape: an order of the buffers, taken from a plan, and for each the buffers that it lies behind.
 
-Of two buffers that must not share addresses one is above the other in the order, and lies behind the other's end, whatever the shape is: so
-nothing overlaps in any shape, as long as no size is negative. What lies behind a buffer that lies behind a third need not name the third.
+Of two buffers that must not share addresses, the upper one in the order lies behind the other's end in every shape. So nothing overlaps in
+any shape, as long as no size is negative. Indirect predecessors need not be named.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .ranges import bounds, greatest
 from .shaped import ShapedProblem
 
 MOST_SUMS = 24
-"""Of one offset; beyond it a single sum stands for all."""
+"""The most sums for one offset; beyond, a single sum bounds them all."""
 
 Order = tuple[Sequence[int], Mapping[int, tuple[int, ...]]]
-"""Buffers by address, and of each those that it lies behind."""
+"""Buffers by address, and for each those that it lies behind."""
 
 
 def require_plain(problem: Problem) -> None:
-    """Raises CannotSolve for rules that offsets which change with the shape cannot keep."""
+    """Raise CannotSolve for rules that offsets depending on the shape cannot keep."""
     for i, buffer in enumerate(problem.buffers):
         if buffer.max_offset is not None:
             raise _refused(f"/buffers/{i}/max_offset", f"buffer {echo(buffer.id)} has a greatest offset")
@@ -60,7 +60,7 @@ def _refused(place: str, why: str) -> CannotSolve:
 
 
 def conflicts(problem: Problem) -> list[list[int]]:
-    """Of each buffer those that it must not share addresses with."""
+    """Return for each buffer those with which it must not share addresses."""
     index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
     apart: list[set[int]] = [set() for _ in problem.buffers]
     events = sorted(
@@ -91,12 +91,12 @@ def conflicts(problem: Problem) -> list[list[int]]:
 
 
 def order_of(plan: Plan, apart: Sequence[Sequence[int]]) -> Order:
-    """The order that the plan's offsets say."""
+    """Return the order given by the plan's offsets."""
     place = [(p.offset, p.size, i) for i, p in enumerate(plan.placements)]
     pool = [p.pool for p in plan.placements]
     by_address = sorted(range(len(place)), key=lambda i: place[i])
     beneath = [0] * len(place)
-    """As bits: all that a buffer lies behind, directly or not."""
+    """As bits: all buffers below, directly or indirectly."""
     after: dict[int, tuple[int, ...]] = {}
     for i in by_address:
         lower = [j for j in apart[i] if pool[j] == pool[i] and place[j] < place[i]]
@@ -110,7 +110,7 @@ def order_of(plan: Plan, apart: Sequence[Sequence[int]]) -> Order:
 
 
 def used(problem: ShapedProblem, plan: Plan, order: Order, values: Values) -> dict[str, int]:
-    """Of each pool the largest end offset in one shape, of what is not empty there."""
+    """Return for each pool the largest end offset in one shape, ignoring empty buffers."""
     by_address, after = order
     peaks = {pool.name: 0 for pool in problem.largest.pools}
     ends: dict[int, int] = {}
@@ -126,12 +126,12 @@ def used(problem: ShapedProblem, plan: Plan, order: Order, values: Values) -> di
 
 
 def alignment_of(problem: Problem, buffer: int, pool: str) -> int:
-    """What a buffer's offset must be a multiple of."""
+    """Return the required alignment of a buffer's offset."""
     return lcm(problem.buffers[buffer].alignment, next(p.alignment for p in problem.pools if p.name == pool))
 
 
 class Closed:
-    """Closed expressions for an order: of each offset sums of sizes, the greatest of which it is."""
+    """Closed expressions for an order: each offset is the maximum of some sums of sizes."""
 
     def __init__(
         self, problem: ShapedProblem, plan: Plan, order: Order, is_over: Callable[[], bool] = lambda: False
@@ -159,7 +159,7 @@ class Closed:
         self._sums[i], self._exact[i] = kept, exact and is_all
 
     def _kept(self, sums: Sequence[Polynomial]) -> tuple[list[Polynomial], bool]:
-        """Those of the sums that matter; of too many, or when time is over, one that is above all."""
+        """Return the sums that matter; if there are too many, or time is over, one sum that bounds all."""
         box = self._problem.symbols
         if not sums:
             return [constant(0)], True
@@ -171,7 +171,7 @@ class Closed:
         return [above_all(sums, box)], len(sums) == 1
 
     def behind(self) -> tuple[Behind, ...]:
-        """In the order, so that those behind which a buffer lies come before it."""
+        """Return the buffers in order, each after those that it lies behind."""
         ids: list[BufferId] = [buffer.id for buffer in self._problem.largest.buffers]
         return tuple(
             Behind(
@@ -187,7 +187,7 @@ class Closed:
         )
 
     def pools(self) -> tuple[PoolPeak, ...]:
-        """What each takes at most. Raises CannotSolve where that is more than it has, or cannot be told."""
+        """Return the most that each pool takes. Raises CannotSolve if that exceeds its size or cannot be determined."""
         return tuple(self._pool(p) for p in range(len(self._problem.largest.pools)))
 
     def _pool(self, number_of_pool: int) -> PoolPeak:
@@ -209,7 +209,7 @@ class Closed:
 
 
 def _aligned(offset: Polynomial, size: Polynomial, step: int) -> tuple[Polynomial, bool]:
-    """The next multiple behind, and whether it is that exactly or perhaps a little more."""
+    """Return the next multiple behind, and whether it is exact or possibly too large."""
     end = plus(offset, size)
     if step == 1 or is_multiple(end, step):
         return end, True

@@ -1,6 +1,6 @@
 """Sums of products with integer coefficients, and proofs that one is never below another: exact, and without trying values.
 
-What is no sum of products (a maximum within a product, a rounded quotient) stands as an atom, of which only the range is known.
+Anything else (a maximum within a product, a rounded quotient) is an atom, of which only the range is known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .ranges import Box, bounds
 
 Atom: TypeAlias = Expression
 Powers: TypeAlias = tuple[tuple[Atom, int], ...]
-"""The atoms of a product, in the order of their texts, and how often each stands in it."""
+"""The atoms of a product, ordered by their texts, with their exponents."""
 Rational: TypeAlias = int | Fraction
 Polynomial: TypeAlias = Mapping[Powers, Rational]
 
@@ -60,7 +60,7 @@ def _joined(p: Powers, q: Powers) -> Powers:
 
 
 def alternatives(made: Expression) -> list[dict[Powers, Rational]]:
-    """Polynomials of which the greatest is always what the expression is."""
+    """Return polynomials whose maximum always equals the expression."""
     if made.kind is Kind.MAX:
         found = [each for part in made.parts for each in alternatives(part)]
         return found if len(found) <= MOST_ALTERNATIVES else [atom(made)]
@@ -75,7 +75,7 @@ def alternatives(made: Expression) -> list[dict[Powers, Rational]]:
 
 
 def polynomial(made: Expression) -> dict[Powers, Rational]:
-    """The expression as one sum of products over atoms."""
+    """Return the expression as one sum of products of atoms."""
     match made.kind:
         case Kind.NUMBER:
             return constant(made.value)
@@ -94,7 +94,7 @@ def polynomial(made: Expression) -> dict[Powers, Rational]:
 
 
 def atom(made: Expression) -> dict[Powers, Rational]:
-    """The expression by itself, its parts written in the one way in which expression() writes them: equal atoms look alike."""
+    """Return the expression with its parts in the form that expression() writes, so that equal atoms look alike."""
     if made.parts:
         made = Expression(made.kind, tuple(expression(polynomial(part)) for part in made.parts))
     return {((made, 1),): 1}
@@ -106,7 +106,7 @@ def is_multiple(made: Polynomial, of: int) -> bool:
 
 
 def expression(made: Polynomial) -> Expression:
-    """The polynomial, whose coefficients are integers, as it is written."""
+    """Return a polynomial with integer coefficients as an expression."""
     terms = []
     for powers, coefficient in sorted(made.items(), key=lambda item: (-sum(p for _, p in item[0]), str(item[0]))):
         factors = [each for base, power in powers for each in [base] * power]
@@ -116,7 +116,7 @@ def expression(made: Polynomial) -> Expression:
 
 
 def never_below(a: Polynomial, b: Polynomial, box: Box) -> bool:
-    """True if it is proven that a >= b everywhere in the box. False says nothing."""
+    """True if a >= b is proven everywhere in the box. False proves nothing."""
     difference = plus(a, b, -1)
     if any(value_at(difference, values) < 0 for values in _witnesses(tuple(box.items()))):
         return False
@@ -140,7 +140,7 @@ def never_below(a: Polynomial, b: Polynomial, box: Box) -> bool:
 
 
 def value_at(made: Polynomial, values: Values) -> Rational:
-    """What it is worth, exactly."""
+    """Return its exact value."""
     found: Rational = 0
     for powers, coefficient in made.items():
         for base, power in powers:
@@ -151,7 +151,7 @@ def value_at(made: Polynomial, values: Values) -> Rational:
 
 @lru_cache(maxsize=64)
 def _witnesses(box: tuple[tuple[str, tuple[int, int]], ...]) -> tuple[dict[str, int], ...]:
-    """Shapes that show soon that something is not always so: the ends, and some between."""
+    """Return shapes that soon refute a false claim: the ends, and some in between."""
     chance = random.Random(0)
     ends = [{name: span[end] for name, span in box} for end in (0, 1)]
     mixed = [{name: chance.choice(span) for name, span in box} for _ in range(4)]
@@ -168,7 +168,7 @@ def _is_plainly_positive(made: Polynomial, box: Box) -> bool:
 
 
 def _lower_bound(made: Polynomial, box: Box) -> Rational:
-    """With each atom written as its least value and what is above it: no product of the latter is negative."""
+    """Return a lower bound: with each atom as its least value plus an excess, no product of excesses is negative."""
     spans = {base: bounds(base, box) for powers in made for base, _ in powers}
     shifted = above_least(made, {base: span[0] for base, span in spans.items()})
     found = shifted.get((), 0)
@@ -183,7 +183,7 @@ def _lower_bound(made: Polynomial, box: Box) -> Rational:
 
 
 def above_least(made: Polynomial, least: Mapping[Atom, int]) -> dict[Powers, Rational]:
-    """The same in what each atom is above its least value."""
+    """Return the polynomial in the excesses of the atoms over their least values."""
     found: dict[Powers, Rational] = {}
     for powers, coefficient in made.items():
         for chosen in product(*(range(power + 1) for _, power in powers)):
@@ -201,7 +201,7 @@ def above_least(made: Polynomial, least: Mapping[Atom, int]) -> dict[Powers, Rat
 
 
 def _without_quotients(made: Polynomial, box: Box) -> dict[Powers, Rational] | None:
-    """Something never greater, with a/c or (a + c - 1)/c in place of ceildiv(a, c); None where that cannot be had."""
+    """Return a lower bound with a/c or (a + c - 1)/c in place of ceildiv(a, c); None if that fails."""
     found: dict[Powers, Rational] = {}
     changed = False
     for powers, coefficient in made.items():
@@ -227,9 +227,9 @@ def _has_plain_divisor(base: Atom) -> bool:
 
 
 def envelope(made: Iterable[Polynomial], box: Box) -> list[Polynomial]:
-    """Those that matter for the greatest of them: each that is left out is shown, directly, to be never above one that is kept."""
+    """Return the polynomials that can be the maximum: each one left out is proven never above one that is kept."""
     kept: list[list[Polynomial]] = []
-    """Each with those that it stands for."""
+    """Each with those that it replaces."""
     for one in _unlike(made):
         place = next((group for group in kept if never_below(group[0], one, box)), None)
         if place is not None:
@@ -254,7 +254,7 @@ def _unlike(made: Iterable[Polynomial]) -> Iterator[Polynomial]:
 
 
 def above_all(made: Sequence[Polynomial], box: Box) -> dict[Powers, Rational]:
-    """One that is never below any of them: the greatest coefficient of each product of what atoms are above their least values."""
+    """Return an upper bound of all: the greatest coefficient of each product of excesses."""
     bases = {base for one in made for powers in one for base, _ in powers}
     least = {base: bounds(base, box)[0] for base in bases}
     shifted = [above_least(one, least) for one in made]

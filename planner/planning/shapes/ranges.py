@@ -1,4 +1,4 @@
-"""The least and the greatest value of an expression over a box of symbols' ranges, exactly, by halving what is not decided."""
+"""The exact least and greatest value of an expression over a box of symbols' ranges, found by halving undecided boxes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import NamedTuple, TypeAlias
 from .expression import LIMIT, Expression, ExpressionError, Kind, Values, number, times
 
 Box: TypeAlias = Mapping[str, tuple[int, int]]
-"""Of each symbol the least and the greatest value."""
+"""The least and the greatest value of each symbol."""
 
 MOST_EFFORT = 500_000
-"""Parts of expressions that are looked at beyond the first box of each."""
+"""The parts of expressions that may be examined beyond the first box of each."""
 
 
 class Effort:
-    """What may still be looked at, for all expressions of a problem together."""
+    """How much may still be examined, for all expressions of a problem together."""
 
     def __init__(self, parts: int = MOST_EFFORT) -> None:
         self.left = parts
 
 
 class Extreme(NamedTuple):
-    """A value, and where it is had."""
+    """A value, and a point at which it is reached."""
 
     value: int
     at: dict[str, int]
@@ -36,7 +36,7 @@ class Extreme(NamedTuple):
 
 
 def bounds(made: Expression, box: Box) -> tuple[int, int]:
-    """Two values between which it always is; not always the closest."""
+    """Return two values that enclose it; not always the tightest."""
     match made.kind:
         case Kind.NUMBER:
             return made.value, made.value
@@ -46,7 +46,7 @@ def bounds(made: Expression, box: Box) -> tuple[int, int]:
 
 
 def _of_parts(made: Expression, parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The bounds of what stands above parts of these bounds."""
+    """Return the bounds of a node, from the bounds of its children."""
     match made.kind:
         case Kind.SUM:
             return sum(low for low, _ in parts), sum(high for _, high in parts)
@@ -67,13 +67,13 @@ def _of_parts(made: Expression, parts: Sequence[tuple[int, int]]) -> tuple[int, 
 
 
 def greatest(made: Expression, box: Box, effort: Effort | None = None) -> Extreme | None:
-    """The greatest value; None if too many boxes would have to be looked at."""
+    """Return the greatest value; None if too many boxes would have to be examined."""
     named = made.symbols()
     return _search(made, {name: span for name, span in box.items() if name in named}, effort or Effort())
 
 
 def least(made: Expression, box: Box, effort: Effort | None = None) -> Extreme | None:
-    """The least value; None if too many boxes would have to be looked at."""
+    """Return the least value; None if too many boxes would have to be examined."""
     found = greatest(times((number(-1), made)), box, effort)
     return None if found is None else Extreme(-found.value, found.at)
 
@@ -109,29 +109,29 @@ def _search(made: Expression, box: dict[str, tuple[int, int]], effort: Effort) -
 
 
 def _corners(box: Box) -> list[dict[str, int]]:
-    """Its corners; of many symbols the lowest and the highest alone."""
+    """Return the corners; with many symbols only the lowest and the highest."""
     if len(box) <= 4:
         return [dict(zip(box, ends, strict=True)) for ends in product(*(sorted({*span}) for span in box.values()))]
     return _ends(box)
 
 
 def _ends(box: Box) -> list[dict[str, int]]:
-    """The lowest and the highest corner, where most expressions are least and greatest."""
+    """Return the lowest and the highest corner, where most expressions have their extremes."""
     return [{name: span[end] for name, span in box.items()} for end in (1, 0)]
 
 
 def parts_of(made: Expression) -> int:
-    """How many parts it has."""
+    """Return the number of its parts."""
     return 1 + sum(map(parts_of, made.parts))
 
 
 def require_safe(made: Expression, box: Box, effort: Effort | None = None) -> None:
-    """Raises ExpressionError if a step of its evaluation, from left to right, can leave the number range, or divide by less than 1."""
+    """Raise ExpressionError if a step of its evaluation, from left to right, can leave the number range, or divide by less than 1."""
     _safe(made, box, effort or Effort())
 
 
 def _safe(made: Expression, box: Box, effort: Effort) -> tuple[int, int]:
-    """The same, and its bounds."""
+    """Do this, and return its bounds."""
     found = [_safe(part, box, effort) for part in made.parts]
     if made.kind not in (Kind.SUM, Kind.PRODUCT):
         low, high = _of_parts(made, found) if found else bounds(made, box)
@@ -157,7 +157,7 @@ def _too_large(made: Expression) -> ExpressionError:
 
 
 def size_range(made: Expression, box: Box, effort: Effort | None = None) -> tuple[Extreme, Extreme]:
-    """The least and the greatest size. Raises ExpressionError for what can be negative, overflow, or is too entangled to tell."""
+    """Return the least and the greatest size. Raises ExpressionError if it can be negative or overflow, or is too complex to tell."""
     require_safe(made, box, effort)
     low, high = least(made, box, effort), greatest(made, box, effort)
     if low is None or high is None:
@@ -175,7 +175,7 @@ def said(values: Values) -> str:
 
 
 def volume(box: Box) -> int:
-    """How many shapes there are."""
+    """Return the number of shapes."""
     return prod(high - low + 1 for low, high in box.values())
 
 

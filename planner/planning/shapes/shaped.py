@@ -1,4 +1,4 @@
-"""A problem whose sizes depend on symbols, and what it is for given values of them."""
+"""A problem whose sizes depend on symbols, and the problem for given values of them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ MOST_SYMBOLS = 16
 
 @dataclass(frozen=True, slots=True)
 class ShapedProblem:
-    """Buffers, some of whose sizes are expressions over bounded symbols."""
+    """Buffers whose sizes may be expressions over bounded symbols."""
 
     largest: Problem
-    """With every buffer at its largest size."""
+    """The problem with every buffer at its largest size."""
     symbols: Box
     sizes: tuple[Expression, ...]
-    """Of each buffer, in the problem's order. Where only a range of sizes is known, the largest."""
+    """Each buffer's size, in the problem's order. If only a range of sizes is known, the largest."""
     least: tuple[Expression | None, ...] = ()
-    """Of buffers of which only a range is known, the least size; None for the others."""
+    """The least size of buffers of which only a range is known; None for the others."""
 
     def at(self, values: Values) -> Problem:
-        """The problem for one shape. Raises BadInput for values that are missing, unknown or out of range."""
+        """Return the problem for one shape. Raises BadInput for values that are missing, unknown or out of range."""
         require_shape(self, values)
         buffers = tuple(
             replace(buffer, size=size.at(values)) for buffer, size in zip(self.largest.buffers, self.sizes, strict=True)
@@ -37,7 +37,7 @@ class ShapedProblem:
 
 
 def shaped(problem: Problem, symbols: Mapping[str, tuple[int, int]], sizes: Mapping[int | str, str]) -> ShapedProblem:
-    """The problem with these sizes, by the buffers' ids, in place of its own. Raises BadInput, with the place of what is wrong."""
+    """Return the problem with these sizes, by buffer id, in place of its own. Raises BadInput with the place of the fault."""
     findings = list(check_symbols(symbols))
     if findings:
         raise BadInput(*findings)
@@ -65,7 +65,7 @@ def shaped(problem: Problem, symbols: Mapping[str, tuple[int, int]], sizes: Mapp
 
 
 def check_symbols(symbols: Mapping[str, Sequence[int]]) -> Iterator[Finding]:
-    """What is wrong with the symbols and their ranges."""
+    """Check the symbols and their ranges."""
     if len(symbols) > MOST_SYMBOLS:
         yield Finding(Code.TOO_LARGE, "/symbols", f"there are {len(symbols)} symbols, and {MOST_SYMBOLS} are the most")
     for name, span in symbols.items():
@@ -80,7 +80,7 @@ def check_symbols(symbols: Mapping[str, Sequence[int]]) -> Iterator[Finding]:
 
 
 def require_shape(problem: ShapedProblem, values: Values) -> None:
-    """Raises BadInput unless every symbol, and nothing else, has a value within its range."""
+    """Raise BadInput unless every symbol, and nothing else, has a value in its range."""
     for name in problem.symbols:
         if name not in values:
             raise BadInput(Finding(Code.INVALID_OPTION, "/options/at", f"the symbol {name} has no value"))
@@ -98,7 +98,7 @@ MOST_USUAL = 27
 
 
 def usual_shapes(problem: ShapedProblem) -> list[dict[str, int]]:
-    """The least and the greatest value of every symbol, and some between them, in all combinations while these are few."""
+    """Return the least and the greatest value of every symbol and some in between, in all combinations while these are few."""
     for count in (5, 3, 2):
         each = [_between(*span, count) for span in problem.symbols.values()]
         if prod(map(len, each)) <= MOST_USUAL:
@@ -108,7 +108,7 @@ def usual_shapes(problem: ShapedProblem) -> list[dict[str, int]]:
 
 
 def _between(low: int, high: int, count: int) -> list[int]:
-    """So many values from low to high; where there are many, each some times the one before."""
+    """Return up to `count` values from low to high; in a wide range they grow geometrically."""
     found = {low, high}
     for step in range(1, count - 1):
         share = step / (count - 1)

@@ -1,7 +1,7 @@
-"""Is a plan for all shapes right? From the problem and the plan alone: every claim is derived again, and shapes are tried besides.
+"""Verifies a plan for all shapes from the problem and the plan alone: every claim is derived again, and some shapes are tried.
 
-That nothing overlaps is read off the order: of any two buffers that must not share addresses one has to lie behind the other, directly or by others.
-That closed expressions are never below the offsets is shown edge by edge, in exact rational arithmetic.
+The order shows that nothing overlaps: of two buffers that must not share addresses, one has to lie behind the other, directly or
+indirectly. That closed expressions are never below the offsets is shown edge by edge, in exact rational arithmetic.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .ranges import Box, bounds, said, size_range
 from .shaped import ShapedProblem, require_shape
 
 Alternatives: TypeAlias = Mapping[BufferId, Sequence[Polynomial]]
-"""Of each buffer what its offset, or its size, is the greatest of."""
+"""For each buffer, the expressions whose maximum is its offset or size."""
 
 TRIED = 64
-"""Shapes, besides those that the plan lists."""
+"""The shapes tried besides those that the plan lists."""
 MOST_LISTED = 20
 
 
 def verify_shapes(problem: ShapedProblem, found: ShapesPlan) -> tuple[str, ...]:
-    """Everything that is wrong with it, in sentences, at most MOST_LISTED; empty if it may be trusted."""
+    """Return all faults of the plan in sentences, at most MOST_LISTED; empty if it may be trusted."""
     wrong: list[str] = []
     for text in _findings(problem, found):
         wrong.append(text)
@@ -73,7 +73,7 @@ def _conflict(
 
 
 def _apart(problem: Problem) -> list[tuple[int, int]]:
-    """All pairs that must not share addresses, by looking at every pair. What is tied together lies over each other on purpose."""
+    """Return all pairs that must not share addresses, by examining every pair. Tied buffers overlap on purpose."""
     excluded = {frozenset(pair) for pair in problem.constraints.exclusions}
     named = {frozenset(pair) for pair in problem.constraints.conflicts}
     count = len(problem.buffers)
@@ -90,7 +90,7 @@ def _apart(problem: Problem) -> list[tuple[int, int]]:
 
 
 def _order(problem: Problem, behind: Sequence[Behind]) -> Iterator[str]:
-    """Is each buffer there once, where it may be, behind such as come before it, and do those that must not share addresses lie behind each other?"""
+    """Check that each buffer appears once, in an allowed pool, behind earlier buffers only, and that conflicting buffers lie behind each other."""
     index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
     if sorted(map(str, index)) != sorted(str(each.id) for each in behind) or any(e.id not in index for e in behind):
         yield "it does not name every buffer once"
@@ -111,7 +111,7 @@ def _order(problem: Problem, behind: Sequence[Behind]) -> Iterator[str]:
 
 
 def _place(buffer: Buffer, pool: Pool, each: Behind) -> Iterator[str]:
-    """Is it in the pool that it is fixed to, and aligned?"""
+    """Check that the buffer is in the pool to which it is fixed, and aligned."""
     if buffer.fixed is not None and (buffer.fixed.pool != pool.name or buffer.fixed.offset is not None):
         yield f"buffer {echo(each.id)} is fixed elsewhere"
     step = lcm(pool.alignment, buffer.alignment)
@@ -120,10 +120,10 @@ def _place(buffer: Buffer, pool: Pool, each: Behind) -> Iterator[str]:
 
 
 def _chains(problem: Problem, index: Mapping[BufferId, int], behind: Sequence[Behind]) -> Iterator[str]:
-    """Of two that must not share addresses one lies behind the other, directly or by others."""
+    """Check that of two conflicting buffers one lies behind the other, directly or indirectly."""
     pool: dict[int, str] = {}
     beneath: dict[int, int] = {}
-    """As bits: all that a buffer lies behind."""
+    """As bits: all buffers below."""
     for each in behind:
         bits = 0
         for id_ in each.after:
@@ -141,7 +141,7 @@ def _chains(problem: Problem, index: Mapping[BufferId, int], behind: Sequence[Be
 
 
 def _rules(problem: Problem, pool: Mapping[BufferId, str]) -> Iterator[str]:
-    """Those that are about more than one buffer, and those that no order keeps."""
+    """Check the rules about several buffers, and those that no order keeps."""
     c = problem.constraints
     if (
         c.colocations
@@ -169,7 +169,7 @@ def _sizes(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
 
 
 def _expressions(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
-    """Closed expressions: of the buffers' offsets, from the lowest to the highest, and of the pools' peaks."""
+    """Check the closed expressions of the buffers' offsets, from the lowest to the highest, and of the pools' peaks."""
     closed = {each.id: alternatives(each.offset) for each in found.behind}
     sizes = {each.id: alternatives(each.size) for each in found.behind}
     yield from _offsets(found, closed, sizes, problem.symbols)
@@ -186,7 +186,7 @@ def _expressions(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
 
 
 def _offsets(found: ShapesPlan, closed: Alternatives, sizes: Alternatives, box: Box) -> Iterator[str]:
-    """Is no offset negative, or below the end of what its buffer lies behind?"""
+    """Check that no offset is negative, or below the end of a buffer that it lies behind."""
     for each in found.behind:
         if not each.after and not _is_never_below(closed[each.id], constant(0), box):
             yield f"the offset of buffer {echo(each.id)} can be negative"
@@ -197,7 +197,7 @@ def _offsets(found: ShapesPlan, closed: Alternatives, sizes: Alternatives, box: 
 
 
 def _peaks(found: ShapesPlan, closed: Alternatives, sizes: Alternatives, box: Box) -> Iterator[str]:
-    """Does every buffer end within its pool's peak? Those that another lies behind need not be looked at."""
+    """Check that every buffer ends within its pool's peak. Buffers with others behind them need no check."""
     peaks = {pool.name: pool.peak for pool in found.pools}
     beneath = {id_ for each in found.behind for id_ in each.after}
     for each in found.behind:
@@ -210,12 +210,12 @@ def _peaks(found: ShapesPlan, closed: Alternatives, sizes: Alternatives, box: Bo
 
 
 def _is_never_below(greatest_of: Sequence[Polynomial], other: Polynomial, box: Box) -> bool:
-    """It is enough that one of them is not."""
+    """True if one of them is proven never below the other."""
     return any(never_below(one, other, box) for one in greatest_of)
 
 
 def _is_at_most(peak: Expression, room: int, box: Box) -> bool:
-    """By its bounds, by each of what it is the greatest of, or by looking closely."""
+    """Check by its bounds, then by each part of the maximum, then by close examination."""
     if bounds(peak, box)[1] <= room or all(never_below(constant(room), one, box) for one in alternatives(peak)):
         return True
     try:
@@ -225,7 +225,7 @@ def _is_at_most(peak: Expression, room: int, box: Box) -> bool:
 
 
 def _end(offset: Polynomial, size: Polynomial, step: int) -> Polynomial:
-    """Something never below the next multiple of the step at or behind the end."""
+    """Return an upper bound of the next multiple of the step at or behind the end."""
     end = plus(offset, size)
     if is_multiple(end, step):
         return end
@@ -237,7 +237,7 @@ def _end(offset: Polynomial, size: Polynomial, step: int) -> Polynomial:
 
 
 def _fixed(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
-    """Fixed offsets: of every shape, if all sizes at their largest have room; otherwise of the listed ones, which _rows looks at."""
+    """Check fixed offsets: for every shape, if the largest sizes have room; otherwise _rows checks the listed shapes."""
     if found.plan is None or [p.id for p in found.plan.placements] != [b.id for b in problem.largest.buffers]:
         yield "it does not place every buffer once, in the problem's order"
         return
@@ -261,7 +261,7 @@ def _fixed(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
 
 
 def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
-    """The listed shapes, and some more where the plan is for all: placed, and looked at pair by pair."""
+    """Check the listed shapes, and some more if the plan is for all, by placing them and comparing pairs."""
     apart = _apart(problem.largest)
     for row in found.rows:
         try:
@@ -283,7 +283,7 @@ def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
 def _of_shape(
     problem: ShapedProblem, found: ShapesPlan, values: Values, apart: Sequence[tuple[int, int]], claimed: int | None
 ) -> Iterator[str]:
-    """Placed in one shape: does nothing overlap, is all aligned and within its pool, and are the claims so?"""
+    """Check one shape: nothing overlaps, everything is aligned and within its pool, and the claims hold."""
     where = said(values)
     offsets = found.offsets(values)
     buffers = problem.at(values).buffers
@@ -311,7 +311,7 @@ def _of_shape(
 def _closed(
     found: ShapesPlan, values: Values, offsets: Mapping[BufferId, int], peaks: Mapping[str, int]
 ) -> Iterator[str]:
-    """What closed expressions say of a shape beside what it comes to."""
+    """Compare what closed expressions say about a shape with the actual values."""
     for each in found.behind:
         closed = each.offset.at(values)
         if closed < offsets[each.id] or (each.exact and closed != offsets[each.id]):

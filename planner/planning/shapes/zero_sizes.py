@@ -1,7 +1,7 @@
-"""One set of offsets for shapes in which some buffers are empty: two that are never there together may share addresses.
+"""One set of offsets for shapes in which some buffers are empty: two that never exist together may share addresses.
 
-Every shape gets a stretch of time of its own, in which each buffer is as large as it is in that shape; all these pieces of a buffer lie at
-one address. So a plan of this problem is one set of offsets for all shapes, and the best one is the best there is.
+Every shape gets its own period of time, in which each buffer has its size in that shape; all pieces of a buffer lie at one address. So a
+plan of this problem is one set of offsets for all shapes, and an optimal one is the best set.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..placing.solving import plan
 
 
 def for_all_at_once(target: Problem, shapes: Sequence[Problem], options: Options) -> Plan | None:
-    """The plan, with the target's sizes; None for problems with rules that this does not carry over."""
+    """Return the plan, with the target's sizes; None for problems with rules that this construction loses."""
     c = target.constraints
     if c.colocations or c.conflicts or c.reuse_penalties or c.same_pool or c.different_pool or target.was:
         return None
@@ -45,7 +45,7 @@ def _piece(buffer: int, shape: int) -> int:
 
 
 def _maximal(shapes: Sequence[Problem]) -> list[tuple[int, ...]]:
-    """The sizes of the shapes in which not every buffer is as small as, or smaller than, in another."""
+    """Return the sizes of the shapes that no other shape dominates in every buffer."""
     vectors = sorted({tuple(b.size for b in shape.buffers) for shape in shapes}, reverse=True)
     kept: list[tuple[int, ...]] = []
     for one in vectors:

@@ -25,10 +25,9 @@ def share(
     begun: float | None = None,
     start: Sharing | None = None,
 ) -> Sharing:
-    """A storage object for every buffer, the smallest sum of object sizes that was found, and what is proven of it.
+    """Return a storage object for every buffer, the smallest sum of object sizes found, and what is proven about it.
 
-    Takes and raises what planner.plan does, `start` being a sharing that is known already; a problem that speaks of offsets, or leaves a choice
-    of pools, is refused as CannotSolve.
+    Takes and raises what planner.plan does; `start` is a known sharing. A problem with offsets or a choice of pools is refused as CannotSolve.
     """
     from .solving import find
 
@@ -36,9 +35,9 @@ def share(
 
 
 def verify_sharing(problem: Problem, sharing: Sharing) -> tuple[SharingFinding, ...]:
-    """Everything that is wrong with the sharing; empty if it may be trusted.
+    """Return everything that is wrong with the sharing; empty if it may be trusted.
 
-    Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, of which no sharing can be right.
+    Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, for which no sharing can be right.
     """
     from .verify import verify
 

@@ -1,4 +1,4 @@
-"""What a sharing says is proven, against what its certificates prove. Whether those hold is checked in planner.planning.sharing.certificates."""
+"""Compares what a sharing claims to be proven with what its certificates prove. planner.planning.sharing.certificates checks these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .findings import SharingFinding, SharingFindingKind
 
 
 def check_bounds(problem: Problem, sharing: Sharing) -> Iterator[SharingFinding]:
-    """Findings about bounds, and about infeasibility, that nothing in the sharing proves, or that its totals contradict."""
+    """Return findings about bounds and infeasibility that nothing in the sharing proves, or that its totals contradict."""
     proven = _proven(sharing)
     if sharing.status is PlanStatus.INFEASIBLE:
         right = shortage(problem, proven)
@@ -38,7 +38,7 @@ def check_bounds(problem: Problem, sharing: Sharing) -> Iterator[SharingFinding]
 
 
 def shortage(problem: Problem, bounds: Mapping[str, int]) -> Shortage | None:
-    """The first pool that is too small for what its objects add up to at least, and by how much; None: none is."""
+    """Return the first pool that is too small for the least total of its objects, and by how much; None if there is none."""
     for pool in problem.pools:
         least = bounds.get(pool.name, 0)
         if pool.size is not None and least > pool.size:
@@ -52,7 +52,7 @@ def shortage(problem: Problem, bounds: Mapping[str, int]) -> Shortage | None:
 
 
 def proven_of_kinds(sharing: Sharing) -> dict[Kind, int]:
-    """What the certificates prove of each kind, if they hold; a kind without any is left out."""
+    """Return what the certificates prove about each kind, if they hold; kinds without certificates are left out."""
     best: dict[Kind, int] = {}
     for certificate in sharing.certificates:
         best[certificate.kind] = max(best.get(certificate.kind, 0), certificate.value)
@@ -60,7 +60,7 @@ def proven_of_kinds(sharing: Sharing) -> dict[Kind, int]:
 
 
 def _proven(sharing: Sharing) -> dict[str, int]:
-    """The same of each pool: different kinds never share, so their bounds add up."""
+    """Return the proven bound of each pool: different kinds never share, so their bounds add up."""
     sums: dict[str, int] = {}
     for kind, value in proven_of_kinds(sharing).items():
         sums[kind.pool] = sums.get(kind.pool, 0) + value
@@ -68,7 +68,7 @@ def _proven(sharing: Sharing) -> dict[str, int]:
 
 
 def notes(sharing: Sharing) -> tuple[str, ...]:
-    """What had to be believed: searches that only who made the sharing went through."""
+    """Return notes on what could not be checked: exhaustive searches that only the sharing's maker ran."""
     found = [
         f"the bound of pool {echo(certificate.kind.pool)} rests on an exhausted search by "
         f"{echo(certificate.solver or 'a solver without a name')} and was not checked again"

@@ -1,4 +1,4 @@
-"""Whether certificates prove what they say of the objects of one kind: each is worked out again, from the Problem alone."""
+"""Checks certificates about the objects of one kind: each is derived again from the Problem alone."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...model.storage import SharingCertificate, SharingProof, Witness
 from .users import Users
 
 MOST_APART = 4096
-"""Buffers in a set that no common time keeps apart."""
+"""The most buffers in a set that no common time keeps apart."""
 
 
 def objections(users: Users, certificates: Iterable[SharingCertificate]) -> list[tuple[SharingCertificate, str]]:
-    """The certificates that do not hold, each with the reason in a sentence."""
+    """Return the certificates that do not hold, each with the reason."""
     found = []
     for certificate in certificates:
         wrong = _check(users, certificate)
@@ -44,7 +44,7 @@ def _check(users: Users, certificate: SharingCertificate) -> str | None:
         wrong = _names(users, certificate, each) or _share_something(users, each)
         if wrong is not None:
             return wrong
-        # Each uses an object of its own, so there are as many objects of at least these sizes.
+        # Each uses its own object, so there are as many objects of at least these sizes.
         needs = sorted((users.need_in(users.index[id_], certificate.kind.pool) for id_ in each.buffers), reverse=True)
         sizes += [0] * (len(needs) - len(sizes))
         sizes[: len(needs)] = map(max, sizes, needs)
@@ -54,7 +54,7 @@ def _check(users: Users, certificate: SharingCertificate) -> str | None:
 
 
 def _names(users: Users, certificate: SharingCertificate, each: Witness) -> str | None:
-    """Objections to what it names: everything must exist, and be of the certificate's kind."""
+    """Return objections to its names: everything must exist and be of the certificate's kind."""
     for id_ in each.buffers:
         if id_ not in users.index:
             return f"there is no buffer {echo(id_)}"
@@ -69,7 +69,7 @@ def _names(users: Users, certificate: SharingCertificate, each: Witness) -> str 
 
 
 def _share_something(users: Users, each: Witness) -> str | None:
-    """Objections to the claim that all of them use different objects."""
+    """Return objections to the claim that all of them use different objects."""
     chosen = [users.index[id_] for id_ in each.buffers]
     if each.time is None:
         if len(chosen) > MOST_APART:

@@ -1,4 +1,4 @@
-"""What a sharing claims: status, totals and gap, computed again."""
+"""Checks what a sharing claims: status, totals and gap, computed again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .users import Users, plain_totals
 
 
 def check_claims(users: Users, sharing: Sharing, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
-    """Findings about everything but the assignments; `where` has each buffer's object."""
+    """Return findings about everything but the assignments; `where` holds each buffer's object."""
     problem = users.problem
     has_plan = sharing.status.has_plan
     yield from _status(problem, sharing, has_plan)
@@ -31,14 +31,14 @@ def check_claims(users: Users, sharing: Sharing, where: Sequence[StorageObject |
         text = f"the seed is {sharing.seed}, but no seed is below 0"
         yield SharingFinding(SharingFindingKind.WRONG_SEED, text)
     if has_plan and None in where:
-        return  # something else is wrong already: sums over half a sharing would only add noise
+        return  # something is wrong already; totals of half a sharing would only add noise
     yield from _totals(problem, sharing, has_plan)
     yield from check_bounds(problem, sharing)
     yield from _check_against(users, sharing)
 
 
 def _check_against(users: Users, sharing: Sharing) -> Iterator[SharingFinding]:
-    """Certificates that the sharing's own objects show to be wrong; where it has none, such as are plain to see."""
+    """Return certificates that the sharing's own objects refute; without objects, that a plain sharing refutes."""
     sums: dict[Kind, int] | None = None
     if sharing.status.has_plan:
         sums = {}

@@ -1,4 +1,4 @@
-"""What can be wrong with a sharing: kinds of findings."""
+"""The kinds of findings about a sharing."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ class SharingFindingKind(StrEnum):
     UNKNOWN_OBJECT = "unknown_object"
     DUPLICATE_OBJECT = "duplicate_object"
     UNUSED_OBJECT = "unused_object"
-    """No buffer is assigned to it, so it is no part of the answer, whatever its size."""
+    """No buffer uses the object, so it is no part of the answer, whatever its size."""
     OBJECT_TOO_SMALL = "object_too_small"
     WRONG_POOL = "wrong_pool"
     WRONG_DEVICE = "wrong_device"
     WRONG_DTYPE = "wrong_dtype"
     CLASH = "clash"
-    """Two users of one object are needed at the same time, or must not share whatever their lifetimes."""
+    """Two users of one object are needed at the same time, or must not share at all."""
     COLOCATION_BROKEN = "colocation_broken"
     OVER_CAPACITY = "over_capacity"
     WRONG_STATUS = "wrong_status"
     WRONG_POOL_TOTAL = "wrong_pool_total"
-    """The sharing lists other pools, or other sizes of pools, than the problem has."""
+    """The sharing's list of pools, or of their sizes, differs from the problem's."""
     WRONG_TOTAL = "wrong_total"
     WRONG_GAP = "wrong_gap"
     CLAIMED_OPTIMAL_ABOVE_BOUND = "claimed_optimal_above_bound"
     BOUND_ABOVE_TOTAL = "bound_above_total"
     UNPROVEN_BOUND = "unproven_bound"
-    """A bound is greater than what the certificates prove of it."""
+    """A bound exceeds what the certificates prove."""
     UNPROVEN_INFEASIBILITY = "unproven_infeasibility"
     WRONG_SHORTAGE = "wrong_shortage"
     WRONG_SEED = "wrong_seed"
@@ -53,12 +53,12 @@ CLAIMS: frozenset[StrEnum] = frozenset(
         SharingFindingKind.WRONG_GAP,
     }
 )
-"""About what a sharing claims to be proven. Its assignments may be right all the same."""
+"""Findings about what a sharing claims to be proven. Its assignments may still be right."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharingFinding(AnswerFinding):
-    """One thing that is wrong with a sharing, and the objects concerned."""
+    """One fault of a sharing, and the objects concerned."""
 
     kind: SharingFindingKind
     objects: tuple[int, ...] = ()

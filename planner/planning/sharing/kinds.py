@@ -1,4 +1,4 @@
-"""What a problem must be like for its buffers to share storage objects: one pool for each buffer, and nothing that speaks of offsets."""
+"""Which problems allow storage objects: one pool for each buffer, and nothing that refers to offsets."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ...model.storage import Kind
 
 
 def kinds_of(problem: Problem) -> list[Kind]:
-    """The kind of storage that each buffer of a sound problem needs.
+    """Return the kind of storage that each buffer of a sound problem needs.
 
-    Raises CannotSolve for what storage objects do not have (offsets, a choice of pools), BadInput for what contradicts itself.
+    Raises CannotSolve for what storage objects do not have (offsets, a choice of pools), BadInput for contradictions.
     """
     report = Report()
     _refuse_offsets(problem, report)
@@ -41,7 +41,7 @@ def kinds_of(problem: Problem) -> list[Kind]:
 
 
 def need(buffer: Buffer, pool: Pool) -> int:
-    """How large an object must be for the buffer: its size, rounded up to the common alignment of buffer and pool."""
+    """Return the least object size for the buffer: its size, rounded up to the common alignment of buffer and pool."""
     return buffer.size + -buffer.size % lcm(pool.alignment, buffer.alignment)
 
 
@@ -69,7 +69,7 @@ def _refuse_offsets(problem: Problem, report: Report) -> None:
 
 
 def _refuse_terms(problem: Problem, report: Report) -> None:
-    """Where no buffer has a choice of pools, all other terms are least when every pool's total is."""
+    """Refuse other terms. If no buffer has a choice of pools, all are least when every pool's total is."""
     if problem.constraints.reuse_penalties and Term.REUSE_COST in problem.terms:
         text = "with shared objects the sizes are all that is minimised: leave 'reuse_cost' out"
         report.add(Code.UNSUPPORTED, ("objective", "terms", problem.terms.index(Term.REUSE_COST)), text)
@@ -79,7 +79,7 @@ def _refuse_terms(problem: Problem, report: Report) -> None:
 
 
 def _homes(problem: Problem, report: Report) -> list[Pool] | None:
-    """Each buffer's pool, if all have exactly one."""
+    """Return each buffer's pool, if all have exactly one."""
     places = Places(problem)
     found: list[Pool] = []
     of_class: dict[int, list[str]] = {}

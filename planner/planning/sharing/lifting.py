@@ -1,4 +1,4 @@
-"""From numbers back to names: an arrangement of blocks becomes a sharing in the user's words."""
+"""From numbers back to names: turns an arrangement of blocks into a sharing."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Lift:
         """The first buffer of each block."""
 
     def may_fit(self, totals: tuple[int, ...]) -> bool:
-        """True if the pools have room for objects whose sizes of each kind add up to so much."""
+        """True if the pools have room for objects with these total sizes by kind."""
         sums = self._by_pool(totals)
         return all(pool.size is None or sums[pool.name] <= pool.size for pool in self._problem.pools)
 
     def sharing(self, shared: Shared) -> Sharing:
-        """The whole answer."""
+        """Return the whole answer."""
         outcome = shared.outcome
         bounds = self._by_pool(outcome.bounds)
         warnings = list(outcome.notes)
@@ -84,7 +84,7 @@ class Lift:
         )
 
     def bare(self, arrangement: Arrangement) -> Sharing:
-        """The answer of a run that was called off at that arrangement; it claims no bound."""
+        """Return the answer of a run cancelled at that arrangement; it claims no bound."""
         nothing = SharingOutcome(StopReason.CANCELLED, arrangement, (0,) * len(self._low.kinds), reproducible=False)
         return self.sharing(Shared(nothing, tuple(Ranked((), ()) for _ in self._low.kinds)))
 
@@ -105,7 +105,7 @@ class Lift:
         return self.may_fit(totals(self._instance, arrangement))
 
     def _objects(self, arrangement: Arrangement) -> tuple[tuple[StorageObject, ...], tuple[Assignment, ...]]:
-        """Numbered anew, in the order in which the buffers first use them."""
+        """Return the objects, renumbered in the order in which the buffers first use them."""
         block_of = self._instance.part_block.tolist()
         storage, high = arrangement.storage.tolist(), self._instance.block_high.tolist()
         home = self._instance.allowed.argmax(axis=1).tolist()

@@ -1,4 +1,4 @@
-"""From names to numbers: every kind of storage becomes a pool of its own, and every buffer as large as the object that it needs."""
+"""From names to numbers: every kind of storage becomes its own pool, and every buffer as large as the object that it needs."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from ..placing.lowering import Lowered, lower
 from .kinds import kinds_of, need
 
 FEW_KINDS = 16
-"""So many are taken however many buffers there are."""
+"""Up to this many kinds are accepted for any number of buffers."""
 MOST_CELLS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class LoweredSharing:
-    """An instance whose pools are kinds of storage, and what is needed to speak of it in the user's words again."""
+    """An instance whose pools are kinds of storage, and what is needed to translate its results."""
 
     lowered: Lowered
     kinds: tuple[Kind, ...]
-    """Of each pool of the instance."""
+    """The kind of each pool of the instance."""
 
 
 def lower_sharing(problem: Problem) -> LoweredSharing:
-    """The instance of a sound problem. Raises what kinds_of raises, and CannotSolve for too many kinds."""
+    """Return the instance of a sound problem. Raises what kinds_of raises, and CannotSolve for too many kinds."""
     kinds = kinds_of(problem)
     number = {kind: str(n) for n, kind in enumerate(dict.fromkeys(kinds))}
     _refuse_many(len(number), len(problem.buffers))
-    # Where there is one kind there is nothing to say about it.
+    # with one kind there is nothing to distinguish
     homes = {kind: (name,) if len(number) > 1 else None for kind, name in number.items()}
     pools = {pool.name: pool for pool in problem.pools}
 
@@ -53,7 +53,7 @@ def lower_sharing(problem: Problem) -> LoweredSharing:
 
 
 def _refuse_many(kinds: int, buffers: int) -> None:
-    """Solvers keep tables of buffers times kinds."""
+    """Refuse too many kinds: solvers keep tables of buffers times kinds."""
     if kinds > FEW_KINDS and kinds * buffers > MOST_CELLS:
         text = (
             f"the {buffers} buffers need {kinds} kinds of storage objects (one for each pool, device and type), "
@@ -63,7 +63,7 @@ def _refuse_many(kinds: int, buffers: int) -> None:
 
 
 def lower_start(problem: Problem, lowered: Lowered, start: Sharing) -> Arrangement | None:
-    """Which of the problem's blocks use one object; None if a sharing leaves buffers out or tears blocks apart. Other rules are not looked at."""
+    """Return which blocks use one object; None if a sharing lacks buffers or tears blocks apart. Other rules are not checked."""
     object_of = {each.id: each.object for each in start.assignments}
     if not all(buffer.id in object_of for buffer in problem.buffers):
         return None

@@ -1,4 +1,4 @@
-"""What a sharing does with memory: for each kind of storage its objects, the users of each, and how much of it is unused."""
+"""What a sharing does with memory: the objects of each kind of storage, their users, and the unused share."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ObjectReport:
     users: tuple[BufferId, ...]
     """In the order in which they need it."""
     idle: float | None
-    """The share of the time in which no buffer needs it; None if a lifetime is not known."""
+    """The share of the time in which no buffer needs it; None if a lifetime is unknown."""
     unused: float | None
-    """The share of its bytes that is unused, on average over the time; while it is idle that is all of them."""
+    """The share of its bytes that is unused, averaged over the time; all of them while it is idle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class KindReport:
     kind: Kind
     buffers: int
     total: int | None
-    """The sizes of its objects, added up; None without a sharing."""
+    """The sum of its objects' sizes; None without a sharing."""
     bound: int
     unused: float | None
-    """Of all its objects together."""
+    """The same for all its objects together."""
     objects: tuple[ObjectReport, ...]
     """The largest first."""
 
@@ -55,22 +55,22 @@ class SharingReport:
     total: int | None
     bound: int
     time: Interval | None
-    """From the first to the last moment at which any buffer is needed, half-open: averages are over it."""
+    """From the first to the last moment at which a buffer is needed, half-open; averages are over this time."""
     unused: float | None
-    """Of all objects together."""
+    """The same for all objects together."""
     kinds: tuple[KindReport, ...]
     """In the order in which the problem's buffers name them."""
     untimed: int
-    """How many buffers have bytes but no lifetime."""
+    """The number of buffers with bytes but without lifetimes."""
 
 
 def sharing_report(problem: Problem, sharing: Sharing) -> SharingReport:
-    """The report of a sharing that is right: `verify_sharing(problem, sharing)` finds nothing."""
+    """Return the report of a correct sharing (`verify_sharing(problem, sharing)` finds nothing)."""
     uses, proven = _Uses(problem, sharing), proven_of_kinds(sharing)
     buffers = Counter(kinds_of(problem))
     objects: dict[Kind, list[StorageObject]] = {kind: [] for kind in buffers}
     for thing in sharing.objects:
-        objects.setdefault(thing.kind, []).append(thing)  # nobody need use an object for the sharing to be right
+        objects.setdefault(thing.kind, []).append(thing)  # a correct sharing may contain unused objects
     kinds = (
         KindReport(
             kind,
@@ -95,7 +95,7 @@ def sharing_report(problem: Problem, sharing: Sharing) -> SharingReport:
 
 
 class _Uses:
-    """Who uses each object, and how much of it when."""
+    """The users of each object, and how much of it they need when."""
 
     def __init__(self, problem: Problem, sharing: Sharing) -> None:
         spans = [span for buffer in problem.buffers for span in _needed(buffer)]
@@ -114,7 +114,7 @@ class _Uses:
         return ObjectReport(thing.id, thing.size, named, None if idle is None else float(idle), self.unused((thing,)))
 
     def unused(self, objects: Sequence[StorageObject]) -> float | None:
-        """The share of their bytes that is unused, on average; None if they have none, or a lifetime is not known."""
+        """Return the average unused share of the objects' bytes; None if they have none, or a lifetime is unknown."""
         sized = [thing for thing in objects if thing.size]
         found = [use for thing in sized if (use := self._uses[thing.id]) is not None]
         if self.time is None or not sized or len(found) < len(sized):
@@ -125,20 +125,20 @@ class _Uses:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """How much of an object is needed, added up over time."""
+    """How much of an object is needed, summed over time."""
 
     steps: int
     byte_steps: int
 
 
 def _use(users: Iterable[Buffer]) -> _Use | None:
-    """Of an object with these users, who all begin where it begins; None where lifetimes do not say."""
+    """Return the use of an object by these users, who all begin at its start; None if lifetimes are unknown."""
     users = [buffer for buffer in users if buffer.size]
     if any(buffer.live is None for buffer in users):
         return None
     spans = sorted((start, end, buffer.size) for buffer in users for start, end in _needed(buffer))
     edges = sorted({edge for start, end, _ in spans for edge in (start, end)})
-    # Those that have begun, the largest first: the size with its sign turned, and the end.
+    # users that have begun, the largest first: (-size, end)
     present: list[tuple[int, int]] = []
     at = steps = byte_steps = 0
     for begin, until in pairwise(edges):
@@ -154,11 +154,11 @@ def _use(users: Iterable[Buffer]) -> _Use | None:
 
 
 def _needed(buffer: Buffer) -> tuple[Interval, ...]:
-    """When its bytes are."""
+    """Return when the buffer's bytes are needed."""
     return merged(buffer.live or ()) if buffer.size else ()
 
 
 def _turn(buffer: Buffer) -> tuple[bool, int]:
-    """By when it is needed first; what never is comes last."""
+    """Return the sort key of first need; buffers that are never needed come last."""
     spans = _needed(buffer)
     return (False, spans[0][0]) if spans else (True, 0)

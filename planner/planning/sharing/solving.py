@@ -37,7 +37,7 @@ def find(
     begun: float | None = None,
     start: Sharing | None = None,
 ) -> Sharing:
-    """What planner.share promises."""
+    """Implement planner.share."""
     options = options or Options()
     require_valid(options)
     _require_of_use(options)
@@ -90,7 +90,7 @@ class _SharingPath(AnswerPath[Sharing, Arrangement]):
 
 
 def _require_of_use(options: Options) -> None:
-    """Raises BadInput for options that only mean something where offsets are planned."""
+    """Raise BadInput for options that only have a meaning for offsets."""
     if options.goal is not Goal.MINIMISE:
         raise bad_option("goal", "with shared objects the sum of sizes is always minimised")
     if options.warm is not None:

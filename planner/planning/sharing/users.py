@@ -1,4 +1,4 @@
-"""Who may share with whom, read from the problem alone: buffers in groups that begin together, when each is needed, and what each group needs."""
+"""Which buffers may share, read from the problem alone: groups that begin together, when each buffer is needed, and what each group needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .kinds import kinds_of, need
 
 
 class Users:
-    """Answers about the buffers of a problem, by index. A group are the buffers that colocations put into one object."""
+    """Answers questions about the buffers of a problem, by index. A group is the buffers that colocations put into one object."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -25,14 +25,14 @@ class Users:
         self._live: dict[int, tuple[Interval, ...]] = {}
 
     def group(self, buffer: int) -> int:
-        """The first of the buffer's group stands for all of it."""
+        """Return the first buffer of the buffer's group, which represents it."""
         return self.places.group(buffer).members[0]
 
     def members(self, buffer: int) -> tuple[int, ...]:
         return self.places.group(buffer).members
 
     def live(self, buffer: int) -> tuple[Interval, ...]:
-        """When the buffer's bytes are needed; a buffer without bytes conflicts with none."""
+        """Return when the buffer's bytes are needed; a buffer without bytes conflicts with none."""
         if buffer not in self._live:
             data = self.problem.buffers[buffer]
             self._live[buffer] = merged(data.live or ()) if data.size else ()
@@ -42,11 +42,11 @@ class Users:
         return any(start <= time < end for start, end in self.live(buffer))
 
     def may_overlap(self, a: int, b: int) -> bool:
-        """True if the two may be in one object although they are needed at the same time."""
+        """True if both may be in one object although needed at the same time."""
         return self.group(a) == self.group(b) or frozenset((a, b)) in self._exclusions
 
     def excluded_pairs(self, buffers: Iterable[int]) -> list[tuple[int, int]]:
-        """Two of these at a time, of different groups, of whose members an exclusion names a pair."""
+        """Yield two of these at a time, of different groups, if an exclusion names a pair of members."""
         of_group = {self.group(buffer): buffer for buffer in buffers}
         groups = (frozenset(self.group(i) for i in pair) for pair in self._exclusions)
         found = (
@@ -55,7 +55,7 @@ class Users:
         return sorted({(a, b) for a, b in found})
 
     def groups_clash(self, a: int, b: int, time: int | None = None) -> bool:
-        """True if the groups of the two must use different objects, by what happens at the time (None: at any)."""
+        """True if the groups must use different objects, because of what happens at the time (None: at any time)."""
         if self.group(a) == self.group(b):
             return False
         for one, other in product(self.members(a), self.members(b)):
@@ -71,26 +71,26 @@ class Users:
         return False
 
     def conflict(self, a: int, b: int) -> bool:
-        """True if the two are named as a conflict, and both have bytes to share."""
+        """True if the two are named as a conflict and both have bytes."""
         buffers = self.problem.buffers
         return frozenset((a, b)) in self._conflicts and bool(buffers[a].size and buffers[b].size)
 
     def need_in(self, buffer: int, pool: str) -> int:
-        """How large an object for the buffer's group must be."""
+        """Return the least object size for the buffer's group."""
         there = self.places.pools[pool]
         return max(need(self.problem.buffers[member], there) for member in self.members(buffer))
 
     def pools(self, buffer: int) -> list[str]:
-        """The pools that the buffer and those that must share its pool may use."""
+        """Return the pools that the buffer and all that must share its pool may use."""
         return list(self.places.allowed_pools(self.places.tied(buffer)))
 
 
 MOST_PLAIN = 400
-"""Of more buffers no sharing is tried: it would take longer than it is worth."""
+"""For more buffers no plain sharing is tried, as it would take too long."""
 
 
 def plain_totals(users: Users) -> dict[Kind, int] | None:
-    """What the objects of each kind add up to in a sharing that is plain to see: the largest first, each into the first object that is free."""
+    """Return the totals by kind of a plain sharing: the largest buffers first, each into the first free object."""
     if len(users.index) > MOST_PLAIN:
         return None
     sums: dict[Kind, int] = {}

@@ -1,6 +1,6 @@
 """The verification of a sharing: every rule of the problem and every claim of the sharing, checked again in exact integers.
 
-Knows nothing of how sharings are made: it reads the user's Problem and the Sharing, and nothing else.
+It does not know how sharings are made: it reads only the user's Problem and the Sharing.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .users import Users
 
 
 def verify(problem: Problem, sharing: Sharing, digest: str | None = None) -> tuple[SharingFinding, ...]:
-    """Everything that is wrong with the sharing; empty if it may be trusted. `digest` spares computing the problem's once more.
+    """Return everything that is wrong with the sharing; empty if it may be trusted. `digest` saves computing the problem's again.
 
-    Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, of which no sharing can be right.
+    Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, for which no sharing can be right.
     """
     kinds_of(problem)
     report: Findings[SharingFinding] = Findings()
@@ -63,9 +63,9 @@ def _findings(problem: Problem, sharing: Sharing, digest: str | None) -> Iterato
 def _locate(
     problem: Problem, sharing: Sharing, objects: dict[int, StorageObject], where: list[StorageObject | None]
 ) -> Iterator[SharingFinding]:
-    """Fills in each buffer's object, where there is one that makes sense."""
+    """Fill in each buffer's object, if it has a valid one."""
     if not sharing.assignments and not sharing.objects:
-        return  # whether there ought to be some is a matter of the status
+        return  # whether there should be assignments depends on the status
     index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
     found: dict[BufferId, int] = {}
     for each in in_time(sharing.assignments, VERIFYING, "assignment"):
@@ -119,7 +119,7 @@ def _named(what: str, value: str | None) -> str:
 
 
 def _check_clashes(users: Users, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
-    """Per object, its users by the time at which they begin: who is still there then must be allowed to."""
+    """Check each object's users in the order in which they begin: a new one must be allowed with all still present."""
     of_object: dict[int, list[int]] = {}
     for i, thing in enumerate(where):
         if thing is not None:
@@ -139,12 +139,12 @@ def _check_clashes(users: Users, where: Sequence[StorageObject | None]) -> Itera
 
 
 def _clashes_in_time(users: Users, id_: int, members: Sequence[int]) -> Iterator[SharingFinding]:
-    """One object's users. Of those present at a time all but the new one's own group are looked at: each may share by exclusion, or is a finding."""
+    """Yield clashes among one object's users. Each present user outside the new one's group must be allowed by exclusion, or is a finding."""
     buffers = users.problem.buffers
     spans = sorted((start, end, i) for i in members for start, end in users.live(i))
     look(VERIFYING)
     if all(end <= start for (_, end, _), (start, _, _) in pairwise(spans)):
-        return  # as nearly always: each is over before the next one begins
+        return  # the usual case: each is over before the next begins
     ends: list[tuple[int, int]] = []
     present: dict[int, dict[int, None]] = {}
     """By group."""

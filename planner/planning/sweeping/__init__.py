@@ -1,4 +1,4 @@
-"""One problem with many memories: what fits, what the next step of memory buys, and the smallest capacity that is enough."""
+"""One problem with many sizes of memory: what fits, what more memory buys, and the smallest sufficient capacity."""
 
 from __future__ import annotations
 

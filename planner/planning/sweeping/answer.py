@@ -1,4 +1,4 @@
-"""What a sweep answers: a point for each configuration, and the smallest capacity."""
+"""The answer of a sweep: a point for each configuration, and the smallest capacity."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from solvers.model.instance import Term
 from ...model.plan import Plan, PlanStatus
 
 COST = "cost"
-"""Of the alternatives that are chosen."""
+"""The cost of the chosen alternatives."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """One configuration, and what can be had with it."""
+    """One configuration, and the best result with it."""
 
     capacity: Mapping[str, int]
-    """Bytes of each swept pool."""
+    """The bytes of each swept pool."""
     status: PlanStatus
     value: tuple[int, ...] | None
-    """Each term of the objective, and of variants their cost before these; None without a plan."""
+    """The objective's terms, preceded by the cost if there are variants; None without a plan."""
     bound: tuple[int, ...]
-    """Proven: nothing is lexicographically smaller. May end early: then nothing is proven of the later terms."""
+    """Proven: no value is lexicographically smaller. It may end early, when nothing is proven about later terms."""
     peaks: Mapping[str, int] | None
-    """Of every pool."""
+    """The peak of every pool."""
     access_cost: int | None
-    """What all accesses cost, be it a term of the objective or not."""
+    """The cost of all accesses, whether a term of the objective or not."""
     spilled_bytes: int | None
-    """Sizes times ranks of the pools they are in, be it a term of the objective or not."""
+    """Sizes times ranks of their pools, whether a term of the objective or not."""
     plan: Plan | None
-    """Verified, and a plan of the problem with these capacities. None where another configuration's proof settles that there is none."""
+    """A verified plan of the problem with these capacities. None if another configuration's proof shows that there is none."""
     solved: bool
     """False: it follows from others."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmallestCapacity:
-    """How small one pool can be, whatever the objective costs then. The other pools have the sizes that the problem gives them."""
+    """How small one pool can be, whatever the objective is then. The other pools have the sizes in the problem."""
 
     pool: str
     capacity: int | None
-    """A plan fits into so many bytes; None: none is known, or there is none at any size."""
+    """A plan fits into this many bytes; None: none is known, or none exists at any size."""
     bound: int
-    """Proven: nothing fits into fewer."""
+    """Proven: nothing fits into fewer bytes."""
     plan: Plan
-    """Of the problem whose objective is this pool's peak alone."""
+    """The plan of the problem whose objective is only this pool's peak."""
 
     @property
     def is_proven(self) -> bool:
@@ -55,31 +55,31 @@ class SmallestCapacity:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What each size of memory buys, and the smallest that is enough."""
+    """The result for each size of memory, and the smallest sufficient one."""
 
     name: str | None
     problem_digest: str
-    """Of the problem as it is given, its own capacities included."""
+    """The digest of the problem as given, including its own capacities."""
     terms: tuple[Term, ...]
     peak_price: int
-    """Part of the objective: see Problem."""
+    """A part of the objective: see Problem."""
     points: tuple[SweepPoint, ...]
     """In the order of the configurations: the last pool's size changes fastest."""
     smallest: SmallestCapacity | None
-    """None where several pools are swept."""
+    """None if several pools are swept."""
     reproducible: bool
     seconds: float
     chooses: bool = False
-    """True: the problem has variants, and each value and bound begins with the cost of what is chosen."""
+    """True: the problem has variants, and each value and bound begins with the cost of the choice."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of what each value is made of."""
+        """Return the names of the terms of each value."""
         return (*((COST,) if self.chooses else ()), *map(str, self.terms))
 
 
 def proven(plan: Plan) -> tuple[int, ...]:
-    """The objective's bounds, as far as there are any; that of what alternatives cost comes first."""
+    """Return the proven bounds of the objective's terms, as far as they go; the cost of alternatives comes first."""
     found: list[int] = []
     if plan.choice is not None:
         if plan.choice.cost_bound is None:

@@ -1,4 +1,4 @@
-"""What one configuration says of another: a plan for less memory is one for more, and what is proven with more memory holds with less."""
+"""What one configuration tells about another: a plan for less memory is valid with more, and a proof with more memory holds with less."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Value: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A plan of one configuration, as it was solved."""
+    """A solved plan of one configuration."""
 
     capacity: Capacity
     plan: Plan
@@ -33,7 +33,7 @@ class Fact:
 
     @property
     def value(self) -> Value | None:
-        """What alternatives cost comes first. None without a plan."""
+        """Return its value; the cost of alternatives comes first. None without a plan."""
         if not self.plan.status.has_plan:
             return None
         cost = () if self.plan.choice is None else (self.plan.choice.cost,)
@@ -45,7 +45,7 @@ class Fact:
 
 
 class Facts:
-    """All that was solved so far. `digest` is that of the problem with some sizes."""
+    """Everything solved so far. `digest` computes the problem's digest for given sizes."""
 
     def __init__(self, digest: Callable[[Problem], str]) -> None:
         self._digest = digest
@@ -53,21 +53,21 @@ class Facts:
         self._least: tuple[str, int] | None = None
         self._is_hopeless = False
         self._stood: dict[tuple[int, int], list[Capacity]] = {}
-        """Where the plan of one fact with the proofs of another stood its verification."""
+        """The capacities at which one fact's plan with another's proofs passed verification."""
 
     def add(self, fact: Fact) -> None:
         self._facts.append(fact)
 
     def fits_not_below(self, pool: str, bound: int) -> None:
-        """Proven by another problem: nothing fits where this pool is smaller."""
+        """Record a proof from another problem: nothing fits if this pool is smaller."""
         self._least = (pool, bound)
 
     def nothing_fits(self) -> None:
-        """Proven by another problem: not with any of these capacities."""
+        """Record a proof from another problem: nothing fits into any of these capacities."""
         self._is_hopeless = True
 
     def is_impossible(self, capacity: Capacity) -> bool:
-        """Is it proven that nothing fits?"""
+        """True if it is proven that nothing fits."""
         if self._is_hopeless:
             return True
         if self._least is not None and capacity.get(self._least[0], self._least[1]) < self._least[1]:
@@ -75,19 +75,19 @@ class Facts:
         return any(f.plan.status is PlanStatus.INFEASIBLE and holds(f.capacity, capacity) for f in self._facts)
 
     def best(self, capacity: Capacity) -> Fact | None:
-        """The best plan that fits; of several the one for the smallest peaks, then the first."""
+        """Return the best plan that fits; among equals the one for the smallest peaks, then the first."""
         fitting = [f for f in self._facts if f.value is not None and all(f.peaks[p] <= s for p, s in capacity.items())]
         return min(fitting, key=lambda f: (f.value, sum(f.peaks.values())), default=None)
 
     def strongest(self, capacity: Capacity) -> Fact | None:
-        """The one that proves most."""
+        """Return the fact that proves most."""
         larger = [f for f in self._facts if f.plan.status is not PlanStatus.INFEASIBLE and holds(f.capacity, capacity)]
         return max(larger, key=lambda f: f.bound, default=None)
 
     def carried(self, capacity: Capacity, problem: Problem) -> Plan | None:
-        """The plan of this configuration that follows, if it stands its verification; whether its value is proven is another matter.
+        """Return the plan that follows for this configuration, if it passes verification; its value need not be proven.
 
-        What stood it with less memory is not verified again: its addresses have room here, and its proofs were verified with more.
+        A plan verified with less memory is not verified again: its addresses fit here, and its proofs were verified with more.
         """
         best, strongest = self.best(capacity), self.strongest(capacity)
         if best is None or strongest is None:
@@ -104,7 +104,7 @@ class Facts:
 
 
 def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
-    """The addresses of one plan with the proofs of the other, as a plan of the problem, but for its digest."""
+    """Return one plan's addresses with the other's proofs, as a plan of the problem but for its digest."""
     uses = tuple(
         PoolUse(pool.name, pool.size, mine.peak, theirs.bound)
         for pool, mine, theirs in zip(problem.pools, best.pools, proof.pools, strict=True)
@@ -136,9 +136,9 @@ def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
 
 
 def chosen_with_proof(problem: Problem, best: Plan, proof: Plan) -> Plan:
-    """What one plan chose, with the other's proof that nothing which fits costs less; but for the problem's digest.
+    """Return one plan's choice with the other's proof that nothing cheaper fits, but for the problem's digest.
 
-    That no choice of this cost needs less memory holds whatever the capacity: what needs less fits where this one does.
+    That no choice of this cost needs less memory holds for any capacity: what needs less fits here too.
     """
     assert best.choice is not None
     bound = None if proof.choice is None else proof.choice.cost_bound
@@ -157,7 +157,7 @@ def chosen_with_proof(problem: Problem, best: Plan, proof: Plan) -> Plan:
 
 
 def figure(problem: Problem, plan: Plan, term: Term) -> int | None:
-    """What the term is worth in a plan, be it one of the objective's or not."""
+    """Return the term's value in a plan, whether it is in the objective or not."""
     if not plan.status.has_plan:
         return None
     problem = as_chosen(problem, plan)

@@ -1,4 +1,4 @@
-"""Which capacities are swept: ranges as they are typed, and all combinations of several pools' sizes."""
+"""The capacities to sweep: ranges as typed, and all combinations of several pools' sizes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..options.capacity import parse_size, quoted
 from ..options.options import GREATEST, bad_option
 
 Capacity: TypeAlias = Mapping[str, int]
-"""Bytes of each swept pool, by name."""
+"""The bytes of each swept pool, by name."""
 
 MOST_POINTS = 1024
 STEP = 16 << 10
 
 
 def capacity_range(first: int, last: int, step: int = STEP) -> tuple[int, ...]:
-    """The sizes from first to last. The last is included even if the steps miss it. Raises BadInput."""
+    """Return the sizes from first to last, including the last even if the steps miss it. Raises BadInput."""
     if step < 1:
         raise bad_option("step", "the step must be 1 byte or more")
     if last < first:
@@ -32,10 +32,10 @@ def capacity_range(first: int, last: int, step: int = STEP) -> tuple[int, ...]:
 
 
 def parse_ranges(texts: Sequence[str], problem: Problem, step: int = STEP) -> dict[str, tuple[int, ...]]:
-    """Sizes by pool, of `sram=64KiB..512KiB`, `sram=64k,96k` or `sram=1MiB`; the name may be left out where there is one pool. Raises BadInput."""
+    """Return sizes by pool from `sram=64KiB..512KiB`, `sram=64k,96k` or `sram=1MiB`; the name is optional with one pool. Raises BadInput."""
     found: dict[str, tuple[int, ...]] = {}
     for text in texts:
-        # Names may contain an equals sign, sizes may not.
+        # names may contain an equals sign, sizes may not
         name, equals, sizes = text.rpartition("=")
         if not equals:
             if len(problem.pools) != 1:
@@ -58,7 +58,7 @@ def _sizes(text: str, step: int) -> tuple[int, ...]:
 
 
 def combinations(sizes: Mapping[str, Sequence[int]], problem: Problem) -> list[Capacity]:
-    """Every combination, the last pool's size changing fastest. Raises BadInput."""
+    """Return every combination; the last pool's size changes fastest. Raises BadInput."""
     if not sizes:
         raise bad_option("capacity", "say which capacities to try, as in sram=64KiB..512KiB")
     names = {pool.name for pool in problem.pools}

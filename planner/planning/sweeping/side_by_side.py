@@ -1,4 +1,4 @@
-"""Several problems planned at a time, each in a process. The answers are the same wherever they are made."""
+"""Plans several problems at a time, each in a process. The answers do not depend on the process."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..placing.solving import plan
 from ..placing.watching import Cancelled
 
 Request: TypeAlias = tuple[Problem, Options]
-"""What to plan, and how."""
+"""A problem, and how to plan it."""
 
 SERVING = "planner.planning.sweeping.side_by_side:plan_request"
 QUICK = 0.05
-"""Seconds: while no plan took longer, no process is started for the next."""
+"""In seconds: as long as no plan took longer, no process is started for the next."""
 
 
 class ProcessEnded(RuntimeError):
@@ -32,9 +32,9 @@ class ProcessEnded(RuntimeError):
 
 
 def plan_request(request: Request, send: Callable[[object], None]) -> None:
-    """In such a process: send the plan, or what is wrong with the request."""
+    """In such a process: send the plan, or the fault of the request."""
     try:
-        with time_limit(inf):  # its share of the time is no promise to anybody; the sweep as a whole has one
+        with time_limit(inf):  # the share of the time is internal; only the whole sweep has a promised limit
             send(plan(*request))
     except PlannerError as error:
         send(error)
@@ -53,7 +53,7 @@ def _ask(planner: Companion, request: Request) -> Plan:
 
 
 class SideBySide:
-    """Plans batches, at most so many at a time."""
+    """Plans batches, at most `processes` at a time."""
 
     def __init__(self, processes: int, cancelled: Cancelled | None = None) -> None:
         self._most, self._cancelled = processes, cancelled
@@ -61,7 +61,7 @@ class SideBySide:
         self._is_quick = True
 
     def plan_all(self, requests: Sequence[Request]) -> list[Plan]:
-        """In the order of the requests. Raises BadInput and CannotSolve, of the first request that has it."""
+        """Return plans in the order of the requests. Raises BadInput and CannotSolve of the first request that fails so."""
         here = list(requests)
         done: list[Plan] = []
         while here and (self._is_quick or self._most == 1 or len(here) == 1):
@@ -93,7 +93,7 @@ class SideBySide:
             return [each.result() for each in waiting]
 
     def close(self) -> None:
-        """End the processes, and what they are at."""
+        """End the processes and their work."""
         for planner in self._planners:
             planner.end()
         self._planners = []
@@ -101,7 +101,7 @@ class SideBySide:
 
 @contextmanager
 def side_by_side(processes: int, cancelled: Cancelled | None = None) -> Iterator[SideBySide]:
-    """Processes that end with the block."""
+    """Provide processes that end with the block."""
     planners = SideBySide(processes, cancelled)
     try:
         yield planners

@@ -1,4 +1,4 @@
-"""A sweep: solve the ends, then the middles of what is still open, and let every plan and every proof speak for all configurations it holds for."""
+"""A sweep: solve the ends, then the middles of open ranges, and apply every plan and proof to all configurations for which it holds."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from .configurations import Capacity, combinations
 from .side_by_side import SideBySide, side_by_side
 
 OnSolved: TypeAlias = Callable[[int, int], None]
-"""Told how many configurations are settled, and of how many."""
+"""Receives the number of settled configurations, and of all."""
 
 OnPoint: TypeAlias = Callable[[SweepPoint], None]
-"""Told of each configuration when it is settled."""
+"""Receives each configuration once settled."""
 
 OnSmallest: TypeAlias = Callable[[SmallestCapacity], None]
-"""Told of the smallest size that is enough, if that is looked for first."""
+"""Receives the smallest sufficient size, if that is sought first."""
 
 Figures: TypeAlias = tuple[int | None, int | None]
-"""The cost of accesses, and the bytes that spill."""
+"""The access cost, and the spilled bytes."""
 
 PROCESSES = 2
 FOR_THE_REST = 1 / 8
-"""Of the time: for the plans that follow from others."""
+"""The part of the time for plans that follow from others."""
 
 
 def sweep(
@@ -62,10 +62,11 @@ def sweep(
     begun: float | None = None,
     start: Iterable[Plan] = (),
 ) -> Sweep:
-    """What can be had with each combination of the pools' sizes, and, where one pool is swept, the smallest size there is room in.
+    """Return the best result for each combination of the pools' sizes and, if one pool is swept, the smallest sufficient size.
 
-    The options' time limit is for all of it; so is a work limit. Of a problem with variants it is the least cost that fits. The objective is the same everywhere: `prefer` balanced weighs as it does
-    with the largest sizes. `start` are plans of configurations that are known already, from an earlier run, say. Raises BadInput and CannotSolve as `plan` does.
+    The options' limits of time and work cover everything. For a problem with variants, the value is the least cost that fits. The objective is
+    the same everywhere: `prefer` balanced weighs as it does for the largest sizes. `start` are known plans of configurations, for example of an
+    earlier run. Raises BadInput and CannotSolve as `plan` does.
     """
     begun = time.monotonic() if begun is None else begun
     options = options or Options()
@@ -76,13 +77,13 @@ def sweep(
     with side_by_side(processes, cancelled) as planners:
         run = _Run(problem, configurations, options, planners, processes, begun, KnownPlans(start))
         limit = None if options.time_limit is None else options.time_limit * (1 - FOR_THE_REST)
-        with suppress(OutOfTime), time_limit(limit, begun):  # what is open by then is not solved itself
+        with suppress(OutOfTime), time_limit(limit, begun):  # the rest is not solved itself
             run.settle(cancelled, on_solved, on_point, on_smallest)
         return run.answer()
 
 
 def swept_problem(problem: Problem, sizes: Mapping[str, Sequence[int]], options: Options) -> Problem:
-    """The problem of which a sweep has a plan for each configuration, but for the swept pools' sizes. Raises BadInput where it has none."""
+    """Return the problem that a sweep plans for each configuration, but for the swept pools' sizes. Raises BadInput if there is none."""
     require_valid(options)
     require_no_stability(options)
     if options.capacity is not None:
@@ -99,7 +100,7 @@ def swept_problem(problem: Problem, sizes: Mapping[str, Sequence[int]], options:
 
 
 class _Run:
-    """One sweep on its way."""
+    """A sweep in progress."""
 
     def __init__(
         self,
@@ -119,14 +120,14 @@ class _Run:
         )
         self._facts = Facts(digest_for_sizes(problem))
         self._own: dict[int, Plan | BadInput] = {}
-        """Of the configurations that were solved themselves; BadInput where a fixed buffer has no room any more, say."""
+        """Results of configurations that were solved themselves; BadInput if, for example, a fixed buffer no longer has room."""
         self._carried: dict[int, Plan] = {}
-        """Of those that need not be: best as can be, and verified."""
+        """Plans of those that need not be solved: the best possible, and verified."""
         self._figures: dict[int, tuple[Plan, Figures]] = {}
-        """By the placements that they are of, which plans of many configurations share."""
+        """Figures by placements, which plans of many configurations share."""
         self._smallest: SmallestCapacity | None = None
         self._waves = (len(configurations) - 1).bit_length() + 2
-        """There are no more: each halves what is open."""
+        """No more waves are needed: each halves the open ranges."""
 
     def settle(
         self,
@@ -157,7 +158,7 @@ class _Run:
             wanted = list(self._middles(open_))
 
     def _find_smallest(self, pool: str, least: Plan | None) -> SmallestCapacity:
-        """`least` is a plan that may be the answer."""
+        """Find it; `least` is a plan that may be the answer."""
         one_pool = least_capacity_problem(self._problem, pool)
         if least is not None and not verify(one_pool, least):
             plan = least
@@ -171,7 +172,7 @@ class _Run:
         return SmallestCapacity(pool, use.peak, bound, plan)
 
     def _begin_with_frontier(self, pool: str, cancelled: Cancelled | None) -> Plan | None:
-        """With half of all limits: the frontier says what fits into each size of the only pool. If it is complete: its plan that needs least."""
+        """Use half of all limits for the frontier, which tells what fits each size of the only pool. If it is complete, return its smallest plan."""
         limit, work = self._options.time_limit, self._options.work_limit
         half = replace(
             self._options,
@@ -181,10 +182,10 @@ class _Run:
         largest = self._configurations[-1]
         found = pareto(with_capacity(self._problem, largest), half, cancelled=cancelled)
         room = largest[pool]
-        for plan in found.points:  # the fastest, which needs most, comes first
+        for plan in found.points:  # the fastest plan, which needs most, comes first
             peak = plan.peak or 0
             self._facts.add(Fact({pool: peak}, plan))
-            if found.is_complete:  # up to what the next faster one needs, nothing costs less
+            if found.is_complete:  # nothing costs less up to what the next faster plan needs
                 self._facts.add(Fact({pool: room}, plan))
             room = peak - 1
         if not found.is_complete or not found.points:
@@ -199,7 +200,7 @@ class _Run:
         )
 
     def _solve(self, wanted: Sequence[int]) -> None:
-        """These configurations, all with the same share of time and work."""
+        """Solve these configurations with equal shares of time and work."""
         todo = [i for i in wanted if not self._facts.is_impossible(self._configurations[i])]
         sound: list[int] = []
         for i in todo:
@@ -224,12 +225,12 @@ class _Run:
         self._facts.add(Fact(self._configurations[index], plan))
 
     def _limited(self, count: int) -> Options:
-        """A wave's share of the limits, for each of so many plans."""
+        """Return each plan's limits in a wave of this many plans."""
         limit, work = self._options.time_limit, self._options.work_limit
         if work is None and limit is not None:
             work = (
                 int(WORK_PER_SECOND * limit) * PROCESSES
-            )  # whatever the number of processes: the answer must not depend on it
+            )  # independent of the number of processes, as the answer must be
         if work is not None:
             work //= self._waves * max(count, PROCESSES)
         share = None
@@ -243,7 +244,7 @@ class _Run:
         return with_capacity(self._problem, self._configurations[index])
 
     def _is_settled(self, index: int) -> bool:
-        """True if there is nothing to gain from solving this one."""
+        """True if solving this configuration can gain nothing."""
         capacity = self._configurations[index]
         if index in self._own or index in self._carried or self._facts.is_impossible(capacity):
             return True
@@ -256,7 +257,7 @@ class _Run:
         return carried is not None
 
     def _middles(self, open_: Sequence[int]) -> Iterator[int]:
-        """The middle of each run of neighbours that are open and differ in the last pool's size alone."""
+        """Return the middle of each run of open neighbours that differ only in the last pool's size."""
         row = len({tuple(c.values())[-1] for c in self._configurations})
         runs = groupby(enumerate(open_), lambda pair: (pair[1] - pair[0], pair[1] // row))
         for _, run in runs:
@@ -283,7 +284,7 @@ class _Run:
         )
 
     def _all_following(self) -> dict[int, Plan | None]:
-        """By configuration: the plan that follows from the others, if there is one. When time is over those that are left are not looked at."""
+        """Return, by configuration, the plan that follows from others, if any. Once time is over, the rest is skipped."""
         found: dict[int, Plan | None] = {}
         with suppress(OutOfTime), time_limit(self._options.time_limit, self._begun):
             finish()
@@ -292,7 +293,7 @@ class _Run:
         return found
 
     def _following(self, index: int) -> Plan | None:
-        """None too where there is a plan that cannot be better, or none can be."""
+        """Return the plan; None also if a present plan cannot be better, or none can exist."""
         own = self._own.get(index)
         if isinstance(own, BadInput) or (own is not None and own.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)):
             return None
@@ -314,12 +315,12 @@ class _Run:
 
 
 def figures_of(problem: Problem, plan: Plan) -> Figures:
-    """What the plan is worth by other measures than the objective. The sizes of pools make no difference."""
+    """Return the plan's value by measures other than the objective. Pool sizes do not matter."""
     return figure(problem, plan, Term.ACCESS_COST), figure(problem, plan, Term.SPILLED_BYTES)
 
 
 def point_of(capacity: Capacity, plan: Plan, figures: Figures, *, solved: bool) -> SweepPoint:
-    """A point, from its plan."""
+    """Return the point of a plan."""
     fact = Fact(capacity, plan)
     return SweepPoint(
         capacity,
@@ -334,7 +335,7 @@ def point_of(capacity: Capacity, plan: Plan, figures: Figures, *, solved: bool) 
 
 
 def least_capacity_problem(problem: Problem, pool: str) -> Problem:
-    """The same buffers and rules, this pool without an end, and nothing to minimise but its peak."""
+    """Return the problem with this pool unlimited and only its peak minimised."""
     pools = tuple(
         replace(each, size=None, cost=1) if each.name == pool else replace(each, cost=0) for each in problem.pools
     )

@@ -1,4 +1,4 @@
-"""Is a sweep right? From the problem and the sweep alone: every plan is verified, every figure is worked out again, and what has no plan must follow from a proof."""
+"""Verifies a sweep from the problem and the sweep alone: every plan is verified, every figure computed again, and a missing plan must follow from a proof."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .answer import Sweep, SweepPoint, proven
 
 
 def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
-    """Everything that is wrong with the sweep, in sentences; empty if it may be trusted."""
+    """Return everything that is wrong with the sweep, in sentences; empty if it may be trusted."""
     problem = replace(problem, terms=found.terms, peak_price=found.peak_price)
     if found.problem_digest != digest(problem):
         return ("the sweep was made for another problem: the digests differ",)
@@ -50,7 +50,7 @@ def _holds(larger: SweepPoint, smaller: SweepPoint) -> bool:
 
 
 def _is_too_small(point: SweepPoint, found: Sweep) -> bool:
-    """True if the proof of the smallest capacity says so, which is another's to check."""
+    """True if the proof of the smallest capacity, which is checked elsewhere, says so."""
     least = found.smallest
     if least is None:
         return False
@@ -58,7 +58,7 @@ def _is_too_small(point: SweepPoint, found: Sweep) -> bool:
 
 
 def _sized(problem: Problem, capacity: Mapping[str, int]) -> Problem:
-    """The problem with these sizes."""
+    """Return the problem with these sizes."""
     pools = tuple(replace(pool, size=capacity.get(pool.name, pool.size)) for pool in problem.pools)
     return replace(problem, pools=pools)
 
@@ -91,7 +91,7 @@ def _of_smallest(problem: Problem, found: Sweep) -> Iterator[str]:
 
 
 def _proven_impossible(problem: Problem, found: Sweep) -> list[SweepPoint]:
-    """Configurations that a plan's own certificates refute."""
+    """Return the configurations that a plan's own certificates refute."""
     return [
         point
         for point in found.points
@@ -144,7 +144,7 @@ def _of_figures(problem: Problem, point: SweepPoint, plan: Plan) -> Iterator[str
 
 
 def _of_order(found: Sweep) -> Iterator[str]:
-    """More memory is never worse, and never proven better than less memory shows it can be."""
+    """Check that more memory is never worse, and never proven better than possible with less."""
     for point in found.points:
         for other in found.points:
             if not _holds(other, point):

@@ -1,4 +1,4 @@
-"""What a plan says is proven, against what its certificates prove. Whether those hold is checked in planner.verifying.arguments.certificates."""
+"""Compares what a plan claims to be proven with what its certificates prove. planner.verifying.arguments.certificates checks these."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .certificates import proves_infeasible
 
 
 def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
-    """Findings about bounds, and about infeasibility, that nothing in the plan proves."""
+    """Return findings about bounds and infeasibility that nothing in the plan proves."""
     if plan.status is PlanStatus.INFEASIBLE and not any(proves_infeasible(places, c) for c in plan.certificates):
         text = "the status is infeasible, but no certificate proves that nothing fits"
         yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
@@ -34,13 +34,13 @@ def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
 
 
 def rests_on_searches(places: Places, plan: Plan) -> bool:
-    """True if nothing but exhausted searches says that nothing fits."""
+    """True if only exhausted searches show that nothing fits."""
     proofs = [c.proof for c in plan.certificates if proves_infeasible(places, c)]
     return bool(proofs) and all(proof is Proof.SEARCH for proof in proofs)
 
 
 def notes(plan: Plan, confirmed: Callable[[PlanCertificate], bool] = lambda _: False) -> tuple[str, ...]:
-    """What had to be believed: searches that only who made the plan went through, and that no proof has confirmed; and which choices were open to it."""
+    """Return notes on what could not be checked: searches that no proof confirms, and the choices open to the plan."""
     found = []
     if plan.choice is not None and plan.choice.goal is ChoiceGoal.SIZE:
         most = plan.choice.most_cost
@@ -62,20 +62,20 @@ def notes(plan: Plan, confirmed: Callable[[PlanCertificate], bool] = lambda _: F
 
 
 class _Proven:
-    """The greatest bounds that a plan's certificates allow."""
+    """The greatest bounds that a plan's certificates prove."""
 
     def __init__(self, places: Places, plan: Plan) -> None:
         self.places = places
         self.first = places.problem.terms[0]
         self._peaks: dict[str, int] = {}
         self._searched: dict[Term, int] = {}
-        """What exhausted searches say of the objective's terms."""
+        """The bounds of terms from exhausted searches."""
         self._all_pools = 0
-        """What is proven of the sum of peaks, each times its pool's cost."""
+        """The bound of the sum of peaks, each times its pool's cost."""
         self._priced = 0
-        """What prices of room prove of the first term."""
+        """The bound of the first term from prices of room."""
         self._by_sets: dict[Term, int] = {}
-        """What must be shared or moved: by certificates of different buffers together, since none of them counts another's."""
+        """The bounds from what must be shared or moved. Certificates of different buffers add up, since none counts another's."""
         named: dict[Term, set[BufferId]] = {}
         for certificate in plan.certificates:
             term = certificate.term
@@ -94,11 +94,11 @@ class _Proven:
                 self._searched[certificate.term] = max(self._searched.get(certificate.term, 0), certificate.value)
 
     def peak(self, pool: str) -> int:
-        """Of one pool."""
+        """Return the bound of one pool's peak."""
         return self._peaks.get(pool, 0)
 
     def sum_of_peaks(self) -> int:
-        """Of all pools, whatever their bytes cost."""
+        """Return the bound of the sum of peaks, whatever their bytes cost."""
         by_pool = sum(self._peaks.values())
         if any(pool.cost != 1 for pool in self.places.problem.pools):
             return by_pool
@@ -106,7 +106,7 @@ class _Proven:
         return max(by_pool, self._all_pools, searched)
 
     def term(self, term: Term, *, is_first: bool) -> int:
-        """Of one term of the objective, given that the earlier ones are at their bounds."""
+        """Return the bound of a term, given that the earlier ones are at their bounds."""
         searched = self._searched.get(term, 0)
         if term is Term.LARGEST_PEAK:
             return max([searched, *self._peaks.values()])
@@ -119,14 +119,14 @@ class _Proven:
         return max(proven, self._priced) if is_first and can_be_priced(term) else proven
 
     def _moved(self, term: Term) -> int:
-        """What of the term is due for what must move."""
+        """Return the term's part from what must move."""
         counts = MOVED.get(term)
         return max(
             (value for other, value in self._by_sets.items() if MOVED.get(other) is counts is not None), default=0
         )
 
     def _least_choice(self, term: Term) -> int:
-        """All that must share a pool in the best pool that they can be in; of those that can be in none, whatever is claimed holds."""
+        """Return the sum over units of the cost in their best possible pool; a unit without one makes any claim true."""
         total = 0
         problem, pools = self.places.problem, self.places.pools
         for number in range(len(problem.buffers) if has_choice(term) else 0):

@@ -1,4 +1,4 @@
-"""Whether certificates prove what they say: each argument is worked out again, from the Problem alone and in exact numbers."""
+"""Checks that certificates prove what they say: each argument is derived again from the Problem alone, in exact numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .weights import live_at, meet, one_group, read_weights, weigh
 
 
 def objections(places: Places, certificates: Iterable[PlanCertificate]) -> list[tuple[PlanCertificate, str]]:
-    """The certificates that do not hold, each with the reason in a sentence."""
+    """Return the certificates that do not hold, each with the reason."""
     found = []
     for certificate in certificates:
         wrong = _names(places, certificate) or _subject(places, certificate) or _spare(certificate)
@@ -35,9 +35,9 @@ def objections(places: Places, certificates: Iterable[PlanCertificate]) -> list[
 
 
 def proves_infeasible(places: Places, certificate: PlanCertificate) -> bool:
-    """True if there is no plan at all, provided that the certificate holds."""
+    """True if the certificate, if it holds, proves that there is no plan."""
     if _names(places, certificate) is not None:
-        return False  # it does not hold, and cannot even be looked at
+        return False  # it does not hold and cannot be examined
     if certificate.proof is Proof.POOL_SHARING:
         shared = _shared(places, certificate)
         return not isinstance(shared, str) and shared.shortage > 0
@@ -50,7 +50,7 @@ def proves_infeasible(places: Places, certificate: PlanCertificate) -> bool:
 
 
 def _names(places: Places, certificate: PlanCertificate) -> str | None:
-    """Objections to buffers and pools that do not exist."""
+    """Return objections to buffers and pools that do not exist."""
     for ids in (*(each[0] for each in certificate.sets), *(each[2] for each in certificate.crowds)):
         wrong = _ids(places, ids)
         if wrong is not None:
@@ -72,7 +72,7 @@ def _ids(places: Places, ids: Sequence[BufferId]) -> str | None:
 
 
 def _subject(places: Places, certificate: PlanCertificate) -> str | None:
-    """Objections to what it is a proof of: a pool's peak, a term, or (neither) that there is no plan."""
+    """Return objections to its subject: a pool's peak, a term, or (neither) that there is no plan."""
     term = certificate.term
     if term is None:
         return None
@@ -88,7 +88,7 @@ def _subject(places: Places, certificate: PlanCertificate) -> str | None:
 
 
 def _spare(certificate: PlanCertificate) -> str | None:
-    """Objections to what it says besides, on which its argument does not rest."""
+    """Return objections to fields on which its argument does not rest."""
     proof = certificate.proof
     if certificate.solver is not None and proof is not Proof.SEARCH:
         return "it names a solver, but its argument needs none"
@@ -148,7 +148,7 @@ def _conflict_clique(places: Places, certificate: PlanCertificate) -> str | None
 
 
 def _too_few_pools(places: Places, certificate: PlanCertificate) -> str | None:
-    """By the pigeonhole principle. What must share a pool counts as one."""
+    """Check by the pigeonhole principle. Buffers that must share a pool count as one."""
     if certificate.pool is not None or certificate.time is not None:
         return "it speaks of all pools and of no time, but names one"
     chosen = {places.tied(places.index[id_])[0]: id_ for id_ in certificate.buffers}
@@ -168,7 +168,7 @@ def _too_few_pools(places: Places, certificate: PlanCertificate) -> str | None:
 
 
 def _search(places: Places, certificate: PlanCertificate) -> str | None:
-    """An exhausted search can only be believed or repeated, but it is somebody's, and of something."""
+    """Check that an exhausted search, which can only be believed or repeated, names its solver and its subject."""
     if not certificate.solver:
         return "it names no solver"
     if certificate.solver not in searchers():
@@ -179,7 +179,7 @@ def _search(places: Places, certificate: PlanCertificate) -> str | None:
 
 
 def _side_by_side(places: Places, certificate: PlanCertificate) -> str | None:
-    """Objections if the buffers, which must not share addresses, need not be in the pool or do not reach so high."""
+    """Return objections if the buffers may be elsewhere than in the pool, or do not reach so high."""
     if certificate.pool is None:
         return "it names no pool"
     chosen = [places.index[id_] for id_ in certificate.buffers]
@@ -194,7 +194,7 @@ def _side_by_side(places: Places, certificate: PlanCertificate) -> str | None:
 
 def _free_to_leave(places: Places, buffers: Collection[int], pool: str) -> str | None:
     if len(places.pools) == 1:
-        return None  # there is nowhere to go
+        return None  # no pool can take them
     for buffer in in_time(buffers, VERIFYING):
         others = [name for name in places.possible_pools(buffer) if name != pool]
         if others:
@@ -224,7 +224,7 @@ def _single_block(places: Places, certificate: PlanCertificate) -> str | None:
 
 
 def _of_all_pools(certificate: PlanCertificate, what: str, proven: Callable[[], int | str]) -> str | None:
-    """Objections to a bound that speaks of no single pool; `proven` says what it proves, or why that is nothing."""
+    """Return objections to a bound of no single pool; `proven` tells what it proves, or why it proves nothing."""
     if certificate.pool is not None:
         return "it names a pool, but speaks of all of them"
     if certificate.value <= 0:
@@ -236,7 +236,7 @@ def _of_all_pools(certificate: PlanCertificate, what: str, proven: Callable[[], 
 
 
 def _pool_sharing(places: Places, certificate: PlanCertificate) -> str | None:
-    """Speaks of the sum of peaks, each times its pool's cost, whatever the objective is."""
+    """Check a bound of the sum of peaks, each times its pool's cost, which holds for any objective."""
 
     def proven() -> int | str:
         shared = _shared(places, certificate)
@@ -250,7 +250,7 @@ def _pool_sharing(places: Places, certificate: PlanCertificate) -> str | None:
 
 
 def _priced_room(places: Places, certificate: PlanCertificate) -> str | None:
-    """Speaks of the objective's first term."""
+    """Check a bound of the objective's first term."""
 
     def proven() -> int | str:
         from .prices import priced_bound
@@ -262,14 +262,14 @@ def _priced_room(places: Places, certificate: PlanCertificate) -> str | None:
 
 
 def _must_share(places: Places, certificate: PlanCertificate) -> str | None:
-    """Speaks of the cost of reuse, whatever the objective's other terms are."""
+    """Check a bound of the cost of reuse, which holds whatever the other terms are."""
     from .shared_addresses import shared_cost
 
     return _of_all_pools(certificate, "sets", lambda: shared_cost(places, certificate))
 
 
 def _must_move(places: Places, certificate: PlanCertificate) -> str | None:
-    """Speaks of what moves, in buffers or bytes as its term says, whatever the objective is."""
+    """Check a bound of what moves, in buffers or bytes, which holds for any objective."""
     from .old_places import moved_least
 
     return _of_all_pools(certificate, "sets", lambda: moved_least(places, certificate))
@@ -279,18 +279,18 @@ class _Shared(NamedTuple):
     """What the weights of several pools prove."""
 
     shortage: int
-    """How far the pools fall short of what must be live in them, as the weights count it; more than 0: nothing fits."""
+    """By how much, weighted, the live bytes exceed the pools; above 0: nothing fits."""
     bound: int | None = None
-    """The sum of peaks, each times its pool's cost, is at least this; None: nothing is proven of it."""
+    """A bound of the sum of peaks, each times its pool's cost; None: nothing is proven."""
     beyond_cost: str = ""
-    """An unlimited pool that weighs more than its cost, which is why nothing is proven."""
+    """An unlimited pool whose weight exceeds its cost, so that nothing is proven."""
 
 
 def _shared(places: Places, certificate: PlanCertificate) -> _Shared | str:
-    """What the certificate's weights prove, or in words why they are no weights.
+    """Return what the certificate's weights prove, or in words why they are invalid.
 
-    With H[p] the peak of pool p and any weights y >= 0, the sum of Y[p] * H[p] is at least Z, where
-    Y[p] is the sum of p's weights, and Z what the named buffers weigh at least, each set that must share a pool taking the cheapest.
+    With H[p] the peak of pool p and any weights y >= 0, the sum of Y[p] * H[p] is at least Z. Y[p] is the sum of p's weights, and Z the least
+    weight of the named buffers, each set that must share a pool being in its cheapest.
     """
     weights = read_weights(certificate)
     if isinstance(weights, str):
@@ -316,7 +316,7 @@ def _rounded_up(number: int, unit: int) -> int:
 
 
 def _least_weight(places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, int]]) -> int:
-    """What the named buffers weigh at least in any plan; one that fits nowhere, in the dearest pool it is allowed: then nothing fits, and every claim holds."""
+    """Return the named buffers' least weight in any plan; one that fits nowhere counts in its dearest allowed pool: then nothing fits, and every claim holds."""
     alike = _same_everywhere(places, moments)
     if alike is not None:
         of_one = {time: {alike: of_pool[alike]} for time, of_pool in moments.items()}
@@ -334,7 +334,7 @@ def _least_weight(places: Places, certificate: PlanCertificate, moments: dict[in
 
 
 def _same_everywhere(places: Places, moments: dict[int, dict[str, int]]) -> str | None:
-    """One of the pools, if all of them have the same weights: then it does not matter where a buffer is."""
+    """Return one of the pools, if all have the same weights: then it does not matter where a buffer is."""
     alike = next(iter(places.pools))
     same = all(len(of) == len(places.pools) and len(set(of.values())) == 1 for of in moments.values())
     return alike if same else None

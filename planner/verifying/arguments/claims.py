@@ -1,4 +1,4 @@
-"""What a plan claims: status, peaks, objective, gap and bounds, computed again."""
+"""Checks what a plan claims: status, peaks, objective, gap and bounds, computed again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .shortage import shortage
 
 
 def check_claims(places: Places, plan: Plan, where: Sequence[Placement | None]) -> Iterator[VerifyFinding]:
-    """Findings about everything but the placements; `where` has each buffer's placement, in the problem's order."""
+    """Return findings about everything but the placements; `where` holds each buffer's placement, in the problem's order."""
     problem = places.problem
     has_plan = plan.status.has_plan
     yield from _status(problem, plan, has_plan)
@@ -34,7 +34,7 @@ def check_claims(places: Places, plan: Plan, where: Sequence[Placement | None]) 
     if plan.seed < 0:
         yield VerifyFinding(FindingKind.WRONG_SEED, f"the seed is {plan.seed}, but no seed is below 0")
     if has_plan and None in where:
-        return  # something else is wrong already: sums over half a plan would only add noise
+        return  # something is wrong already; totals of half a plan would only add noise
     peaks = _peaks(problem, where) if has_plan else None
     values = {} if peaks is None else _values(problem, where, peaks)
     yield from _peak_claims(plan, peaks)
@@ -47,7 +47,7 @@ def check_claims(places: Places, plan: Plan, where: Sequence[Placement | None]) 
 
 
 def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> Iterator[str]:
-    """Bounds and certificates that these placements, which keep every rule, show to be wrong."""
+    """Return bounds and certificates that these placements, which keep every rule, refute."""
     peaks = _peaks(problem, where)
     yield from _refuted(plan, peaks, _values(problem, where, peaks))
 
@@ -76,7 +76,7 @@ def _refuted(plan: Plan, peaks: Mapping[str, int], values: Mapping[Term, int]) -
 
 
 def _values(problem: Problem, where: Sequence[Placement | None], peaks: Mapping[str, int]) -> dict[Term, int]:
-    """What each term of the objective comes to, and the sum of peaks."""
+    """Return each term's value, and the sum of peaks."""
     found = {}
     for term in dict.fromkeys((*problem.terms, Term.SUM_OF_PEAKS)):
         look(VERIFYING)
@@ -85,7 +85,7 @@ def _values(problem: Problem, where: Sequence[Placement | None], peaks: Mapping[
 
 
 def _value_of(plan: Plan, values: Mapping[Term, int], certificate: PlanCertificate) -> int | None:
-    """Of the certificate's term; of a later one only where all earlier ones are at their bounds, as a search of it presumes."""
+    """Return the value of the certificate's term; of a later term only if all earlier ones are at their bounds, as its search presumes."""
     if certificate.term is None:
         return None
     if certificate.proof is Proof.SEARCH:
@@ -98,7 +98,7 @@ def _value_of(plan: Plan, values: Mapping[Term, int], certificate: PlanCertifica
 
 
 def _peaks(problem: Problem, where: Sequence[Placement | None]) -> dict[str, int]:
-    """The largest end offset in each pool; 0 where nothing is."""
+    """Return the largest end offset in each pool; 0 for empty pools."""
     peaks = {pool.name: 0 for pool in problem.pools}
     for size, place in zip(sizes(problem.buffers), where, strict=True):
         if place is not None:
@@ -122,7 +122,7 @@ def _status(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFind
 
 
 def ended_otherwise(answer: Plan | Sharing, stops_of_optimal: Container[StopReason]) -> Iterator[str]:
-    """Where what an answer says of itself and why its run ended contradict each other."""
+    """Return contradictions between an answer's status and why its run ended."""
     status, stop = answer.status, answer.stop
     is_unproven = status is PlanStatus.INFEASIBLE and stop is not StopReason.PROVED
     if is_unproven or (status is PlanStatus.OPTIMAL and stop not in stops_of_optimal):
@@ -179,7 +179,7 @@ def _gap(plan: Plan) -> Iterator[VerifyFinding]:
 
 
 def same_gap(gap: float | None, said: float | None) -> bool:
-    """True if the two are equal but for how they were rounded."""
+    """True if the two are equal except for rounding."""
     return gap is said is None or (gap is not None and said is not None and isclose(gap, said, abs_tol=1e-12))
 
 
@@ -198,7 +198,7 @@ def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
         if term.bound > term.value:
             yield above(str(term.name), term.bound, term.value)
         if term.bound != term.value:
-            break  # the bounds of later terms hold only where this one is met
+            break  # the bounds of later terms hold only if this one is met
     if plan.status is PlanStatus.OPTIMAL:
         for term in plan.objective.terms:
             if term.bound is None or (term.value is not None and term.value > term.bound):
@@ -211,7 +211,7 @@ def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
 
 
 def _shortage(places: Places, plan: Plan) -> Iterator[str]:
-    """What is wrong with the shortage, in sentences: it is what the certificates prove, and nothing else."""
+    """Return what is wrong with the shortage: it must be exactly what the certificates prove."""
     why = plan.shortage
     if why is None:
         return
@@ -238,13 +238,13 @@ def _named_pools(plan: Plan) -> Iterator[str]:
 
 
 def misplaced_shortage(status: PlanStatus, why: Shortage) -> Iterator[str]:
-    """A shortage is there only where nothing fits."""
+    """Check that there is a shortage only if nothing fits."""
     if status is not PlanStatus.INFEASIBLE:
         yield f"the status is {status}, but there is a shortage"
 
 
 def differences(right: Shortage, said: Shortage) -> Iterator[str]:
-    """Where the shortage that an answer states is not the one that its proofs come to."""
+    """Return where the stated shortage differs from the one that its proofs give."""
     for name in ("pool", "bytes_short", "time", "buffers", "message"):
         true, claimed = getattr(right, name), getattr(said, name)
         if true != claimed:

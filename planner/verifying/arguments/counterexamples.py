@@ -1,6 +1,6 @@
-"""Plans that are easy to find, of a problem that is said to have none: one group of buffers after the other where it fits first.
+"""Finds simple plans of problems that are claimed to have none: groups of buffers one after the other, each where it first fits.
 
-It need not find a plan where there is one. What it finds is checked as any plan is, so it cannot be wrong about what there is.
+It may miss plans. Those it finds are checked like any plan, so they are real.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ...model.plan import Placement
 
 MOST_BUFFERS = 400
 MOST_SPANS = 4000
-"""Of more buffers than this, or more stretches of life, it is only tried whether they can all stand on top of each other."""
+"""With more buffers or lifetimes than this, it only tries to stack them all."""
 MOST_STACKED = 20_000
 MOST_RANGES = 200
-"""With more buffers, or more pools and reserved ranges, nothing is tried: it would take longer than it is worth."""
+"""With more buffers, or more pools and reserved ranges, nothing is tried: it would take too long."""
 
 Order = Callable[[int], tuple[int, ...]]
 
@@ -28,9 +28,9 @@ Order = Callable[[int], tuple[int, ...]]
 def counterexamples(
     places: Places, among: Sequence[int] | None = None, *, patience: int = 0
 ) -> Iterator[list[Placement | None]]:
-    """Placements of the buffers (None: of all), None for others; those that find no place end an attempt.
+    """Yield placements of these buffers (None: all), with None for the others; attempts that fail yield nothing.
 
-    So many more attempts are made as there is `patience`: in each, who found no place in the one before comes sooner.
+    There are `patience` further attempts: in each, the buffer that found no place comes earlier.
     """
     buffers = range(len(places.problem.buffers)) if among is None else among
     problem = places.problem
@@ -62,7 +62,7 @@ def counterexamples(
 
 
 class _Rules:
-    """What all attempts have to keep."""
+    """The rules that all attempts keep."""
 
     def __init__(self, places: Places) -> None:
         self.places = places
@@ -72,13 +72,13 @@ class _Rules:
         self._exclusions = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
         self._meet: dict[tuple[int, int], bool] = {}
         self.apart: dict[int, list[int]] = {}
-        """By the first of those that must share a pool: the numbers of the lists of different pools that have one of them."""
+        """By the first buffer of those that must share a pool: the numbers of their lists of different pools."""
         for number, names in enumerate(problem.constraints.different_pool):
             for first in {places.tied(index[id_])[0] for id_ in names}:
                 self.apart.setdefault(first, []).append(number)
 
     def meet(self, a: int, b: int) -> bool:
-        """True if the two may not have an address in common."""
+        """True if the two may not share an address."""
         key = (a, b) if a < b else (b, a)
         if key not in self._meet:
             tick(VERIFYING)
@@ -89,22 +89,22 @@ class _Rules:
 
 
 class _Attempt:
-    """What is placed so far."""
+    """The placements so far."""
 
     def __init__(self, rules: _Rules, *, stacked: bool) -> None:
         self._rules, self._places, self._stacked = rules, rules.places, stacked
         self._home: dict[int, str] = {}
         """By the first of the buffers that must share a pool."""
         self._taken: dict[int, set[str]] = {}
-        """The pools that one of a list of different pools is in, by the list's number."""
+        """By number of a list of different pools: the pools already in use."""
         self._there: dict[str, list[tuple[int, int, int]]] = {name: [] for name in self._places.pools}
-        """Of each pool: buffer, begin, end."""
+        """For each pool: buffer, begin, end."""
         self._top = dict.fromkeys(self._places.pools, 0)
         self.stuck: int | None = None
-        """Who found no place."""
+        """The buffer that found no place."""
 
     def place(self, order: Iterable[int]) -> list[Placement | None] | None:
-        """Every buffer's place; None: one found none."""
+        """Return every buffer's place; None if one found none."""
         wanted = list(order)
         chosen = set(wanted)
         found: list[Placement | None] = [None] * len(self._places.problem.buffers)
@@ -145,7 +145,7 @@ class _Attempt:
         return None
 
     def _base(self, buffer: int, pool: str) -> int | None:
-        """The lowest base at which the buffer's group meets nobody; stacked: above all that is there."""
+        """Return the lowest base at which the buffer's group meets no other; stacked: above all others."""
         group = self._places.group(buffer)
         spot = self._places.spot(group, pool)
         if spot is None:
@@ -164,7 +164,7 @@ class _Attempt:
         return base
 
     def _closed(self, group: Group, pool: str) -> list[tuple[int, int]]:
-        """Between which bases the group would meet something, in order."""
+        """Return the ranges of bases at which the group would meet something, in order."""
         found = []
         for member, low in zip(group.members, group.offsets, strict=True):
             size = self._places.problem.buffers[member].size

@@ -1,4 +1,4 @@
-"""The crowds of a certificate: buffers that are live together, and what each of them pays for being in a pool in which not all of them have room."""
+"""The crowds of a certificate: buffers that are live together, and what each pays for being in a pool without room for all."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .weights import common_denominator, live_at
 
 
 class Crowds(NamedTuple):
-    """Prices as whole numbers of one unit, which is 1 / denominator."""
+    """Prices as multiples of one unit, 1 / denominator."""
 
     denominator: int
     due: dict[int, dict[str, int]]
-    """What is due by pool, by the first of those that must share one."""
+    """The payments by pool, by the first of the buffers that must share one."""
     steps: dict[str, dict[int, int]]
-    """By pool: the heights at which one more of a crowd has room, and what he pays."""
+    """By pool: the heights from which one more of a crowd has room, and what it pays."""
 
 
 def read_crowds(places: Places, certificate: PlanCertificate, denominator: int) -> Crowds | str:
-    """The certificate's crowds, in units of which the given ones are whole numbers; or in words why they prove nothing."""
+    """Return the crowds in units of which all given numbers are multiples; or in words why they prove nothing."""
     common = common_denominator({crowd[4] for crowd in certificate.crowds}, "price", denominator)
     if isinstance(common, str):
         return common

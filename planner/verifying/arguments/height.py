@@ -1,4 +1,4 @@
-"""How high the pool must be for buffers that may not share addresses: no order of them ends lower."""
+"""The least height of a pool for buffers that may not share addresses, in whatever order."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ...facts.places import Places, Spot
 from ...model.problem import Interval
 
 MOST_STEPS = 1 << 25
-"""Lengths times sums of them, in all stretches together: beyond it all multiples of their common divisor are taken for sums."""
+"""The most steps, lengths times sums in all free ranges; beyond, all multiples of the common divisor count as sums."""
 LEAST_STEPS = 64
-"""What a length takes, however few sums there are."""
+"""The least count for a length, however few sums there are."""
 
 
 class _Slab(NamedTuple):
-    """A stretch of addresses that one group covers, wherever it lies: its length, and what is known of where it begins."""
+    """A range of addresses that one group covers: its length, and what is known of its start."""
 
     length: int
     modulus: int
@@ -30,9 +30,9 @@ class _Slab(NamedTuple):
 
 
 def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int:
-    """An end that the highest of these buffers cannot be below if all lie in the pool and only those of one group may overlap.
+    """Return a lower bound of the highest end of these buffers if all lie in the pool and only those of one group may overlap.
 
-    If they cannot lie there at all, so that there is no plan, it is what they need if the pool were unlimited.
+    If they cannot lie there, so that there is no plan, return what they would need in an unlimited pool.
     """
     chosen = list(buffers)
     slabs, ends = _slabs(places, pool, chosen)
@@ -48,7 +48,7 @@ def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int:
 
 
 def _beside_walls(slabs: Sequence[_Slab], reserved: Sequence[Interval]) -> int | None:
-    """The least end of those that are not fixed beside those that are; None: of these some overlap."""
+    """Return the least end of the movable slabs beside the fixed ones; None if fixed ones overlap."""
     walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
     if any(end > begin for (_, end), (begin, _) in pairwise(walls)):
         return None
@@ -58,11 +58,11 @@ def _beside_walls(slabs: Sequence[_Slab], reserved: Sequence[Interval]) -> int |
 def _slabs(
     places: Places, pool: str, buffers: Iterable[int], *, is_open: bool = False
 ) -> tuple[list[_Slab], list[int]]:
-    """What the buffers cover, and the lowest end of each; open: as if nothing kept them from going higher."""
+    """Return the slabs that the buffers cover, and each one's lowest end; `is_open`: without upper limits."""
     slabs: list[_Slab] = []
     ends: list[int] = []
     spans: dict[int, list[Interval]] = {}
-    """Of groups of several, by the first member."""
+    """The spans of groups of several, by first member."""
     find = places.open_spot if is_open else places.spot
     for buffer in buffers:
         group, low, size = places.group(buffer), places.low(buffer), places.problem.buffers[buffer].size
@@ -85,10 +85,10 @@ def _slab(spot: Spot, low: int, high: int) -> _Slab:
 
 
 def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
-    """The least end of the slabs if they could be cut and put in the free stretches, each at a start it may have.
+    """Return the least end of the slabs if they could be cut and put in the free ranges, each at an allowed start.
 
-    All starts are congruent modulo a common grain, so in each stretch every slab but the topmost takes a multiple of it, and what a stretch
-    holds is what some of the slabs add up to.
+    All starts are congruent modulo a common grain. So in each free range every slab but the topmost takes a multiple of it, and the range
+    holds a sum of some slabs' lengths.
     """
     if not slabs:
         return 0
@@ -121,7 +121,7 @@ def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
 
 
 def _most_of(lengths: Sequence[int], divisor: int, room: int) -> int:
-    """The most that some of the lengths add up to within the room, in units of what divides them all."""
+    """Return the greatest sum of some lengths within the room, in units of their common divisor."""
     reached = 1
     """Each bit is a sum."""
     for units in (length // divisor for length in lengths):

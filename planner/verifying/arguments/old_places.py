@@ -1,7 +1,7 @@
-"""What must have moved, worked out again from the Problem alone and in exact numbers.
+"""What must have moved, derived again from the Problem alone, in exact numbers.
 
-A buffer that cannot lie where it was has moved. Of buffers that must not share addresses, though each two of them would where they were, all but one
-have moved. What several sets count of one buffer is together no more than its weight: 1, or its size.
+A buffer that cannot lie at its old place has moved. If any two of some buffers would overlap at their old places but must not share
+addresses, all but one have moved. Several sets together count of one buffer at most its weight: 1, or its size.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .weights import meet
 
 
 def moved_least(places: Places, certificate: PlanCertificate) -> int | str:
-    """What the certificate's sets prove, or in words why they prove nothing."""
+    """Return what the certificate's sets prove, or in words why they prove nothing."""
     denominator, counts = amounts(certificate)
     if isinstance(counts, str):
         return counts
@@ -57,7 +57,7 @@ def moved_least(places: Places, certificate: PlanCertificate) -> int | str:
 
 
 def _may_stay(places: Places, buffer: int, pool: str, offset: int) -> bool:
-    """True if nothing keeps the buffer by itself from where it was."""
+    """True if the buffer on its own can be at its old place."""
     if pool not in places.possible_pools(buffer):
         return False
     group = places.group(buffer)

@@ -1,15 +1,15 @@
-"""What prices of room prove of the objective's first term, worked out again from the Problem alone and in exact numbers.
+"""What prices of room prove about the objective's first term, derived again from the Problem alone, in exact numbers.
 
-Let c[b, p] be what it costs to have buffer b in pool p, and s what a byte of the cost-weighted sum of peaks costs (0 for terms that do not
-count peaks). Room in pool p at time t has the price y[p, t] >= 0, and Y[p] is the sum of p's prices. What lives in p at any time has no more
-than its peak H[p] <= size[p]. So the term is at least
+Let c[b, p] be the cost of having buffer b in pool p, and s the cost of a byte of the cost-weighted sum of peaks (0 for terms that do not
+count peaks). Room in pool p at time t has the price y[p, t] >= 0, and Y[p] is the sum of p's prices. The live bytes in p never exceed its
+peak H[p] <= size[p]. So the term is at least
 
-    sum over what moves together of   min over its pools p of  c[b, p] + sum over t of y[p, t] * (bytes of b at t)
-    plus sum over pools of            min over H[p] from 0 to size[p] of  (s * cost[p] - Y[p]) * H[p].
+sum over what moves together of   min over its pools p of  c[b, p] + sum over t of y[p, t] * (bytes of b at t)
+plus sum over pools of            min over H[p] from 0 to size[p] of  (s * cost[p] - Y[p]) * H[p].
 
-Besides there may be crowds: buffers that are live at one time, and a price w >= 0 of being one of them in pool p, which they pay in the first sum. Side
-by side below H[p] no more of them have room than the smallest ones of them that add up to no more than H[p], which are N(H[p]) in number; so what they
-pay in all is at most w * N(H[p]), and the second sum is less by that, with H[p] that makes all of it least.
+There may also be crowds: buffers that are live at one time, with a price w >= 0 that each pays in the first sum for being in pool p. At most
+N(H[p]) of them have room below H[p], the number of the smallest whose sizes add up to at most H[p]. So together they pay at most w * N(H[p]),
+and the second sum is reduced by that, at the H[p] that minimises the whole.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .weights import read_weights, weigh
 
 
 def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str:
-    """The bound, or in words why nothing is proven. What fits nowhere costs as much as where it is allowed and dearest: then nothing fits, and every claim holds."""
+    """Return the bound, or in words why nothing is proven. A buffer that fits nowhere counts in its dearest allowed pool: then every claim holds."""
     term = places.problem.terms[0]
     if not can_be_priced(term):
         return f"the objective's first term, {term}, has no price"
@@ -66,7 +66,7 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
 
 
 def _least_of_height(rise: int, steps: dict[int, int], size: int | None) -> int:
-    """What a pool costs at least, where each byte of its height costs `rise`, and from each step on so much has room that pays."""
+    """Return the least cost of a pool, if each byte of height costs `rise`, and from each step on another payer has room."""
     least = counted = 0
     for height in sorted(steps):
         if size is not None and height > size:

@@ -1,8 +1,8 @@
-"""What sharing addresses must cost, worked out again from the Problem alone and in exact numbers.
+"""What sharing addresses must cost, derived again from the Problem alone, in exact numbers.
 
-Take m buffers of which each two must not share addresses, or pay for it. If no more than k of them have room side by side in all the pools that
-they can be in, k addresses hit every one of them: they fall into k heaps, and two of a heap share an address. The fewest pairs are in a common
-heap if the heaps are as even as can be. So many pairs pay; and what several sets count of one pair is together no more than its cost.
+Take m buffers, any two of which must not share addresses or else pay. If at most k of them fit side by side in all pools that they may use,
+k addresses hit every one of them: they fall into k heaps, and two in a heap share an address. The pairs in common heaps are fewest if the
+heaps are as even as possible. So many pairs pay. Several sets together count of one pair at most its cost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .weights import MOST_BITS, meet
 
 
 def shared_cost(places: Places, certificate: PlanCertificate) -> int | str:
-    """What the certificate's sets prove, or in words why they prove nothing."""
+    """Return what the certificate's sets prove, or in words why they prove nothing."""
     constraints = places.problem.constraints
     conflicts = {frozenset((places.index[a], places.index[b])) for a, b in constraints.conflicts}
     exclusions = {frozenset((places.index[a], places.index[b])) for a, b in constraints.exclusions}
@@ -52,7 +52,7 @@ def shared_cost(places: Places, certificate: PlanCertificate) -> int | str:
 
 
 def amounts(certificate: PlanCertificate) -> tuple[int, list[int] | str]:
-    """How much of each of the certificate's sets counts, in units of 1 / the first number; or in words why that makes no sense."""
+    """Return the amount of each of the certificate's sets in units of 1 / the first number; or in words why that is invalid."""
     denominator = 1
     for _, numerator, under in certificate.sets:
         if numerator < 0 or under <= 0:
@@ -64,12 +64,12 @@ def amounts(certificate: PlanCertificate) -> tuple[int, list[int] | str]:
 
 
 def _fewest_pairs(places: Places, buffers: Sequence[int]) -> int:
-    """How many pairs of the buffers share an address, whatever the plan."""
+    """Return the least number of pairs of these buffers that share an address in any plan."""
     groups = {places.group(buffer).members[0] for buffer in buffers}
     if len(groups) < len(buffers) or not all(places.problem.buffers[buffer].size for buffer in buffers):
-        return 0  # those that move as one, or take no room, are none that must pay
+        return 0  # buffers that move as one, or take no room, need not pay
     if not all(places.possible_pools(buffer) for buffer in buffers):
-        return len(buffers) * (len(buffers) - 1) // 2  # there is no plan, and whatever is said of it holds
+        return len(buffers) * (len(buffers) - 1) // 2  # there is no plan, so every claim holds
     pools = {name for buffer in buffers for name in places.possible_pools(buffer)}
     heaps, of_lengths = 0, 0
     for pool in pools:
@@ -82,17 +82,17 @@ def _fewest_pairs(places: Places, buffers: Sequence[int]) -> int:
 
 
 def _pairs_in(count: int, heaps: int) -> int:
-    """In common heaps, if these are as even as can be."""
+    """Return the number of pairs in common heaps, if these are as even as possible."""
     each, more = divmod(count, heaps)
     return heaps * each * (each - 1) // 2 + more * each
 
 
 def _pairs_by_length(lengths: list[int], room: int) -> int:
-    """The same for buffers of one pool by their lengths, rising.
+    """Return this number for buffers of one pool, given their lengths in ascending order.
 
-    Those of some length and more are large, the others small. If k large ones lie side by side, and never more, the large ones fall into k heaps. Small
-    ones that share with no large one have what room is left beside those k; of those that share with none at all only so many fit there, and each
-    of the others is in one pair more at least. Some k and any border between small and large hold.
+    Call lengths from some border on large, the others small. If at most k large ones fit side by side, the large ones fall into k heaps. Small
+    ones that share with no large one have the room left beside those k; of those that share with none at all only so many fit there, and each
+    other one is in at least one further pair. This holds for any border and some k.
     """
     most = 0
     for border in sorted(set(lengths))[1:]:
@@ -108,7 +108,7 @@ def _pairs_by_length(lengths: list[int], room: int) -> int:
 
 
 def _side_by_side(lengths: list[int], room: int) -> int:
-    """How many of these lengths, rising, the room holds."""
+    """Return how many of these ascending lengths fit into the room."""
     fit = 0
     while fit < len(lengths) and lengths[fit] <= room:
         room -= lengths[fit]
@@ -117,9 +117,9 @@ def _side_by_side(lengths: list[int], room: int) -> int:
 
 
 def _stretch(places: Places, pool: str, buffers: Sequence[int]) -> tuple[list[int], int] | None:
-    """The buffers' lengths, rising, and the room for all that lie beside each other in the pool; None: without end.
+    """Return the buffers' ascending lengths, and the pool's room for buffers side by side; None: unlimited.
 
-    Their starts are congruent modulo a common grain, so that in each free stretch all but the topmost take a multiple of it.
+    Their starts are congruent modulo a common grain, so in each free range all but the topmost take a multiple of it.
     """
     size, reserved = places.pools[pool].size, merged(places.pools[pool].reserved)
     if size is None:

@@ -1,4 +1,4 @@
-"""What an infeasible problem lacks, in words and numbers, from whatever proves that it is infeasible."""
+"""What an infeasible problem lacks, in words and numbers, from the proof of its infeasibility."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...model.plan import PlanCertificate, Shortage
 from ...model.problem import BufferId, Pool, Problem
 
 NAMED = 12
-"""How many buffers a sentence lists before it says how many more there are."""
+"""The number of buffers that a sentence lists before it only counts the rest."""
 
 
 def shortage(problem: Problem, certificates: Sequence[PlanCertificate]) -> Shortage:
-    """What an infeasible problem lacks, from whatever proved that it is infeasible."""
+    """Return what an infeasible problem lacks, according to what proved its infeasibility."""
     pools = {pool.name: pool for pool in problem.pools}
     places = Places(problem)
     worst: Shortage | None = None
@@ -32,7 +32,7 @@ def shortage(problem: Problem, certificates: Sequence[PlanCertificate]) -> Short
 
 
 def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate) -> Shortage | None:
-    """The shortage that one certificate proves, if it proves any."""
+    """Return the shortage that one certificate proves, if any."""
     named = certificate.buffers
     if certificate.proof is Proof.SEARCH:
         return None
@@ -59,7 +59,7 @@ def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate
 
 
 def _of_homeless(places: Places, named: Sequence[BufferId]) -> Shortage | None:
-    """A buffer, or a group that moves as one, that fits into no pool at all."""
+    """Return the shortage of a buffer, or group, that fits into no pool."""
     for id_ in named:
         index = places.index[id_]
         if not places.is_homeless(index):
@@ -72,7 +72,7 @@ def _of_homeless(places: Places, named: Sequence[BufferId]) -> Shortage | None:
 
 
 def _of_class(places: Places, buffer: int) -> Shortage:
-    """Buffers that must share a pool, each of which could be in one."""
+    """Return the shortage of buffers that must share a pool, each of which could be in one."""
     members = tuple(places.problem.buffers[i].id for i in places.tied(buffer))
     need = places.class_height(buffer)
     sizes = {name: places.pools[name].size or 0 for name in places.allowed_pools(places.tied(buffer))}
@@ -86,7 +86,7 @@ def _of_class(places: Places, buffer: int) -> Shortage:
 
 
 def _of_group(places: Places, group: Group) -> Shortage:
-    """What moves as one, or a buffer by itself."""
+    """Describe a group that moves as one, or a single buffer."""
     height = max(low + places.problem.buffers[i].size for i, low in zip(group.members, group.offsets, strict=True))
     members = tuple(places.problem.buffers[i].id for i in group.members)
     who = these(members) + (", which move as one," if len(members) > 1 else "")
@@ -105,7 +105,7 @@ def _of_group(places: Places, group: Group) -> Shortage:
 
 
 def _of_pool_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | None:
-    """Several pools that are too small together."""
+    """Return the shortage of several pools that are too small together."""
     names = list(dict.fromkeys(pool for pool, _, numerator, _ in certificate.weights if numerator > 0))
     sizes = {pool.name: pool.size for pool in problem.pools}
     times = {time for _, time, numerator, _ in certificate.weights if numerator > 0}
@@ -122,7 +122,7 @@ def _of_pool_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage
 
 
 def _of_crowd(places: Places, certificate: PlanCertificate) -> Shortage:
-    """More buffers than pools, where no two may share one."""
+    """Return the shortage of pools for buffers that must all be in different ones."""
     pools = list(
         dict.fromkeys(name for id_ in certificate.buffers for name in places.possible_pools(places.index[id_]))
     )

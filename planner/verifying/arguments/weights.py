@@ -1,4 +1,4 @@
-"""The weights of a certificate: what buffers weigh by them, which is their bytes at some times, each times the weight of a pool at that time."""
+"""The weights of a certificate: a buffer weighs its bytes at some times, each times the weight of its pool at that time."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ...model.plan import PlanCertificate
 from ...model.problem import Buffer
 
 MOST_BITS = 1 << 12
-"""Of a common denominator. With a longer one each sum takes longer than the argument can be worth."""
+"""The longest common denominator; with a longer one, each sum takes longer than the argument is worth."""
 
 
 class Weights(NamedTuple):
-    """Weights as whole numbers of one unit, which is 1 / denominator."""
+    """Weights as multiples of one unit, 1 / denominator."""
 
     denominator: int
     totals: dict[str, int]
-    """Of each pool."""
+    """By pool."""
     moments: dict[int, dict[str, int]]
     """time -> pool -> weight"""
 
 
 def read_weights(certificate: PlanCertificate) -> Weights | str:
-    """The certificate's weights, or in words why they are none."""
+    """Return the certificate's weights, or in words why they are invalid."""
     denominator = common_denominator({weight[3] for weight in certificate.weights}, "weight")
     if isinstance(denominator, str):
         return denominator
@@ -47,7 +47,7 @@ def read_weights(certificate: PlanCertificate) -> Weights | str:
 
 
 def common_denominator(denominators: Iterable[int], what: str, given: int = 1) -> int | str:
-    """Of fractions that are weights or prices, and of those that are given; or in words why they prove nothing."""
+    """Return a common denominator of weights or prices, and of the given ones; or in words why they prove nothing."""
     for each in denominators:
         if each <= 0:
             return f"it has a {what} below zero"
@@ -60,7 +60,7 @@ def common_denominator(denominators: Iterable[int], what: str, given: int = 1) -
 def weigh(
     places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, int]]
 ) -> dict[int, dict[str, int]]:
-    """What the named buffers (none named: all) weigh in each pool, by the first of those that must share a pool."""
+    """Return what the named buffers (default: all) weigh in each pool, by the first of the buffers that must share a pool."""
     index = places.index
     named = (
         sorted({index[id_] for id_ in certificate.buffers if id_ in index}) if certificate.buffers else index.values()
@@ -82,7 +82,7 @@ def weigh(
 
 
 def _weigh_single(places: Places, buffers: list[int], moments: dict[int, dict[str, int]]) -> dict[int, dict[str, int]]:
-    """Buffers that share their bytes with nobody: with the sums of all weights up to each time, one subtraction for each interval."""
+    """Weigh buffers that share no bytes: with prefix sums of the weights, one subtraction per lifetime."""
     times = sorted(moments)
     found: dict[int, dict[str, int]] = {}
     for pool in sorted({pool for of_pool in moments.values() for pool in of_pool}):
@@ -101,7 +101,7 @@ def _weigh_single(places: Places, buffers: list[int], moments: dict[int, dict[st
 def _heights(
     places: Places, entangled: list[int], moments: dict[int, dict[str, int]]
 ) -> Iterator[tuple[dict[int, int], dict[str, int]]]:
-    """How many bytes each group takes, by its first member, and what a byte weighs, for as long as the same buffers are live."""
+    """Yield the bytes of each group, by first member, and the weight of a byte, for each period with the same live buffers."""
     times = sorted(moments) if entangled else []
     begin: dict[int, list[int]] = {}
     end: dict[int, list[int]] = {}
@@ -130,7 +130,7 @@ def _heights(
 
 
 def _excluded(places: Places) -> dict[int, dict[int, int]]:
-    """The partners of each buffer in exclusions, but for those that it moves with as one, and which exclusion that is."""
+    """Return each buffer's partners in exclusions, and the exclusion, except for partners in its own group."""
     found: dict[int, dict[int, int]] = {}
     for number, pair in enumerate(places.problem.constraints.exclusions):
         a, b = (places.index[id_] for id_ in pair)
@@ -141,7 +141,7 @@ def _excluded(places: Places) -> dict[int, dict[int, int]]:
 
 
 def _live_heights(places: Places, live: set[int], excluded: dict[int, dict[int, int]]) -> dict[int, int]:
-    """How many bytes each group takes where these are live, by its first member; of an excluded pair only the larger buffer counts."""
+    """Return the bytes of each group, by first member, while these are live; of an excluded pair only the larger counts."""
     buffers, exclusions = places.problem.buffers, places.problem.constraints.exclusions
     both: set[int] = set()
     for i in in_time(live, VERIFYING):

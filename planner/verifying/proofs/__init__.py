@@ -1,1 +1,1 @@
-"""The replay of a proof that no plan is as low as some height, from the problem and the proof alone."""
+"""Replays a proof that no plan is as low as some height, from the problem and the proof alone."""

@@ -1,7 +1,7 @@
 """A problem of one memory as proofs see it: blocks that move up and down, where each may begin, and which must not overlap.
 
-A block is a buffer, or the buffers that colocations tie together. Only rules that the problem states are taken in, so what is proven
-impossible here is impossible there. Rules about choosing memories play no part, as there is one.
+A block is a buffer, or the buffers tied by colocations. It has only rules that the problem states, so what is proven impossible here is
+impossible there. Rules about choosing memories play no part, as there is only one.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ...facts.intervals import merged, overlap
 from ...model.problem import Interval, Problem
 
 Distances: TypeAlias = tuple[Interval, ...]
-"""Half-open ranges of what one block's start less another's must not be."""
+"""Half-open ranges that the difference of two blocks' starts must avoid."""
 
 Key: TypeAlias = tuple[object, ...]
 
 BEYOND = 1 << 62
-"""Addresses end below this, in memories without a size too."""
+"""Addresses end below this, even in memories without a size."""
 
 
 class Block(NamedTuple):
@@ -32,13 +32,13 @@ class Block(NamedTuple):
     members: tuple[int, ...]
     rule: Congruence
     first: int
-    """The least start there is."""
+    """The least possible start."""
     last: int
-    """The greatest; less than the first if there is none."""
+    """The greatest possible start; less than the first if there is none."""
 
 
 class Blocks:
-    """The blocks of a problem that are to end at or below a height. Raises ValueError unless it has one memory."""
+    """The blocks of a problem that must end at or below a height. Raises ValueError unless the problem has one memory."""
 
     def __init__(self, problem: Problem, height: int) -> None:
         (self.pool,) = problem.pools
@@ -56,9 +56,9 @@ class Blocks:
                 found[index[a]].add(index[b])
                 found[index[b]].add(index[a])
         self.low = [0] * len(buffers)
-        """How far above its block's start each buffer begins."""
+        """The distance of each buffer above its block's start."""
         self.block_of = list(range(len(buffers)))
-        """The number of each buffer's block, which is that of its first member."""
+        """The number of each buffer's block, which is its first member's."""
         self._tied: dict[int, tuple[int, ...]] = {}
         for group in groups(index, constraints.colocations):
             for member, low in zip(*group, strict=True):
@@ -72,7 +72,7 @@ class Blocks:
         self._by_key: defaultdict[Key, list[int]] = defaultdict(list)
 
     def block(self, number: int) -> Block:
-        """The block of this number, worked out when it is first asked for."""
+        """Return the block of this number, computed when first requested."""
         if number not in self._found:
             self._found[number] = self._find(self._tied.get(number, (number,)))
         return self._found[number]
@@ -96,7 +96,7 @@ class Blocks:
         return bare._replace(first=self.start(bare, first))
 
     def start(self, block: Block, least: int) -> int:
-        """The least start from here on that alignment and reserved ranges allow."""
+        """Return the least start >= `least` that alignment and reserved ranges allow."""
         least = block.rule.at_least(least)
         moved = bool(self.reserved)
         while moved:
@@ -109,11 +109,11 @@ class Blocks:
         return least
 
     def live_at(self, time: int) -> tuple[int, ...]:
-        """The buffers that are live at a time."""
+        """Return the buffers live at a time."""
         return tuple(b for b, spans in enumerate(self.live) if self.size[b] and any(s <= time < e for s, e in spans))
 
     def sharing_among(self, buffers: Sequence[int]) -> tuple[int, int] | None:
-        """Two of these buffers, all live at one time, that may have an address in common all the same."""
+        """Return two of these buffers, all live at one time, that may still share an address."""
         chosen = set(buffers)
         for a in chosen & self._exclusions.keys():
             for b in chosen & self._exclusions[a]:
@@ -125,11 +125,11 @@ class Blocks:
         return None
 
     def conflicts(self) -> list[tuple[int, int]]:
-        """The pairs of buffers that conflict whatever their lifetimes, the lower number first."""
+        """Return the pairs of buffers that conflict whatever their lifetimes, the lower number first."""
         return sorted((a, b) for a, others in self._conflicts.items() for b in others if a < b)
 
     def must_be_apart(self, a: int, b: int) -> bool:
-        """True if the two buffers may have no address in common, be it that they are of one block and have none."""
+        """True if the two buffers may not share an address, including two of one block that do not."""
         if not (self.size[a] and self.size[b]):
             return False
         if self.block_of[a] == self.block_of[b]:
@@ -139,7 +139,7 @@ class Blocks:
         return b not in self._exclusions[a] and overlap(self.live[a], self.live[b])
 
     def distances(self, number: int) -> dict[int, Distances]:
-        """For each block that cannot lie just anywhere beside this one: what its start less this one's must not be."""
+        """Return, for each block that is restricted relative to this one, the forbidden differences of starts."""
         if number not in self._distances:
             found: defaultdict[int, list[Interval]] = defaultdict(list)
             for a in self.block(number).members:
@@ -151,14 +151,14 @@ class Blocks:
         return self._distances[number]
 
     def twins(self, number: int) -> list[int]:
-        """Blocks of one buffer that cannot overlap this one, and differ from it in nothing that matters here."""
+        """Return blocks of one buffer that cannot overlap this one and are otherwise equivalent to it."""
         if number not in self._twins:
             kin = self._kin()[self._key(number)] if number not in self._tied else []
             self._twins[number] = [other for other in kin if other != number and self._alike(number, other)]
         return self._twins[number]
 
     def _kin(self) -> dict[Key, list[int]]:
-        """Buffers that are blocks by themselves, by size, lifetimes and places."""
+        """Return the single-buffer blocks by size, lifetimes and places."""
         if not self._by_key:
             for number, block in enumerate(self.block_of):
                 if number == block and number not in self._tied:
@@ -169,6 +169,6 @@ class Blocks:
         return self.size[number], self.live[number], self.block(number)[1:]
 
     def _alike(self, a: int, b: int) -> bool:
-        """Of two of the same key: must they be apart, and from the same others?"""
+        """True if two buffers of the same key must be apart, and apart from the same others."""
         lists = (self._conflicts, self._exclusions)
         return self.must_be_apart(a, b) and all(pairs[a] - {b} == pairs[b] - {a} for pairs in lists)

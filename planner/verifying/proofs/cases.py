@@ -1,6 +1,6 @@
-"""What is proven case by case, of problems with several memories or alternatives: which alternatives are chosen, and in which memory the buffers are.
+"""Proofs by cases, for problems with several memories or alternatives: which alternatives are chosen, and which memory each buffer is in.
 
-A case knows less than the whole problem says, and so rules out no plan that the problem allows; docs/proofs.md says why.
+A case knows less than the whole problem says, so it rules out no plan that the problem allows; docs/proofs.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ..objective import choice_cost, has_choice, price_of_peaks
 from .blocks import BEYOND, Blocks
 
 ANY_VALUE = 10**20 - 1
-"""Values that can be written are no greater."""
+"""The greatest value that can be written."""
 MOST_LOOSE = 200
-"""So many buffers that open alternatives may tie together are looked at pair by pair; of more of them nothing is proven."""
+"""Up to this many buffers that open alternatives may tie are compared pair by pair; with more, nothing is proven."""
 
 
 class Claim(NamedTuple):
-    """What is to be shown of a problem: that no plan is worth so little, be it of those choices that cost no more than that."""
+    """What must be shown: no plan has a value this low, among choices that cost at most this much."""
 
     value: int
-    """Of the objective's first term; where there is one memory, the greatest end in it."""
+    """A value of the objective's first term; with one memory, the greatest end in it."""
     within: int | None = None
 
 
@@ -41,28 +41,28 @@ def has_cases(problem: Problem) -> bool:
 
 
 class Case:
-    """A problem, as far as it is decided what is chosen and which memories are left to whom."""
+    """A problem in which some choices are made and some memories excluded."""
 
     def __init__(self, problem: Problem, claim: Claim, choice: tuple[int | None, ...] | None = None) -> None:
         self.problem, self.claim = problem, claim
         self.choice = choice if choice is not None else (None,) * _groups(problem)
-        """By group of alternatives: the one that is chosen; None: it is open."""
+        """The chosen alternative of each group; None: open."""
         self.known = spell_out_constants(_known(problem, self.choice))
         """What holds whatever else is chosen."""
         self.pools = problem.pools
         self.heights = [-1] * len(self.pools)
-        """By memory: nothing that is in it ends at or below this address."""
+        """For each memory: nothing in it ends at or below this address."""
         self.unit_of, self.homes = _units(self.known)
-        """By buffer the first of those that are in one memory with it, and by these the memories that are left to them."""
+        """The first of the buffers that share a memory with each buffer, and by these the memories left to them."""
         self.is_divided = False
-        """Has it been looked at which buffers are in which memory? Then no more is chosen."""
+        """True once memories have been distinguished; from then on no more alternatives are chosen."""
         too_many = any(len(group) > len(self.pools) for group in self.known.constraints.different_pool)
         self._apart = {} if too_many else _apart(self.known, self.unit_of)
         self.is_out = too_many or not self._settle()
-        """True if nothing can be so."""
+        """True if the case is impossible."""
 
     def copy(self) -> Case:
-        """The same, to go on from."""
+        """Return a copy to continue from."""
         other = object.__new__(Case)
         other.__dict__.update(self.__dict__)
         other.homes = {unit: set(pools) for unit, pools in self.homes.items()}
@@ -71,16 +71,16 @@ class Case:
 
     @property
     def extent(self) -> int:
-        """What it takes to look at it, and to keep it."""
+        """Return the effort of examining and keeping the case."""
         return sum(map(len, self.homes.values())) + len(self.known.buffers) + len(self.pools)
 
     @cached_property
     def blocks(self) -> Blocks:
-        """All buffers, to see which must be apart where they are in one memory."""
+        """Return all buffers as blocks, to see which must be apart within one memory."""
         return Blocks(replace(self.known, pools=self.pools[:1]), BEYOND)
 
     def alternatives(self, group: int) -> Iterator[Case]:
-        """A case for each alternative of a group that may be chosen."""
+        """Return a case for each alternative of a group that may be chosen."""
         variants = self.problem.variants
         assert variants is not None
         for a in range(len(variants.groups[group].alternatives)):
@@ -103,7 +103,7 @@ class Case:
         return self.claim.within is None or least <= self.claim.within
 
     def memories(self, unit: int) -> Iterator[Case]:
-        """A case for each memory that the buffers of a unit may be in; of those that are alike in all, one."""
+        """Return a case for each memory that the unit's buffers may be in; equivalent memories give one case."""
         tried: list[int] = []
         for p in sorted(self.homes[unit]):
             if any(self._are_alike(p, q) for q in tried):
@@ -116,9 +116,9 @@ class Case:
                 yield case
 
     def _are_alike(self, p: int, q: int) -> bool:
-        """True if all plans have twins in which what is in these memories is exchanged."""
+        """True if exchanging the contents of these memories turns plans into plans."""
         one, other = self.pools[p], self.pools[q]
-        if None in self.choice:  # who knows what is still to come
+        if None in self.choice:  # later choices may distinguish them
             return False
         if replace(one, name="") != replace(other, name="") or self.heights[p] != self.heights[q]:
             return False
@@ -126,7 +126,7 @@ class Case:
         return fixed.isdisjoint((one.name, other.name)) and all((p in it) == (q in it) for it in self.homes.values())
 
     def _settle(self) -> bool:
-        """What must not be with what has but one memory left has the others. False: somebody has none."""
+        """Remove memories that are taken by units with only one left. False: some unit has none."""
         todo = [unit for unit, pools in self.homes.items() if len(pools) == 1]
         while todo:
             unit = todo.pop()
@@ -139,7 +139,7 @@ class Case:
         return all(self.homes.values()) and not any(unit in others for unit, others in self._apart.items())
 
     def within(self, pool: int) -> Problem:
-        """The buffers that can be in this memory alone, and it."""
+        """Return the buffers that can only be in this memory, with it."""
         buffers = tuple(b for b, u in zip(self.known.buffers, self.unit_of, strict=True) if self.homes[u] == {pool})
         ids = {buffer.id for buffer in buffers}
         old = self.known.constraints
@@ -155,11 +155,11 @@ class Case:
         )
         return replace(self.known, buffers=buffers, pools=(self.pools[pool],), constraints=constraints, was=())
 
-    # What a plan is worth at least.
+    # lower bounds of a plan's value
 
     @cached_property
     def prices(self) -> tuple[int, ...]:
-        """What a byte of each memory's peak counts."""
+        """Return the price of a byte of each memory's peak."""
         if len(self.pools) == 1:
             return (1,)
         if self._term is Term.LARGEST_PEAK:
@@ -172,12 +172,12 @@ class Case:
 
     @property
     def is_largest(self) -> bool:
-        """True if the greatest of the peaks counts, not a sum."""
+        """True if the greatest peak counts instead of a sum."""
         return len(self.pools) > 1 and self._term is Term.LARGEST_PEAK
 
     @cached_property
     def _choice_costs(self) -> dict[int, list[int]]:
-        """By unit, what it adds to the value in each memory, whatever the peaks."""
+        """Return, by unit, what each memory adds to the value, whatever the peaks."""
         if len(self.pools) == 1 or not has_choice(self._term):
             return {}
         found: dict[int, list[int]] = {}
@@ -188,16 +188,16 @@ class Case:
         return found
 
     def least_choice(self) -> int:
-        """All units where they cost least."""
+        """Return the value with every unit at its cheapest."""
         return sum(min(costs[p] for p in self.homes[unit]) for unit, costs in self._choice_costs.items())
 
     def size(self, pool: int) -> int:
-        """Addresses of the memory end here."""
+        """Return the end of the memory's addresses."""
         size = self.pools[pool].size
         return BEYOND if size is None else size
 
     def room(self, pool: int) -> int:
-        """No more bytes can be in the memory at a time, in a plan that is worth as little as is claimed."""
+        """Return the most bytes that can be in the memory at a time in a plan of the claimed value."""
         size, value, price = self.size(pool), self.claim.value, self.prices[pool]
         if self.is_largest:
             size = min(size, value)
@@ -206,7 +206,7 @@ class Case:
         return size - sum(min(end, size) - start for start, end in merged(self.pools[pool].reserved) if start < size)
 
     def is_closed(self) -> bool:
-        """Do the heights that are known leave nothing?"""
+        """True if the known heights exclude all plans."""
         if any(height >= self.size(p) for p, height in enumerate(self.heights)):
             return True
         if self.is_largest:
@@ -215,7 +215,7 @@ class Case:
         return peaks + self.least_choice() > self.claim.value
 
     def is_outweighed(self, clique: Iterable[int], value: int, rooms: Sequence[int]) -> bool:
-        """True if what is live together takes more than there is, with these weights on the value and on each memory's room."""
+        """True if live buffers exceed the room, with these weights of the value and each memory's room."""
         costs, prices, homes = self._choice_costs, self.prices, self.homes
         sizes: dict[int, int] = {}
         for b in clique:
@@ -235,7 +235,7 @@ def _groups(problem: Problem) -> int:
 
 
 def _known(problem: Problem, choice: Sequence[int | None]) -> Problem:
-    """The problem in which what is chosen holds. Buffers that others, which may be chosen, could put at the same addresses need not be apart."""
+    """Return the problem with the choices made. Buffers that open alternatives could let share addresses are not kept apart."""
     if problem.variants is None:
         return problem
     groups_ = problem.variants.groups
@@ -257,7 +257,7 @@ def _known(problem: Problem, choice: Sequence[int | None]) -> Problem:
 
 
 def _tied(colocations: Sequence[Colocation], some: set[BufferId]) -> list[set[BufferId]]:
-    """Buffers that colocations tie together, directly or not, if any of these is among them."""
+    """Return the buffers that colocations tie, directly or not, to any of these."""
     ids = list(dict.fromkeys(id_ for tie in colocations for id_ in (tie.buffer, tie.base)))
     found = [{ids[i] for i in group.members} for group in groups(ids, colocations)]
     return [tied for tied in found if not tied.isdisjoint(some)]
@@ -274,7 +274,7 @@ class TooLoose(ValueError):
 
 
 def _units(problem: Problem) -> tuple[list[int], dict[int, set[int]]]:
-    """By buffer, the first of those that are in one memory with it; by these, the memories that are left to them."""
+    """Return, by buffer, the first of those that share its memory; and by these the memories left to them."""
     index = {buffer.id: number for number, buffer in enumerate(problem.buffers)}
     root = list(range(len(index)))
 
@@ -299,7 +299,7 @@ def _units(problem: Problem) -> tuple[list[int], dict[int, set[int]]]:
 
 
 def _apart(problem: Problem, unit_of: Sequence[int]) -> dict[int, set[int]]:
-    """By unit, those that must be in other memories."""
+    """Return, by unit, the units that must be in other memories."""
     index = {buffer.id: number for number, buffer in enumerate(problem.buffers)}
     found: dict[int, set[int]] = {}
     for group in problem.constraints.different_pool:
@@ -311,5 +311,5 @@ def _apart(problem: Problem, unit_of: Sequence[int]) -> dict[int, set[int]]:
 
 
 def can_be_claimed(problem: Problem) -> bool:
-    """True if something can be shown of the objective's first term."""
+    """True if the objective's first term can have claims."""
     return len(problem.pools) == 1 or problem.terms[0] is Term.LARGEST_PEAK or problem.terms[0] in LINEAR_TERMS

@@ -1,4 +1,4 @@
-"""Checks a proof from its first line to its last: its head, the cases that it tells apart, and what it says of one memory at a time."""
+"""Checks a proof from its first line to its last: its head, its cases, and what it says about one memory at a time."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Proven:
     """What a proof shows."""
 
     height: int
-    """No plan ends at or below this address; of several memories, none is worth so little: by the objective's first term."""
+    """No plan ends at or below this address; with several memories, none has a value this low in the objective's first term."""
     lines: int
-    """How many were replayed."""
+    """The number of lines replayed."""
     placements: int
-    """How often a block was placed to see that this leads nowhere."""
+    """The number of placements that were refuted."""
     within: int | None = None
-    """It is about choices of alternatives that cost no more than this; None: about all."""
+    """The proof covers choices of alternatives that cost at most this; None: all choices."""
 
 
 def check_proof(problem: Problem, proof: bytes | BufferedReader) -> Proven:
-    """Replays a proof, which may be compressed by gzip, against a sound problem. Raises BadProof unless it shows what it says."""
+    """Replay a proof, possibly compressed by gzip, against a sound problem. Raises BadProof unless it shows what it says."""
     reader = Reader(proof)
     if reader.next() != FORMAT:
         raise reader.bad(f"the first line is not {FORMAT}")
@@ -57,7 +57,7 @@ def check_proof(problem: Problem, proof: bytes | BufferedReader) -> Proven:
 
 
 def unsupported(problem: Problem) -> str | None:
-    """Why there are no proofs about this problem; None: there are."""
+    """Return why there are no proofs about this problem; None if there are."""
     if not can_be_claimed(problem):
         return f"proofs about several memories are about peaks, and what memories cost, not about {problem.terms[0]}"
     if len(problem.pools) > 1 and len(problem.pools) * most_buffers(problem) > MOST_PAIRS:
@@ -75,14 +75,14 @@ def _claim(reader: Reader, problem: Problem) -> Claim:
 
 
 def _replayed(reader: Reader, problem: Problem, height: int) -> int:
-    """That buffers of one memory cannot all end at or below a height; how often one was placed."""
+    """Replay that the buffers of one memory cannot all end at or below a height; return the number of placements."""
     replay = Replay(reader, Blocks(problem, height))
     replay.refute()
     return replay.placements
 
 
 class _Cases:
-    """The cases of a problem, one after the other; each is closed, or divided into others that follow."""
+    """The cases of a problem in turn; each is closed, or divided into further ones."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -90,7 +90,7 @@ class _Cases:
         self._clique: Sequence[int] = ()
 
     def refute(self, problem: Problem, claim: Claim) -> int:
-        """All of them. Raises BadProof."""
+        """Refute all cases. Raises BadProof."""
         try:
             root = Case(problem, claim)
             todo = [iter(() if root.is_out else (root,))]
@@ -109,7 +109,7 @@ class _Cases:
         return self._placements
 
     def _work_on(self, case: Case) -> Iterator[Case]:
-        """Reads on until the case is closed; the cases that it is divided into."""
+        """Read until the case is closed or divided; return the cases that it is divided into."""
         self._clique = ()
         while True:
             word, numbers = self._reader.words()

@@ -1,4 +1,4 @@
-"""What a proof must show for a plan (that nothing ends below its bound, or that nothing fits at all), and whether it does."""
+"""What a proof must show for a plan (that nothing ends below its bound, or that nothing fits), and whether it does."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .reading import BadProof
 
 
 def height_to_refute(problem: Problem, plan: Plan) -> int:
-    """The greatest peak that the plan claims to be impossible: the memory's size, or one byte less than the bound.
+    """Return the greatest peak that the plan claims to be impossible: the memory's size, or one byte less than the bound.
 
-    Where there are several memories, the greatest value of the objective's first term.
+    With several memories it is the greatest such value of the objective's first term.
     """
     if plan.status is PlanStatus.INFEASIBLE:
         return _all_heights(problem)
@@ -28,7 +28,7 @@ def height_to_refute(problem: Problem, plan: Plan) -> int:
 
 
 def cost_to_refute(plan: Plan) -> int | None:
-    """What choices of alternatives cost at most of which the plan claims that; None: it says so of all."""
+    """Return the greatest cost of the choices that the plan's claim covers; None: all choices."""
     choice = plan.choice
     if choice is None:
         return None
@@ -36,7 +36,7 @@ def cost_to_refute(plan: Plan) -> int | None:
 
 
 def _all_heights(problem: Problem) -> int:
-    """No plan that fits is above this."""
+    """Return an upper bound of every fitting plan."""
     if len(problem.pools) > 1:
         return ANY_VALUE
     size = problem.pools[0].size
@@ -44,14 +44,14 @@ def _all_heights(problem: Problem) -> int:
 
 
 class ProofVerdict(NamedTuple):
-    """What came of a plan's proof."""
+    """The result of replaying a plan's proof."""
 
     findings: tuple[VerifyFinding, ...]
     proven: Proven | None
     """None if the proof shows nothing."""
 
     def notes(self, problem: Problem) -> tuple[str, ...]:
-        """What it shows, in a sentence."""
+        """Return what it shows, in a sentence."""
         if self.proven is None:
             return ()
         shown, within = self.proven.height, self.proven.within
@@ -60,7 +60,7 @@ class ProofVerdict(NamedTuple):
         return (f"{what}{which}: the proof was replayed, {self.proven.lines} lines",)
 
     def confirms(self, problem: Problem, plan: Plan, certificate: PlanCertificate) -> bool:
-        """True if the proof shows what a search is said to have shown."""
+        """True if the proof shows what a search is claimed to have shown."""
         if self.proven is None or self.findings or certificate.proof is not Proof.SEARCH:
             return False
         if plan.status is PlanStatus.INFEASIBLE:
@@ -74,7 +74,7 @@ class ProofVerdict(NamedTuple):
 
 
 def check_plan_proof(problem: Problem, plan: Plan, proof: bytes | BufferedReader) -> ProofVerdict:
-    """Replays a proof, and compares what it shows with what the plan claims."""
+    """Replay a proof and compare what it shows with the plan's claims."""
     try:
         proven = check_proof(problem, proof)
     except BadProof as error:

@@ -1,4 +1,4 @@
-"""A proof's lines, one by one, and how much it may ask for altogether."""
+"""Reads a proof line by line, and limits the work that it may ask for."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ...model.errors import Code, Finding, PlannerError
 MOST_LINES = 10_000_000
 MOST_LINE_BYTES = 1 << 24
 MOST_MEMBERS = 5_000_000
-"""Of all cliques together, and of what is kept."""
+"""The most members of all cliques and other kept sets together."""
 MOST_WORK = 100_000_000
-"""Looks at a buffer: minutes."""
+"""The most examinations of a buffer: some minutes."""
 
 _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,19}", re.ASCII)
 
@@ -26,7 +26,7 @@ class BadProof(PlannerError):
 
     def __init__(self, line: int, message: str) -> None:
         self.line = line
-        """Counted from 1; 0: it is about no line."""
+        """Counted from 1; 0 if it concerns no line."""
         super().__init__(Finding(Code.INVALID_PROOF, f"/line/{line}" if line else "", message))
 
 
@@ -35,18 +35,18 @@ class Refused(ValueError):
 
 
 class Reader:
-    """The lines of a proof, which may be compressed by gzip."""
+    """The lines of a proof, possibly compressed by gzip."""
 
     def __init__(self, proof: bytes | BufferedReader) -> None:
         self._lines = _lines(proof)
         self.line = 0
-        """The number of the one that was read last."""
+        """The number of the last line read."""
         self.work = 0
-        """Looks at buffers so far."""
+        """The examinations of buffers so far."""
         self._members = 0
 
     def next(self) -> str:
-        """The next line. Raises BadProof if there is none."""
+        """Return the next line. Raises BadProof if there is none."""
         self.line += 1
         line = next(self._lines, None)
         if line is None:
@@ -54,48 +54,48 @@ class Reader:
         return line
 
     def words(self) -> tuple[str, list[int]]:
-        """The next line as a word and numbers. Raises BadProof."""
+        """Return the next line as a word and numbers. Raises BadProof."""
         word, *numbers = self.next().split(" ")
         if not all(map(_NUMBER.fullmatch, numbers)):
             raise self.bad("the line is not a word and numbers, with a blank before each number")
         return word, [int(number) for number in numbers]
 
     def end(self) -> None:
-        """Raises BadProof if there is more."""
+        """Raise BadProof if there is more."""
         if next(self._lines, None) is not None:
             self.line += 1
             raise self.bad("everything is refuted already")
 
     def bad(self, message: str) -> BadProof:
-        """What is wrong with this line."""
+        """Return an error about this line."""
         return BadProof(self.line, message)
 
     def require_work(self, looks: int) -> None:
-        """Raises Refused if so many more looks at buffers are too many."""
+        """Raise Refused if this many further examinations of buffers are too many."""
         if self.work + looks > MOST_WORK:
             raise Refused(f"the proof asks for more than {MOST_WORK} looks at buffers")
 
     def spend(self, looks: int) -> None:
-        """So many more."""
+        """Count further examinations."""
         self.work += looks
         self.require_work(0)
 
     def hold(self, members: int) -> None:
-        """So many more are kept."""
+        """Count further kept members."""
         self._members += members
         if self._members > MOST_MEMBERS:
             raise Refused(f"cliques, and what is kept, have more than {MOST_MEMBERS} members")
 
 
 def exactly(numbers: list[int], count: int) -> list[int]:
-    """The numbers, if there are so many. Raises Refused."""
+    """Return the numbers, if there are `count` of them. Raises Refused."""
     if len(numbers) != count:
         raise Refused(f"the step takes {count} number{'' if count == 1 else 's'}")
     return numbers
 
 
 def _lines(proof: bytes | BufferedReader) -> Iterator[str]:
-    """The lines without their ends. Raises BadProof at one that is no line of a proof."""
+    """Yield the lines without their ends. Raises BadProof at one that cannot be in a proof."""
     stream = BufferedReader(BytesIO(proof)) if isinstance(proof, bytes) else proof
     packed = stream.peek(2)[:2] == b"\x1f\x8b"
     source: BinaryIO = gzip.GzipFile(fileobj=stream) if packed else stream  # type: ignore[assignment]

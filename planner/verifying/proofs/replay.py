@@ -1,4 +1,4 @@
-"""Reads what is proven of one memory line by line and does what it says, as far as the rules allow: at its end, all that could have been a plan is ruled out.
+"""Replays a proof about one memory line by line, as far as the rules allow: at its end, every possible plan is ruled out.
 
 The grammar, and why each rule is sound, is in docs/proofs.md.
 """
@@ -15,25 +15,25 @@ from .reading import Reader, Refused, exactly
 from .state import Clique, State
 
 MOST_TREE_BUFFERS = 2_000
-"""In problems of more, nothing is placed; what is live at one moment may be any number."""
+"""With more buffers, nothing is placed; any number may be live at one moment."""
 
 
 @dataclass(slots=True)
 class _Lesson:
-    """What is to be remembered of a branch once both its sides are refuted."""
+    """What to remember of a branch once both its sides are refuted."""
 
     low: dict[int, int]
-    """All least starts as the branch began."""
+    """All least starts when the branch began."""
     held: frozenset[int]
-    """Blocks that were kept from some starts by what was placed in other branches."""
+    """Blocks that were kept from some starts by placements in other branches."""
     looked_at: set[int]
-    """Blocks of which the refutation speaks."""
+    """Blocks on which the refutation rests."""
     depth: int | None = None
-    """How many first sides are open around the second side, once that has begun."""
+    """The number of open first sides around the second side, once that has begun."""
 
 
 class _Branch(NamedTuple):
-    """A block that was placed at its least start; what is left to refute is that it begins higher."""
+    """A block that was placed at its least start; it remains to refute that it begins higher."""
 
     twins: list[int]
     alternative: int
@@ -41,23 +41,23 @@ class _Branch(NamedTuple):
 
 
 class Replay:
-    """The proof that blocks of one memory cannot all end as low as they are to, on its way."""
+    """The replay of a proof that the blocks of one memory cannot all end as low as required."""
 
     def __init__(self, reader: Reader, blocks: Blocks) -> None:
         self._reader, self._state = reader, State(blocks)
         self.placements = 0
-        """How often a block was placed to see that this leads nowhere."""
+        """The number of placements that were refuted."""
         self._cliques: list[Clique] = []
         self._branches: list[_Branch] = []
         self._open: list[_Lesson] = []
         """Those whose branches are not refuted yet."""
         self._lessons: list[dict[int, int]] = []
-        """Blocks that cannot all start at these starts or higher."""
+        """Sets of starts: the blocks cannot all start there or higher."""
         self._settled: frozenset[int] | None = None
-        """What was placed before the first branch, and so is in every branch."""
+        """The blocks placed before the first branch, and so in every branch."""
 
     def refute(self) -> None:
-        """Steps until nothing is open. Raises BadProof."""
+        """Replay steps until nothing is open. Raises BadProof."""
         steps = {
             "c": self._name,
             "t": self._name_live,
@@ -107,7 +107,7 @@ class Replay:
         self._state.place(block)
 
     def _keep(self, numbers: list[int]) -> None:
-        """A branch of which is remembered what its refutation shows."""
+        """Open a branch whose refutation is remembered."""
         state = self._state
         if self._settled is None:
             self._settled = frozenset(state.placed)
@@ -130,7 +130,7 @@ class Replay:
         self._state.place(block)
 
     def _turn(self, branch: _Branch) -> None:
-        """What was placed is refuted; now it begins higher."""
+        """Turn to the second side: the placement is refuted, so the block begins higher."""
         self._state.undo()
         if branch.lesson is not None:
             branch.lesson.depth = len(self._branches)
@@ -156,7 +156,7 @@ class Replay:
         self._look_at(member.block for _, member in crowd)
 
     def _use(self, number: int) -> None:
-        """Here is what was refuted before, or more."""
+        """Close this branch by an earlier refutation that covers it."""
         state = self._state
         if not 0 <= number < len(self._lessons):
             raise Refused(f"nothing is kept yet as number {number}")
@@ -168,12 +168,12 @@ class Replay:
         self._look_at(lesson)
 
     def _look_at(self, blocks: Iterable[int]) -> None:
-        """Whatever is kept of the branches that are open, it speaks of these blocks."""
+        """Record for all remembered open branches that the refutation rests on these blocks."""
         if self._open:
             self._open[-1].looked_at.update(blocks)
 
     def _learn(self) -> None:
-        """Keeps what the branches show whose second sides end here."""
+        """Keep the lessons of the branches whose second sides end here."""
         while self._open and self._open[-1].depth == len(self._branches):
             lesson = self._open.pop()
             if not lesson.held.isdisjoint(lesson.looked_at):
@@ -182,7 +182,7 @@ class Replay:
             self._look_at(lesson.looked_at)
 
     def _placeable(self, numbers: list[int]) -> int:
-        """The block of the one buffer that is named, which can be placed."""
+        """Return the block of the named buffer, which can be placed."""
         (buffer,) = exactly(numbers, 1)
         blocks = self._state.blocks
         if len(blocks.size) > MOST_TREE_BUFFERS:
@@ -215,7 +215,7 @@ class Replay:
 
 
 def named_clique(blocks: Blocks, buffers: list[int], spend: Callable[[int], None]) -> list[int]:
-    """A clique of buffers that are named."""
+    """Return a clique of named buffers."""
     seen: set[int] = set()
     for b in buffers:
         a_buffer(blocks, b)
@@ -228,7 +228,7 @@ def named_clique(blocks: Blocks, buffers: list[int], spend: Callable[[int], None
 
 
 def live_clique(blocks: Blocks, times: list[int], spend: Callable[[int], None]) -> Sequence[int]:
-    """A clique of all buffers that are live at a time."""
+    """Return a clique of all buffers live at a time."""
     (time,) = exactly(times, 1)
     spend(len(blocks.size))
     live = blocks.live_at(time)
@@ -239,7 +239,7 @@ def live_clique(blocks: Blocks, times: list[int], spend: Callable[[int], None]) 
 
 
 def a_buffer(blocks: Blocks, number: int) -> int:
-    """The number, if it is a buffer's. Raises Refused."""
+    """Return the number, if it is a buffer's. Raises Refused."""
     if not 0 <= number < len(blocks.size):
         raise Refused(f"there is no buffer {number}")
     return number

@@ -1,7 +1,7 @@
-"""What a proof knows at one point: for each block the least start that is left, which blocks are placed, and the rules that change it.
+"""What a proof knows at one point: each block's least remaining start, which blocks are placed, and the rules that change this.
 
 A state stands for one sentence: "the blocks that are not placed cannot all start at their least starts or higher, beside those that are
-placed". Each rule turns the sentence into others that it follows from; docs/proofs.md says why.
+placed". Each rule turns the sentence into others from which it follows; docs/proofs.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ class Member(NamedTuple):
     buffer: int
     block: int
     low: int
-    """How far above its block's start it begins."""
+    """Its distance above its block's start."""
     length: int
-    """Its size; of one that moves, rounded up to the clique's grain."""
+    """Its size; of a movable one, rounded up to the clique's grain."""
     top: int
-    """Its greatest end, rounded up alike."""
+    """Its greatest end, rounded up likewise."""
 
 
 class Clique(NamedTuple):
-    """Buffers of which no two have an address in common."""
+    """Buffers of which no two share an address."""
 
     movers: tuple[Member, ...]
     walls: tuple[Member, ...]
-    """Those that were placed when the clique was named."""
+    """Those already placed when the clique was named."""
     grain: int
     residue: int
-    """All movers begin at addresses of this residue modulo the grain."""
+    """All movable ones begin at this residue modulo the grain."""
     padding: int
-    """By how much the size of a mover was rounded up at most."""
+    """The most by which a movable one's size was rounded up."""
 
 
 class Hold(NamedTuple):
-    """Starts that a placed block leaves to no other."""
+    """Starts that a placed block denies to another."""
 
     start: int
     end: int
@@ -50,25 +50,25 @@ class Hold(NamedTuple):
 
 
 class State:
-    """The least starts, and what is placed; changes can be taken back to a mark."""
+    """The least starts and the placed blocks; changes can be undone to a mark."""
 
     def __init__(self, blocks: Blocks) -> None:
         self.blocks = blocks
         self.low: dict[int, int] = {}
-        """By block: its least start, or where it is placed. Aligned, and clear of what is reserved or placed."""
+        """By block: its least start, or its place. Aligned, and clear of reserved ranges and placed blocks."""
         self.placed: set[int] = set()
         self.holds: dict[int, tuple[Hold, ...]] = {}
-        """By block: what placed ones take of the starts above its least one."""
+        """By block: the starts above its least one that placed blocks deny to it."""
         self.work = 0
-        """Looks at buffers so far."""
+        """The examinations of buffers so far."""
         self._marks: list[dict[int, tuple[int, bool, tuple[Hold, ...]]]] = []
 
     def mark(self) -> None:
-        """Remember how things are now."""
+        """Mark the current state."""
         self._marks.append({})
 
     def undo(self) -> None:
-        """Back to the latest mark, which is forgotten."""
+        """Return to the latest mark, and forget it."""
         for block, (low, was_placed, holds) in self._marks.pop().items():
             self.low[block], self.holds[block] = low, holds
             if not was_placed:
@@ -79,12 +79,12 @@ class State:
             self._marks[-1][block] = (self.low[block], block in self.placed, self.holds[block])
 
     def know(self, block: int) -> None:
-        """Begin to look at a block."""
+        """Begin to examine a block."""
         if block not in self.low:
             self.low[block], self.holds[block] = self.blocks.block(block).first, ()
 
     def clique(self, buffers: Sequence[int]) -> Clique:
-        """The clique of these buffers, of which it was made sure that no two may overlap."""
+        """Return the clique of these buffers, of which no two may overlap, as the caller ensured."""
         blocks = self.blocks
         named = [(b, blocks.block_of[b]) for b in buffers if blocks.size[b]]
         for _, block in named:
@@ -105,13 +105,13 @@ class State:
         return Clique(tuple(movers), walls, grain or 1, residue, padding)
 
     def is_empty(self, block: int) -> bool:
-        """True if there is nowhere left for the block."""
+        """True if the block has no start left."""
         return self.low[block] > self.blocks.block(block).last
 
     def crowd(self, clique: Clique, first: int) -> tuple[list[tuple[int, Member]], int]:
-        """The movers that cannot begin below where buffer `first` can, with their least addresses; and the greatest address at which the lowest can begin.
+        """Return the movers that cannot begin below buffer `first`, with their least starts; and the greatest start of the lowest.
 
-        Above that address there is not enough room for them all.
+        Above that start there is not enough room for them all.
         """
         low, placed = self.low, self.placed
         self.work += len(clique.movers) + len(clique.walls) + len(self.blocks.reserved)
@@ -133,12 +133,12 @@ class State:
         return crowd, _reach(merged(taken), floor, top, crowd, clique)
 
     def raised(self, clique: Clique, first: int) -> tuple[list[tuple[int, Member]], int, int | None]:
-        """The crowd, its reach, and where those end at the earliest that can be the lowest; None: none can be."""
+        """Return the crowd, its reach, and the earliest end of those that can be the lowest; None if none can."""
         crowd, reach = self.crowd(clique, first)
         return crowd, reach, min((least + m.length for least, m in crowd if least <= reach), default=None)
 
     def lift(self, clique: Clique, first: int, buffers: Iterable[int]) -> list[int]:
-        """Raises buffers that cannot be the lowest of the crowd above the earliest end of one that can; the crowd's blocks."""
+        """Raise buffers that cannot be the crowd's lowest above the earliest end of one that can; return the crowd's blocks."""
         crowd, reach, end = self.raised(clique, first)
         least_of = {member.buffer: (least, member) for least, member in crowd}
         for buffer in buffers:
@@ -152,14 +152,14 @@ class State:
         return [member.block for _, member in crowd]
 
     def raise_to(self, block: int, least: int) -> None:
-        """The block begins here or higher."""
+        """Make the block begin at `least` or higher."""
         self._before_change(block)
         low = self.low[block] = self.clear(block, least)
         if self.holds[block]:
             self.holds[block] = tuple(hold for hold in self.holds[block] if hold.end > low)
 
     def clear(self, block: int, least: int) -> int:
-        """The least start from here on that alignment, reserved ranges and placed blocks leave to the block."""
+        """Return the least start >= `least` that alignment, reserved ranges and placed blocks leave to the block."""
         shape, holds = self.blocks.block(block), self.holds[block]
         while True:
             self.work += 1 + len(holds) + len(self.blocks.reserved)
@@ -170,7 +170,7 @@ class State:
             least = held
 
     def place(self, block: int) -> list[int]:
-        """Puts the block at its least start; the blocks that this keeps from some starts, so that they are raised or held."""
+        """Place the block at its least start; return the blocks that this raises or restricts."""
         if block in self.placed or self.is_empty(block):
             raise Refused(f"block {block} is placed already, or has nowhere to be")
         self._before_change(block)
@@ -190,9 +190,9 @@ class State:
         return touched
 
     def alternative(self, block: int) -> int | None:
-        """Where the block begins at least if not at its least start; None: nowhere.
+        """Return the block's next start if it is not at its least start; None if there is none.
 
-        Of all placements the one with the least sum of starts is meant: there the block is kept from its least start by another, above which it lies.
+        This means the placement with the least sum of starts: there another block, on which it lies, keeps it from its least start.
         """
         at, best = self.low[block], None
         self.work += len(self.blocks.distances(block))
@@ -210,7 +210,7 @@ class State:
         return None if best is None or best > self.blocks.block(block).last else best
 
     def twins(self, block: int) -> list[int]:
-        """The block, and those that could change places with it as things are."""
+        """Return the block and those that could currently change places with it."""
         at = self.low[block]
         return [block, *(t for t in self.blocks.twins(block) if t not in self.placed and self.low.get(t) == at)]
 
@@ -218,7 +218,7 @@ class State:
 def _reach(
     taken: Sequence[tuple[int, int]], floor: int, top: int, crowd: Sequence[tuple[int, Member]], clique: Clique
 ) -> int:
-    """The greatest address from which up to the top there may be room for the crowd beside what is taken; below the floor if there is none."""
+    """Return the greatest start below the top that may leave room for the crowd beside what is taken; below the floor if none does."""
     need = sum(member.length for _, member in crowd)
     if not taken:
         return top - need
@@ -226,7 +226,7 @@ def _reach(
     start = floor
     stretches = []
     for begin, end in taken:
-        # What is the highest in a stretch may reach beyond its end by as much as its size was rounded up.
+        # The highest in a free range may extend beyond its end by the amount that its size was rounded up.
         if begin > start:
             stretches.append((start, begin + clique.padding))
         start = max(start, end + (clique.residue - end) % clique.grain)

@@ -1,1 +1,1 @@
-"""Proofs that no plan is lower: found by a separate search, and written line by line for planner.verifying.proofs to replay."""
+"""Finds proofs that no plan is lower, by a separate search, and writes them line by line for planner.verifying.proofs to replay."""

@@ -1,4 +1,4 @@
-"""Refutations of problems with several memories or alternatives: case by case, each closed by a sum where that is enough, otherwise divided, at last memory by memory."""
+"""Refutations of problems with several memories or alternatives: by cases, each closed by a sum if possible, otherwise divided, at last by memory."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .one_memory import in_one_step, refuted
 from .search import Ending
 
 MOST_DEPTH = 200
-"""Groups and units that are decided one after the other."""
+"""The most groups and units decided one after the other."""
 MOST_MOMENTS = 32
-"""So many busy times are weighed."""
+"""The number of busy times that are weighed."""
 MOST_SETS = 64
-"""So many sets of memories,"""
+"""The number of sets of memories,"""
 MOST_PRICES = 8
-"""and so many prices for each."""
+"""and of prices for each."""
 
 
 def refuted_case_by_case(problem: Problem, claim: Claim, stopped: Callable[[], bool]) -> Iterable[str] | Ending:
-    """Lines that rule out all plans of which the claim is, or how looking for them has ended."""
+    """Return lines that rule out all plans in the claim, or how the search for them ended."""
     try:
         root = Case(problem, claim)
         return () if root.is_out else Parts(list(_Finder(stopped).refute(root)))
@@ -42,7 +42,7 @@ class _Ended(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Lines, some after the other; what occurs in several cases is kept once."""
+    """Lines in sequence; parts that several cases share are kept once."""
 
     parts: list[Iterable[str]]
 
@@ -56,10 +56,10 @@ class _Finder:
     def __init__(self, stopped: Callable[[], bool]) -> None:
         self._stopped = stopped
         self._found: dict[tuple[object, ...], Iterable[str] | None] = {}
-        """What was tried of one memory, by what was in it: cases have much in common."""
+        """Results for one memory, by its contents: cases have much in common."""
 
     def refute(self, case: Case, depth: int = 0) -> Iterator[Iterable[str]]:
-        """The case's lines, some at a time. Raises _Ended."""
+        """Yield batches of the case's lines. Raises _Ended."""
         self._poll()
         if depth > MOST_DEPTH:
             raise _Ended(Ending.TOO_LARGE)
@@ -86,7 +86,7 @@ class _Finder:
             raise _Ended(Ending.STOPPED)
 
     def _next(self, case: Case) -> int | None:
-        """The unit to decide about: the largest of those with the least choice."""
+        """Return the unit to decide next: the largest of those with the fewest memories."""
         sizes: dict[int, int] = {}
         for buffer, unit in zip(case.known.buffers, case.unit_of, strict=True):
             if len(case.homes[unit]) > 1:
@@ -94,7 +94,7 @@ class _Finder:
         return min(sizes, key=lambda unit: (len(case.homes[unit]), -sizes[unit], unit), default=None)
 
     def _weighed(self, case: Case) -> list[str] | None:
-        """A moment at which more is live than there is room for, or than may cost no more."""
+        """Return the line for a moment at which more is live than fits or than the cost allows."""
         weights = list(_weights(case))
         for named in (None, *busy_cliques(case.blocks, MOST_MOMENTS)):
             for value, rooms in weights:
@@ -105,7 +105,7 @@ class _Finder:
         return None
 
     def _summed(self, case: Case) -> list[str] | None:
-        """Each memory's busiest time, where all of them together are too much."""
+        """Return the lines for each memory's busiest time, if all together exceed the claim."""
         here, lines = case.copy(), list[str]()
         for p in range(len(case.pools)):
             self._poll()
@@ -124,7 +124,7 @@ class _Finder:
         return None
 
     def _searched(self, case: Case) -> Iterator[Iterable[str]]:
-        """Everybody's memory is known: how high each is at least, until that is too much."""
+        """Every unit's memory is known: bound each memory's height until the sum exceeds the claim."""
         here = case.copy()
         for p in range(len(case.pools)):
             problem = case.within(p)
@@ -149,7 +149,7 @@ class _Finder:
         raise _Ended(Ending.FOUND)
 
     def _of_one(self, problem: Problem, pool: int, height: int) -> Iterable[str] | None:
-        """The lines that show that nothing in this memory ends so low; None: it can. Raises _Ended."""
+        """Return lines that show that nothing in this memory ends so low; None if it can. Raises _Ended."""
         key = (problem.buffers, problem.constraints, pool, height)
         if key not in self._found:
             found = refuted(Blocks(problem, height), self._stopped)
@@ -160,7 +160,7 @@ class _Finder:
 
 
 def _wanted(case: Case, pool: int) -> int:
-    """The least height in this memory that would close the case, as things are."""
+    """Return the least height of this memory that would close the case now."""
     most = case.size(pool)
     if case.is_largest or len(case.pools) == 1:
         return min(most, case.claim.value)
@@ -174,7 +174,7 @@ def _wanted(case: Case, pool: int) -> int:
 
 
 def _weights(case: Case) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """On the value and on each memory's room: sets of memories that are full, and prices up to which each memory is."""
+    """Yield weights of the value and each memory's room: sets of full memories, and limits of price."""
     count = len(case.pools)
     if not case.is_largest:
         yield 1, (0,) * count
@@ -190,7 +190,7 @@ def _weights(case: Case) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _most_live(problem: Problem) -> int:
-    """Bytes at the busiest time, or of the largest buffer."""
+    """Return the bytes at the busiest time, or of the largest buffer."""
     blocks = Blocks(problem, 0)
     cliques = ([*map(blocks.size.__getitem__, named.buffers)] for named in busy_cliques(blocks, 1))
     return max([*map(sum, cliques), *blocks.size])

@@ -1,4 +1,4 @@
-"""Sets of buffers of which no two may overlap: those that are live together, and those that conflict."""
+"""Sets of buffers of which no two may overlap: live together, or in conflict."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 from ..proofs.blocks import Blocks
 
 MOST_MEMBERS = 2_000_000
-"""Of all cliques together."""
+"""The most members of all cliques together."""
 
 
 class Named(NamedTuple):
-    """A clique, and how a proof names it."""
+    """A clique, and its name in a proof."""
 
     buffers: tuple[int, ...]
     line: str
@@ -24,7 +24,7 @@ class Stopped(Exception):
 
 
 def cliques(blocks: Blocks, stopped: Callable[[], bool] = lambda: False) -> list[Named] | None:
-    """Cliques that cover each pair that must be apart, or nearly; None: they would have too many members. Raises Stopped."""
+    """Return cliques that cover nearly every pair that must be apart; None if they would have too many members. Raises Stopped."""
     found: dict[tuple[int, ...], Named] = {}
     members = 0
     for named in chain(_live_together(blocks), _in_conflict(blocks)):
@@ -38,18 +38,18 @@ def cliques(blocks: Blocks, stopped: Callable[[], bool] = lambda: False) -> list
 
 
 def busy_cliques(blocks: Blocks, most: int) -> list[Named]:
-    """So many of the cliques of what is live together, those of most bytes first."""
+    """Return the cliques of live buffers with the most bytes, at most `most` of them."""
     found = {named.buffers: named for named in _live_together(blocks)}
     return sorted(found.values(), key=lambda named: -sum(map(blocks.size.__getitem__, named.buffers)))[:most]
 
 
 def listed(buffers: Sequence[int]) -> Named:
-    """A clique of buffers by their numbers."""
+    """Return a clique of buffers listed by number."""
     return Named(tuple(buffers), " ".join(("c", *map(str, buffers))))
 
 
 def busiest_time(blocks: Blocks) -> Named | None:
-    """All that is live when most bytes are, if it is a clique."""
+    """Return all buffers live at the busiest time, if they form a clique."""
     live = most = 0
     busiest = None
     for time, begins, buffer in _changes(blocks):
@@ -60,7 +60,7 @@ def busiest_time(blocks: Blocks) -> Named | None:
 
 
 def clique_at(blocks: Blocks, time: int) -> Named | None:
-    """What is live at a time, of each block what lies apart in it; None if that is no clique."""
+    """Return what is live at a time, reduced to the disjoint buffers of each block; None if that is no clique."""
     live = blocks.live_at(time)
     if blocks.sharing_among(live) is None:
         return Named(live, f"t {time}")
@@ -69,13 +69,13 @@ def clique_at(blocks: Blocks, time: int) -> Named | None:
 
 
 def clique_of(blocks: Blocks, buffers: Iterable[int]) -> Named | None:
-    """Of some buffers, of each block what lies apart in it; None if that is no clique."""
+    """Return these buffers, reduced to the disjoint ones of each block; None if that is no clique."""
     solid = _solid(blocks, buffers)
     return listed(solid) if all(blocks.must_be_apart(a, b) for a, b in combinations(solid, 2)) else None
 
 
 def _solid(blocks: Blocks, buffers: Iterable[int]) -> tuple[int, ...]:
-    """Of the buffers of each block such as lie apart in it, the largest first."""
+    """Return disjoint buffers of each block, the largest first."""
     chosen: dict[int, list[int]] = {}
     for b in sorted(buffers, key=lambda b: (-blocks.size[b], b)):
         mine = chosen.setdefault(blocks.block_of[b], [])
@@ -85,7 +85,7 @@ def _solid(blocks: Blocks, buffers: Iterable[int]) -> tuple[int, ...]:
 
 
 def _changes(blocks: Blocks) -> list[tuple[int, int, int]]:
-    """When buffers become live (1) or cease to be (0), in the order of time, ends first."""
+    """Return when buffers become live (1) or end (0), in order of time, ends first."""
     return sorted(
         change
         for b, spans in enumerate(blocks.live)
@@ -96,7 +96,7 @@ def _changes(blocks: Blocks) -> list[tuple[int, int, int]]:
 
 
 def _busy_times(blocks: Blocks) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """The times just before buffers cease to be live after others became live, and all that is live then."""
+    """Yield the times just before buffers end after others began, and all that is live then."""
     live: set[int] = set()
     grown, last = False, 0
     for time, begins, buffer in _changes(blocks):
@@ -122,7 +122,7 @@ def _live_together(blocks: Blocks) -> Iterator[Named]:
 
 
 def _cover(blocks: Blocks, live: Iterable[int]) -> Iterator[tuple[int, ...]]:
-    """Cliques among the buffers, each buffer in one at least; the largest first."""
+    """Yield cliques that cover each of these buffers; the largest first."""
     order = sorted(live, key=lambda b: (-blocks.size[b], b))
     covered: set[int] = set()
     for first in order:
@@ -136,7 +136,7 @@ def _cover(blocks: Blocks, live: Iterable[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _in_conflict(blocks: Blocks) -> Iterator[Named]:
-    """For each explicit conflict that none of these covers yet: the pair, and whatever must be apart from all of it."""
+    """Yield a clique for each explicit conflict not yet covered: the pair, and what must be apart from all of it."""
     order = sorted(range(len(blocks.size)), key=lambda b: (-blocks.size[b], b))
     covered: set[tuple[int, int]] = set()
     for a, b in blocks.conflicts():

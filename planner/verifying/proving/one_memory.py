@@ -1,4 +1,4 @@
-"""Refutations about one memory: of one step where that is enough, otherwise by search."""
+"""Refutations about one memory: in one step if possible, otherwise by search."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .cliques import Named, Stopped, busiest_time, cliques
 from .search import Ending, Search
 
 MOST_FLOORS = 100
-"""Up to so many least addresses of a clique are tried."""
+"""The number of least starts of a clique that are tried."""
 
 
 def refuted(blocks: Blocks, stopped: Callable[[], bool], first: Iterable[Named] = ()) -> Iterable[str] | Ending:
-    """Lines that show that the blocks cannot all be there, or how looking for them has ended. `first` are cliques to begin with."""
+    """Return lines that show that the blocks cannot all be there, or how the search ended. `first` are cliques to begin with."""
     state = State(blocks)
     for named in first:
         short = _crowded(state, named)
@@ -39,7 +39,7 @@ def refuted(blocks: Blocks, stopped: Callable[[], bool], first: Iterable[Named] 
 
 
 def in_one_step(blocks: Blocks, state: State) -> list[str] | None:
-    """A buffer that is nowhere, or the busiest time."""
+    """Return the proof by a buffer without a place, or by the busiest time."""
     for block in dict.fromkeys(blocks.block_of):
         state.know(block)
         if state.is_empty(block):
@@ -49,7 +49,7 @@ def in_one_step(blocks: Blocks, state: State) -> list[str] | None:
 
 
 def _crowded(state: State, named: Named) -> list[str] | None:
-    """The proof of one step, if the clique has no room."""
+    """Return the proof of one step, if the clique has no room."""
     clique = state.clique(named.buffers)
     floors = {state.low[m.block] + m.low: m.buffer for m in clique.movers}
     for floor in sorted(floors)[:MOST_FLOORS]:

@@ -1,4 +1,4 @@
-"""A proof of what a plan claims: of one step where that is enough, otherwise by search."""
+"""Finds a proof of what a plan claims: of one step if possible, otherwise by search."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .one_memory import refuted
 from .search import Ending
 
 MOST_LISTED = 400
-"""Certificates of more buffers are left to the time that they name."""
+"""Certificates of more buffers are named by their time."""
 LINES_IN_A_PIECE = 4_000
 
 
 class NoProof(StrEnum):
-    """Why there is no proof."""
+    """Says why there is no proof."""
 
     TIME = "it was not found in time"
     LIMITED = "nothing fits of the choices that cost no more than was allowed; of all choices that is not so"
@@ -40,34 +40,34 @@ class PlanProof(NamedTuple):
     """A proof of what a plan claims, or why there is none."""
 
     height: int
-    """What it is to show: that no plan ends at or below this address; of several memories, that none is worth so little."""
+    """What it shows: no plan ends at or below this address; with several memories, none has a value this low."""
     lines: Iterable[str] | None
-    """May be gone through more than once."""
+    """May be iterated more than once."""
     why_not: NoProof | None = None
 
     def pieces(self) -> Iterator[bytes]:
-        """The proof, a few lines at a time."""
+        """Yield the proof, a few lines at a time."""
         left = iter(self.lines or ())
         while lines := list(islice(left, LINES_IN_A_PIECE)):
             yield "".join(f"{line}\n" for line in lines).encode("ascii")
 
     @property
     def text(self) -> bytes | None:
-        """All of it."""
+        """Return the whole proof."""
         return None if self.lines is None else b"".join(self.pieces())
 
 
 def require_provable(problem: Problem) -> None:
-    """Raises CannotSolve for a problem about which there are no proofs."""
+    """Raise CannotSolve for a problem about which there are no proofs."""
     why = unsupported(problem)
     if why is not None:
         raise CannotSolve(Finding(Code.UNSUPPORTED, "/options/proof", why))
 
 
 def prove(problem: Problem, plan: Plan, stopped: Callable[[], bool] = lambda: False) -> PlanProof:
-    """A proof of the plan's bound, or that nothing fits. `problem` is the one that was planned, with the capacities that were given.
+    """Return a proof of the plan's bound, or that nothing fits. `problem` is the one that was planned, with the given capacities.
 
-    It is searched for until `stopped` says so. Raises CannotSolve for a problem about which there are no proofs.
+    The search continues until `stopped` returns True. Raises CannotSolve for a problem about which there are no proofs.
     """
     require_provable(problem)
     claim = Claim(height_to_refute(problem, plan), cost_to_refute(plan))
@@ -96,7 +96,7 @@ _WHY_NOT = {
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The head, and what follows."""
+    """The head and the lines that follow."""
 
     head: list[str]
     rest: Iterable[str]
@@ -106,7 +106,7 @@ class Lines:
 
 
 def _of_certificates(blocks: Blocks, plan: Plan) -> Iterator[Named]:
-    """The cliques that the plan's certificates name."""
+    """Yield the cliques that the plan's certificates name."""
     number = {buffer.id: n for n, buffer in enumerate(blocks.problem.buffers)}
     for certificate in plan.certificates:
         if certificate.time is not None:

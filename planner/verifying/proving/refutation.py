@@ -1,4 +1,4 @@
-"""What a search has refuted, as a tree of lines, and how it is written down."""
+"""What a search has refuted, as a tree of lines, and how it is written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from .cliques import Named
 
 Facts: TypeAlias = frozenset[int]
-"""Numbers of facts: of least starts, each with a reason."""
+"""Numbers of facts; a fact is a least start with its reason."""
 
 USE_CLIQUES = ("r", "s")
 """Steps that begin with the number of a clique."""
@@ -17,13 +17,13 @@ USE_CLIQUES = ("r", "s")
 
 @dataclass(slots=True)
 class Refutation:
-    """Lines that close everything below a point, the last of them or two branches at the end."""
+    """Lines that close everything below a point: by the last line, or by two branches at the end."""
 
     lines: list[str]
-    """Those before the branch, or all; the numbers of cliques, and of what is remembered, are given out at the end."""
+    """The lines before the branch, or all; cliques and lessons get their numbers when written."""
     rests_on: Facts
     speaks_of: frozenset[int]
-    """Blocks that these lines look at: what they show is about them, whatever becomes of others."""
+    """The blocks that these lines examine: the result concerns these, whatever becomes of others."""
     branch: int | None = None
     sides: tuple[Refutation, ...] = ()
     lesson: Lesson | None = None
@@ -37,11 +37,11 @@ class Lesson:
     low: dict[int, int]
     is_used: bool = False
     is_lost: bool = False
-    """Its refutation is no part of the proof any more."""
+    """True if its refutation is no longer part of the proof."""
 
 
 def lessons_of(refutation: Refutation) -> Iterator[Lesson]:
-    """What is remembered of it, wherever it stands."""
+    """Return the lessons in it, at any depth."""
     todo = [refutation]
     while todo:
         here = todo.pop()
@@ -52,13 +52,13 @@ def lessons_of(refutation: Refutation) -> Iterator[Lesson]:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A refutation as lines, made anew each time they are gone through: after those cliques that they use, and everything numbered as it comes."""
+    """A refutation as lines, made anew at each iteration: first the cliques in use, then the steps, numbered in order."""
 
     root: Refutation
     named: Sequence[Named]
     used: Sequence[Lesson]
     settled: Sequence[int]
-    """Blocks that have but one place from the beginning."""
+    """Blocks with only one place from the beginning."""
 
     def __iter__(self) -> Iterator[str]:
         cliques: dict[str, int] = {}

@@ -1,8 +1,8 @@
-"""A search for a refutation: block by block at its least start or higher, with only those steps kept that the end of each branch rests on.
+"""A search for a refutation: each block at its least start or higher, keeping only the steps on which the end of each branch rests.
 
-Whatever it does is checked by the rules of planner.verifying.proofs as it goes along, so it may choose as it likes. It remembers of each least start which
-others it follows from. So of each branch that fails it knows what the failure rests on: a placement that it does not rest on is
-left out, with all that was tried beside it.
+Everything it does is checked by the rules of planner.verifying.proofs at once, so it may choose freely. For each least start it remembers
+from which others it follows. So it knows on what the failure of each branch rests: a placement that the failure does not need is left
+out, with all that was tried beside it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .refutation import Facts, Lesson, Refutation, Script, lessons_of
 from .trail import Trail
 
 LOOKS_BETWEEN_POLLS = 20_000
-"""At buffers: some ten milliseconds."""
+"""Examinations of buffers: some ten milliseconds."""
 
 
 class Ending(StrEnum):
@@ -39,31 +39,31 @@ class _Branch:
     block: int
     alternative: int
     low: dict[int, int]
-    """All least starts as it began."""
+    """All least starts when it began."""
     facts: dict[int, int]
     held: frozenset[int]
-    """Blocks that placed ones keep from some starts."""
+    """Blocks that placed ones restrict."""
     twins: list[int]
     beyond: list[Facts]
-    """For each twin: why it begins at the alternative at least if the block is not here."""
+    """For each twin: why it begins at least at the alternative if the block is not here."""
     begin: int
-    """Facts from here on belong to the side at hand."""
+    """Facts from here on belong to the current side."""
     known: dict[int, int]
-    """Facts of blocks that were other ones when it began."""
+    """Facts about blocks that have changed since it began."""
     choice: int
     first: Refutation | None = None
 
 
 @dataclass(slots=True)
 class _Look:
-    """What a clique was like when it was last looked at."""
+    """A clique's state when last examined."""
 
     slack: int
     candidates: int
 
 
 class Search:
-    """One height that is to be refuted."""
+    """The search for a refutation of one height."""
 
     def __init__(self, blocks: Blocks, named: list[Named], stopped: Callable[[], bool]) -> None:
         self.placements = 0

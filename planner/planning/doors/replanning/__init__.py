@@ -1,1 +1,1 @@
-"""The plan of a problem that is much like an earlier one: all blocks are placed again, in the order of their earlier addresses."""
+"""Planning a problem that is much like an earlier one: all blocks are placed again, in the order of their earlier addresses."""

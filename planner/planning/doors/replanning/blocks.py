@@ -1,4 +1,4 @@
-"""A problem in arrays, made of what is known of its neighbour's buffers: what moves as one, in which pool, and where it may lie there."""
+"""A problem in arrays, made from what is known of its neighbour's buffers: blocks, their pools, and where they may lie there."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ....model.problem import DEFAULT_TERMS, BufferId, Figures, Pair, Pool, Prob
 
 NONE, NO_PAIRS = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
 NEW = ADDRESS_LIMIT
-"""Where a buffer was that was nowhere: it comes last."""
+"""The old address of a new buffer, which sorts it last."""
 MOST_POOLS = 16
 
 
 def is_covered(problem: Problem) -> bool:
-    """True if all that counts is the sum of the pools' peaks, each byte alike, and what restricts buffers is said here in arrays."""
+    """True if only the sum of the pools' peaks counts, each byte alike, and these arrays can express all restrictions."""
     if problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None or len(problem.pools) > MOST_POOLS:
         return False
     return not problem.constraints.reuse_penalties and all(
@@ -34,7 +34,7 @@ def is_covered(problem: Problem) -> bool:
 
 
 class Lives:
-    """When buffers live that have bytes, in ranks of time."""
+    """The lifetimes of buffers with bytes, in ranks of time."""
 
     def __init__(self, known: Figures) -> None:
         there = np.flatnonzero(known.size[known.owner] > 0)
@@ -43,13 +43,13 @@ class Lives:
         self.sections = max(len(self.times) - 1, 0)
 
     def at(self, section: int, inside: Bools) -> Ints:
-        """The buffers of these stretches of life that live then."""
+        """Return the buffers of these lifetimes that are live in the section."""
         here: Ints = self.part[(self.start <= section) & (section < self.end) & inside]
         return here
 
 
 class InPool(NamedTuple):
-    """What lies in one pool."""
+    """The contents of one pool."""
 
     number: int
     pool: Pool
@@ -57,21 +57,21 @@ class InPool(NamedTuple):
     height: Ints
     parts: Ints
     inside: Bools
-    """Of each stretch of life: is it of one of these parts?"""
+    """For each lifetime: does it belong to one of these parts?"""
     sections: int
     columns: Columns
     order: Ints
-    """Of these blocks: what is fixed, and then by the offsets that they had, of equal ones the larger first."""
+    """The blocks in placing order: fixed ones, then by old offset, larger first."""
     is_single: bool
-    """True if each is one buffer, and no two may share addresses at one time."""
+    """True if each block is one buffer, and no two may share addresses while both are live."""
     is_plain: bool
-    """True if nothing is in their way besides."""
+    """True if nothing else is in their way either."""
     is_alike: bool
-    """True if they are of one alignment, too."""
+    """True if they also have the same alignment."""
 
 
 class Blocks:
-    """The problem's buffers by the blocks that they move in, each in the pool that it was in, or in one that it may be in."""
+    """The problem's buffers by the blocks that they move in, each in its old pool or in one that it may use."""
 
     def __init__(self, problem: Problem, before: Mapping[BufferId, Placement]) -> None:
         self.problem, self.known = problem, amounts(problem)
@@ -109,13 +109,13 @@ class Blocks:
 
     @property
     def has_choice(self) -> bool:
-        """True if some block may be in several pools."""
+        """True if some block may use several pools."""
         if len(self.problem.pools) == 1:
             return False
         return self.allowed is None or bool((self.allowed.sum(axis=1) > 1).any())
 
     def _allowed(self) -> Bools | None:
-        """Of each block and pool: may it be there? None: all may be anywhere."""
+        """Return, for each block and pool, whether it may be there; None if all may be anywhere."""
         pools = {pool.name: p for p, pool in enumerate(self.problem.pools)}
         if len(pools) == 1:
             return None
@@ -136,7 +136,7 @@ class Blocks:
         return allowed
 
     def _pools(self) -> Ints:
-        """Where each block was, if it may still be there; else the first that it may be in."""
+        """Return each block's old pool if it may still be there, otherwise the first that it may use."""
         pools = self.problem.pools
         if len(pools) == 1:
             return np.zeros(len(self.first), dtype=np.int64)
@@ -153,7 +153,7 @@ class Blocks:
         return chosen
 
     def in_pool(self, p: int) -> InPool | None:
-        """What lies in the pool. None: this cannot be said in these arrays."""
+        """Return the contents of the pool; None if these arrays cannot express them."""
         pool, lives = self.problem.pools[p], self.lives
         is_all = len(self.problem.pools) == 1
         blocks = self._every_block if is_all else np.flatnonzero(self.pool == p)
@@ -201,7 +201,7 @@ class Blocks:
         )
 
     def _limits(self, pool: Pool, blocks: Ints, new_block: Ints, modulus: Ints) -> tuple[Ints, Ints, list[int]] | None:
-        """The least and the greatest base of each block, and which are fixed. None: something fits nowhere."""
+        """Return the least and the greatest base of each block, and the fixed blocks; None if something fits nowhere."""
         height = self.height[blocks]
         limited = [(int(new_block[self.part_block[i]]), i, buffer) for i, buffer in self._limited]
         limited = [each for each in limited if each[0] >= 0]
@@ -211,7 +211,7 @@ class Blocks:
             if buffer.fixed is not None and buffer.fixed.offset is not None
         ]
         floor = max([0, *(base for _, base in fixed), *(end for _, end in pool.reserved)])
-        ceiling = floor + 2 * int(height.sum()) + int(modulus.sum())  # of no consequence: all stacked reach no higher
+        ceiling = floor + 2 * int(height.sum()) + int(modulus.sum())  # above even all blocks stacked
         if pool.size is not None:
             ceiling = min(ceiling, pool.size)
         lowest, highest = np.zeros(len(blocks), dtype=np.int64), ceiling - height
@@ -235,7 +235,7 @@ class Blocks:
 
 
 def _numbers(some: Ints, every: Ints) -> Ints:
-    """Of each of all: which of these it is; -1: none of them."""
+    """Return the position in `some` of each of `every`; -1 if absent."""
     if len(some) == len(every):
         return every
     found = np.full(len(every), -1, dtype=np.int64)
@@ -248,7 +248,7 @@ def _pairs(index: Mapping[BufferId, int], pairs: Sequence[Pair]) -> Ints:
 
 
 def _of_these(new_part: Ints, pairs: Ints) -> Ints:
-    """Those of the pairs whose two are both here, one after the other."""
+    """Return the pairs whose two parts are both here, flattened."""
     if not len(pairs):
         return NONE
     named = new_part[pairs]

@@ -1,4 +1,4 @@
-"""What is plain to see of how low peaks cannot be: what lives at one time, and what the proof of the plan before still proves."""
+"""Lower bounds of peaks that are quick to find: what is live at one time, and what the certificates of the earlier plan still prove."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .blocks import Blocks, InPool
 
 
 class Bounds:
-    """Certificates of one problem, some of them like those of the plan before."""
+    """Certificates for one problem, some taken over from the earlier plan."""
 
     def __init__(self, blocks: Blocks, before: Sequence[PlanCertificate]) -> None:
         self._blocks, self._before = blocks, before
         self._places: Places | None = None
         self._sections: list[int] = []
-        """Of the pool that was looked at last: where more may be proven than what is live."""
+        """The sections of the last pool in which more may be provable than the live bytes."""
 
     def of_all(self) -> PlanCertificate | None:
-        """Of the sum of all pools' peaks, where blocks may be in several: what lives at the busiest time."""
+        """Return the bound of the sum of all peaks if blocks may use several pools: what is live at the busiest time."""
         blocks = self._blocks
         if blocks.groups or len(blocks.exclusions):
             return None
@@ -40,14 +40,14 @@ class Bounds:
         return PlanCertificate(Proof.POOL_SHARING, value, None, time, (), weights, term=Term.SUM_OF_PEAKS)
 
     def share(self, here: InPool, together: PlanCertificate) -> PlanCertificate:
-        """What a pool has of that, if the pools are as they are chosen: no proof of anything."""
+        """Return the pool's part of that for the chosen pools; it proves nothing."""
         blocks = self._blocks
         assert together.time is not None
         live = self._live(here, int(np.searchsorted(blocks.lives.times, together.time)))
         return PlanCertificate(Proof.LIVE_TOGETHER, int(blocks.known.size[live].sum()), here.pool.name)
 
     def of_pool(self, here: InPool) -> PlanCertificate:
-        """Of one pool that all that lies there must be in."""
+        """Return the bound of one pool whose contents can be nowhere else."""
         blocks, name = self._blocks, here.pool.name
         size = blocks.known.size[here.parts]
         grain = int(np.gcd.reduce(here.columns.modulus))
@@ -69,7 +69,7 @@ class Bounds:
         return max(found, key=lambda each: each.value, default=PlanCertificate(Proof.SINGLE_BLOCK, 0, name))
 
     def above(self, here: InPool, block: int, end: int) -> Iterator[PlanCertificate]:
-        """Others, where a block reaches higher: it is fixed there, or what lives at the same times takes so much beside what is in its way."""
+        """Yield further certificates for a block that ends higher: it is fixed there, or what is live with it needs the room."""
         blocks = self._blocks
         parts = here.parts[here.columns.part_block == block]
         if here.columns.lowest[block] == here.columns.highest[block]:
@@ -98,7 +98,7 @@ class Bounds:
         return self._at(here, section, least_height(self._known_places(), here.pool.name, live.tolist()), live)
 
     def _stacked(self, here: InPool, section: int) -> PlanCertificate:
-        """Of single buffers: one on top of the other, as if nothing were in their way."""
+        """Bound a section of single buffers by stacking them, as if nothing were in their way."""
         live = self._live(here, section)
         size = self._blocks.known.size[live]
         padding = -size % np.gcd.reduce(here.columns.modulus[np.searchsorted(here.parts, live)])
@@ -110,7 +110,7 @@ class Bounds:
         return PlanCertificate(Proof.LIVE_TOGETHER, least, here.pool.name, time, ids)
 
     def _clique(self, old: PlanCertificate) -> Iterator[PlanCertificate]:
-        """The same buffers, where they are all there still."""
+        """Yield the old clique's bound, if its buffers all exist."""
         places = self._known_places()
         assert old.pool is not None
         if all(id_ in places.index for id_ in old.buffers):
@@ -121,7 +121,7 @@ class Bounds:
         return self._blocks.lives.at(section, here.inside)
 
     def _apart(self, live: Ints) -> Ints:
-        """Those of which no two may share addresses, the larger ones first."""
+        """Return buffers of which no two may share addresses, preferring larger ones."""
         pairs = self._blocks.exclusions
         if not len(pairs):
             return live
@@ -138,7 +138,7 @@ class Bounds:
         return self._places
 
     def _busiest(self, here: InPool, size: Ints) -> int | None:
-        """When most bytes of these buffers live; None: nothing lives."""
+        """Return the section with the most live bytes; None if nothing is live."""
         columns = here.columns
         if not len(columns.rect_part):
             return None

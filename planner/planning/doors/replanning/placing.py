@@ -1,6 +1,6 @@
-"""All blocks placed again, in the order of their earlier addresses and in their earlier pools, a few times at most; then a search.
+"""Places all blocks again, in the order of their earlier addresses and in their earlier pools, a few times at most; then searches.
 
-Where that reaches no higher than is plainly needed, it is as good as any plan; else it is a start for others.
+A result at its lower bound is as good as any plan; otherwise it is a start for others.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .blocks import Blocks, InPool, is_covered
 from .bounds import Bounds
 
 TRIES = 4
-"""What reached too high is placed first the next time."""
+"""Attempts; blocks that end too high are placed first in the next one."""
 SEED, WORK_OF_SEARCH, MOST_PAIRS = 0, 2_000, 100_000
-"""Then something lower is searched for, for about two milliseconds."""
+"""After the attempts, a search of about two milliseconds looks for something lower."""
 PLACING, SEARCHING = "greedy", "search"
-"""Whose ways these are."""
+"""The methods named as a plan's solver."""
 
 
 def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
-    """A plan, if this finds one. `before` says where buffers were; new ones come last. It is still to be verified."""
+    """Return a plan, if this finds one; it still has to be verified. `before` tells where buffers were; new ones come last."""
     if not is_covered(problem):
         return None
     begun = time.monotonic()
@@ -64,7 +64,7 @@ def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
 
 
 def _placed(here: InPool, least: PlanCertificate, bounds: Bounds | None) -> tuple[Ints | None, PlanCertificate, str]:
-    """The lowest offsets that were found, a certificate of how high they must be, and who found them; None: none were."""
+    """Return the lowest offsets found, a certificate of the bound, and the method; None if none were found."""
     columns, order = here.columns, here.order
     best: Ints | None = None
     lowest = 0
@@ -91,7 +91,7 @@ def _placed(here: InPool, least: PlanCertificate, bounds: Bounds | None) -> tupl
 
 
 def _searched(here: InPool, top: int, least: PlanCertificate) -> Ints | None:
-    """Offsets that end below the top, if a short search finds any."""
+    """Return offsets that end below the top, if a short search finds any."""
     selection = active()
     try:
         _, offset, *_ = selection.kernels.search(
@@ -114,7 +114,7 @@ def _searched(here: InPool, top: int, least: PlanCertificate) -> Ints | None:
 def _plan(
     blocks: Blocks, offset: Ints, certificates: Sequence[PlanCertificate], seed: int, begun: float, solver: str
 ) -> Plan:
-    """With these offsets of the blocks, and what is proven of them."""
+    """Return the plan with these offsets of the blocks and these certificates."""
     problem = blocks.problem
     low, size = offset[blocks.part_block] + blocks.part_low, blocks.known.size
     pool = blocks.pool[blocks.part_block]
@@ -156,7 +156,7 @@ def _plan(
 
 
 def _tie(problem: Problem, made: Plan) -> int:
-    """Of plans with equal sums of peaks that is the better one which has less in the pools to be used last."""
+    """Return what decides between plans of equal sums of peaks: less in the pools that should be used last."""
     peak = {use.name: use.peak or 0 for use in made.pools}
     by_rank = sorted(problem.pools, key=lambda pool: pool.rank)
     return sum(place * peak[pool.name] for place, pool in enumerate(by_rank))

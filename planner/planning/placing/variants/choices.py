@@ -1,4 +1,4 @@
-"""A problem with variants in the solvers' numbers: what each alternative costs, and what is live together if it is chosen."""
+"""A problem with variants in the solvers' numbers: each alternative's cost, and what is live together if it is chosen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ..lowering import lower
 
 @dataclass(frozen=True, slots=True)
 class BytesLive:
-    """How the objective's value follows from the load: what is live together in one memory costs its price, each byte, and lies beside what is reserved."""
+    """How the objective depends on the load: each live byte of a memory costs its price, and lies beside reserved ranges."""
 
     price: int
     reserved: tuple[Interval, ...] = ()
@@ -49,12 +49,12 @@ class BytesLive:
 
 
 def is_largest(problem: Problem) -> bool:
-    """True if the largest peak is minimised, not the sum."""
+    """True if the largest peak is minimised instead of the sum."""
     return problem.terms == (Term.LARGEST_PEAK,)
 
 
 def measure_of(problem: Problem) -> BytesLive:
-    """What the objective makes of a load; with several memories, that is the load."""
+    """Return the objective's function of a load; with several memories, the load itself."""
     if len(problem.pools) > 1:
         return BytesLive(1)
     (pool,) = problem.pools
@@ -62,7 +62,7 @@ def measure_of(problem: Problem) -> BytesLive:
 
 
 def most_value(problem: Problem) -> int | None:
-    """What the objective can be at most within the capacities; None: some pool has none."""
+    """Return the greatest objective within the capacities; None if some pool has none."""
     sizes = [pool.size for pool in problem.pools if pool.size is not None]
     if len(sizes) < len(problem.pools):
         return None
@@ -72,14 +72,14 @@ def most_value(problem: Problem) -> int | None:
 
 
 def lower_choices(problem: Problem) -> Choices:
-    """What there is to choose. Conflicts without lifetimes, and reserved ranges, only make a choice need more than its load."""
+    """Return what there is to choose. Conflicts without lifetimes and reserved ranges only make a choice need more than its load."""
     variants = problem.variants
     assert variants is not None
     alternatives = [len(group.alternatives) for group in variants.groups]
     requires, forbids = rules(variants)
     unit = 0
     for pool in problem.pools:
-        unit = gcd(unit, 1 if pool.reserved else pool.alignment)  # what is reserved may lie where a unit is not filled
+        unit = gcd(unit, 1 if pool.reserved else pool.alignment)  # reserved ranges may lie in the unused part of a unit
     parts = Parts(spell_out_constants(problem))
     ids = range(len(parts.buffers))
     block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
@@ -111,7 +111,7 @@ def lower_choices(problem: Problem) -> Choices:
 
 
 def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ...]:
-    """How high the buffers of a plan reach at each of the times."""
+    """Return how high a plan's buffers reach at each of the times."""
     tops = [0] * len(times)
     for buffer, place in zip(problem.buffers, plan.placements, strict=True):
         for start, end in buffer.live or ():
@@ -121,7 +121,7 @@ def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ..
 
 
 def lower_joint(problem: Problem, choices: Choices) -> Joint | None:
-    """The same with all that is known of addresses; None for what is too much for an exact engine."""
+    """Return the choices with all that is known about addresses; None if that is too large for an exact engine."""
     parts = Parts(spell_out_constants(problem))
     if len(parts.buffers) > MOST_PARTS:
         return None
@@ -157,14 +157,14 @@ def _memories(problem: Problem, found: Times) -> Memories:
 
 
 def _room(pool: Pool) -> int | None:
-    """What there is in a pool beside what is reserved."""
+    """Return the bytes of a pool that are not reserved."""
     if pool.size is None:
         return None
     return pool.size - sum(min(end, pool.size) - start for start, end in merged(pool.reserved) if start < pool.size)
 
 
 def _homes(problem: Problem, parts: Parts, block: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
-    """The pools in which some member of each block may be."""
+    """Return the pools in which some member of each block may be."""
     position = {pool.name: p for p, pool in enumerate(problem.pools)}
     every = tuple(sorted(position.values()))
     found: dict[int, set[int]] = {}
@@ -180,13 +180,13 @@ def _homes(problem: Problem, parts: Parts, block: Mapping[int, int]) -> dict[int
 
 
 def _unbound(parts: Parts, block: Mapping[int, int]) -> dict[int, Fixed | None]:
-    """Blocks of one buffer, whatever is chosen, and where it is fixed."""
+    """Return the blocks of one buffer whatever is chosen, and where each is fixed."""
     bound = {root for i, root in block.items() if i != root and i not in parts.longer.get(root, ())}
     return {i: parts.buffers[i][0].fixed for i, root in block.items() if i == root and i not in bound}
 
 
 def _pieces(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> Iterator[Piece]:
-    """All that may be live, in blocks; of two that exclude each other the larger one alone. `several`: there are several memories."""
+    """Return all parts that may be live, in blocks; of two exclusive ones only the larger. `several`: there are several memories."""
     left_out = _of_exclusive_pairs(parts, block) | _of_torn_blocks(parts, block, low, several=several)
     for i, (buffer, pick, lives) in enumerate(in_time(parts.buffers, PREPARING, "buffer")):
         if i not in left_out:
@@ -195,7 +195,7 @@ def _pieces(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, s
 
 
 class Parts:
-    """All buffers of all alternatives at once; where an alternative makes one of the problem's live longer, that is a buffer in its place."""
+    """All buffers of all alternatives together; an alternative that prolongs a buffer of the problem adds a buffer in its place."""
 
     def __init__(self, problem: Problem) -> None:
         assert problem.variants is not None
@@ -205,9 +205,9 @@ class Parts:
         self.conflicts: list[Relation] = []
         self.same_pool: list[Relation] = []
         self.different_pool: list[tuple[tuple[int, ...], Pick | None]] = []
-        """As lists: a long one has a great many pairs, and only what is small is told of them."""
+        """Kept as lists: a long one has very many pairs, and only small problems use them."""
         self.longer: dict[int, list[int]] = {}
-        """By a buffer of the problem, those in its place."""
+        """For a buffer of the problem, the buffers that prolong it."""
         shared: dict[BufferId, int] = {}
         for buffer in in_time(problem.buffers, PREPARING, "buffer"):
             shared[buffer.id] = self._add(buffer, None, buffer.live or ())
@@ -241,9 +241,9 @@ class Parts:
 
 
 def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> set[int]:
-    """Of blocks that different alternatives tie together differently, all members but the largest: which bytes they share depends on the choice.
+    """Return all members but the largest of blocks that alternatives tie differently: which bytes they share depends on the choice.
 
-    So it is with several memories where all members may be there without what ties them: then each may be in a memory of its own.
+    With several memories this includes blocks whose members may exist without the tie: each may then be in another memory.
     """
     picks = [pick for _, pick, _ in parts.buffers]
     torn = {
@@ -262,7 +262,7 @@ def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, in
 
 
 def _of_exclusive_pairs(parts: Parts, block: Mapping[int, int]) -> set[int]:
-    """Buffers that are not counted, so that no two are left that may share addresses at one time."""
+    """Return buffers to leave out so that no two of the rest may share addresses at one time."""
     if not parts.exclusions:
         return set()
     members: dict[int, list[int]] = {}
@@ -283,7 +283,7 @@ def _of_exclusive_pairs(parts: Parts, block: Mapping[int, int]) -> set[int]:
 
 
 def _of_exclusive_members(parts: Parts, block: Mapping[int, int]) -> set[int]:
-    """The smaller of two that exclude each other in one block, where they may be there without what ties them together."""
+    """Return the smaller of two exclusive members of one block, if they may exist without being tied together."""
     within = [(a, b) for a, b, _ in parts.exclusions if block[a] == block[b]]
     if not within:
         return set()

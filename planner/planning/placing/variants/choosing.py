@@ -1,4 +1,4 @@
-"""Which alternatives are chosen: the least memory, the least cost, or the frontier of both; each choice that counts is placed and verified."""
+"""Chooses alternatives: the least memory, the least cost, or the frontier of both; each choice that matters is placed and verified."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ from .plain import least_cost, plain_choices
 OnPlan: TypeAlias = Callable[[Plan], None]
 
 SHARE_OF_A_QUESTION = 64
-"""And a question about choices this part."""
+"""The part of the work for a question about choices."""
 SHARE_OF_AN_EXACT_QUESTION = 32
-"""And one about choices and addresses together, of small problems."""
+"""The part for a question about choices and addresses together, in small problems."""
 LEAST_SHARE = 200_000
 
 
 class _Patience(Silent):
-    """A question ends when its time is over or the run is cancelled."""
+    """Ends a question when its time is over or the run is cancelled."""
 
     def __init__(self, limits: Limits, cancelled: Cancelled | None) -> None:
         super().__init__(limits)
@@ -70,7 +70,7 @@ class _Patience(Silent):
 
 
 class Choosing:
-    """One problem with variants."""
+    """The choice in one problem with variants."""
 
     def __init__(
         self, problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None, plan_one: PlanOne
@@ -83,12 +83,12 @@ class Choosing:
         with clock.while_lowering():
             lowered = _lowered_in_time(problem, clock)
         self._is_hurried = lowered is None
-        """Was there not even time to write the questions down?"""
+        """True if there was not even time to write the questions down."""
         choices = lowered or Choices((), (), ())
         limits = limits_of(options, clock, seconds_to_finish(problem))
         self._work = limits.work
         self._round = 0
-        """Questions that were left open are asked again in the next one."""
+        """Open questions are asked again in the next round."""
         self._patience = _Patience(limits, cancelled)
         self._master = Master(choices, limits, options.seed, self._patience, self._share(SHARE_OF_A_QUESTION))
         self._limits = limits
@@ -106,7 +106,7 @@ class Choosing:
         )
 
     def _more(self) -> bool:
-        """Twice the work for each question and each placement. False: there is no more."""
+        """Double the work for each question and placement. False: there is no more."""
         share = self._share(SHARE_OF_A_PLAN)
         if self._work is None or share is None or share >= self._work - self._master.work:
             return False
@@ -117,7 +117,7 @@ class Choosing:
         return True
 
     def _exactly(self) -> Exact | None:
-        """Who knows addresses, too; None: the problem is too large for that. First asked for where it is needed."""
+        """Return the engine that also knows addresses; None if the problem is too large. Built when first needed."""
         if self._exact is None:
             joint = lower_joint(self._problem, self._master.choices)
             if joint is not None:
@@ -126,7 +126,7 @@ class Choosing:
         return self._exact
 
     def best(self, on_progress: OnProgress | None) -> Plan:
-        """The plan that the options ask for."""
+        """Return the plan that the options ask for."""
         goal = ChoiceGoal.SPEED if self._options.prefer is Preference.SPEED else ChoiceGoal.SIZE
         trace: list[TracePoint] = []
 
@@ -149,7 +149,7 @@ class Choosing:
         return replace(made, run=Run(round(self._clock.seconds, 6), tuple(trace), machine()))
 
     def frontier(self, points: int | None, on_plan: OnPlan | None, start: Iterable[Plan] = ()) -> Frontier:
-        """As much of the whole frontier as the limits allow, from points that are known already."""
+        """Return as much of the frontier as the limits allow, starting from known points."""
         known = self._known_points(start)
 
         def on_point(point: Point) -> None:
@@ -174,7 +174,7 @@ class Choosing:
         )
 
     def _known_points(self, start: Iterable[Plan]) -> dict[Point, Placed]:
-        """Those plans that stand their verification, as points; they are not made again."""
+        """Return the given plans that pass verification as points; they are not made again."""
         names = [[each.name for each in group.alternatives] for group in self._variants.groups]
         found: dict[Point, Placed] = {}
         for plan in start:
@@ -200,7 +200,7 @@ class Choosing:
                 self._exact.close()
 
     def _found(self, question: Callable[[], Found], on_point: OnPoint) -> Found:
-        """The answer; where the limits left none, what is found without asking."""
+        """Return the answer or, if the limits left none, what is found without a search."""
         if refusal_of_any_choice(self._problem) is not None:
             return Found((), is_complete=False, stop=StopReason.PROVED, work=0, is_impossible=True)
         found = Found((), False, StopReason.TIME_LIMIT, 0) if self._is_hurried else self._ask(question)
@@ -226,7 +226,7 @@ class Choosing:
         return Search(known, self._measure, demand, self._more, on_point)
 
     def _share(self, part: int, doublings: int = 1) -> int | None:
-        """In the first round; in each after it, it is doubled so often."""
+        """Return the part of the work in the first round, doubled `doublings` times in each later one."""
         if self._work is None:
             return None
         return min(max(self._work // part, LEAST_SHARE) << self._round * doublings, self._work)
@@ -241,7 +241,7 @@ class Choosing:
         return None
 
     def _seconds_left(self) -> float | None:
-        """Until all must be found; None: there is no limit."""
+        """Return the seconds left for the whole run; None without limit."""
         deadline = self._limits.deadline
         return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
@@ -249,7 +249,7 @@ class Choosing:
         return self._placing.place(positions)
 
     def _lift(self, point: Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
-        """The plan of a point, with what is proven of all choices, not of this one alone."""
+        """Return a point's plan, with what is proven about all choices."""
         plan = self._placing.plans[point.choice]
         bound = min(point.bound, plan.objective.bound or 0)
         dearest = 1 if is_largest(self._problem) else max(pool.cost for pool in self._problem.pools)
@@ -284,7 +284,7 @@ class Choosing:
         )
 
     def _nothing(self, found: Found) -> Plan:
-        """That nothing fits, or that nothing was found."""
+        """Return the answer that nothing fits, or that nothing was found."""
         status = PlanStatus.INFEASIBLE if found.is_impossible else PlanStatus.UNKNOWN
         stop = StopReason.PROVED if found.is_impossible else found.stop
         if stop is StopReason.PROVED and not found.is_impossible:
@@ -314,7 +314,7 @@ class Choosing:
 
 
 def _lowered_in_time(problem: Problem, clock: Clock) -> Choices | None:
-    """What there is to choose; None if writing it down takes half of the time that is left, which a plain choice needs."""
+    """Return what there is to choose; None if writing it down takes half of the time left, which a plain choice needs."""
     if clock.end is None:
         return lower_choices(problem)
     now = time.monotonic()
@@ -328,6 +328,6 @@ def _lowered_in_time(problem: Problem, clock: Clock) -> Choices | None:
 
 
 def require_choosable(options: Options) -> None:
-    """Raises BadInput for what has no meaning where alternatives are chosen."""
+    """Raise BadInput for options without meaning for choices."""
     if options.prefer is Preference.BALANCED:
         raise bad_option("prefer", "with variants it is size or speed; memplan pareto shows what lies between")

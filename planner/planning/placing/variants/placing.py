@@ -1,4 +1,4 @@
-"""One choice after the other placed: planned like any problem, then settled or lowered part by part, each within its share of the work."""
+"""Places choices one by one: plans each like any problem, then settles or lowers it part by part, within its share of the work."""
 
 from __future__ import annotations
 
@@ -26,42 +26,42 @@ from .windows import lowered
 PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
 
 THOROUGH = "cpsat_order"
-"""Who is asked where a little work does not tell whether so many buffers fit."""
+"""The solver that is asked if a little work does not tell whether this many buffers fit."""
 SHARE_OF_A_PLAN = 64
-"""A placement may use this part of all the work."""
+"""The part of all work that a placement may use."""
 SHARE_OF_SETTLING = 32
-"""What settles whether it can be lower, this one;"""
+"""The part for settling whether the plan can be lower;"""
 SHARE_OF_SETTLING_FEW = 16
-"""where there are few buffers, this one."""
+"""the same for few buffers."""
 SHARE_OF_WINDOWS = 16
-"""And what lowers it window by window this one."""
+"""The part for lowering the plan window by window."""
 WORK_OF_A_PART = 100_000
 WORK_PER_BUFFER = 12
 WORK_PER_PLAN = 5_000
-"""What a placement that is proven is taken to cost, whatever it did."""
+"""The work that a proven placement is charged, whatever it took."""
 WORK_PER_REFUTATION = 40_000
-"""And what finds that nothing fits, at least; else half of what it might have used."""
+"""The least charge for proving that nothing fits; otherwise half of the limit."""
 LEAST_FOR_WINDOWS = 64
-"""Of fewer buffers a window has nearly all: whether these fit has been asked."""
+"""With fewer buffers a window contains nearly all, and whether these fit was already asked."""
 MOST_HINTS = 4
-"""So many parts that did not fit are tried first of other choices."""
+"""The number of parts that did not fit which are tried first for other choices."""
 
 
 @dataclass
 class _Tried:
-    """What is known of a choice besides its plan."""
+    """What is known about a choice besides its plan."""
 
     is_new: bool = True
     hard: Part = frozenset()
-    """A part of which it remained open whether it fits lower."""
+    """A part for which it is open whether it fits lower."""
     picks: tuple[Pick, ...] | None = None
-    """These alone make its plan as high as it is."""
+    """The alternatives that alone make its plan as high as it is."""
     peaks: dict[str, int | None] = field(default_factory=dict)
-    """Where each way to lower it ended: it is not gone again from there."""
+    """The peak at which each way of lowering it ended; it does not start there again."""
 
 
 class _Open(NamedTuple):
-    """A part of a choice that was too hard: of others that have it, too, it is not asked again with the same work."""
+    """A part of a choice that was too hard; for other choices that have it, it is not tried again with the same work."""
 
     part: Part
     picks: tuple[Pick, ...]
@@ -71,21 +71,21 @@ class _Open(NamedTuple):
 
 @dataclass
 class Placing:
-    """The choices of one problem, and the plans of those that were placed."""
+    """The choices of one problem, and the plans of those placed so far."""
 
     problem: Problem
     options: Options
     times: Sequence[int]
-    """At which it is of use to know how high a plan reaches."""
+    """The times at which a plan's height is of interest."""
     plan_one: PlanOne
     share: Callable[[int, int], int | None]
-    """So much of the work is this part of it; in each round after the first it is doubled so often."""
+    """Returns this part of the work, doubled the given number of times in each later round."""
     left: Callable[[], int | None]
-    """How much of all work is left."""
+    """Returns how much of all work is left."""
     stopped: Callable[[], StopReason | None]
     seconds_left: Callable[[], float | None]
     nothing: Callable[[], Plan]
-    """A plan without placements, for want of time."""
+    """Returns a plan without placements, for lack of time."""
     plans: dict[Positions, Plan] = field(default_factory=dict)
     _tried: dict[Positions, _Tried] = field(default_factory=dict)
     _open: list[_Open] = field(default_factory=list)
@@ -93,7 +93,7 @@ class Placing:
     """Buffers that did not fit, the last first."""
 
     def place(self, positions: Positions) -> Placed:
-        """The best plan so far of one choice. Alternatives that contradict each other only together are no choice."""
+        """Return the best plan so far of one choice; none if its alternatives contradict each other only in combination."""
         problem = with_choice(self.problem, positions)
         tried = self._tried.setdefault(positions, _Tried())
         work, is_small = 0, len(problem.buffers) <= MOST_AT_ONCE
@@ -120,11 +120,11 @@ class Placing:
         value, bound = plan.objective.value, plan.objective.bound or 0
         is_open = value is not None and value > bound and len(problem.pools) == 1
         tops = tops_at(self.times, problem, plan) if is_open and plan.placements else ()
-        tried.peaks.pop(self._settle.__name__, None)  # with more work it may
+        tried.peaks.pop(self._settle.__name__, None)  # with more work it may succeed
         return Placed(value, bound, work, tops, tried.picks)
 
     def _settle(self, problem: Problem, positions: Positions, tried: _Tried) -> int:
-        """Whether the plan can be lower, where that takes no more than its share of the work; returns what it took."""
+        """Settle whether the plan can be lower, within its share of the work; return the work used."""
         if self.options.solver != AUTO:
             return 0
         is_small = len(problem.buffers) <= MOST_AT_ONCE
@@ -153,7 +153,7 @@ class Placing:
         return fit.used
 
     def _lower(self, problem: Problem, positions: Positions, _: _Tried) -> int:
-        """What reaches too high placed anew, window by window; returns what it took."""
+        """Lower the plan window by window; return the work used."""
         if self.options.solver == AUTO and len(problem.buffers) < LEAST_FOR_WINDOWS:
             return 0
         fit = self._fitting(self.share(SHARE_OF_WINDOWS, 1))
@@ -167,7 +167,7 @@ class Placing:
     def _planned(
         self, problem: Problem, work_limit: int | None, goal: Goal, solver: str | None = None
     ) -> tuple[Plan, int]:
-        """A plan where nothing is left to choose, and what making it took. Raises BadInput."""
+        """Return the plan of a problem without variants, and the work it took. Raises BadInput."""
         options = replace(
             self.options, time_limit=self.seconds_left(), work_limit=work_limit, capacity=None, prefer=None, max_cost=None,
             explain=False, goal=goal, solver=solver or self.options.solver,
@@ -190,7 +190,7 @@ class Placing:
         return plan, work
 
     def _picks_of(self, positions: Positions, buffers: Part) -> tuple[Pick, ...]:
-        """All that decides how these buffers may lie, at least: whoever makes them, needs them longer, keeps them apart, or lets any share addresses."""
+        """Return all picks that affect how these buffers may lie: those that make, prolong or separate them, or let any share addresses."""
         assert self.problem.variants is not None
         found = []
         for g, group in enumerate(self.problem.variants.groups):
@@ -207,7 +207,7 @@ class Placing:
 
 
 class _Fitting:
-    """Asks whether parts of a problem fit, until a share of the work is used."""
+    """Plans parts of a problem until a share of the work is used."""
 
     def __init__(
         self,
@@ -221,7 +221,7 @@ class _Fitting:
         self.used = 0
 
     def __call__(self, part: Problem, per_cent: int = LITTLE) -> Plan | None:
-        """With so much of the work that is left, or a little."""
+        """Use this percentage of the work that is left, or at least a little."""
         if self._stopped() is not None or (self._share is not None and self.used >= self._share):
             return None
         work = WORK_OF_A_PART
@@ -235,6 +235,6 @@ class _Fitting:
 
 
 def _rank(plan: Plan) -> tuple[bool, int, int]:
-    """Of two plans of one choice the one with less memory is kept, or else the one of which more is proven."""
+    """Return the order in which plans of one choice are preferred: less memory, then more proven."""
     value = plan.objective.value
     return value is None, value or 0, -(plan.objective.bound or 0)

@@ -1,4 +1,4 @@
-"""Choices that need no search, for where the time was over before any question about choices was answered."""
+"""Choices without a search, for when time ran out before any question about choices was answered."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ....model.deadline import PREPARING, tick
 from ....model.problem import Alternative, Problem, Variants
 
 Pick: TypeAlias = tuple[int, int]
-"""A group, and one of its alternatives."""
+"""A group and one of its alternatives."""
 
 
 def plain_choices(problem: Problem) -> list[Choice]:
-    """The smallest alternative of each group that the rules leave, and the cheapest of each; without those that end where nothing is left."""
+    """Return the choices of the smallest and of the cheapest alternatives that the rules allow, without those that reach a dead end."""
     variants = problem.variants
     assert variants is not None
     sizes = {buffer.id: buffer.size for buffer in problem.buffers}
 
     def size(alternative: Alternative) -> int:
-        """Its bytes, each as often as there are times at which they are needed."""
+        """Return the bytes of its buffers, each times the length of its lifetimes."""
         needed = [(buffer.size, buffer.live or ((0, 1),)) for buffer in alternative.buffers]
         needed += [(sizes[more.buffer], more.live) for more in alternative.live]
         return sum(size * (end - start) for size, times in needed for start, end in times)
@@ -39,7 +39,7 @@ def plain_choices(problem: Problem) -> list[Choice]:
 
 
 class _Left:
-    """What rules leave to choose of each group as one after the other is decided. Nothing that is decided is taken back."""
+    """The alternatives that the rules leave as groups are decided one by one. Decisions are never undone."""
 
     def __init__(self, variants: Variants) -> None:
         self._left = [set(range(len(group.alternatives))) for group in variants.groups]
@@ -55,8 +55,8 @@ class _Left:
             self._excludes.setdefault(other, []).append(one)
 
     def choice(self, worth: list[list[tuple[int, int]]]) -> Choice | None:
-        """The least of what is left, group by group; None: it led to where nothing is left."""
-        # A group of one has nothing to be decided, but others may not fit to it.
+        """Return the least alternative left in each group in turn; None at a dead end."""
+        # A group of one has nothing to decide, but others may not go with it.
         todo = [(g, next(iter(left))) for g, left in enumerate(self._left) if len(left) == 1]
         if not self._decide(todo):
             return None
@@ -67,7 +67,7 @@ class _Left:
         return tuple(next(iter(left)) for left in self._left)
 
     def _decide(self, chosen: list[Pick]) -> bool:
-        """Takes these, and whatever follows; False: nothing is left of some group."""
+        """Decide these and what follows from them; False if some group is left without alternatives."""
         while chosen:
             tick(PREPARING)
             g, a = chosen.pop()
@@ -88,7 +88,7 @@ class _Left:
 
 
 def least_cost(problem: Problem) -> int:
-    """No choice costs less."""
+    """Return a lower bound of every choice's cost."""
     variants = problem.variants
     assert variants is not None
     return sum(min(weighted_cost(variants, each.costs) for each in group.alternatives) for group in variants.groups)

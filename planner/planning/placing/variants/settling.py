@@ -1,6 +1,6 @@
-"""Whether a plan can be lowered at all: a few of its buffers, near each other in time, that do not fit any lower prove that it cannot.
+"""Settles whether a plan can be lowered at all: a few buffers, close in time, that do not fit any lower prove that it cannot.
 
-Of a long and thin problem such a proof takes a fraction of the work that all its buffers would, and it holds for every choice that has these few.
+In a long and thin problem such a proof takes a fraction of the work for all buffers, and it holds for every choice that has these few.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from ....model.problem import Buffer, BufferId, Problem
 from ....verifying.verify import verify
 
 SIZES = (16, 24, 32, 40, 56)
-"""So many buffers are tried, the nearest to a time at which most is live."""
+"""Numbers of buffers to try, those nearest to a time at which most is live."""
 MANY = 40
-"""Where there are few in all, so many around the first of these times, and then all: what fits is soon seen to."""
+"""With few buffers in all, this many around the first such time are tried, and then all: what fits is found quickly."""
 CORES = 4
-"""So many such times."""
+"""The number of such times."""
 MOST_AT_ONCE = 100
-"""Of a problem with no more buffers it is also asked whether all of them fit lower."""
+"""In problems of up to this many buffers, all together are also tried."""
 
 Part: TypeAlias = frozenset[BufferId]
 Fit: TypeAlias = Callable[[Problem, int], Plan | None]
-"""Asks for any plan within the capacities, with so many per cent of the work that is left, and a little at least. None: none is left."""
+"""Returns any plan within the capacities, using this percentage of the work left, or at least a little. None: no work is left."""
 LITTLE, QUARTER, MOST, ALL = 0, 25, 75, 100
 
 
 class Settled(NamedTuple):
-    """The plan, lowered or with a proof that it is as low as can be, or as it was."""
+    """The plan: lowered, proven to be as low as possible, or unchanged."""
 
     plan: Plan
     buffers: Part = frozenset()
-    """Of these alone the proof is."""
+    """The buffers that the proof needs."""
     hard: Part = frozenset()
-    """The fewest of which it remained open whether they fit lower."""
+    """The smallest part for which it is open whether it fits lower."""
 
 
 def settled(problem: Problem, made: Plan, fit: Fit, first: Sequence[Part] = (), hard: Part = frozenset()) -> Settled:
-    """Asks of larger and larger parts whether they fit lower than the plan.
+    """Try larger and larger parts: does one not fit lower than the plan?
 
-    `first` are those that did not fit in plans like this one, `hard` is what remained open before: it gets most of the work.
+    `first` are parts that did not fit in similar plans; `hard` is the part that stayed open before and gets most of the work.
     """
     if len(problem.pools) != 1 or any(not buffer.live for buffer in problem.buffers):
         return Settled(made)
@@ -57,7 +57,7 @@ def settled(problem: Problem, made: Plan, fit: Fit, first: Sequence[Part] = (), 
 
 
 class _Settling:
-    """One problem, and the best that is known of it."""
+    """One problem, and the best that is known about it."""
 
     def __init__(self, problem: Problem, made: Plan, fit: Fit) -> None:
         self._problem, self._fit = problem, fit
@@ -66,10 +66,10 @@ class _Settling:
         self.refuted: Part = frozenset()
         self.hard: Part = frozenset()
         self._peaks: dict[Part, int] = {}
-        """How low some parts were placed: whether they fit there is not asked again."""
+        """The peaks at which some parts were placed; they are not tried again there."""
 
     def settle(self, first: Sequence[Part], hard: Part) -> None:
-        """Until it is proven, or nothing more is known to do."""
+        """Continue until it is proven, or nothing more can be done."""
         is_small = len(self._every) <= MOST_AT_ONCE
         while self._is_open():
             before = self.plan
@@ -87,7 +87,7 @@ class _Settling:
             hard = frozenset()
 
     def _ask_up_to_all(self, parts: list[tuple[Part, int]]) -> None:
-        """These, until it is too hard to tell, then some, and then all."""
+        """Try these parts until one is too hard, and then all buffers."""
         if not self.hard:
             parts.append((self._around(_cores(self._problem.buffers)[0], MANY), QUARTER))
         for part, work in parts:
@@ -102,7 +102,7 @@ class _Settling:
         return peak is not None and not self.refuted and peak > self.plan.pools[0].bound
 
     def _ask_larger_and_larger(self) -> None:
-        """Around each core, until it is too hard to tell."""
+        """Try larger parts around each core until one is too hard."""
         cores = _cores(self._problem.buffers)
         for smaller, size in pairwise((0, *SIZES)):
             for core in tuple(cores):
@@ -111,7 +111,7 @@ class _Settling:
                     self._narrow(core, smaller, size)
 
     def _narrow(self, core: int, fits: int, hard: int) -> None:
-        """Around the core so many buffers fit, and of so many it is too hard to tell: of some number in between it may be plain that they do not."""
+        """`fits` buffers around the core fit, and `hard` of them are too hard to decide: some number in between may quickly prove not to fit."""
         while hard - fits > 1 and self._is_open():
             half = (fits + hard) // 2
             if self._ask(self._around(core, half), LITTLE):
@@ -125,7 +125,7 @@ class _Settling:
         return frozenset(_nearest(self._problem.buffers, core, count))
 
     def _ask(self, part: Part, work: int) -> bool:
-        """Does this part fit lower? What follows is noted. True: that remained open."""
+        """Try whether this part fits lower, and record what follows. True: that stays open."""
         peak, pool = self.plan.peak, self._problem.pools[0]
         if not part or peak is None or not self._is_open() or self._peaks.get(part, peak) < peak:
             return False
@@ -145,7 +145,7 @@ class _Settling:
 
 
 def _cores(buffers: Sequence[Buffer]) -> list[int]:
-    """The times at which most is live, each more than what is live just before and after."""
+    """Return the times at which most is live, each a local maximum."""
     times = sorted({start for buffer in buffers for start, _ in buffer.live or ()})
     loads = [
         sum(buffer.size for buffer in buffers if any(start <= time < end for start, end in buffer.live or ()))
@@ -160,7 +160,7 @@ def _cores(buffers: Sequence[Buffer]) -> list[int]:
 
 
 def _nearest(buffers: Sequence[Buffer], core: int, count: int) -> list[BufferId]:
-    """So many of those whose lives are nearest to the time."""
+    """Return the buffers whose lifetimes are nearest to the time."""
 
     def distance(buffer: Buffer) -> tuple[int, int]:
         return min((max(start - core, core - end + 1, 0), start) for start, end in buffer.live or ())
@@ -170,7 +170,7 @@ def _nearest(buffers: Sequence[Buffer], core: int, count: int) -> list[BufferId]
 
 
 def _worth(made: Plan, peak: int) -> int:
-    """What the objective makes of a peak, if it makes this of the plan's."""
+    """Return the objective at this peak, given its value for the plan's peak."""
     assert made.peak
     return peak * ((made.objective.value or 0) // made.peak)
 
@@ -193,7 +193,7 @@ def _proven(made: Plan, proof: PlanCertificate) -> Plan:
 
 
 def _lowered(made: Plan, answer: Plan) -> Plan:
-    """The answer's placements, and what was proven of the plan before."""
+    """Return the plan with the answer's placements, keeping what was proven before."""
     peak = answer.peak
     assert peak is not None
     worth, bound = _worth(made, peak), made.objective.bound

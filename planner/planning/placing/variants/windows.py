@@ -1,6 +1,6 @@
-"""A plan lowered window by window: where it reaches too high in some places only, what is live there is placed anew and the rest stays.
+"""Lowers a plan window by window: where it is too high only in places, what is live there is placed anew and the rest stays.
 
-Of a long and thin problem each stretch of time may be easy, and all at once hard: whoever places everything anew must have luck everywhere.
+In a long and thin problem each period may be easy, and the whole hard: placing everything anew needs luck everywhere at once.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ....model.problem import Buffer, BufferId, Fixed, Problem
 from ....verifying.verify import verify
 
 SIZES = (48, 96, 192)
-"""A window is tried with about so many buffers that may move."""
+"""The approximate numbers of buffers in a window that may move."""
 CLOSE = 500
-"""What is left between what could not be reached and what was, is this part of it at most."""
+"""The search ends when the gap between what was reached and what was not is at most this part of the peak."""
 
 Fit: TypeAlias = Callable[[Problem], Plan | None]
-"""Asks for any plan within the capacities. None: there is no time for it."""
+"""Returns any plan within the capacities. None: there is no time for it."""
 
 
 def lowered(problem: Problem, made: Plan, fit: Fit) -> Plan:
-    """The plan, or one that reaches less high. It may be of no use where there is more than one pool, or where conflicts are given as pairs."""
+    """Return the plan, or a lower one. It may be invalid if there are several pools, or conflicts given as pairs."""
     if len(problem.pools) != 1 or made.peak is None or problem.constraints.conflicts:
         return made
     if any(buffer.live is None for buffer in problem.buffers):
@@ -63,7 +63,7 @@ class _Windows:
         return max((self._end(buffer) for buffer in self._problem.buffers), default=0)
 
     def lower(self, least: int) -> None:
-        """As low as it goes: to `least` if nothing stands against it."""
+        """Lower as far as possible: to `least` if nothing prevents it."""
         failed, target = least - 1, least
         while self.peak - failed - 1 > self.peak // CLOSE and not self._is_over:
             if not self._lower_all(target):
@@ -71,7 +71,7 @@ class _Windows:
             target = failed + max((self.peak - failed) // 2, 1)
 
     def _lower_all(self, target: int) -> bool:
-        """True: nothing reaches above the target any more. What cannot be helped is left, and the rest done all the same."""
+        """Lower every place above the target. True: nothing is above it any more. Places that resist are skipped."""
         failed: set[BufferId] = set()
         while over := [
             (start, end, buffer.id)
@@ -84,7 +84,7 @@ class _Windows:
         return not failed
 
     def _lower_one(self, core: tuple[int, int], target: int) -> bool:
-        """Places what is live around these times below the target."""
+        """Place what is live around these times below the target."""
         tried = -1
         for size in SIZES:
             free = self._window(core, target, size)
@@ -94,7 +94,7 @@ class _Windows:
         return False
 
     def _window(self, core: tuple[int, int], target: int, size: int) -> set[BufferId]:
-        """Buffers that may move: so many of the nearest, those that reach above the target at the same times as any of them, and who moves with them."""
+        """Return the buffers that may move: the nearest ones, those above the target at the same times, and those that move with them."""
         start, end = core
         nearest = sorted(
             (max(begin - end, start - stop, 0), begin, stop, k) for k, (_, begin, stop) in enumerate(self._spans)
@@ -141,7 +141,7 @@ class _Windows:
         return self._offsets[buffer.id] + buffer.size
 
     def _colocated(self) -> dict[BufferId, Sequence[BufferId]]:
-        """By buffer, all that moves with it."""
+        """Return, for each buffer, all that moves with it."""
         ids = [buffer.id for buffer in self._problem.buffers]
         found: dict[BufferId, Sequence[BufferId]] = {}
         for group in groups(ids, self._problem.constraints.colocations):
@@ -150,7 +150,7 @@ class _Windows:
         return found
 
     def plan(self) -> Plan:
-        """The plan with the offsets that were found."""
+        """Return the plan with the offsets found."""
         made, value = self._made, self.peak
         placements = tuple(replace(place, offset=self._offsets[place.id]) for place in made.placements)
         worth = value if made.objective.value == made.peak else value * self._problem.pools[0].cost
