@@ -1,4 +1,4 @@
-"""Tensor graphs and whole programs as data: from tensors and operators to a Problem, with each tensor placed inside another where that is possible.
+"""Tensor graphs and whole programs as data: from tensors and operators to a Problem, with tensors placed inside others if possible.
 
 graph = Graph((Tensor("x", (4, 6), 32), Tensor("v", (24,), 32)), (Operator(OperatorKind.VIEW, ("x",), ("v",)),))
 made = graph_problem(graph, (Pool("sram", 4096),))

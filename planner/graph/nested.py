@@ -1,7 +1,7 @@
-"""Each function in an arena of its own, which lies in its caller's arena, as in compilers that plan function by function.
+"""Each function in its own arena, which lies in its caller's arena, as in compilers that plan function by function.
 
-It is here to be compared with. One arena for the whole program (`program_problem`) needs no more where each function is run from one place, as the
-nested plans could be laid out in it; and seldom more elsewhere, where a nested arena may lie in another place each time.
+This serves for comparison. One arena for the whole program (`program_problem`) needs no more if each function is run from one place, since
+the nested plans could be laid out in it; otherwise it seldom needs more, as a nested arena may then lie elsewhere each time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STATE = "state"
 WORST_LAST = (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE, PlanStatus.UNKNOWN, PlanStatus.INFEASIBLE)
 
 Arena: TypeAlias = Mapping[str, tuple[int, int]]
-"""What a function needs of each pool: bytes, and the alignment that they count from."""
+"""What a function needs of each pool: bytes, and their alignment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class NestedArena:
 
 @dataclass(frozen=True, slots=True)
 class NestedPlan:
-    """The arenas of a program, innermost functions first, and before them that of state."""
+    """The arenas of a program: state first, then innermost functions first."""
 
     arenas: tuple[NestedArena, ...]
     peaks: tuple[tuple[str, int], ...] | None
-    """What each pool needs to run any entry; None if some arena could not be planned."""
+    """The bytes of each pool needed to run any entry; None if some arena could not be planned."""
 
     @property
     def peak(self) -> int | None:
@@ -51,7 +51,7 @@ class NestedPlan:
 
     @property
     def worst(self) -> Plan | None:
-        """The plan that says least: of the arenas' the one that is furthest from optimal. None: there are none."""
+        """Return the arenas' plan that is furthest from optimal; None if there are none."""
         return max((arena.plan for arena in self.arenas), key=lambda plan: WORST_LAST.index(plan.status), default=None)
 
 
@@ -62,7 +62,7 @@ def nested_plan(
     solve: Callable[[Problem], Plan],
     on_arena: Callable[[NestedArena], None] | None = None,
 ) -> NestedPlan:
-    """Plans function by function with the solver; `on_arena` is told of each. Raises BadInput for a program that is wrong in itself."""
+    """Plan function by function with the solver; `on_arena` receives each arena. Raises BadInput for a program that is wrong in itself."""
     require_sound_program(program)
     whole = program_problem(program, pools, options).problem
     arenas: list[NestedArena] = []
@@ -107,7 +107,7 @@ class _NoMorePlans(Exception):
 def arenas_of(
     program: Program, pools: Sequence[Pool], options: GraphOptions, plans: Iterable[Plan]
 ) -> tuple[NestedArena, ...]:
-    """The arenas that were planned so, in that order; as many as there are plans for."""
+    """Return the arenas planned so far in this order, one for each plan."""
     left, found = iter(plans), list[NestedArena]()
 
     def next_plan(_: Problem) -> Plan:
@@ -121,7 +121,7 @@ def arenas_of(
 
 
 def _state(whole: Problem) -> Problem:
-    """Everything that outlives a run, needed at once."""
+    """Return the problem of everything that outlives a run, needed at once."""
     buffers = tuple(replace(buffer, live=((0, 1),)) for buffer in whole.buffers if buffer.kind == TensorKind.MUTABLE)
     return Problem(buffers, whole.pools, name=STATE, lifetimes=whole.lifetimes)
 
@@ -132,7 +132,7 @@ def _pinned(state: Problem, plan: Plan) -> Problem:
 
 
 def _beside(state: Problem, problem: Problem) -> Problem:
-    """The problem with state where it is, throughout."""
+    """Return the problem with state at its place, throughout."""
     end = max((end for buffer in problem.buffers for _, end in buffer.live or ()), default=1)
     return replace(
         problem, buffers=(*(replace(buffer, live=((0, end),)) for buffer in state.buffers), *problem.buffers)
@@ -140,7 +140,7 @@ def _beside(state: Problem, problem: Problem) -> Problem:
 
 
 def _innermost_first(entries: Sequence[str], functions: Mapping[str, Function]) -> list[str]:
-    """All functions that are run, each after those that it runs."""
+    """Return all functions in use, each after those that it runs."""
     order: dict[str, None] = {}
 
     def visit(name: str) -> None:
@@ -166,7 +166,7 @@ def _needs(problem: Problem, plan: Plan) -> Arena:
 def _with_opaque_calls(
     function: Function, functions: Mapping[str, Function], program: Program, needs: Mapping[str, Arena]
 ) -> Program:
-    """The function with whatever it runs as one operator that needs an arena."""
+    """Return the function with each call replaced by one operator that needs an arena."""
     tensors = {tensor.id: tensor for tensor in (*program.tensors, *function.tensors)}
     made: list[Tensor] = []
     operators: list[Operator] = []
@@ -189,7 +189,7 @@ def _opaque(
 
 
 def _workspaces(arenas: Iterable[Arena]) -> tuple[Workspace, ...]:
-    """Room for any of them."""
+    """Return workspaces with room for any of these arenas."""
     found: dict[str, tuple[int, int]] = {}
     for arena in arenas:
         for pool, (size, alignment) in arena.items():
@@ -206,7 +206,7 @@ def _turns(
     needs: Mapping[str, Arena],
     made: list[Tensor],
 ) -> list[Operator]:
-    """A loop: it enters, asks, takes a turn, and copies what the turn has made for the next."""
+    """Return a loop's operators: enter, ask, take a turn, and copy its results for the next."""
     nameless = replace(operator, name=None)
     carried, same = operator.carried, operator.inputs[operator.carried + operator.scanned :]
     results = operator.outputs[:carried]

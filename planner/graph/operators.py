@@ -1,4 +1,4 @@
-"""What a graph consists of: tensors with shapes, and operators in the order in which they run."""
+"""The contents of a graph: tensors with shapes, and operators in the order in which they run."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Tensor:
     element_bits: int = 8
     kind: TensorKind = TensorKind.INTERMEDIATE
     is_output: bool = False
-    """The graph gives it back to the caller. In a function, `Function.outputs` says so."""
+    """The graph returns it to the caller. In a function, `Function.outputs` says so."""
     alignment: int = 1
     pools: tuple[str, ...] | None = None
     """Where it may be, in order of preference; None: where its device may, or anywhere."""
     device: str | None = None
-    """What works on it; `Program.devices` says which pools that reaches."""
+    """The device that works on it; `Program.devices` lists the pools that it reaches."""
     items: tuple[Tensor, ...] | None = None
     """A tuple of these, of which only shape and element_bits (or items) count; it has no bytes of its own. None: no tuple."""
 
@@ -47,7 +47,7 @@ class Tensor:
 
     @property
     def bytes(self) -> int:
-        """Without padding, rounded up to whole bytes."""
+        """Return the bytes without padding, rounded up to whole bytes."""
         return -(-self.bits // 8)
 
 
@@ -61,7 +61,7 @@ class OperatorKind(StrEnum):
     SLICE = "slice"
     """Indices `start`, `start + step`, ... of dimension `dim`."""
     SELECT = "select"
-    """Index `start` of dimension `dim`, which goes away."""
+    """Index `start` of dimension `dim`, which is dropped."""
     CONCATENATE = "concatenate"
     """The inputs one behind the other along dimension `dim`."""
     IN_PLACE = "in_place"
@@ -71,7 +71,7 @@ class OperatorKind(StrEnum):
     IDMA_STORE = "idma_store"
     """Begins to copy its input out of it."""
     IDMA_WAIT = "idma_wait"
-    """Waits for a copy that was begun; its output is that copy."""
+    """Waits for a started copy; its output is that copy."""
     COPY = "copy"
     """The same bytes again, or the same place if that makes no difference."""
     TUPLE = "tuple"
@@ -81,20 +81,20 @@ class OperatorKind(StrEnum):
     CALL = "call"
     """Runs a function: inputs go to its inputs, its outputs are the results."""
     BRANCH = "branch"
-    """Runs one of its functions, which one its first input says; the other inputs are handed to the one that runs."""
+    """Runs one of its functions, chosen by its first input, with the other inputs."""
     LOOP = "loop"
-    """Runs a function again and again, see `Operator.carried`; perhaps not once."""
+    """Runs a function repeatedly, possibly not at all; see `Operator.carried`."""
 
 
 CONTROL = frozenset((OperatorKind.CALL, OperatorKind.BRANCH, OperatorKind.LOOP))
-"""What runs functions."""
+"""Operators that run functions."""
 OF_PROGRAMS = CONTROL | {OperatorKind.COPY, OperatorKind.TUPLE, OperatorKind.ITEM}
-"""What graphs without functions do not have."""
+"""Operators that graphs without functions do not have."""
 
 
 @lru_cache(maxsize=1024)
 def shape_of(dims: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape, as one object wherever it comes by: large programs have many tensors and few shapes."""
+    """Return the shape, always as the same object: large programs have many tensors and few shapes."""
     return dims
 
 
@@ -115,24 +115,26 @@ class Operator:
     inputs: tuple[BufferId, ...]
     outputs: tuple[BufferId, ...]
     dim: int = 0
-    """Of slices, selects and concatenations; counted from the end if negative."""
+    """The dimension of slices, selects and concatenations; counted from the end if negative."""
     start: int = 0
-    """Of slices and selects; counted from the end if negative. Of items: their number."""
+    """The start of slices and selects; counted from the end if negative. The number of items."""
     step: int = 1
-    """Of slices."""
+    """The step of slices."""
     name: str | None = None
-    """For people: the time axis shows it."""
+    """For people: shown on the time axis."""
     workspaces: tuple[Workspace, ...] = ()
     functions: tuple[str, ...] = ()
-    """Of calls and loops the one that runs, of branches all that may."""
+    """The function that a call or loop runs, or all that a branch may run."""
     condition: str | None = None
-    """Of loops: the function that is asked before each turn whether there is one, of what is carried and what stays. None: nobody is asked."""
+    """For loops: the function that decides before each turn whether it runs, given what is carried and what stays. None: all turns run."""
     carried: int = 0
-    """Of loops: as many inputs, the first ones, are what the first turn is given; each turn's first outputs are given to the next, and the last
-    turn's are the first results."""
+    """For loops: this many inputs, the first ones, start the first turn; each turn's first outputs start the next, and the last turn's are
+    the first results.
+    """
     scanned: int = 0
-    """Of loops: as many inputs after those are given in parts, number i along their first dimension to turn i. What is left of the inputs stays the
-    same. What a turn gives out beyond what is carried is put together along a new first dimension."""
+    """For loops: this many inputs after those are passed in parts, index i of their first dimension to turn i. The remaining inputs stay the
+    same. A turn's further outputs are joined along a new first dimension.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,5 +147,5 @@ class Graph:
 
 
 def functions_of(operator: Operator) -> tuple[str, ...]:
-    """The functions that it may run."""
+    """Return the functions that it may run."""
     return operator.functions if operator.condition is None else (operator.condition, *operator.functions)

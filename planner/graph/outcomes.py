@@ -1,4 +1,4 @@
-"""What became of a graph's operators: which results lie inside something else, and why others do not."""
+"""The outcome for each of a graph's operators: which results lie inside something else, and why others do not."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from ..planning.shapes.shaped import ShapedProblem
 
 Sizes: TypeAlias = "dict[tuple[str | None, BufferId], Expression]"
-"""Bytes of tensors, by function and id, as expressions over symbols."""
+"""The bytes of tensors, by function and id, as expressions over symbols."""
 
 
 class Reason(StrEnum):
-    """Why an operator's result gets memory of its own. Stable names."""
+    """Why an operator's result gets its own memory. Stable names."""
 
     SOURCE_NOT_PLANNED = "source_not_planned"
     """An input lies outside the plan (a constant, or an input or output that the caller provides)."""
@@ -31,7 +31,7 @@ class Reason(StrEnum):
     STEP = "step"
     """A step other than 1 leaves gaps."""
     MISALIGNED = "misaligned"
-    """The place is not a multiple of what kernels, or the tensors' own alignments, ask for."""
+    """The place is not a multiple of the alignment required by kernels or tensors."""
     PARTIAL_BYTES = "partial_bytes"
     """The place is within a byte."""
     SIZE_DIFFERS = "size_differs"
@@ -39,9 +39,9 @@ class Reason(StrEnum):
     SOURCE_TWICE = "source_twice"
     """One tensor would have to be in two places."""
     ALREADY_PLACED = "already_placed"
-    """A tensor's place inside something else is taken for good."""
+    """A tensor's place inside something else is already final."""
     STILL_NEEDED = "still_needed"
-    """What would be overwritten is read later, or by the same operator in another place."""
+    """The overwritten data is read later, or by the same operator in another place."""
     OVERWRITTEN = "overwritten"
     """One of two that would share bytes is written while the other is needed."""
     NO_COMMON_POOL = "no_common_pool"
@@ -50,19 +50,19 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """An operator that moves nothing: (tensor, source, offset) for each tensor that lies inside another now."""
+    """An operator that moves nothing: (tensor, source, offset) for each tensor that now lies inside another."""
 
     operator: int
     places: tuple[tuple[BufferId, BufferId, int], ...]
     function: str | None = None
-    """Of a program's operators: whose."""
+    """The function of a program's operator."""
     part: str | None = None
-    """Of what is copied for a call, a branch or a loop: `enter`, `again` or `give back`."""
+    """The step of a call, branch or loop that copies: `enter`, `again` or `give back`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An operator whose rule does not apply, so that its result has memory of its own."""
+    """An operator whose rule does not apply, so that its result has its own memory."""
 
     operator: int
     reason: Reason
@@ -73,7 +73,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class GraphProblem:
-    """The problem that a graph or a program makes, and how it came about."""
+    """The problem made from a graph or program, and how it was made."""
 
     problem: Problem
     applied: tuple[Applied, ...]
@@ -82,10 +82,11 @@ class GraphProblem:
     pinned: tuple[BufferId, ...]
     """Tensors that must be in the fastest memory."""
     outside: tuple[BufferId, ...]
-    """Tensors that are not planned: constants, what the caller provides, and views of these. Of programs also what functions are handed that are
-    run from several places, and therefore lies elsewhere each time."""
+    """Tensors that are not planned: constants, what the caller provides, and views of these. In programs also inputs and outputs of functions
+    run from several places, which lie elsewhere each time.
+    """
     homes: Mapping[tuple[str | None, BufferId], BufferId] = field(default_factory=dict)
-    """Of programs: which buffer each function's tensor is (None: that of all functions), or which of those outside."""
+    """For programs: the buffer of each function's tensor (None: shared by all functions), or a tensor outside."""
 
 
 def with_symbols(
@@ -93,7 +94,7 @@ def with_symbols(
     sizes: Mapping[tuple[str | None, BufferId], int | Expression],
     symbols: Mapping[str, tuple[int, int]],
 ) -> ShapedProblem:
-    """The problem with the sizes of its tensors as expressions; those that are too long to be written down stay as they are."""
+    """Return the problem with its tensors' sizes as expressions; those too long to write stay as they are."""
     from ..planning.shapes.expression import MOST_CHARACTERS
     from ..planning.shapes.shaped import shaped
 

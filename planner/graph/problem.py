@@ -23,7 +23,7 @@ _PINNING = (OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE)
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions:
-    """What a compiler decides."""
+    """The compiler's decisions."""
 
     plan_inputs: bool = True
     """False: the caller provides the graph's inputs."""
@@ -32,15 +32,15 @@ class GraphOptions:
     plan_state: bool = True
     """False: mutable tensors have their places already."""
     opt_level: int = 2
-    """From 2 on slices, concatenations and in-place operators share memory, so that pairs may overlap in lifetime and storage."""
+    """From 2 on, slices, concatenations and in-place operators share memory, so that pairs may overlap in lifetime and storage."""
     offset_multiple: int = 8
-    """What kernels ask of the place of a slice or of a part, unless the graph gives it back."""
+    """The alignment that kernels require of a slice or a part, unless the graph returns it."""
     fastest: str | None = None
     """The pool of transfers; None: the one of least rank."""
 
 
 def graph_problem(graph: Graph, pools: Sequence[Pool], options: GraphOptions | None = None) -> GraphProblem:
-    """The problem of placing the graph's tensors, and what became of each operator. Raises BadInput for a graph that is wrong in itself."""
+    """Return the problem of placing the graph's tensors, and each operator's outcome. Raises BadInput for a graph that is wrong in itself."""
     require_sound_graph(graph)
     made = _arranged(program_of(graph), pools, options or GraphOptions()).problem()
     return replace(
@@ -52,13 +52,13 @@ def graph_problem(graph: Graph, pools: Sequence[Pool], options: GraphOptions | N
 
 
 def program_problem(program: Program, pools: Sequence[Pool], options: GraphOptions | None = None) -> GraphProblem:
-    """The problem of placing all that the program needs in one arena. Raises BadInput for a program that is wrong in itself."""
+    """Return the problem of placing everything that the program needs in one arena. Raises BadInput for a program that is wrong in itself."""
     return arrangement(program, pools, options).problem()
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """When each tensor of a program is needed, and what lies inside what. The program itself, which may be large, need not stay for the rest."""
+    """When each tensor of a program is needed, and what lies inside what. The program itself, which may be large, is no longer needed."""
 
     name: str | None
     flow: Flow
@@ -68,7 +68,7 @@ class Arrangement:
     outcomes: tuple[Applied | Refused, ...]
 
     def problem(self) -> GraphProblem:
-        """What is to be planned."""
+        """Return the problem to plan."""
         return GraphProblem(
             _problem(self.name, self.flow, self.pools, self.facts, self.pinned),
             tuple(outcome for outcome in self.outcomes if isinstance(outcome, Applied)),
@@ -80,7 +80,7 @@ class Arrangement:
 
 
 def arrangement(program: Program, pools: Sequence[Pool], options: GraphOptions | None = None) -> Arrangement:
-    """The first step of `program_problem`. Raises BadInput for a program that is wrong in itself."""
+    """Do the first step of `program_problem`. Raises BadInput for a program that is wrong in itself."""
     require_sound_program(program)
     return _arranged(program, pools, options or GraphOptions())
 
@@ -196,7 +196,7 @@ def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, 
 
 
 def _eased(pools: Sequence[Pool], colocations: Sequence[Colocation]) -> tuple[tuple[Pool, ...], int]:
-    """The pools with alignments that hold inside tensors too, and the alignment that all other tensors get in return.
+    """Return the pools with alignments that hold inside tensors too, and the alignment that all other tensors get instead.
 
     A pool's alignment is meant for what is allocated there, not for a slice at offset 8 of it.
     """

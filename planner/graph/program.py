@@ -12,9 +12,9 @@ from .operators import Graph, Operator, Tensor, TensorKind
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A graph that can be run from several places: inputs and outputs are handed over where they lie, not copied.
+    """A graph that can be run from several places: inputs and outputs are used where they lie, not copied.
 
-    An input is a tensor of the kind `input`, which is only read, or `mutable`, which is written as well.
+    An input is a tensor of the kind `input`, which is only read, or `mutable`, which is also written.
     """
 
     name: str
@@ -31,14 +31,14 @@ class Program:
     functions: tuple[Function, ...]
     entries: tuple[str, ...]
     tensors: tuple[Tensor, ...] = ()
-    """Constants and mutable tensors that every function sees."""
+    """Constants and mutable tensors visible to every function."""
     devices: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """Which pools each device reaches, in order of preference."""
+    """The pools that each device reaches, in order of preference."""
     name: str | None = None
 
 
 def program_of(graph: Graph) -> Program:
-    """The graph as a program of one function."""
+    """Return the graph as a program of one function."""
     given = tuple(tensor.id for tensor in graph.tensors if tensor.kind is TensorKind.INPUT)
     back = tuple(tensor.id for tensor in graph.tensors if tensor.is_output)
     return Program((Function("main", graph.tensors, graph.operators, given, back),), ("main",), name=graph.name)

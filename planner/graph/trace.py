@@ -1,4 +1,4 @@
-"""From what a run did with memory to a Problem: an event a tick, and each buffer needed from its first use to its last."""
+"""From a run's use of memory to a Problem: one tick per event, and each buffer needed from its first use to its last."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..model.errors import Code
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 
 MAX_NESTING = 1000
-"""Scopes and calls within each other."""
+"""The most nested scopes and calls."""
 
 
 @dataclass(slots=True)
@@ -38,8 +38,8 @@ class _Scope:
 class Trace:
     """What is known so far of a run.
 
-    The same id in the same function is the same buffer, at one address, however often it is allocated. What a function does not find among its own it
-    finds where it was called. What is not freed ends with its scope or function.
+    The same id in the same function is the same buffer, at one address, however often it is allocated. A name that a function does not have is
+    looked up where it was called. What is not freed ends with its scope or function.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Trace:
         kind: str | None,
         report: Report,
     ) -> None:
-        """From here on there is such a buffer."""
+        """Allocate a buffer."""
         self._tick += 1
         key = self._key(id_)
         self._hold(place, id_, Buffer(key, size, alignment, (), pools, kind=kind), None, report)
@@ -68,7 +68,7 @@ class Trace:
     def share(
         self, place: Place, id_: BufferId, base: BufferId, offset: int, size: int, alignment: int, report: Report
     ) -> None:
-        """From here on part of another buffer goes by this name too."""
+        """Give part of another buffer a further name."""
         self._tick += 1
         held = self._find(base)
         if held is None:
@@ -81,7 +81,7 @@ class Trace:
         self._hold(place, id_, Buffer(self._key(id_), size, alignment, ()), (held.key, offset), report)
 
     def use(self, place: Place, ids: Sequence[BufferId], name: str | None, report: Report) -> None:
-        """Something reads or writes them."""
+        """Record that something reads or writes them."""
         self._tick += 1
         if name is not None:
             self._names[self._tick] = name
@@ -93,7 +93,7 @@ class Trace:
                 held.used = (self._tick if held.used is None else held.used[0], self._tick)
 
     def free(self, place: Place, id_: BufferId, report: Report) -> None:
-        """The buffer is not there any more."""
+        """Free the buffer."""
         self._tick += 1
         for scope in reversed(self._scopes):
             if id_ in scope.held:
@@ -102,7 +102,7 @@ class Trace:
         report.add(Code.UNKNOWN_BUFFER, (*place, "id"), f"there is no buffer {quoted(id_)} here to be freed")
 
     def begin(self, place: Place, name: str | None, report: Report) -> None:
-        """A scope begins; what is allocated in it ends with it."""
+        """Begin a scope; what is allocated in it ends with it."""
         self._tick += 1
         if name is not None:
             self._names[self._tick] = name
@@ -110,7 +110,7 @@ class Trace:
         self._scopes.append(_Scope(place, "end", self._scopes[-1].function))
 
     def call(self, place: Place, function: str, report: Report) -> None:
-        """A function begins."""
+        """Begin a function."""
         self._tick += 1
         self._names[self._tick] = function
         self._refuse_too_deep(place, report)
@@ -124,7 +124,7 @@ class Trace:
             report.add(Code.TOO_DEEP, place, f"calls and scopes nest deeper than {MAX_NESTING}")
 
     def end(self, place: Place, event: str, report: Report) -> None:
-        """The scope or the function ends, and what is left in it."""
+        """End the scope or the function, and what is left in it."""
         self._tick += 1
         if self._scopes[-1].closes != event:
             open_ = {"": "nothing is open", "end": "a scope is open", "return": "a function is running"}
@@ -135,7 +135,7 @@ class Trace:
             self._end(held)
 
     def close(self, report: Report) -> None:
-        """The run is over: everything ends that is still there."""
+        """End the run: everything still there ends."""
         self._tick += 1
         for scope in self._scopes[1:]:
             report.add(Code.CONTRADICTION, scope.place, f"what begins here is never ended by {quoted(scope.closes)}")
@@ -143,7 +143,7 @@ class Trace:
             self._end(held)
 
     def problem(self, pools: Sequence[Pool], name: str | None) -> Problem:
-        """Where to put it all. What is known of a buffer goes once it is in the problem."""
+        """Return the problem. It takes over what is known of the buffers."""
         buffers = tuple(
             replace(self._buffers.pop(key), live=merged(self._live.pop(key, ()))) for key in [*self._buffers]
         )

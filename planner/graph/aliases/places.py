@@ -1,4 +1,4 @@
-"""Which tensors lie where relative to each other, as far as rules have decided: groups that move as one."""
+"""The relative places of tensors decided so far: groups that move as one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..operators import Tensor
 from ..running.liveness import Life
 
 FEW = 16
-"""Members of a group that are looked at one by one."""
+"""Up to this many members of a group are examined one by one."""
 LEAST_BLOCK = 32
 MOST_BLOCKS = 512
-"""Of ticks."""
+"""The most blocks of ticks."""
 
 
 @dataclass(slots=True, eq=False)
@@ -24,16 +24,16 @@ class _Group:
 
     members: list[BufferId]
     written: list[BufferId]
-    """Those of them that something new may be put into."""
+    """Those into which something new may be written."""
     lowest: int
     pools: tuple[str, ...] | None
-    """Where all of them may be; None: anywhere."""
+    """The pools that all of them may use; None: any."""
     by_block: dict[int, list[BufferId]] = field(default_factory=dict)
-    """Who is needed in each block of ticks, so that not all have to be looked at."""
+    """The members needed in each block of ticks, so that not all have to be examined."""
 
 
 class Places:
-    """Groups of tensors with their offsets; at first each tensor is a group of its own."""
+    """Groups of tensors with their offsets; at first each tensor is its own group."""
 
     def __init__(self, tensors: Mapping[BufferId, Tensor], lives: Mapping[BufferId, Life]) -> None:
         self.tensor = tensors
@@ -41,7 +41,7 @@ class Places:
         end = max((life.spans[-1][1] for life in lives.values() if life.spans), default=0)
         self._block = max(LEAST_BLOCK, end // MOST_BLOCKS)
         self._groups: dict[BufferId, _Group] = {}
-        """Of the tensors that somebody has asked about: of most of a large program nobody does."""
+        """The groups of requested tensors; most of a large program is never requested."""
         self._offset: dict[BufferId, int] = defaultdict(int)
 
     def _group(self, tensor: BufferId) -> _Group:
@@ -55,32 +55,32 @@ class Places:
         return {id_: i for i, id_ in enumerate(self.tensor)}
 
     def group(self, tensor: BufferId) -> tuple[BufferId, ...]:
-        """The tensors that move as one with it, itself among them."""
+        """Return the group that moves with the tensor, including it."""
         return tuple(self._group(tensor).members)
 
     def together(self, first: BufferId, second: BufferId) -> bool:
-        """True if they move as one already."""
+        """True if they already move as one."""
         return self._group(first) is self._group(second)
 
     def range(self, tensor: BufferId) -> Interval:
-        """Its bytes, counted from wherever its group counts."""
+        """Return its bytes, counted from its group's origin."""
         low = self._offset[tensor]
         return low, low + self.tensor[tensor].bytes
 
     def fills_its_group(self, tensor: BufferId) -> bool:
-        """True if nothing in its group reaches beyond it: it is the source of all, or an alias of that."""
+        """True if nothing in its group extends beyond it: it is the source of all, or an alias of that."""
         low, high = self.range(tensor)
         return all(low <= start and end <= high for start, end in map(self.range, self._group(tensor).members))
 
     def meeting(self, tensor: BufferId, ticks: Iterable[int]) -> Iterator[BufferId]:
-        """The members of its group that have bytes in common with it and may be needed at one of the ticks, itself among them."""
+        """Return the members of its group, including itself, that share bytes with it and may be needed at one of the ticks."""
         mine = self.range(tensor)
         for other in self._about(self._group(tensor), ((tick, tick + 1) for tick in ticks)):
             if _meet(mine, self.range(other)):
                 yield other
 
     def _about(self, group: _Group, spans: Iterable[Interval]) -> Iterable[BufferId]:
-        """Members that may be needed within the spans, and a few more."""
+        """Return the members that may be needed within the spans, and possibly a few more."""
         if len(group.members) <= FEW:
             return group.members
         if not group.by_block:
@@ -97,18 +97,18 @@ class Places:
                         there.append(id_)
 
     def offset(self, tensor: BufferId, source: BufferId) -> int:
-        """How far the tensor lies from another one of its group."""
+        """Return the tensor's offset from another one of its group."""
         return self._offset[tensor] - self._offset[source]
 
     def forget_unwritten(self, tensor: BufferId, is_written: Callable[[BufferId], bool]) -> None:
-        """Members of its group that nothing is put into any more need not be looked at as such."""
+        """Drop members of its group from `written` that nothing writes to any more."""
         group = self._group(tensor)
         group.written = [id_ for id_ in group.written if is_written(id_)]
 
     def written_together(
         self, tensor: BufferId, source: BufferId, offset: int, is_written: Callable[[BufferId], bool]
     ) -> Iterator[tuple[BufferId, BufferId]]:
-        """Pairs, one of each group, that would share bytes if the tensor lay at the source plus offset, and of which one is written at least."""
+        """Yield pairs, one of each group, that would share bytes if the tensor lay at the source plus offset, with at least one written."""
         first, second = self._group(tensor), self._group(source)
         ours, theirs = (list(filter(is_written, group.written)) for group in (first, second))
         rest = [id_ for id_ in first.members if id_ not in ours] if theirs else []
@@ -128,8 +128,9 @@ class Places:
     def clashes(
         self, tensor: BufferId, source: BufferId, but_for: Sequence[int]
     ) -> Iterator[tuple[BufferId, BufferId]]:
-        """Pairs that would share bytes while both are needed if the tensor lay at the source's place; the two themselves, and what lies exactly
-        where the source does, may meet at those ticks."""
+        """Yield pairs that would share bytes while both are needed if the tensor lay at the source's place. The two themselves, and what lies
+        exactly at the source, may meet at these ticks.
+        """
         lives = self._lives
         for one in self._group(tensor).members:
             others = self._about(self._group(source), lives[one].spans)
@@ -139,7 +140,7 @@ class Places:
                     yield mine, theirs
 
     def misplaced(self, joins: Iterable[tuple[BufferId, BufferId, int]]) -> BufferId | None:
-        """A tensor that would not be aligned if these (tensor, source, offset) lay so; the joins are of different groups to one."""
+        """Return a tensor that these (tensor, source, offset) would misalign; the joins connect different groups to one."""
         joins = tuple(joins)
         shifts = {
             tensor: self._offset[source] + offset - self._offset[tensor]
@@ -160,7 +161,7 @@ class Places:
         return None
 
     def without_common_pool(self, joins: Iterable[tuple[BufferId, BufferId, int]]) -> BufferId | None:
-        """A tensor that would be in a group which no pool may hold."""
+        """Return a tensor that would be in a group without a common pool."""
         allowed: tuple[str, ...] | None = None
         for tensor, source, _ in joins:
             for pools in (allowed, self._group(tensor).pools, self._group(source).pools):
@@ -170,7 +171,7 @@ class Places:
         return None
 
     def join(self, tensor: BufferId, source: BufferId, offset: int) -> None:
-        """From now on the tensor lies at the source plus offset, and all that move with either move as one."""
+        """Put the tensor at the source plus offset, and merge their groups."""
         if self.together(tensor, source):
             return
         shift = self._offset[source] + offset - self._offset[tensor]
@@ -188,7 +189,7 @@ class Places:
         larger.pools = _common(larger.pools, smaller.pools)
 
     def colocations(self, outside: Set[BufferId]) -> tuple[Colocation, ...]:
-        """The tensors of every group that is planned relative to the one that begins first (of several the largest, then the first in the graph)."""
+        """Return the tensors of every planned group relative to the one that begins first (then the largest, then the first in the graph)."""
         found: list[Colocation] = []
         bases: dict[int, BufferId] = {}
         for id_ in self.tensor:
@@ -203,14 +204,14 @@ class Places:
         return tuple(found)
 
     def base(self, tensor: BufferId) -> BufferId:
-        """The tensor that its group is placed by."""
+        """Return the tensor by which its group is placed."""
         return min(
             self._group(tensor).members, key=lambda id_: (self._offset[id_], -self.tensor[id_].bytes, self._order[id_])
         )
 
 
 def _common(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Pools that both allow."""
+    """Return the pools that both allow."""
     if first is None or second is None:
         return second if first is None else first
     return tuple(pool for pool in first if pool in second)

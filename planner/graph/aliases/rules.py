@@ -1,7 +1,7 @@
 """When an operator's result can lie inside its source, or its sources inside its result, so that nothing is moved.
 
-Each rule is a function from an operator, and what is known of its graph, to places (tensor, source, offset), or to the reason why not. The side
-conditions are those of ExecuTorch's Cadence back end; that nothing is overwritten while it is needed is checked here besides.
+Each rule is a function from an operator and its graph's facts to places (tensor, source, offset), or to the reason for refusing. The side
+conditions are those of ExecuTorch's Cadence back end; a further check makes sure that nothing is overwritten while needed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Join: TypeAlias = tuple[BufferId, BufferId, int]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a rule does not apply."""
+    """The reason why a rule does not apply."""
 
     reason: Reason
     message: str
@@ -33,24 +33,24 @@ class Refusal:
 
 @dataclass(slots=True)
 class Facts:
-    """What rules look at."""
+    """What rules may consult."""
 
     places: Places
     lives: Mapping[BufferId, Life]
     writes: Writes
-    """A step that is applied writes nothing."""
+    """An applied step writes nothing."""
     rewritten: Set[BufferId]
     """Tensors that several steps write."""
     unplanned: frozenset[BufferId]
-    """Tensors that are outside by what they are."""
+    """Tensors outside the plan by their kind."""
     opt_level: int
     offset_multiple: int
     outside: set[BufferId] = field(default_factory=set)
-    """Those, and views of them."""
+    """These, and views of them."""
 
 
 def view_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
-    """A view, or a transfer that was waited for, lies where its source lies, in the plan or outside."""
+    """A view, or an awaited transfer, lies at its source, inside the plan or outside."""
     (source,), (result,) = step.operator.inputs, step.operator.outputs
     if result in facts.unplanned:
         return _not_planned(result)
@@ -92,7 +92,7 @@ def slice_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
 
 
 def concatenation_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
-    """What is put together along the outermost dimension lies inside the whole, one behind the other without padding."""
+    """The inputs lie in the result one behind the other without padding, if joined along the outermost dimension."""
     operator = step.operator
     (result,) = operator.outputs
     tensors = facts.places.tensor
@@ -124,7 +124,7 @@ def concatenation_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
 
 
 def in_place_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
-    """A result takes the place of the first input if neither that nor anything that shares its bytes is needed any more."""
+    """A result replaces the first input if neither it nor anything that shares its bytes is needed any more."""
     operator = step.operator
     source, result = operator.inputs[0], operator.outputs[0]
     if source == result:
@@ -142,7 +142,7 @@ def in_place_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
             return _refusal(Reason.STILL_NEEDED, f"{quoted(other)} is needed after the operator")
     if places.together(source, result):
         return _refusal(Reason.ALREADY_PLACED, f"{quoted(result)} and {quoted(source)} have their places already")
-    # Read and written element by element: the two may meet while the operator runs, and nothing else may.
+    # Read and written element by element: only these two may meet while the operator runs.
     for mine, theirs in places.clashes(result, source, step.ticks):
         reason = Reason.STILL_NEEDED if theirs in operator.inputs else Reason.ALREADY_PLACED
         return _refusal(reason, f"{quoted(mine)} would share bytes with {quoted(theirs)} while both are needed")
@@ -150,7 +150,7 @@ def in_place_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
 
 
 def copy_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
-    """A copy lies where its source lies if that makes no difference."""
+    """A copy lies at its source if that makes no difference."""
     (source,), (result,) = step.operator.inputs, step.operator.outputs
     if facts.places.together(source, result):
         if facts.places.range(source) == facts.places.range(result):
@@ -170,11 +170,11 @@ PASSES: tuple[tuple[int, Mapping[OperatorKind, Rule]], ...] = (
     (2, {OperatorKind.IN_PLACE: in_place_rule}),
     (2, {OperatorKind.COPY: copy_rule}),
 )
-"""In this order, each over the whole graph, with the least optimisation level of each: what comes first has the better claim to a place."""
+"""Each pass runs over the whole graph from its optimisation level on; earlier passes have the better claim to a place."""
 
 
 def apply(step: Step, facts: Facts, rule: Rule, least: int) -> tuple[Join, ...] | Refusal:
-    """The rule, applied if it can be."""
+    """Apply the rule if possible."""
     if facts.opt_level < least:
         return _refusal(Reason.OPT_LEVEL, f"done from level {least} on, this is level {facts.opt_level}")
     found = rule(step, facts)
@@ -191,13 +191,13 @@ def apply(step: Step, facts: Facts, rule: Rule, least: int) -> tuple[Join, ...] 
 
 
 def _without(ticks: tuple[int, ...], others: Sequence[int]) -> tuple[int, ...]:
-    """Those that are not among the others."""
+    """Return the ticks that are not among the others."""
     left = set(others)
     return tuple(tick for tick in ticks if tick not in left)
 
 
 def _aligned(joins: Iterable[Join], facts: Facts) -> tuple[Join, ...] | Refusal:
-    """The joins, if they leave every tensor at a multiple of its alignment from where its group begins, and some pool may hold each group."""
+    """Return the joins, if they keep every tensor aligned within its group, and some pool may hold each group."""
     joins = tuple(joins)
     misplaced = facts.places.misplaced(joins)
     if misplaced is None:
@@ -210,22 +210,22 @@ def _aligned(joins: Iterable[Join], facts: Facts) -> tuple[Join, ...] | Refusal:
 
 
 def _kept(joins: Iterable[Join], step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
-    """The joins, if all that would share bytes then keeps what is in it, and every tensor is aligned and in a pool that may hold it."""
+    """Return the joins, if nothing that would share bytes is overwritten, and every tensor stays aligned and in an allowed pool."""
     joins = tuple(joins)
     return _overwritten(joins, step, facts) or _aligned(joins, facts)
 
 
 _THERE_FIRST = (TensorKind.INPUT, TensorKind.MUTABLE)
-"""What something else than a step has written."""
+"""Written by something other than a step."""
 
 
 def is_ever_written(id_: BufferId, facts: Facts) -> bool:
-    """True if anything new is in the tensor at some time."""
+    """True if the tensor is ever written."""
     return facts.places.tensor[id_].kind in _THERE_FIRST or bool(facts.writes[id_])
 
 
 def _overwritten(joins: Iterable[Join], step: Step, facts: Facts) -> Refusal | None:
-    """Why something would be lost: one of two that would share bytes is written, by another step than this, while the other is needed."""
+    """Return why data would be lost: one of two that would share bytes is written by another step while the other is needed."""
     places = facts.places
 
     def ticks(id_: BufferId) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Operators with shapes: which of them run together stripe by stripe, or in which tiles each runs, what that needs and what it costs."""
+"""Operators with shapes: which run together in stripes, or in which tiles each runs, what memory that needs and what it costs."""
 
 from .operators import Kind, Network, Operator, Padding, Tensor
 from .problem import CascadeOptions, CascadeProblem, cascade_problem

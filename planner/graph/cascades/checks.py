@@ -1,4 +1,4 @@
-"""Is a network sound? Names, order, and that each shape follows from the others."""
+"""Checks that a network is sound: names, order, and shapes that follow from each other."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .windows import pads_of, reaches_of, strides_of
 
 MOST_AXES = 8
 MOST_ELEMENTS = 1 << 36
-"""Of a tensor, and of all numbers that say how a kernel moves: what is computed of them fits into 63 bits."""
+"""The most elements of a tensor, and the limit of all kernel parameters: results computed from them fit into 63 bits."""
 
 MOST_OPERATORS = 4_000
 MOST_READS = 40_000
-"""Inputs of all operators together."""
+"""The most inputs of all operators together."""
 LONGEST_ID = 200
-"""Of tensors and operators: names of buffers are made of them."""
+"""The longest id of a tensor or operator, from which names of buffers are made."""
 MOST_INPUTS = 256
-"""Of one operator."""
+"""The most inputs of one operator."""
 MOST_IN_BLOCK = 4096
-"""Elements that the hardware works on at once."""
+"""The most elements that the hardware works on at once."""
 
 
 def require_sound_network(network: Network) -> None:
-    """Raises BadInput."""
+    """Raise BadInput unless the network is sound."""
     report = Report()
     if not 1 <= len(network.operators) <= MOST_OPERATORS:
         code = Code.TOO_LARGE if network.operators else Code.INVALID_VALUE
@@ -55,7 +55,7 @@ def require_sound_network(network: Network) -> None:
 
 
 def require_sound_cutting(cutting: Cutting, field: str = "stripes") -> None:
-    """Raises BadInput."""
+    """Raise BadInput unless the limits of cutting are sound."""
     report = Report()
     if any(not -MOST_AXES <= axis < MOST_AXES for axis in cutting.axes or ()):
         report.add(Code.OUT_OF_RANGE, (field, "axes"), f"must be from {-MOST_AXES} to {MOST_AXES - 1}")
@@ -165,7 +165,7 @@ def _kernel_faults(operator: Operator, given: Tensor) -> Iterator[tuple[Place, C
 
 
 def _shape_faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Iterator[tuple[Place, Code, str]]:
-    """Where the output's shape is not what the operator makes of its inputs."""
+    """Yield where the output's shape is not what the operator makes of its inputs."""
     match operator.kind:
         case Kind.ELEMENTWISE:
             for k, each in enumerate(inputs):

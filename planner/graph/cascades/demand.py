@@ -1,4 +1,4 @@
-"""Which parts of which tensors anybody reads: from the outputs back to the inputs."""
+"""The parts of tensors that are read: from the outputs back to the inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .windows import Box, Step, steps_of
 
 @dataclass(frozen=True)
 class Flow:
-    """A sound network, and who makes and reads what."""
+    """A sound network, and the makers and readers of its tensors."""
 
     network: Network
 
@@ -22,12 +22,12 @@ class Flow:
 
     @cached_property
     def maker(self) -> Mapping[int, int]:
-        """By tensor, the step that makes it; inputs have none."""
+        """Return, by tensor, the step that makes it; inputs have none."""
         return {step.output: s for s, step in enumerate(self.steps)}
 
     @cached_property
     def readers(self) -> Mapping[int, tuple[int, ...]]:
-        """By tensor, the steps that read it."""
+        """Return, by tensor, the steps that read it."""
         found: dict[int, list[int]] = {t: [] for t in range(len(self.network.tensors))}
         for s, step in enumerate(self.steps):
             for each in dict.fromkeys(step.inputs):
@@ -36,7 +36,7 @@ class Flow:
 
     @cached_property
     def outputs(self) -> frozenset[int]:
-        """What the network gives back."""
+        """Return the network's outputs."""
         return frozenset(
             t
             for t, tensor in enumerate(self.network.tensors)
@@ -45,7 +45,7 @@ class Flow:
 
     @cached_property
     def demand(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
-        """By tensor, the part that is computed, because somebody reads it; of inputs all, because that is what is given."""
+        """Return, by tensor, the part that is computed because it is read; inputs are given whole."""
         boxes: dict[int, Box] = {
             t: Box.of([(0, extent) for extent in tensor.shape])
             for t, tensor in enumerate(self.network.tensors)
@@ -61,7 +61,7 @@ class Flow:
         }
 
     def planned(self, inputs: bool, outputs: bool) -> list[int]:
-        """The tensors that the caller does not provide: with or without the network's inputs and outputs."""
+        """Return the tensors that the caller does not provide: with or without the network's inputs and outputs."""
         return [
             t
             for t in range(len(self.network.tensors))
@@ -69,7 +69,7 @@ class Flow:
         ]
 
     def whole_bytes(self, tensor: int) -> int:
-        """What the tensor takes where it is whole."""
+        """Return the bytes of the whole tensor."""
         extents = tuple(high - low for low, high in self.demand[tensor])
         return self.network.bytes(extents, self.network.tensors[tensor].element_bits)
 

@@ -1,4 +1,4 @@
-"""Operators with shapes: what is known of a network before anybody says how it runs."""
+"""Operators with shapes: what is known of a network before deciding how it runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...model.problem import BufferId
 
 
 class Kind(StrEnum):
-    """What an operator reads to make an element of its output. The last axis of a tensor is its channels; those of the kernel are before it."""
+    """What an operator reads for an element of its output. The last axis of a tensor is its channels; the kernel's axes precede it."""
 
     CONVOLUTION = "convolution"
     """All channels under the kernel."""
@@ -24,23 +24,23 @@ class Kind(StrEnum):
     CONCATENATE = "concatenate"
     """One element of one input: the inputs lie one behind the other along `dim`."""
     MATRIX_PRODUCT = "matrix_product"
-    """A row of the first input, and a column of the second, or of weights."""
+    """A row of the first input, and a column of the second or of the weights."""
 
 
 WITH_KERNEL = frozenset((Kind.CONVOLUTION, Kind.DEPTHWISE, Kind.POOLING))
 
 
 class Padding(StrEnum):
-    """What surrounds an input, if it is not given in numbers."""
+    """What surrounds an input, if not given in numbers."""
 
     VALID = "valid"
     """Nothing."""
     SAME = "same"
-    """As much that the output has an element for each stride of the input; what is odd goes to the end."""
+    """Enough for one output element per stride of the input; an odd element goes to the end."""
 
 
 Pads: TypeAlias = tuple[tuple[int, int], ...]
-"""By axis of the kernel, how many elements before the first and after the last."""
+"""By axis of the kernel, the elements before the first and after the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Tensor:
     shape: tuple[int, ...]
     element_bits: int = 8
     is_output: bool = False
-    """The network gives it back; so it does with what no operator reads."""
+    """The network returns it; tensors that no operator reads are returned too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class Operator:
     name: str | None = None
     kernel: tuple[int, ...] = ()
     stride: tuple[int, ...] | None = None
-    """None: 1 along each axis of the kernel; so for `dilation`."""
+    """None: 1 along each axis of the kernel; likewise for `dilation`."""
     dilation: tuple[int, ...] | None = None
     padding: Padding | Pads = Padding.VALID
     dim: int = -1
-    """Of concatenations; counted from the end if negative."""
+    """The dimension of concatenations; counted from the end if negative."""
     constants: int = 0
-    """Bytes of weights and tables that are in memory while it runs; what is read from elsewhere is none of these."""
+    """Bytes of weights and tables in memory while it runs, without those read from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,10 @@ class Network:
     operators: tuple[Operator, ...]
     name: str | None = None
     channels_multiple: int = 1
-    """In memory the last axis of everything is as long as a multiple of this."""
+    """In memory, the last axis of everything is padded to a multiple of this."""
 
     def bytes(self, extents: tuple[int, ...], element_bits: int) -> int:
-        """Of a piece with these extents."""
+        """Return the bytes of a piece with these extents."""
         if not extents:
             return -(-element_bits // 8)
         whole = -(-extents[-1] // self.channels_multiple) * self.channels_multiple
@@ -92,5 +92,5 @@ class Network:
 
 
 def label(operator: Operator, index: int) -> str:
-    """What people call it."""
+    """Return the operator's name for people."""
     return operator.name or f"{operator.kind.value} {index}"

@@ -37,7 +37,7 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class CascadeOptions:
-    """What a compiler decides."""
+    """The compiler's decisions."""
 
     plan_inputs: bool = True
     """False: the caller provides the network's inputs."""
@@ -49,20 +49,20 @@ class CascadeOptions:
 
 @dataclass(frozen=True, slots=True)
 class CascadeProblem:
-    """The problem, and what its alternatives stand for."""
+    """The problem, and the meaning of its alternatives."""
 
     problem: Problem
     ways: Mapping[tuple[str, str], Path]
     """By the names of a group and an alternative: the operators that run together, in order, and their stripes."""
     parts: Mapping[BufferId, BufferId]
-    """By a buffer that holds a part of a tensor, the tensor."""
+    """By a buffer that holds part of a tensor: the tensor."""
     warnings: tuple[str, ...] = ()
 
 
 def cascade_problem(
     network: Network, pools: Sequence[Pool] = (Pool("default"),), options: CascadeOptions | None = None
 ) -> CascadeProblem:
-    """The problem of placing what the network needs, whose variants say which operators run together, in which stripes, and what that costs.
+    """Return the problem of placing what the network needs; its variants tell which operators run together, in which stripes, at what cost.
 
     Raises BadInput for a network that is wrong in itself.
     """
@@ -117,7 +117,7 @@ class _Making:
         return CascadeProblem(problem, ways, parts, self._warnings)
 
     def _touched(self, path: Path) -> dict[int, list[Interval]]:
-        """By planned tensor, when the groups of the path run that make or read it."""
+        """Return, by planned tensor, when groups of the path run that make or read it."""
         found: dict[int, list[Interval]] = {}
         for group in path:
             steps = self._flow.steps[group.first : group.last + 1]
@@ -127,7 +127,7 @@ class _Making:
         return found
 
     def _longer(self, path: Path) -> Iterator[MoreLife]:
-        """What is needed while whole groups run, not only while the operators do that make and read it."""
+        """Return what must live longer because whole groups run, not only the operators that make and read it."""
         for t, spans in sorted(self._touched(path).items()):
             if t not in self._in_part:
                 start, end = life(self._flow, t)
@@ -136,7 +136,7 @@ class _Making:
                     yield MoreLife(self._network.tensors[t].id, beyond)
 
     def _own(self, path: Path) -> Iterator[Buffer]:
-        """The buffers that are there because of the path."""
+        """Return the buffers that exist because of the path."""
         in_part = {inner.tensor for group in path for inner in group.inner}
         for t, spans in sorted(self._touched(path).items()):
             if t in self._in_part and t not in in_part:
@@ -160,7 +160,7 @@ class _Making:
 
 
 def _said_of(ways: Ways) -> tuple[str, ...]:
-    """What was left out for want of time."""
+    """Return a note on what was left out for lack of time."""
     advice = "fewer axes or modes of stripes leave time for more"
     said = []
     if ways.is_thinned:
@@ -171,13 +171,13 @@ def _said_of(ways: Ways) -> tuple[str, ...]:
 
 
 def labels(network: Network) -> list[str]:
-    """What people call the operators, each otherwise."""
+    """Return distinct names of the operators for people."""
     names = Names()
     return [names.new(label(operator, s)) for s, operator in enumerate(network.operators)]
 
 
 def life(flow: Flow, t: int) -> Interval:
-    """From the operator that makes a tensor to after the last that reads it; the caller has inputs before, and outputs afterwards."""
+    """Return the interval from the operator that makes a tensor to after its last reader; the caller has inputs before and outputs afterwards."""
     start = flow.maker.get(t, 0)
     if t in flow.outputs:
         return start, len(flow.steps)
@@ -185,6 +185,6 @@ def life(flow: Flow, t: int) -> Interval:
 
 
 def whole_buffer(flow: Flow, t: int, pools: tuple[str, ...] | None = None) -> Buffer:
-    """Of a tensor that is whole."""
+    """Return the buffer of a whole tensor."""
     kind = "output" if t in flow.outputs else "intermediate" if t in flow.maker else "input"
     return Buffer(flow.network.tensors[t].id, flow.whole_bytes(t), live=(life(flow, t),), pools=pools, kind=kind)

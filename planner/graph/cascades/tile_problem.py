@@ -27,17 +27,17 @@ from .stripes.cutting import Cutting
 from .tiles import MOST_TILINGS, MOST_TILINGS_IN_ALL, Fetched, Level, TileCycles, TileRates, Tiling, tilings
 
 MOST_LEVELS = 2
-"""Between which and the home of the tensors tiles move."""
+"""The most memories besides the tensors' home through which tiles move."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileOptions:
-    """What a compiler decides."""
+    """The compiler's decisions."""
 
     home: str
-    """The pool in which tensors are whole."""
+    """The pool that holds whole tensors."""
     levels: tuple[Level, ...]
-    """The memories that tiles go through, the one next to the home first."""
+    """The memories that tiles go through, beginning next to the home."""
     plan_inputs: bool = True
     """False: the caller provides the network's inputs."""
     plan_outputs: bool = True
@@ -45,20 +45,20 @@ class TileOptions:
     blocks: tuple[int, ...] = ()
     """What the hardware makes at once, along the last axes of an output: tiles are multiples of it."""
     cycles: TileCycles | None = None
-    """None: TileRates, as fast as the levels say."""
+    """None: TileRates, at the speed of the levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileProblem:
-    """The problem, and what its alternatives stand for."""
+    """The problem, and the meaning of its alternatives."""
 
     problem: Problem
     tilings: Mapping[tuple[str, str], Tiling]
-    """By the names of a group, which is an operator, and an alternative."""
+    """By the names of a group (an operator) and an alternative."""
 
 
 def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) -> TileProblem:
-    """The problem of placing the network's tensors and the tiles of each operator, whose variants say how large the tiles are.
+    """Return the problem of placing the network's tensors and each operator's tiles; its variants tell how large the tiles are.
 
     Raises BadInput for a network that is wrong in itself.
     """
@@ -122,7 +122,7 @@ def _require_pools(pools: Sequence[Pool], options: TileOptions) -> None:
 
 
 def _constants(flow: Flow, names: Sequence[str], made: Names, options: TileOptions) -> list[Buffer]:
-    """What operators hold besides, in the smallest memory."""
+    """Return the buffers of operators' constants, in the smallest memory."""
     return [
         Buffer(
             made.new(f"constants of {names[s]}"),

@@ -1,4 +1,4 @@
-"""One operator at a time, in tiles that go through small and fast memories: how large they are, and what moves between the levels."""
+"""One operator at a time, in tiles that go through small, fast memories: the tiles' sizes, and what moves between the levels."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .stripes.cutting import block_along, halves
 from .windows import Step, Window
 
 MOST_TILES = 4096
-"""Of an operator; more are not looked at."""
+"""The most tiles of an operator that are examined."""
 MOST_TILINGS = 1000
-"""Of an operator."""
+"""The most tilings of an operator."""
 MOST_TILINGS_IN_ALL = 30_000
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A memory that tiles are fetched into, from the one before it."""
+    """A memory into which tiles are fetched from the one before it."""
 
     pool: str
     bytes_per_cycle: int = 8
-    """Between the two."""
+    """The bandwidth between the two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +38,27 @@ class TileWork:
     operations: int
     """Multiplications and additions as one, for whole blocks of the hardware."""
     moved: tuple[int, ...]
-    """By level, bytes that are fetched into it and back out of it; what is there already is not fetched again."""
+    """By level, bytes fetched into it and written back; what is already there is not fetched again."""
     tiles: tuple[int, ...]
-    """By level, how many there are."""
+    """By level, the number of tiles."""
     doubled: tuple[bool, ...]
-    """By level: do bytes of the next tile move while this one is worked on?"""
+    """By level: do bytes of the next tile move during the work on this one?"""
 
 
 Extents: TypeAlias = tuple[int, ...]
 TileCycles: TypeAlias = Callable[[TileWork], int]
-"""What the work costs."""
+"""The cost of the work in cycles."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileRates:
-    """A simple machine: where tiles are doubled it computes and moves at once, and waits for the first and the last."""
+    """A simple machine: with doubled tiles it computes and moves at once, and waits only for the first and the last."""
 
     bytes_per_cycle: tuple[int, ...]
     """By level."""
     operations_per_cycle: int = 256
     cycles_per_run: int = 0
-    """For each of the smallest tiles."""
+    """The overhead of each of the smallest tiles."""
 
     def __call__(self, work: TileWork) -> int:
         taken = -(-work.operations // self.operations_per_cycle) + work.tiles[-1] * self.cycles_per_run
@@ -74,34 +74,34 @@ class Fetched(NamedTuple):
 
     level: int
     operand: int
-    """Of the operator: its inputs count first, then its weights, then its output."""
+    """The operator's inputs come first, then its weights, then its output."""
     tensor: int | None
     """None: weights."""
     size: int
     copies: int
-    """2: one is worked on while the other is filled or emptied."""
+    """2: one is in use while the other is filled or emptied."""
 
 
 class Tiling(NamedTuple):
-    """How an operator is cut for each level, what that takes there, and what it costs."""
+    """How an operator is cut for each level, what that needs there, and what it costs."""
 
     extents: tuple[tuple[int, ...], ...]
-    """By level, of a tile of the output."""
+    """By level, the extents of a tile of the output."""
     channels_first: tuple[bool, ...]
-    """By level: all channels of a place one after the other, or all places of some channels."""
+    """By level: all channels of a place in turn, or all places of some channels."""
     doubled: tuple[bool, ...]
     fetched: tuple[Fetched, ...]
     taken: tuple[int, ...]
-    """Bytes, by level."""
+    """In bytes, by level."""
     cycles: int
 
 
 def tilings(
     flow: Flow, at: int, levels: int, blocks: Sequence[int], cycles: TileCycles, most: int = MOST_TILINGS
 ) -> list[Tiling]:
-    """The ways to cut an operator of which no other is better in memory of a level or cycles and no worse in all of them; the fastest first.
+    """Return the Pareto-optimal ways to cut an operator, in each level's memory and cycles; the fastest first.
 
-    About `most` are looked at.
+    About `most` are examined.
     """
     whole = tuple(max(high - low, 1) for low, high in flow.demand[flow.steps[at].output])
     cutter = _Cutter(flow, flow.steps[at], blocks, cycles)
@@ -112,7 +112,7 @@ def tilings(
 
 
 def _nested(whole: Extents, levels: int, blocks: Sequence[int], most: int, tiles: int) -> Iterator[tuple[Extents, ...]]:
-    """Extents of the tiles of each level, those of a level within those of the one before it.
+    """Yield extents of the tiles of each level, each level's within those of the one before.
 
     The smallest are cut along all axes, the others along one.
     """
@@ -135,7 +135,7 @@ def _nested(whole: Extents, levels: int, blocks: Sequence[int], most: int, tiles
 
 
 def _thinned(sizes: list[list[int]], most: int) -> list[list[int]]:
-    """Fewer of the sizes, so that there are no more ways to combine them; the largest and the smallest stay as long as they can."""
+    """Return fewer sizes, to limit their combinations; the largest and the smallest stay as long as possible."""
     sizes = list(sizes)
     while prod(map(len, sizes)) > most:
         longest = max(range(len(sizes)), key=lambda axis: len(sizes[axis]))
@@ -153,18 +153,18 @@ def _best(found: Sequence[Tiling]) -> list[Tiling]:
 
 
 class _Along(NamedTuple):
-    """What tiles are along one axis."""
+    """Tiles along one axis."""
 
     number: int
     total: int
-    """Elements of all of them together."""
+    """The elements of all of them together."""
     largest: int
     in_blocks: int
-    """Elements of all of them together, where blocks of the hardware are computed whole."""
+    """The elements of all together, with whole blocks of the hardware computed."""
 
 
 class _Cutter:
-    """One operator. Tiles are counted along each axis by itself: what is asked of all tiles together are products."""
+    """Cuts one operator. Tiles are counted along each axis separately; totals are products."""
 
     def __init__(self, flow: Flow, step: Step, blocks: Sequence[int], cycles: TileCycles) -> None:
         self._network, self._step, self._blocks, self._cycles = flow.network, step, blocks, cycles
@@ -174,7 +174,7 @@ class _Cutter:
         self._along = cache(self._measured)
 
     def tilings(self, extents: tuple[Extents, ...]) -> Iterator[Tiling]:
-        """With and without doubled tiles."""
+        """Yield the tilings with and without doubled tiles."""
         levels, axes = range(len(extents)), range(self._rank)
         tiles = tuple(prod(self._of(extents, axis, level).number for axis in axes) for level in levels)
         operations = prod(self._of(extents, axis, levels[-1]).in_blocks for axis in axes) * self._step.effort
@@ -193,7 +193,7 @@ class _Cutter:
             yield Tiling(extents, orders, doubled, fetched, tuple(taken), self._cycles(work))
 
     def _measured(self, axis: int, chain: tuple[int, ...], window: Window | None) -> _Along:
-        """The tiles of the output along an axis, cut once for each extent, or what they need through a window of an input."""
+        """Return the tiles along an axis of the output, cut once for each extent, or what they need through a window of an input."""
         ends = [self._demand[axis]]
         for extent in chain:
             ends = [(a, min(a + extent, high)) for low, high in ends for a in range(low, max(high, low + 1), extent)]
@@ -207,7 +207,7 @@ class _Cutter:
         return self._along(axis, tuple(each[axis] for each in extents[: level + 1]), window)
 
     def _pieces(self, extents: tuple[Extents, ...], level: int) -> Iterator[Fetched]:
-        """What is in a level at a time if its tiles are doubled: two of what is not the same for all tiles."""
+        """Return what is in a level at a time with doubled tiles: two of everything that differs between tiles."""
         network, step = self._network, self._step
         for k, (windows, each) in enumerate(zip(step.windows, step.inputs, strict=True)):
             need = [self._of(extents, w.axis, level, w).largest if w.stride else w.extent for w in windows.axes]
@@ -226,7 +226,7 @@ class _Cutter:
         return 2 if any(self._of(extents, axis, level).number > 1 for axis in axes) else 1
 
     def _moved(self, extents: tuple[Extents, ...]) -> tuple[tuple[bool, ...], tuple[int, ...]]:
-        """By level, the better order to go through the tiles, and the bytes that move."""
+        """Return, by level, the better order of the tiles, and the bytes that move."""
         loops: list[tuple[int, int]] = []
         orders, moved = [], []
         places = range(self._rank - 1)
@@ -240,7 +240,7 @@ class _Cutter:
         return tuple(orders), tuple(moved)
 
     def _bytes_in(self, extents: tuple[Extents, ...], loops: Sequence[tuple[int, int]]) -> int:
-        """Bytes that move into the last level and out of it, in loops over tiles, the outermost one first."""
+        """Return the bytes that move into the last level and out of it, in loops over tiles, the outermost first."""
         tensors, step, level = self._network.tensors, self._step, loops[-1][1]
         bits = prod(high - low for low, high in self._demand) * tensors[step.output].element_bits
         for windows, each in zip(step.windows, step.inputs, strict=True):
@@ -251,9 +251,9 @@ class _Cutter:
         return -(-bits // 8) + weights * self._times(extents, loops, {self._rank - 1})
 
     def _times(self, extents: tuple[Extents, ...], loops: Sequence[tuple[int, int]], axes: Set[int]) -> int:
-        """How often all that depends on some axes is fetched: again in each turn of a loop over another axis around the last one that matters.
+        """Return how often what depends on these axes is fetched: again in each turn of a loop over another axis around the last that matters.
 
-        At most: in tiles that are cut short, a loop over smaller ones may have one turn.
+        This is an upper bound: with tiles cut short, a loop over smaller ones may have one turn.
         """
         turning = [
             (axis, level)

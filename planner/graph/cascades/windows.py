@@ -1,4 +1,4 @@
-"""How much of an input a piece of the output needs: along each axis a window that moves with the piece."""
+"""How much of an input a piece of the output needs: along each axis, a window that moves with the piece."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Box(NamedTuple):
 
     @classmethod
     def of(cls, spans: Sequence[tuple[int, int]]) -> Box:
-        """One piece."""
+        """Return a box of one piece."""
         ends = np.array(spans, np.int64).reshape(-1, 2)
         return cls(ends[:, :1], ends[:, 1:])
 
     @property
     def volumes(self) -> NDArray[np.int64]:
-        """By stripe, how many elements."""
+        """Return the number of elements by stripe."""
         found: NDArray[np.int64] = np.prod(self.high - self.low, axis=0)
         return found
 
     def around(self, other: Box) -> Box:
-        """The least box around both, stripe by stripe; an empty one adds nothing."""
+        """Return the least box around both, stripe by stripe; an empty one adds nothing."""
         low = np.where(self.is_empty, other.low, np.where(other.is_empty, self.low, np.minimum(self.low, other.low)))
         high = np.where(
             self.is_empty, other.high, np.where(other.is_empty, self.high, np.maximum(self.high, other.high))
@@ -47,9 +47,9 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Element k along the output's `axis` needs the input's from k * stride - before on, `reach` of them, as far as there are any.
+    """Element k along the output's `axis` needs `reach` elements of the input from k * stride - before on, as far as they exist.
 
-    With a stride of 0 the axis does not matter: whatever is made, so much is needed.
+    With a stride of 0 the axis does not matter: any output needs that much.
     """
 
     extent: int
@@ -59,21 +59,21 @@ class Window:
     before: int = 0
 
     def first(self, low: int) -> int:
-        """The first element that outputs from `low` on need."""
+        """Return the first element that outputs from `low` on need."""
         return min(max(low * self.stride - self.before, 0), self.extent)
 
     def end(self, high: int) -> int:
-        """After the last element that outputs before `high` need."""
+        """Return the position after the last element that outputs before `high` need."""
         return min(max((high - 1) * self.stride - self.before + self.reach, 0), self.extent)
 
 
 def all_of(extent: int) -> Window:
-    """Whatever is made, all of the axis is needed."""
+    """Return a window in which any output needs the whole axis."""
     return Window(extent, stride=0, reach=extent)
 
 
 class Windows:
-    """How much of an input is needed: a window for each of its axes."""
+    """The part of an input that is needed: a window for each of its axes."""
 
     def __init__(self, axes: Sequence[Window]) -> None:
         self.axes = tuple(axes)
@@ -84,7 +84,7 @@ class Windows:
         )
 
     def needed(self, box: Box) -> Box:
-        """What of the input a piece of the output needs; nothing for an empty piece."""
+        """Return the part of the input that a piece of the output needs; nothing for an empty piece."""
         low = (box.low[self._axis] * self._stride - self._before).clip(0, self._extent)
         high = ((box.high[self._axis] - 1) * self._stride - self._before + self._reach).clip(low, self._extent)
         return Box(low, np.where(box.is_empty, low, high))
@@ -100,13 +100,13 @@ class Step:
     windows: tuple[Windows, ...]
     """By input."""
     effort: int
-    """Operations for an element of the output."""
+    """The operations for an element of the output."""
     weights: int
-    """Bytes of weights that a run reads."""
+    """The bytes of weights that a run reads."""
 
 
 def steps_of(network: Network) -> tuple[Step, ...]:
-    """The operators of a sound network."""
+    """Return the operators of a sound network."""
     index: dict[BufferId, int] = {tensor.id: t for t, tensor in enumerate(network.tensors)}
     found = []
     for operator in network.operators:
@@ -192,13 +192,13 @@ def strides_of(operator: Operator) -> tuple[int, ...]:
 
 
 def reaches_of(operator: Operator) -> tuple[int, ...]:
-    """From the first element under the kernel to the last, both counted."""
+    """Return the distance from the first element under the kernel to the last, inclusive."""
     dilation = operator.dilation if operator.dilation is not None else (1,) * len(operator.kernel)
     return tuple((size - 1) * apart + 1 for size, apart in zip(operator.kernel, dilation, strict=True))
 
 
 def pads_of(operator: Operator, shape: tuple[int, ...]) -> Pads:
-    """The padding of an input of this shape, counted out."""
+    """Return the padding of an input of this shape in numbers."""
     if not isinstance(operator.padding, Padding):
         return operator.padding
     if operator.padding is Padding.VALID:

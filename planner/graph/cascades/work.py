@@ -1,4 +1,4 @@
-"""What running an operator takes, and what that costs."""
+"""The work of running an operator, and its cost."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from .operators import Operator
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """All runs of one operator, with what stripes compute or read more than once counted as often."""
+    """All runs of one operator; what stripes compute or read repeatedly counts repeatedly."""
 
     operator: Operator
     operations: int
     """Multiplications and additions as one, for whole blocks of the hardware."""
     bytes_read: int
-    """Of inputs and weights."""
+    """The bytes of inputs and weights."""
     bytes_written: int
     runs: int
 
 
 Cycles: TypeAlias = Callable[[Work], int]
-"""What the work costs."""
+"""The cost of the work in cycles."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Checks of what functions ask of each other: that none runs itself, and that everything handed over is what is expected."""
+"""Checks of calls between functions: none runs itself, and everything handed over is what is expected."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, fun
 from ..program import Function, Program
 
 MAX_NESTING = 64
-"""Functions that run functions."""
+"""The most functions nested in calls."""
 
 
 def check_calls(program: Program, tensors: Sequence[Mapping[BufferId, Tensor]], report: Report) -> None:
-    """Raises BadInput if anything is wrong; `tensors` are what each function sees."""
+    """Raise BadInput if a call is wrong; `tensors` are those visible to each function."""
     number = {function.name: f for f, function in enumerate(program.functions)}
     for f, function in enumerate(program.functions):
         for i, operator in enumerate(function.operators):
@@ -62,7 +62,7 @@ def _check_targets(program: Program, operator: Operator, number: Mapping[str, in
 
 
 def _check_nesting(program: Program, number: Mapping[str, int], report: Report) -> None:
-    """No function runs itself, directly or through others, and none nests deeper than MAX_NESTING."""
+    """Check that no function runs itself, directly or indirectly, and that none nests deeper than MAX_NESTING."""
     depth: dict[str, int] = {}
     for start in program.functions:
         path: list[tuple[str, list[tuple[int, str]]]] = [(start.name, _targets(start))]
@@ -98,7 +98,7 @@ def _targets(function: Function) -> list[tuple[int, str]]:
 
 
 class _Handover:
-    """What one operator hands to functions and takes from them, compared with what they expect."""
+    """What one operator passes to functions and receives, compared with what they expect."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Handover:
         self._report = report
 
     def check(self, operator: Operator) -> None:
-        """Every kind has its own interface."""
+        """Check the operator by the interface of its kind."""
         if operator.kind is OperatorKind.TUPLE:
             self._check_tuple(operator)
         elif operator.kind is OperatorKind.ITEM:
@@ -219,7 +219,7 @@ class _Handover:
             self._check_condition(operator, operator.condition)
 
     def _check_parts(self, operator: Operator, function: Function, theirs: Mapping[BufferId, Tensor]) -> None:
-        """What is handed over in parts, and what is put together of parts."""
+        """Check inputs passed in parts, and outputs assembled from parts."""
         lengths: set[int] = set()
         for field, ours, expected in (
             ("inputs", operator.inputs[: operator.carried + operator.scanned], function.inputs),

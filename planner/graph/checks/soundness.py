@@ -1,4 +1,4 @@
-"""Checks of programs: names, order of writing and reading, shapes, what each kind of operator needs, and what functions ask of each other."""
+"""Checks of programs: names, order of writing and reading, shapes, each kind of operator, and calls between functions."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _ARITIES = {
     OperatorKind.TUPLE: (None, 1),
     OperatorKind.ITEM: (1, 1),
 }
-"""How many inputs and outputs; None: at least one."""
+"""The number of inputs and outputs; None: at least one."""
 _TAKE_TUPLES = frozenset(OperatorKind) - frozenset(_ARITIES) | {OperatorKind.TUPLE, OperatorKind.ITEM}
 
 MAX_BITS = 4096
-"""Of an element: wider than any vector type."""
+"""The most bits of an element: wider than any vector type."""
 MAX_ITEMS = 1000
-"""Of a tuple, at all depths."""
+"""The most items of a tuple, at all depths."""
 
 
 def require_sound_graph(graph: Graph) -> None:
-    """Raises BadInput if anything is wrong with the graph."""
+    """Raise BadInput if the graph is not sound."""
     report = Report()
     for i, operator in enumerate(graph.operators):
         if operator.kind in OF_PROGRAMS:
@@ -48,7 +48,7 @@ def require_sound_graph(graph: Graph) -> None:
 
 
 def require_sound_program(program: Program) -> None:
-    """Raises BadInput if anything is wrong with the program."""
+    """Raise BadInput if the program is not sound."""
     report = Report()
     shared = _tensors(program.tensors, (), report)
     for i, tensor in enumerate(program.tensors):
@@ -119,7 +119,7 @@ def _check_interface(function: Function, own: Mapping[BufferId, Tensor], at: Pla
 def _check_operators(
     operators: tuple[Operator, ...], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int = 0
 ) -> None:
-    """Raises BadInput as soon as the next check would stumble over what the last one found. The first `shared` tensors are not the function's own."""
+    """Check in steps; raise BadInput before a step that earlier faults would confuse. The first `shared` tensors are not the function's own."""
     for i, operator in enumerate(operators):
         _names(operator, (*at, "operators", i), tensors, report)
     report.raise_if_any()
@@ -197,7 +197,7 @@ def _names(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor],
 def _order(
     operators: tuple[Operator, ...], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int
 ) -> None:
-    """Everything is written once, before it is read; but for mutable tensors, which are there from the beginning."""
+    """Check that everything is written once, before it is read, except mutable tensors, which exist from the beginning."""
     written = {tensor.id for tensor in tensors.values() if tensor.kind is not TensorKind.INTERMEDIATE}
     for i, operator in enumerate(operators):
         for j, name in enumerate(operator.inputs):
@@ -245,7 +245,7 @@ def _parameters(operator: Operator, place: Place, tensors: Mapping[BufferId, Ten
                 text = f"has {len(tensors[name].shape)} dimensions, the first input {len(shape)}"
                 report.add(Code.INVALID_VALUE, (*place, "inputs", j), text)
         return
-    # An empty slice may begin at the very end.
+    # an empty slice may begin at the very end
     most = shape[operator.dim] - (operator.kind is OperatorKind.SELECT)
     if not -shape[operator.dim] <= operator.start <= most:
         text = f"dimension {operator.dim} has {shape[operator.dim]} indices, there is none {operator.start}"

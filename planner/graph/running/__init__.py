@@ -1,1 +1,1 @@
-"""A program as it runs: which memory it has, at which ticks each step runs, and when each tensor is needed."""
+"""A program as it runs: its memory, the ticks at which each step runs, and when each tensor is needed."""

@@ -1,4 +1,4 @@
-"""What happens to each tensor and when it is needed, of large programs: columns of numbers, and no object for a tensor until it is needed."""
+"""The events of each tensor and the times at which it is needed, for large programs: columns of numbers instead of objects."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ...model.problem import BufferId
 from .liveness import Event, Life
 
 _READ, _WRITTEN = 1, 2
-"""Bits of what happens to a tensor at a tick."""
+"""Bits that tell what happens to a tensor at a tick."""
 
 
 class Events:
-    """What happens to tensors, in the order of time."""
+    """The events of tensors, in order of time."""
 
     def __init__(self, tensors: Iterable[BufferId]) -> None:
         self.number = {id_: i for i, id_ in enumerate(tensors)}
         self._happened = bytearray(len(self.number))
         self._of = array("i")
-        """To which tensor, by its number."""
+        """The tensor's number."""
         self._what = array("q")
-        """The tick, and in the last bits what happens."""
+        """The tick, with the kind of event in the last bits."""
 
     def __len__(self) -> int:
         return len(self._of)
@@ -35,16 +35,16 @@ class Events:
         self._what.append(tick << 2 | _READ * is_read | _WRITTEN * is_written)
 
     def has(self, id_: BufferId) -> bool:
-        """True if anything has happened to it."""
+        """True if it has any event."""
         return bool(self._happened[self.number[id_]])
 
     def written_since(self, length: int) -> frozenset[int]:
-        """The numbers of the tensors that were written since there were so many events."""
+        """Return the numbers of the tensors written since there were `length` events."""
         what = np.frombuffer(self._what, np.int64)[length:]
         return frozenset(np.frombuffer(self._of, np.int32)[length:][what & _WRITTEN != 0].tolist())
 
     def of_each(self, ticks: Sequence[int]) -> Iterator[list[Event]]:
-        """Those of each tensor, one a tick; the ticks are these objects, which all share."""
+        """Yield the events of each tensor, one per tick; the tick objects are shared."""
         of = np.frombuffer(self._of, np.int32)
         order = np.argsort(of, kind="stable")
         ends = np.cumsum(np.bincount(of, minlength=len(self.number)))
@@ -58,13 +58,13 @@ class Events:
 
 
 class _Column:
-    """Of each tensor some numbers, nearly always so many."""
+    """Some numbers for each tensor, nearly always equally many."""
 
     def __init__(self, usual: int) -> None:
         self._usual = usual
         self._numbers = array("q")
         self._others: dict[int, tuple[int, ...]] = {}
-        """Of those that have more or fewer."""
+        """The numbers of tensors that have more or fewer."""
 
     def append(self, numbers: tuple[int, ...]) -> None:
         if len(numbers) != self._usual:
@@ -88,7 +88,7 @@ class Lives(Mapping[BufferId, Life]):
         self._spans, self._ends = _Column(2), _Column(1)
 
     def append(self, life: Life) -> None:
-        """That of the next tensor."""
+        """Add the next tensor's life."""
         self._spans.append(tuple(tick for span in life.spans for tick in span))
         self._ends.append(life.ends)
 
@@ -105,13 +105,13 @@ class Lives(Mapping[BufferId, Life]):
 
 
 class Writes:
-    """At which ticks something new is in each tensor, in order."""
+    """The ticks at which each tensor is written, in order."""
 
     def __init__(self, number: Mapping[BufferId, int]) -> None:
         self._number, self._ticks = number, _Column(1)
 
     def append(self, ticks: tuple[int, ...]) -> None:
-        """Those of the next tensor."""
+        """Add the next tensor's ticks."""
         self._ticks.append(ticks)
 
     def __getitem__(self, id_: BufferId) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""A program as it runs: at which ticks each step comes by, and when each tensor is needed and written."""
+"""A program as it runs: the ticks of each step, and when each tensor is needed and written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .listing import Cycle, Fork, Handed, Homes, Listing, Node, Run, Step, listi
 from .liveness import Life, Part, Region, life_of
 
 MANY_TICKS = 1 << 17
-"""Of all entries together, functions counted as often as they are run; more are taken only from files that are as long themselves."""
+"""The most ticks of all entries together, with functions counted once per run; longer programs are accepted only from files that long."""
 
 _ALIASES = frozenset((OperatorKind.VIEW, OperatorKind.IDMA_WAIT))
 _TRANSFERS = frozenset((OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE))
@@ -37,23 +37,23 @@ class Flow:
     """Tensors that several steps write."""
     ticks: int = 0
     named: array[int] = field(default_factory=lambda: array("q"))
-    """Ticks at which an operator with a name comes by."""
+    """Ticks of operators with names."""
     names: list[str] = field(default_factory=list)
-    """Theirs."""
+    """Their names."""
 
     def steps_named(self) -> tuple[tuple[int, str], ...]:
         return tuple(zip(self.named, self.names, strict=True))
 
 
 def flow_of(program: Program) -> Flow:
-    """The program, which must be sound, as it runs. Raises BadInput if a run takes too long, or writes state that it has lent to be read."""
+    """Return how the sound program runs. Raises BadInput if a run takes too long, or writes state that is lent for reading."""
     listing = listing_of(program)
     _refuse_endless(program, listing)
     return _Running(program, listing).run()
 
 
 def _refuse_endless(program: Program, listing: Listing) -> None:
-    """Ticks are counted before they are taken: a dozen functions can make billions."""
+    """Count the ticks first: a dozen functions can make billions."""
     count = _Ticks(listing)
     total = sum(count.of_function(name) + 1 for name in program.entries)
     most = max(MANY_TICKS, 2 * sum(len(function.operators) for function in program.functions))
@@ -63,7 +63,7 @@ def _refuse_endless(program: Program, listing: Listing) -> None:
 
 
 class _Ticks:
-    """How many ticks a run takes."""
+    """Counts the ticks of a run."""
 
     def __init__(self, listing: Listing) -> None:
         self._nodes = listing.nodes
@@ -77,7 +77,7 @@ class _Ticks:
     def _of(self, node: Node) -> int:
         match node:
             case Run():
-                # What does nothing is run all the same.
+                # a function that does nothing still runs
                 return max(self.of_function(node.function) + bool(node.given_back), 1)
             case Fork():
                 return 1 + sum(map(self._of, node.arms))
@@ -89,14 +89,14 @@ class _Ticks:
 
 
 class _Running:
-    """The way through the program, tick by tick, and what happens to each tensor on it."""
+    """Goes through the program tick by tick, and records what happens to each tensor."""
 
     def __init__(self, program: Program, listing: Listing) -> None:
         self._program = program
         self._listing = listing
         self._events = Events(listing.tensors)
         self._ticks = [0]
-        """The same objects for all that refers to them."""
+        """Tick objects, shared by all that refer to them."""
         number = self._events.number
         lives, writes = Lives(number, self._ticks), Writes(number)
         self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes, lives, writes)
@@ -124,7 +124,7 @@ class _Running:
         return flow
 
     def _views_of_elsewhere(self) -> dict[BufferId, BufferId]:
-        """Views of what lies elsewhere, which lie there too, or are copies: as long as they are needed, it is."""
+        """Keep what lies elsewhere needed as long as its views are, which lie there too, or are copies."""
         found: dict[BufferId, BufferId] = {}
         for step in self._listing.steps:
             if step.operator.kind in _ALIASES:
@@ -158,7 +158,7 @@ class _Running:
         return self._flow.ticks
 
     def _function(self, name: str, inside: list[Region]) -> dict[BufferId, tuple[BufferId, ...]]:
-        """Runs it, and answers with transfers that nobody has waited for: by their result, and by views of that, what they need."""
+        """Run it, and return unawaited transfers: by their results and views of these, what they need."""
         begun: dict[BufferId, tuple[BufferId, ...]] = {}
         for node in in_time(self._listing.nodes[name], PREPARING, "operator"):
             match node:
@@ -235,7 +235,7 @@ class _Running:
             inside.append(Region(True, [question, turn]))
 
     def _steps(self, steps: tuple[Step, ...]) -> None:
-        """All at the same tick, if there are any."""
+        """Note these steps, all at the same tick, if there are any."""
         for step in steps:
             if isinstance(step.ticks, list):
                 step.ticks.append(self._now)
@@ -259,7 +259,7 @@ class _Running:
             self._note(id_, True, False, self._now if tick is None else tick)
 
     def _note(self, id_: BufferId, is_read: bool, is_written: bool, tick: int) -> None:
-        """It happens to the tensor, and to what the tensor stands for."""
+        """Note the event for the tensor, and for what the tensor stands for."""
         while True:
             self._events.note(id_, tick, is_read=is_read, is_written=is_written)
             handed = self._handed.get(id_)

@@ -1,8 +1,8 @@
-"""A program written out over memory: every tensor's memory under one name, every function a list of steps, runs, forks and cycles.
+"""A program rewritten in terms of memory: one name for every tensor's memory, and every function a list of steps, runs, forks and cycles.
 
-A function that is run from one place only is read as if it stood there: its inputs and outputs are the tensors that are handed over. The inputs
-and outputs of one that is run from several places lie elsewhere each time, so they have no place of their own; what they are handed is needed
-while they are. All other tensors of a function have one place, whoever runs it.
+A function run from only one place is inlined: its inputs and outputs are the tensors that are passed. If it is run from several places, its
+inputs and outputs lie elsewhere each time, so they have no place of their own; what is passed is needed while they are. All other tensors of
+a function have one place, whoever runs it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ..program import Function, Program
 from .tuples import taken_apart
 
 Name: TypeAlias = tuple[str | None, BufferId]
-"""A tensor by its function; None: every function sees it."""
+"""A tensor by its function; None: visible to every function."""
 
 
 class Homes(Mapping[Name, BufferId]):
-    """Under which name each tensor's memory goes; no pair is kept for each, of which large programs have very many."""
+    """The name of each tensor's memory, without storing a pair for each; large programs have very many."""
 
     def __init__(self) -> None:
         self._of: dict[str | None, dict[BufferId, BufferId]] = {}
@@ -51,12 +51,12 @@ class Step:
     operator: Operator
     function: str
     index: int
-    """Of the operator that it comes from, among the function's."""
+    """The index of its operator in the function."""
     part: str | None = None
-    """Of calls, branches and loops: what this step does for them."""
+    """For calls, branches and loops: what this step does for them."""
     workspaces: tuple[BufferId, ...] = ()
     ticks: Sequence[int] = ()
-    """In order. Of what computes nobody asks, so it has none."""
+    """In order. Computing steps have none, as nobody needs them."""
 
 
 class Handed(NamedTuple):
@@ -72,14 +72,14 @@ class Run(NamedTuple):
 
     function: str
     handed: tuple[tuple[BufferId, Handed], ...]
-    """To its inputs and outputs that have no place of their own."""
+    """Passed to its inputs and outputs that have no place of their own."""
     given_back: tuple[Step, ...]
-    """What has to be copied when it ends: outputs that are not its own."""
+    """Copies when it ends, of outputs that are not its own."""
     read_only: tuple[BufferId, ...]
-    """State that it is handed to read."""
+    """State that is passed for reading."""
     caller: str
     at: int
-    """Number of the caller's operator."""
+    """The index of the caller's operator."""
 
 
 class Fork(NamedTuple):
@@ -97,7 +97,7 @@ class Cycle(NamedTuple):
     test: Step | None
     turn: Run
     again: tuple[Step, ...]
-    """What a turn has made becomes what the next is given."""
+    """Steps that pass a turn's results to the next."""
 
 
 Node: TypeAlias = Step | Run | Fork | Cycle
@@ -105,29 +105,29 @@ Node: TypeAlias = Step | Run | Fork | Cycle
 
 @dataclass(slots=True)
 class Listing:
-    """A program over memory."""
+    """A program in terms of memory."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     """Without tuples."""
     nodes: dict[str, list[Node]] = field(default_factory=dict)
-    """Of each function that is run."""
+    """For each function in use."""
     steps: list[Step] = field(default_factory=list)
-    """All of them."""
+    """All steps."""
     tensors: dict[BufferId, Tensor] = field(default_factory=dict)
     """All memory, by its name."""
     elsewhere: set[BufferId] = field(default_factory=set)
     """Inputs and outputs of functions that are run from several places."""
     homes: Homes = field(default_factory=Homes)
-    """Under which name each tensor's memory goes."""
+    """The name of each tensor's memory."""
 
 
 def listing_of(program: Program) -> Listing:
-    """The program, which must be sound, over memory. Raises BadInput if one tensor would have to be in two pools."""
+    """Rewrite the sound program. Raises BadInput if one tensor would have to be in two pools."""
     return _Lowering(program).listing()
 
 
 class _Lowering:
-    """Names for all memory, and a list of nodes for each function."""
+    """Names all memory, and lists each function's nodes."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -135,7 +135,7 @@ class _Lowering:
         self.shared = {tensor.id: tensor for tensor in program.tensors}
         self.functions = self.memory.functions
         self.numbers: dict[str, Sequence[int]] = {}
-        """Which number each operator of a function has in the original."""
+        """The original index of each of a function's operators."""
         for function in program.functions:
             self.functions[function.name], self.numbers[function.name] = taken_apart(function, self.shared)
         self.places = Counter(
@@ -156,14 +156,14 @@ class _Lowering:
     # Names
 
     def name(self, function: str, id_: BufferId) -> BufferId:
-        """Where the function's tensor lies."""
+        """Return the name of the memory of the function's tensor."""
         return self.memory.homes[(None, id_) if id_ in self.shared else (function, id_)]
 
     def _own_name(self, function: str, id_: BufferId) -> BufferId:
         return id_ if self.is_single else f"{function}/{id_}"
 
     def _settle(self, name: Name, home: BufferId, tensor: Tensor, report: Report) -> None:
-        """From now on the tensor lies there, together with whatever else does."""
+        """Put the tensor there, together with everything that shares its memory."""
         listing = self.memory
         listing.homes[name] = home
         there = listing.tensors.get(home)
@@ -175,7 +175,7 @@ class _Lowering:
         self.join(home, tensor, report)
 
     def join(self, home: BufferId, tensor: Tensor, report: Report) -> None:
-        """What lies at home must be where the tensor may be too."""
+        """Require that what lies at home may be where the tensor may be."""
         there = self.memory.tensors[home]
         pools, others = there.pools, self._pools(tensor)
         if pools is None:
@@ -195,7 +195,7 @@ class _Lowering:
     # Functions
 
     def _lower(self, name: str, report: Report) -> None:
-        """The function and all that it runs; who runs it has settled where its inputs and outputs lie, if it is the only one."""
+        """Rewrite the function and all that it runs. If it has one caller, this has settled where its inputs and outputs lie."""
         if name in self.nodes:
             return
         function = self.functions[name]
@@ -215,7 +215,7 @@ class _Lowering:
             self.nodes[name].append(self._node(name, numbers[i], operator, report))
 
     def _owned(self, function: Function) -> tuple[BufferId, ...]:
-        """The outputs that the function writes itself, straight to where they are wanted."""
+        """Return the outputs that the function writes itself, directly to their destinations."""
         tensors = {tensor.id: tensor for tensor in function.tensors}
         return tuple(
             dict.fromkeys(
@@ -253,7 +253,7 @@ class _Lowering:
         return step
 
     def _made(self, function: str, index: int, operator: Operator, what: str) -> BufferId:
-        """A name for memory that the program has no name for."""
+        """Return a name for memory without a name in the program."""
         name = f"{self._own_name(function, operator.name or f'{operator.kind.value}{index}')}.{what}"
         taken = self.memory.tensors
         while name in taken:
@@ -270,7 +270,7 @@ class _Lowering:
         report: Report,
         in_parts: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset()),
     ) -> Run:
-        """A function run with these inputs for these outputs; some of either are handed over in parts."""
+        """Run a function with these inputs for these outputs; some of either are passed in parts."""
         function = self.functions[name]
         tensors = {tensor.id: tensor for tensor in function.tensors}
         is_only_place = self.places[name] == 1
@@ -338,7 +338,7 @@ class _Lowering:
         again: list[Step] = []
         for j, home in enumerate(outputs[:carried]):
             if body.outputs[j] == body.inputs[j]:
-                made.append(home)  # it stays what it is
+                made.append(home)  # it stays unchanged
                 continue
             id_ = self._made(name, index, operator, f"next{j}")
             self.memory.tensors[id_] = replace(self.memory.tensors[home], id=id_, is_output=False)

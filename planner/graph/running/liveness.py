@@ -1,8 +1,8 @@
-"""When each tensor is needed, in a program that branches and loops.
+"""When each tensor is needed, in a program with branches and loops.
 
-Time is a line of ticks: one for each operator in the order in which a run comes by, a function's once for each place that runs it, the arms of a
-branch one after the other. What is needed is found out against the direction of time, as compilers do: a tensor is needed before a tick if it is
-read there, or needed after it and not written there; before a branch if any arm needs it; and after a loop's turn if the next one does.
+Time is a line of ticks: one for each operator in the order of a run, a function's once for each place that runs it, the arms of a branch in
+turn. As in compilers, the analysis goes backwards in time: a tensor is needed before a tick if it is read there, or needed after it and not
+written there; before a branch if any arm needs it; and after a loop's turn if the next turn does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Event(NamedTuple):
     tick: int
     is_read: bool
     is_written: bool
-    """As a whole: what it was before is of no interest unless it is read too."""
+    """As a whole: its earlier value is irrelevant unless it is read too."""
 
 
 @dataclass(slots=True)
@@ -31,16 +31,16 @@ class Part:
     start: int
     end: int = 0
     inside: list[Region] = field(default_factory=list)
-    """In the order of time; what lies between them are plain ticks."""
+    """In order of time; between them are plain ticks."""
 
 
 @dataclass(slots=True)
 class Region:
-    """A branch or a loop: parts that follow each other on the line of ticks, and not always in a run."""
+    """A branch or a loop: parts in sequence on the line of ticks, though not always in a run."""
 
     is_loop: bool
     parts: list[Part]
-    """Of a branch its arms, one of which runs. Of a loop the question whether there is another turn, which may be empty, and the turn."""
+    """For a branch its arms, one of which runs. For a loop the condition, which may be empty, and the turn."""
 
     @property
     def start(self) -> int:
@@ -57,7 +57,7 @@ class Life(NamedTuple):
     spans: tuple[Interval, ...] = ()
     """Half-open, in order, none touching another."""
     ends: tuple[int, ...] = ()
-    """Ticks at which it is needed, but not afterwards, in order."""
+    """The last ticks of need, in order."""
 
     def is_needed_at(self, tick: int) -> bool:
         at = bisect_right(self.spans, (tick, 1 << 63)) - 1
@@ -69,7 +69,7 @@ class Life(NamedTuple):
         return self.is_needed_at(tick) and self.ends[at : at + 1] != (tick,)
 
     def meets(self, other: Life, but_for: Sequence[int] = ()) -> bool:
-        """True if both are needed at some tick that is not among those, which are in order."""
+        """True if both are needed at some tick that is not in `but_for`, which is in order."""
         i = j = 0
         while i < len(self.spans) and j < len(other.spans):
             (a, b), (c, d) = self.spans[i], other.spans[j]
@@ -84,18 +84,18 @@ class Life(NamedTuple):
 
 
 def life_of(whole: Part, events: Sequence[Event]) -> Life:
-    """When a tensor is needed to which that happens, in order, one event a tick at most. What is read before it is written is needed from the start."""
+    """Return when a tensor with these events is needed; events are in order, at most one per tick. Read before written means needed from the start."""
     return _Walk(events).life(whole)
 
 
 class _Walk:
-    """The way back through the program for one tensor."""
+    """Goes back through the program for one tensor."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._events = events
         self._ticks = [event.tick for event in events]
         self._known: dict[tuple[int, bool], bool] = {}
-        """Is it needed before the region (by identity), given whether it is afterwards?"""
+        """By region (by identity) and whether it is needed afterwards: is it needed before?"""
         self._spans: list[Interval] = []
         self._ends: set[int] = set()
 
@@ -110,7 +110,7 @@ class _Walk:
         return Life(tuple(merged), tuple(sorted(self._ends)))
 
     def _part(self, part: Part, needed: bool, is_last_pass: bool) -> bool:
-        """Is it needed before the part, given whether it is afterwards? On the last pass its spans are noted."""
+        """Return whether it is needed before the part, given whether it is afterwards. The last pass records its spans."""
         first = bisect_left(self._ticks, part.start)
         at, i = part.end, bisect_left(self._ticks, part.end) - 1
         while i >= first:
@@ -152,7 +152,7 @@ class _Walk:
     def _before(self, region: Region, needed: bool) -> bool:
         if not region.is_loop:
             return True in [self._part(arm, needed, False) for arm in region.parts]
-        # Whatever is needed before a turn because of a later turn is needed before that one for its own sake.
+        # A need before a turn because of a later turn is also a need of that turn itself.
         question, turn = region.parts
         return self._part(question, self._part(turn, False, False) or needed, False)
 
@@ -162,6 +162,6 @@ class _Walk:
 
 
 def _around(regions: Sequence[Region], tick: int) -> Region | None:
-    """The region that the tick lies in."""
+    """Return the region that contains the tick."""
     at = bisect_right(regions, tick, key=lambda region: region.start) - 1
     return regions[at] if at >= 0 and tick < regions[at].end else None

@@ -1,4 +1,4 @@
-"""Tuples taken apart: each becomes the tensors it holds, so that no later step knows of tuples."""
+"""Replaces tuples by the tensors that they hold, so that later steps need not know tuples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..program import Function
 
 
 def leaves(tensor: Tensor) -> Iterator[Tensor]:
-    """The tensors that a tuple holds, at any depth, or the tensor itself."""
+    """Return the tensors that a tuple holds, at any depth, or the tensor itself."""
     if tensor.items is None:
         yield tensor
         return
@@ -22,9 +22,9 @@ def leaves(tensor: Tensor) -> Iterator[Tensor]:
 
 
 def taken_apart(function: Function, shared: Mapping[BufferId, Tensor]) -> tuple[Function, Sequence[int]]:
-    """The function without tuples, and the number that each of its operators has in the original."""
+    """Return the function without tuples, and each operator's original index."""
     if all(tensor.items is None for tensor in function.tensors):
-        return function, range(len(function.operators))  # as nearly always: large programs are not copied
+        return function, range(len(function.operators))  # the usual case: large programs are not copied
     tensors = {tensor.id: tensor for tensor in function.tensors}
 
     def flat(ids: Iterable[BufferId]) -> tuple[BufferId, ...]:

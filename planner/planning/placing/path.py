@@ -146,7 +146,7 @@ class AnswerPath(ABC, Generic[Answer, Known]):
 
 
 def limits_of(options: Options, clock: Clock, counted: float, *, chooses_pools: bool = False) -> Limits:
-    """What the solvers may use, where so many seconds are needed after them."""
+    """Return the solvers' limits, with `counted` seconds reserved for the time after them."""
     work = options.work_limit
     if work is None and options.time_limit is not None:
         work = int(WORK_PER_SECOND * options.time_limit)

@@ -37,11 +37,11 @@ OnLog: TypeAlias = Callable[[str], None]
 
 RESERVED_AT_LEAST = 0.02
 RESERVED_SHARE = 3
-"""Of the time, for that; and for what a busy machine adds to what is counted."""
+"""The part of the time that may be reserved for that, and for delays of a busy machine."""
 FIRST_PASS = 2.0
-"""A first placement in a hurry, where pools are chosen, takes about as long as all after it: that begins when the solvers' time is over."""
+"""A hasty first placement, if pools are chosen, takes about this many times as long as everything after it; it begins when the solvers' time is over."""
 MEASURABLE_SECONDS = 0.02
-"""Of the processor: less says nothing of how busy the machine is."""
+"""Processor time; with less, nothing can be told about how busy the machine is."""
 
 
 class Clock:
@@ -50,7 +50,7 @@ class Clock:
     def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
         self.begun = time.monotonic() if begun is None else begun
         self._busy = 1.0
-        """How many times as long as on an idle machine all takes."""
+        """How many times longer everything takes than on an idle machine."""
         self._limit = time_limit
         self.end = None if time_limit is None else self.begun + time_limit
 
@@ -78,7 +78,7 @@ class Clock:
 
     @contextmanager
     def while_lowering(self) -> Iterator[None]:
-        """This computes alone, so that it shows how busy the machine is."""
+        """Time lowering, which only computes and so shows how busy the machine is."""
         before, had = time.monotonic(), time.thread_time()
         yield
         spent = time.thread_time() - had
@@ -86,7 +86,7 @@ class Clock:
             self._busy = max((time.monotonic() - before) / spent, 1.0)
 
     def deadline(self, counted: float = 0.0, *, chooses_pools: bool = False) -> float | None:
-        """The end, less what must be done after solving: so many seconds of the processor were counted."""
+        """Return the end less the time needed after solving, which was counted as this much processor time."""
         if self.end is None or self._limit is None:
             return None
         needed = FIRST_PASS * counted if chooses_pools else counted

@@ -4,8 +4,8 @@ Let c[b, p] be the cost of having buffer b in pool p, and s the cost of a byte o
 count peaks). Room in pool p at time t has the price y[p, t] >= 0, and Y[p] is the sum of p's prices. The live bytes in p never exceed its
 peak H[p] <= size[p]. So the term is at least
 
-sum over what moves together of   min over its pools p of  c[b, p] + sum over t of y[p, t] * (bytes of b at t)
-plus sum over pools of            min over H[p] from 0 to size[p] of  (s * cost[p] - Y[p]) * H[p].
+    sum over what moves together of   min over its pools p of  c[b, p] + sum over t of y[p, t] * (bytes of b at t)
+    plus sum over pools of            min over H[p] from 0 to size[p] of  (s * cost[p] - Y[p]) * H[p].
 
 There may also be crowds: buffers that are live at one time, with a price w >= 0 that each pays in the first sum for being in pool p. At most
 N(H[p]) of them have room below H[p], the number of the smallest whose sizes add up to at most H[p]. So together they pay at most w * N(H[p]),

@@ -72,7 +72,7 @@ class Search:
         self._polled = 0
 
     def run(self) -> tuple[Ending, Iterable[str]]:
-        """The lines of the proof after its head, if there is one."""
+        """Return the lines of the proof after its head, if one is found."""
         try:
             self._begin()
             ending = self._refute()
@@ -83,7 +83,7 @@ class Search:
         return ending, Script(self._root, self._named, self._used, self._settled)
 
     def _poll(self) -> None:
-        """Raises Stopped when it is time."""
+        """Raise Stopped when it is time."""
         looks = self._state.work - self._polled
         if looks >= LOOKS_BETWEEN_POLLS or not self._polled:
             self._polled = self._state.work
@@ -95,7 +95,7 @@ class Search:
         self._state = state
         self._polled = 0
         self._settled: list[int] = []
-        """What has but one place is there from the beginning; cliques that are named later go around it."""
+        """Blocks with only one place are placed at once; later cliques go around them."""
         for block in sorted(set(blocks.block_of)):
             self._poll()
             state.know(block)
@@ -112,15 +112,15 @@ class Search:
         self._branches: list[_Branch] = []
         self._looks: dict[int, _Look] = {}
         self._lessons: dict[int, list[Lesson]] = {}
-        """By a block that starts lower than they say, or did when it was looked at last."""
+        """By a block that starts lower than the lesson says, or did when last examined."""
         self._met: Lesson | None = None
-        """One that may hold here."""
+        """A lesson that may apply."""
         self._used: list[Lesson] = []
         self._dirty: list[int] = list(range(len(self._cliques)))
         self._queued = set(self._dirty)
         self._root: Refutation | None = None
 
-    # What follows.
+    # consequences
 
     def _refute(self) -> Ending:
         closed = next(
@@ -141,7 +141,7 @@ class Search:
             closed = self._place(block)
 
     def _propagate(self) -> Refutation | None:
-        """Looks at cliques until nothing more follows; or at what closes this side."""
+        """Examine cliques until nothing more follows; return what closes this side, if anything."""
         while self._dirty or self._met is not None:
             self._poll()
             if self._met is not None:
@@ -158,7 +158,7 @@ class Search:
         return None
 
     def _look(self, number: int) -> Refutation | None:
-        """All crowds of a clique: from each least address on."""
+        """Examine all crowds of a clique, from each least address on."""
         state, clique = self._state, self._cliques[number]
         floors: dict[int, int] = {}
         for member in clique.movers:
@@ -190,7 +190,7 @@ class Search:
         return None
 
     def _why(self, clique: Clique, floor: int) -> Facts:
-        """What a crowd and its room rest on: the least starts of those in it, and the places of those that are not in it for being placed."""
+        """Return the facts behind a crowd and its room: its members' least starts, and the places of those excluded because they are placed."""
         low, placed, fact, size = self._state.low, self._state.placed, self._trail.latest, self._blocks.size
         return frozenset(
             fact[m.block]
@@ -208,12 +208,12 @@ class Search:
         return Refutation([f"u {len(self._used) - 1}"], self._trail.of(*lesson.low), frozenset(lesson.low))
 
     def _free(self, lesson: Lesson) -> int | None:
-        """A block that is freer here than the lesson says."""
+        """Return a block that may start lower than the lesson says."""
         low, placed = self._state.low, self._state.placed
         return next((c for c, least in lesson.low.items() if low[c] < least or c in placed), None)
 
     def _meet(self, block: int) -> None:
-        """Looks for what is remembered that the block's new least start makes true."""
+        """Look for lessons that the block's new least start makes applicable."""
         waiting = self._lessons.get(block)
         if not waiting:
             return
@@ -231,17 +231,17 @@ class Search:
         self._lessons[block] = still
 
     def _raise(self, block: int, least: int, step: int, why: Facts, buffer: int = -1) -> None:
-        """The block begins here or higher, and above what is placed there."""
+        """Make the block begin at `least` or higher, and above what is placed there."""
         why |= self._held(block)
         self._state.raise_to(block, least)
         self._note(block, step, buffer, why)
 
     def _held(self, block: int) -> Facts:
-        """Why some starts above the block's least one are taken."""
+        """Return why some starts above the block's least one are taken."""
         return self._trail.of(*(hold.by for hold in self._state.holds[block]))
 
     def _note(self, block: int, step: int, buffer: int, rests_on: Facts) -> None:
-        """A new fact about a block."""
+        """Record a fact about a block."""
         if self._branches:
             self._branches[-1].known.setdefault(block, self._trail.latest.get(block, -1))
         self._trail.note(block, step, buffer, rests_on)
@@ -255,10 +255,10 @@ class Search:
                 self._queued.add(number)
                 self._dirty.append(number)
 
-    # What is tried.
+    # choices
 
     def _choose(self) -> int | None:
-        """The block to place next: the lowest of the clique that has the least choice."""
+        """Return the block to place next: the lowest of the clique with the least choice."""
         state = self._state
         best = None
         for number, clique in enumerate(self._cliques):
@@ -287,7 +287,7 @@ class Search:
         self._looks[number] = _Look(reach - floor, sum(least <= reach for least, _ in crowd))
 
     def _down(self, block: int) -> int:
-        """The block, or one that could lie below it at its least start, and so on."""
+        """Return the block, or one that could lie below it at its least start, repeatedly."""
         state, blocks = self._state, self._blocks
         for _ in range(len(blocks.size)):
             at, below = state.low[block], None
@@ -301,7 +301,7 @@ class Search:
         return block
 
     def _place(self, block: int) -> Refutation | None:
-        """At its least start, as one of two sides or for want of another."""
+        """Place the block at its least start, as one of two sides or because there is no other."""
         state = self._state
         alternative = state.alternative(block)
         around = (block, *self._blocks.distances(block))
@@ -326,10 +326,10 @@ class Search:
                 return self._nowhere(other)
         return None
 
-    # What fails.
+    # failures
 
     def _back(self, closed: Refutation) -> bool:
-        """Takes a refutation of the side at hand as far up as it goes, and turns to the next side; False: everything is refuted."""
+        """Take a refutation of the current side up as far as it goes, and turn to the next side; False if everything is refuted."""
         self._dirty.clear()
         self._queued.clear()
         self._met = None
@@ -360,7 +360,7 @@ class Search:
         return False
 
     def _learn(self, branch: _Branch, speaks_of: frozenset[int]) -> Lesson | None:
-        """What the refutation of a branch shows, to be remembered where it begins to be false."""
+        """Remember the refutation of a branch at the places where it stops to apply."""
         if not branch.held.isdisjoint(speaks_of):
             return None
         lesson = Lesson({c: branch.low[c] for c in sorted(speaks_of)})

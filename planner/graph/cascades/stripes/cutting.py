@@ -1,4 +1,4 @@
-"""Into which stripes the output of an operator can be cut."""
+"""The stripes into which an operator's output can be cut."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from math import prod
 from .group import Mode, Stripes
 
 MOST_STRIPES = 1024
-"""Of a group; more are not looked at."""
+"""The most stripes of a group that are examined."""
 LONGEST = 32
-"""Operators of a group."""
+"""The most operators of a group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cutting:
-    """Which stripes are looked at."""
+    """The stripes to examine."""
 
     modes: tuple[Mode, ...] = tuple(Mode)
     axes: tuple[int, ...] | None = None
-    """Of an output, counted from the end if negative; None: all but its channels."""
+    """The output's axes to cut, counted from the end if negative; None: all but its channels."""
     most_axes: int = 2
-    """Along so many axes at once stripes are cut that are computed again; those that roll, along one."""
+    """Recomputed stripes are cut along up to this many axes at once; rolling ones along one."""
     blocks: tuple[int, ...] = ()
     """What the hardware makes at once, along the last axes of an output: stripes are multiples of it."""
     longest: int = LONGEST
-    """Operators of a group; fewer where looking at so many would take too long."""
+    """The most operators of a group; fewer if examining them would take too long."""
 
 
 def cuts(demand: Sequence[tuple[int, int]], cutting: Cutting, most: int) -> Iterator[Stripes]:
-    """The ways to cut what is needed of an output, those along few axes first, and as many at most as that."""
+    """Return at most `most` ways to cut what is needed of an output, those along few axes first."""
     return (
         stripes
         for stripes in islice(_cuts(demand, cutting), most)
@@ -59,18 +59,18 @@ def _cuts(demand: Sequence[tuple[int, int]], cutting: Cutting) -> Iterator[Strip
 
 
 def stripes_in(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> int:
-    """How many there are."""
+    """Return the number of stripes."""
     return prod(-(-(high - low) // extent) for (low, high), extent in zip(demand, extents, strict=True))
 
 
 def block_along(axis: int, rank: int, blocks: Sequence[int]) -> int:
-    """Of blocks that are said of the last axes, what one axis has."""
+    """Return the block's extent along an axis; blocks are given for the last axes."""
     from_end = rank - axis
     return blocks[-from_end] if from_end <= len(blocks) else 1
 
 
 def halves(extent: int, block: int) -> list[int]:
-    """A half, a quarter and so on, down to one block; all of them multiples of it."""
+    """Return a half, a quarter and so on, down to one block; all are multiples of it."""
     found: dict[int, None] = {}
     parts = 2
     while parts < 2 * extent:

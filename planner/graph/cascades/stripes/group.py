@@ -1,4 +1,4 @@
-"""Operators that run together, and what they take."""
+"""Operators that run together, and what they need."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Mode(StrEnum):
     """How operators run together."""
 
     RECOMPUTE = "recompute"
-    """Stripe by stripe from the first to the last; what two stripes of the output need is computed for each."""
+    """Stripe by stripe from the first operator to the last; what two stripes both need is computed for each."""
     ROLLING = "rolling"
-    """Nothing is computed twice: of each tensor between them the rows that are needed again stay until they are not."""
+    """Nothing is computed twice: of each tensor between them, rows stay until no longer needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +22,23 @@ class Stripes:
 
     mode: Mode
     extents: tuple[int, ...]
-    """Of a stripe; the last ones along an axis may be shorter."""
+    """The extents of a stripe; the last ones along an axis may be shorter."""
     axis: int = 0
-    """Along which it rolls, from the first element to the last."""
+    """The axis along which it rolls, from the first element to the last."""
 
 
 class Inner(NamedTuple):
-    """A tensor that exists only in part, and within a group."""
+    """A tensor that exists only in part, and only within a group."""
 
     tensor: int
     size: int
     start: int
-    """The step that makes it, as long as the group runs if it rolls; half-open with `end`."""
+    """The step that makes it, or the group's first step if it rolls; half-open with `end`."""
     end: int
     rows: int | None = None
-    """Of a rolling buffer, how many elements it has along the axis that rolls: element r lies at r modulo this. None: a piece in full."""
+    """For a rolling buffer, its elements along the rolling axis: element r lies at r modulo this. None: a whole piece."""
     axis: int | None = None
-    """Of the tensor, that which rolls."""
+    """The tensor's rolling axis."""
 
 
 class Group(NamedTuple):
@@ -50,5 +50,5 @@ class Group(NamedTuple):
     """None: one operator, and its output whole."""
     inner: tuple[Inner, ...]
     own: int
-    """Bytes at the busiest time beside tensors that are whole."""
+    """Bytes at the busiest time besides whole tensors."""
     cycles: int

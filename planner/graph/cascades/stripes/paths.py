@@ -1,4 +1,4 @@
-"""Ways through the whole network: which operators run together, for each amount of memory at the least cost."""
+"""Ways through the whole network: which operators run together, at the least cost for each amount of memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .group import Group
 
 MOST_POINTS = 200
 COARSE = 32
-"""After so many points, the next one has to need less by so small a part."""
+"""After this many points, each further one must need less by this small part."""
 Path: TypeAlias = tuple[Group, ...]
-"""Each operator in one of them, in order."""
+"""Groups in order; each operator is in one of them."""
 
 
 def frontier(flow: Flow, groups: Mapping[tuple[int, int], Sequence[Group]], planned: frozenset[int]) -> list[Path]:
-    """The paths of which none is better in one of memory and cycles and no worse in the other (of very many, some); the fastest first.
+    """Return the Pareto-optimal paths in memory and cycles (if very many, some of them); the fastest first.
 
     Memory is what is live at the busiest time, of the planned tensors.
     """
@@ -40,7 +40,7 @@ def frontier(flow: Flow, groups: Mapping[tuple[int, int], Sequence[Group]], plan
 
 
 def _passing(flow: Flow, planned: frozenset[int]) -> list[int]:
-    """By operator, the bytes of tensors that are there before it, and needed by it or later."""
+    """Return, by operator, the bytes of tensors that exist before it and are needed by it or later."""
     change = [0] * (len(flow.steps) + 1)
     for t in planned:
         start = flow.maker.get(t, -1) + 1
@@ -52,7 +52,7 @@ def _passing(flow: Flow, planned: frozenset[int]) -> list[int]:
 
 
 def _cheapest(arriving: Sequence[Sequence[tuple[Group, int]]], limit: int | None) -> tuple[Path | None, int]:
-    """The path of the least cycles whose load stays within the limit, and its load; None if there is none."""
+    """Return the path of least cycles whose load stays within the limit, and its load; None if there is none."""
     reached: list[tuple[int, int] | None] = [(0, 0)]
     taken: list[Group | None] = [None]
     for ways in arriving:
@@ -82,9 +82,9 @@ def _cycles(path: Path) -> int:
 
 
 def stretches(paths: Sequence[Path]) -> list[list[Path]]:
-    """What there is to choose apart from the rest: the paths cut where all of them are cut, each part once, the fastest first.
+    """Return the independent choices: the paths cut where all of them are cut, each part once, the fastest first.
 
-    Neighbouring parts that all paths have in common are one.
+    Neighbouring parts common to all paths are merged.
     """
     common = set.intersection(*({group.first for group in path} for path in paths))
     parts: list[dict[Path, None]] = [{} for _ in common]

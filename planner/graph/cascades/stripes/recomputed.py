@@ -1,4 +1,4 @@
-"""Stripes that share nothing: each piece of the output is computed from the inputs of the group, and so is what two of them need."""
+"""Stripes that share nothing: each piece of the output is computed from the group's inputs, even what two pieces need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .group import Group, Inner, Mode, Stripes
 def recomputed(
     flow: Flow, last: int, extents: tuple[int, ...], least_first: int, blocks: Sequence[int], cycles: Cycles
 ) -> Iterator[Group]:
-    """The groups that end with step `last` in such stripes, the shortest one first."""
+    """Return the groups that end with step `last` in such stripes, the shortest first."""
     network, stripes = flow.network, Stripes(Mode.RECOMPUTE, extents)
     boxes = {flow.steps[last].output: _grid(flow.demand[flow.steps[last].output], extents)}
     live = dict.fromkeys(range(least_first, last + 1), 0)
@@ -53,13 +53,13 @@ def recomputed(
 
 
 def whole(flow: Flow, at: int, blocks: Sequence[int], cycles: Cycles) -> Group:
-    """One operator by itself."""
+    """Return the group of one operator by itself."""
     extents = tuple(max(high - low, 1) for low, high in flow.demand[flow.steps[at].output])
     return next(recomputed(flow, at, extents, at, blocks, cycles))._replace(stripes=None)
 
 
 def _grid(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> Box:
-    """The stripes, the last axis fastest."""
+    """Return the stripes, the last axis fastest."""
     cuts = [np.arange(low, high, extent, dtype=np.int64) for (low, high), extent in zip(demand, extents, strict=True)]
     if any(not len(each) for each in cuts):
         empty = np.array([[low] for low, _ in demand], np.int64)
@@ -70,14 +70,14 @@ def _grid(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> Box:
 
 
 def _largest(box: Box, channels_multiple: int, bits: int) -> int:
-    """Bytes of the largest piece."""
+    """Return the bytes of the largest piece."""
     sizes = box.high - box.low
     sizes[-1] = -(-sizes[-1] // channels_multiple) * channels_multiple
     return -(-int(np.prod(sizes, axis=0).max()) * bits // 8)
 
 
 def _in_blocks(box: Box, blocks: Sequence[int]) -> int:
-    """Elements of all pieces together, where blocks are computed whole."""
+    """Return the elements of all pieces together, with whole blocks computed."""
     sizes = box.high - box.low
     of_axes = np.array([[block_along(axis, len(sizes), blocks)] for axis in range(len(sizes))])
     sizes = -(-sizes // of_axes) * of_axes

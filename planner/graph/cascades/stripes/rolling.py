@@ -1,4 +1,4 @@
-"""Rolling buffers: each operator runs as late as it can, and makes what is needed and not made yet; rows stay while they are needed."""
+"""Rolling buffers: each operator runs as late as possible and makes only what is missing; rows stay while they are needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .group import Group, Inner, Stripes
 def rolling(
     flow: Flow, last: int, stripes: Stripes, least_first: int, blocks: Sequence[int], cycles: Cycles
 ) -> Iterator[Group]:
-    """The groups that end with step `last` and roll along an axis of its output, the shortest one first."""
+    """Return the groups that end with step `last` and roll along an axis of its output, the shortest first."""
     run = _Run(flow, last, stripes, least_first)
     run.to_the_end()
     network = flow.network
@@ -69,30 +69,30 @@ def _work(flow: Flow, s: int, turn: _Turn, blocks: Sequence[int]) -> Work:
 
 
 def rolled_axis(axes: Sequence[Window], axis: int | None) -> int | None:
-    """The axis of an input that moves with that of the output; None: there is none, or more than one."""
+    """Return the input's axis that moves with the output's; None if there is none, or more than one."""
     found = [k for k, window in enumerate(axes) if window.stride and window.axis == axis]
     return found[0] if axis is not None and len(found) == 1 else None
 
 
 class _Turn:
-    """How far an operator has come."""
+    """The progress of an operator."""
 
     def __init__(self, axis: int | None, low: int, high: int) -> None:
         self.axis = axis
-        """Of its output; None: it runs once, and makes all."""
+        """An axis of its output; None: it runs once, and makes everything."""
         self.done = low
-        """All before this is made, or not needed."""
+        """Everything before this is made, or not needed."""
         self.high = high
         self.chunk = 0
-        """Rows of a run, once it rolls."""
+        """The rows of a run, once it rolls."""
         self.held = 0
-        """The most rows that are needed at one time."""
+        """The most rows needed at one time."""
         self.runs = 0
         self.sizes: dict[int, int] = {}
-        """How many runs made so many rows."""
+        """The number of runs by the rows made."""
         self.rows_read: list[int] = []
         self.readers: list[tuple[_Turn, Window]] = []
-        """Who reads it row by row, through which window."""
+        """The readers that read it row by row, and their windows."""
 
 
 class _Run:
@@ -121,11 +121,11 @@ class _Run:
         wanted = max(
             (reader.chunk * window.stride for reader, window in readers), default=stripes.extents[stripes.axis]
         )
-        # Where a kernel reaches far, rows need not come one by one.
+        # If a kernel reaches far, rows need not come one by one.
         turn.chunk = max(wanted, -(-(high - low) // MOST_STRIPES))
 
     def _read_along(self, tensor: int) -> tuple[int | None, list[tuple[_Turn, Window]]]:
-        """The axis along which all who read the tensor come forward, and how."""
+        """Return the axis along which all readers of the tensor advance, and how."""
         axes: set[int | None] = set()
         readers: list[tuple[_Turn, Window]] = []
         for reader in self._flow.readers[tensor]:

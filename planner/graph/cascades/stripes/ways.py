@@ -1,4 +1,4 @@
-"""All groups of operators that are worth considering: of each run of operators the stripes that nothing beats in memory and cycles at once."""
+"""All groups of operators worth considering: for each run of operators, the stripes that nothing beats in memory and cycles at once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .recomputed import recomputed, whole
 from .rolling import rolling
 
 MOST_EFFORT = 40_000
-"""Of looking at operators in stripes: groups become no longer than so much allows, and if that is not LONG, fewer stripes are looked at."""
+"""The effort of examining operators in stripes: it limits the length of groups and, if that falls below LONG, the number of stripes."""
 LONG = 8
 FEW = 8
-"""Ways to cut one output, which are not thinned out further."""
+"""Up to this many ways to cut one output are not thinned out further."""
 MOST_CUTS = 512
-"""Of one output."""
+"""The most ways to cut one output."""
 MOST_CUTS_IN_ALL = 100_000
 
 
@@ -56,25 +56,25 @@ class Ways:
                 self.groups.setdefault((group.first, group.last), []).append(group)
 
     def _affordable(self, known: Sequence[Sequence[Stripes]]) -> int:
-        """How long groups may be."""
+        """Return the affordable length of groups."""
         efforts = [sum(self._effort(last, stripes) for stripes in ways) for last, ways in enumerate(known)]
         inputs = [len(step.inputs) for step in self._flow.steps]
         spent = longest = 0
         while longest < min(self._cutting.longest, len(known)):
-            spent += sum(map(mul, efforts[longest:], inputs))  # of the operators that come in at this length
+            spent += sum(map(mul, efforts[longest:], inputs))  # among the operators that this length adds
             if spent > MOST_EFFORT:
                 break
             longest += 1
         return max(longest, 1)
 
     def _effort(self, last: int, stripes: Stripes) -> int:
-        """Of one operator in such stripes: those that roll are gone through one by one."""
+        """Return the effort for one operator in such stripes: rolling ones are simulated one by one."""
         count = stripes_in(self._flow.demand[self._flow.steps[last].output], stripes.extents)
         return 1 + count // (16 if stripes.mode is Mode.ROLLING else 256)
 
 
 def best(groups: Iterable[Group]) -> list[Group]:
-    """Those of which no other is better in one of memory and cycles and no worse in the other; the fastest first."""
+    """Return the Pareto-optimal groups in memory and cycles; the fastest first."""
     found: list[Group] = []
     for group in sorted(groups, key=lambda each: (each.cycles, each.own)):
         if not found or group.own < found[-1].own:
