@@ -16,6 +16,8 @@ AT_ONCE = 1 << 13
 """Rows in a batch, which fits the processor's cache."""
 NAME = "\1"
 """Stands for a row's name until the rest is written."""
+ESCAPED = bytes([*range(32), *b'"\\', 127])
+"""The ASCII characters that JSON escapes."""
 DIGITS = 4
 MOST = 10**DIGITS
 """Digits are looked up four at a time."""
@@ -37,8 +39,22 @@ def rows(words: Sequence[str], names: Sequence[str] | range, *columns: Ints) -> 
 
 
 def names_of(ids: Sequence[object], encode: Callable[[object], str]) -> Sequence[str] | range:
-    """Return the text of each id; a range is returned as it is."""
-    return ids if isinstance(ids, range) else [*map(encode, ids)]
+    """Return the JSON text of each id; a range is returned as it is. Where JSON escapes nothing, `encode` is not called."""
+    if isinstance(ids, range):
+        return ids
+    return [f'"{id_}"' for id_ in ids] if _are_plain(ids) else [*map(encode, ids)]
+
+
+def _are_plain(ids: Sequence[object]) -> bool:
+    """Return True if all ids are strings of ASCII in which JSON escapes nothing."""
+    try:
+        text = "".join(ids)  # type: ignore[arg-type]  # raises TypeError itself
+    except TypeError:
+        return False
+    if not text.isascii():
+        return False
+    raw = text.encode()
+    return len(raw.translate(None, ESCAPED)) == len(raw)
 
 
 def _text(around: Sequence[Table], columns: Sequence[Table]) -> str:

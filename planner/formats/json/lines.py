@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -28,16 +28,25 @@ class Written(list[str]):
 
 def document(fields: Mapping[str, Any], *, listed: Sequence[str]) -> bytes:
     """An object with one field a line, and the named fields' items on lines of their own."""
-    parts = [
-        f" {compact(name)}: {_spread(value) if name in listed else compact(value)}" for name, value in fields.items()
-    ]
-    return ("{\n" + ",\n".join(parts) + "\n}\n").encode("utf-8")
+    pieces = ["{\n"]  # joined but once: the text may be long
+    for name, value in fields.items():
+        pieces.append(f" {compact(name)}: ")
+        pieces.extend(_spread(value) if name in listed else [compact(value)])
+        pieces.append(",\n")
+    pieces[-1] = "\n}\n"
+    return "".join(pieces).encode("utf-8")
 
 
-def _spread(value: Any) -> str:
+def _spread(value: Any) -> Iterator[str]:
+    """In pieces."""
     if isinstance(value, Mapping) and value:
-        return "{\n" + ",\n".join(f"  {compact(k)}: {compact(v)}" for k, v in value.items()) + "\n }"
-    if isinstance(value, list) and value:
-        items = value if isinstance(value, Written) else map(compact, value)
-        return "[\n  " + ITEM.join(items) + "\n ]"
-    return compact(value)
+        yield "{\n  " + ITEM.join(f"{compact(k)}: {compact(v)}" for k, v in value.items()) + "\n }"
+    elif isinstance(value, list) and value:
+        before = "[\n  "
+        for item in value if isinstance(value, Written) else map(compact, value):
+            yield before
+            yield item
+            before = ITEM
+        yield "\n ]"
+    else:
+        yield compact(value)

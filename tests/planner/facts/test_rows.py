@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from planner.facts.digest import digest
 from planner.facts.rows import AT_ONCE, names_of, rows
+from planner.formats.json.lines import compact
 from planner.model.columns import BufferColumns
 from planner.model.problem import Pool, Problem
 from solvers.model.instance import Ints
@@ -36,6 +38,13 @@ def test_names_of_any_kind() -> None:
     names = names_of(['"', "", "ß" * 300, 7, "x\u0001"], repr)
     number = np.arange(5) * 1_001
     assert "".join(rows(WORDS, names, number, -number)) == one_by_one(names, number, -number)
+
+
+@pytest.mark.parametrize("odd", ["", '"', "\\", "\x1f", "\x7f", "ß", 7])
+@pytest.mark.parametrize("encode", [compact, json.dumps])
+def test_names_are_what_the_encoder_makes_of_them(odd: str | int, encode: Callable[[object], str]) -> None:
+    for ids in (["b0", "b 1", "{b~2}"], ["b0", odd]):
+        assert names_of(ids, encode) == [encode(each) for each in ids]
 
 
 def test_of_nothing_there_is_nothing() -> None:

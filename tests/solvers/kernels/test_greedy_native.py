@@ -114,6 +114,24 @@ def test_in_a_hurry_what_is_left_is_stacked_on_top(kernel: Kernels) -> None:
     assert hasty.max() > calm.max()
 
 
+@pytest.mark.parametrize("fit", Fit)
+def test_addresses_beyond_32_bits_are_as_exact_as_small_ones(kernel: Kernels, fit: Fit) -> None:
+    rng = np.random.default_rng(6)
+    lives = [(birth, birth + length) for birth, length in rng.integers(1, 40, (300, 2)).tolist()]
+    sizes = rng.integers(1, 99, 300).tolist()
+
+    def placed(unit: int) -> Ints:
+        blocks = [plain(*life, unit * size) for life, size in zip(lives, sizes, strict=True)]
+        instance = make_instance(blocks)
+        found = kernel.greedy_place(instance.sections, columns(instance), np.arange(300), fit)
+        assert found is not None
+        return found
+
+    assert np.array_equal(
+        placed(1 << 24) >> 24, placed(1)
+    )  # the first few hundred units lie below 2^32, the others above
+
+
 def test_what_is_stacked_lies_above_all_that_is_reserved(kernel: Kernels) -> None:
     pool = PoolSpec(reserved=((100, 110), (9000, 9001)))
     instance = make_instance([plain(0, 9, 7) for _ in range(600)], pools=[pool])

@@ -65,7 +65,9 @@ Layout::Layout(const Blocks& blocks)
 }
 
 Pass::Pass(const Blocks& blocks, const Layout& layout)
-    : blocks_(&blocks), layout_(&layout), timeline_(layout.timeline), short_lived_(layout.short_lived), told_apart_(layout.told_apart), offsets_(blocks.count, 0), placed_(blocks.foes.empty() ? 0 : blocks.count, 0), spots_{layout.fullest} {}
+    : blocks_(&blocks), layout_(&layout), timeline_(layout.timeline), short_lived_(layout.short_lived, false), told_apart_(layout.told_apart, true), offsets_(blocks.count, 0), placed_(blocks.foes.empty() ? 0 : blocks.count, 0), spots_{layout.fullest} {
+    make_room(short_lived_.room() + told_apart_.room() + timeline_.room());
+}
 
 PassResult Pass::run(std::span<const Index> order, Fit fit, const PassLimits& limits) {
     PassResult result{true, std::vector<Coord>(blocks_->components, 0)};
@@ -182,7 +184,7 @@ void Pass::collect(Index block) {
     runs_.clear();
     filled_ = 0;
     // It does not grow on the way, so that what points into it stays valid.
-    if (const std::size_t most = most_copies(block); copied_.size() < most) copied_.resize(2 * most);
+    if (!is_plain(block)) make_room(most_copies(block));
     for (const Rect& own : rects_of(block)) {
         const auto visit = [&](std::span<const Interval> taken) {
             if (!taken.empty()) runs_.push_back({taken.data(), taken.data() + taken.size(), own.low, own.high});
@@ -203,16 +205,16 @@ void Pass::collect(Index block) {
 }
 
 void Pass::collect_short_lived(const Rect& own, Index start, Index end) {
-    short_lived_.near(start, end, [&](std::span<const Rect> rects) {
+    short_lived_.near(start, end, [&](const auto& rects) {
         const std::size_t since = filled_;
-        for (const Rect& rect : rects) copy_if((rect.start < own.end) & (rect.end > own.start), {rect.low, rect.high});
+        for (const auto& rect : rects) copy_if((rect.start < own.end) & (rect.end > own.start), {rect.low, rect.high});
         add_copied(since, own.low, own.high);
     });
 }
 
 void Pass::collect_told_apart(const Rect& own) {
     const std::span<const Index> friends = blocks_->friends.of(own.part);
-    told_apart_.near(own.start, own.end, [&](std::span<const Rect> rects) {
+    told_apart_.near_parts(own.start, own.end, [&](std::span<const Rect> rects) {
         const std::size_t since = filled_;
         for (const Rect& rect : rects) {
             const bool together = rect.start < own.end && rect.end > own.start;
@@ -229,12 +231,18 @@ void Pass::collect_foes(Index part) {
         const Coord base = offsets_[owner];
         copy_if(placed_[owner] != 0, {base + blocks_->input.part_low[other], base + blocks_->input.part_high[other]});
     }
-    std::sort(copied_.data() + since, copied_.data() + filled_, [](const Interval& a, const Interval& b) { return a.low < b.low; });
+    std::sort(copied_.get() + since, copied_.get() + filled_, [](const Interval& a, const Interval& b) { return a.low < b.low; });
     add_copied(since, blocks_->input.part_low[part], blocks_->input.part_high[part]);
 }
 
 void Pass::add_copied(std::size_t since, Coord low, Coord high) {
-    if (filled_ > since) runs_.push_back({copied_.data() + since, copied_.data() + filled_, low, high});
+    if (filled_ > since) runs_.push_back({copied_.get() + since, copied_.get() + filled_, low, high});
+}
+
+void Pass::make_room(std::size_t most) {
+    if (most <= room_) return;
+    copied_.reset(static_cast<Interval*>(::operator new(most * sizeof(Interval))));  // taken only as far as it is written to
+    room_ = most;
 }
 
 std::size_t Pass::most_copies(Index block) const {
@@ -250,20 +258,21 @@ std::size_t Pass::most_copies(Index block) const {
 
 std::optional<Coord> Pass::open_from(Coord base, Coord highest) {
     // Bases only go up, so whatever lies below one run's pointer never matters again; done when no run has anything in the way.
-    bool raised = true;
-    while (raised) {
-        raised = false;
+    for (Coord before = base - 1; before != base;) {
+        before = base;
         for (std::size_t i = 0; i < runs_.size();) {
             Run& run = runs_[i];
-            while (run.at != run.end && run.at->low < base + run.high) {
-                if (run.at->high > base + run.low) {
-                    base = aligned(run.at->high - run.low);
-                    if (base > highest) return std::nullopt;
-                    raised = true;
+            const Interval* at = run.at;
+            if (modulus_ == 1) {
+                while (at != run.end && at->low < base + run.high) base = std::max(base, (at++)->high - run.low);  // without a branch
+            } else {
+                for (; at != run.end && at->low < base + run.high; ++at) {
+                    if (at->high > base + run.low) base = aligned(at->high - run.low);
                 }
-                ++run.at;
             }
-            if (run.at == run.end) {
+            if (base > highest) return std::nullopt;
+            run.at = at;
+            if (at == run.end) {
                 run = runs_.back();
                 runs_.pop_back();
             } else {

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -96,6 +98,9 @@ private:
     }
     // What was copied since then is a run.
     void add_copied(std::size_t since, Coord low, Coord high);
+    // A block of a single rect meets each other rect but once.
+    bool is_plain(Index block) const { return layout_->rows[block].rects <= 1 && blocks_->solid_parts.empty(); }
+    void make_room(std::size_t most);
     std::size_t most_copies(Index block) const;
     // The least open base from `base` on, or none up to `highest`.
     std::optional<Coord> open_from(Coord base, Coord highest);
@@ -114,8 +119,11 @@ private:
     Large<Coord> offsets_;
     std::vector<std::uint8_t> placed_;  // only where conflicts ask for it
     std::vector<Run> runs_;
-    std::vector<Interval> copied_;
-    std::size_t filled_ = 0;
+    struct Deleted {
+        void operator()(Interval* intervals) const { ::operator delete(intervals); }
+    };
+    std::unique_ptr<Interval[], Deleted> copied_;
+    std::size_t room_ = 0, filled_ = 0;
     Coord modulus_ = 1, residue_ = 0;
     Index alive_ = 0;  // components that are not given up
     Coord peak_ = 0;

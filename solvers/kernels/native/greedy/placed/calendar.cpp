@@ -12,6 +12,15 @@ constexpr Index kWidestShift = 31;
 // Buckets that are hardly ever filled cost more than long ones.
 constexpr std::uint64_t kFilling = 4;
 
+// Into so many that are sorted by address.
+template <typename Each>
+void insert(Each* begin, Index count, const Each& added) {
+    Each* const end = begin + count;
+    Each* const at = std::upper_bound(begin, end, added.low, [](auto low, const Each& other) { return low < other.low; });
+    std::move_backward(at, end, end + 1);
+    *at = added;
+}
+
 }  // namespace
 
 CalendarLayout::CalendarLayout(const Blocks& blocks, const std::function<bool(const Rect&)>& takes) : level_of_length_(kClasses, 0) {
@@ -40,17 +49,32 @@ CalendarLayout::CalendarLayout(const Blocks& blocks, const std::function<bool(co
     for (std::size_t b = 1; b < first_slot.size(); ++b) first_slot[b] += first_slot[b - 1];
 }
 
-Calendar::Calendar(const CalendarLayout& layout) : layout_(&layout), used_(layout.first_slot.size() - 1, 0), rects_(layout.first_slot.back()) {}
+Calendar::Calendar(const CalendarLayout& layout, bool has_parts)
+    : layout_(&layout), used_(layout.first_slot.size() - 1, 0), is_narrow_(!has_parts), narrow_(has_parts ? 0 : room()), rects_(has_parts ? room() : 0) {}
 
 void Calendar::clear() { std::fill(used_.begin(), used_.end(), Index{0}); }
 
 void Calendar::place(const Rect& rect) {
-    const Index bucket = layout_->bucket_of(rect);
-    Rect* const begin = rects_.data() + layout_->first_slot[bucket];
-    Rect* const end = begin + used_[bucket]++;
-    Rect* const at = std::upper_bound(begin, end, rect.low, [](Coord low, const Rect& other) { return low < other.low; });
-    std::move_backward(at, end, end + 1);
-    *at = rect;
+    if (is_narrow_ && rect.high > Coord{UINT32_MAX}) widen();
+    const Index bucket = layout_->bucket_of(rect), slot = layout_->first_slot[bucket], used = used_[bucket]++;
+    if (is_narrow_) {
+        insert(narrow_.data() + slot, used, {static_cast<std::uint32_t>(rect.low), static_cast<std::uint32_t>(rect.high), rect.start, rect.end});
+    } else {
+        insert(rects_.data() + slot, used, rect);
+    }
+}
+
+void Calendar::widen() {
+    rects_.resize(room());
+    for (std::size_t bucket = 0; bucket < used_.size(); ++bucket) {
+        const Index first = layout_->first_slot[bucket];
+        for (Index slot = first; slot < first + used_[bucket]; ++slot) {
+            const Narrow& known = narrow_[slot];
+            rects_[slot] = {known.low, known.high, known.start, known.end, kNone};
+        }
+    }
+    narrow_ = {};
+    is_narrow_ = false;
 }
 
 }  // namespace memplan

@@ -47,42 +47,68 @@ private:
     std::vector<Index> level_of_length_;
 };
 
+// A rect as a bucket knows it while all addresses are below 2^32: half as much memory to be read.
+struct Narrow {
+    std::uint32_t low = 0, high = 0;
+    Index start = 0, end = 0;
+};
+
 class Calendar {
 public:
-    explicit Calendar(const CalendarLayout& layout);
+    // `has_parts`: is it asked which part a rect belongs to?
+    Calendar(const CalendarLayout& layout, bool has_parts);
 
     void clear();
     void place(const Rect& rect);
-    // Calls visit(rects) for stretches of rects sorted by address, among which are all that live in [start, end).
+    // How many rects there may be.
+    std::size_t room() const { return layout_->first_slot.back(); }
+    // Calls visit(rects) for stretches of rects, Rect or Narrow, sorted by address, among which are all that live in [start, end).
     template <typename Visit>
     void near(Index start, Index end, Visit visit) const {
+        if (is_narrow_) near_in(narrow_, start, end, visit);
+        else near_in(rects_, start, end, visit);
+    }
+    // The same where parts are asked for.
+    template <typename Visit>
+    void near_parts(Index start, Index end, Visit visit) const { near_in(rects_, start, end, visit); }
+
+    void fetch(Index start, Index end) const {
+        if (is_narrow_) fetch_in(narrow_, start, end);
+        else fetch_in(rects_, start, end);
+    }
+
+private:
+    template <typename Each, typename Visit>
+    void near_in(const Large<Each>& rects, Index start, Index end, Visit visit) const {
         for (const CalendarLayout::Level& level : layout_->levels) {
             const Index earliest = start >= level.longest ? start - level.longest + 1 : 0;
             const Index last = level.first_bucket + ((end - 1) >> level.shift);
             for (Index bucket = level.first_bucket + (earliest >> level.shift); bucket <= last; ++bucket) {
                 if (used_[bucket] == 0) continue;
-                const Rect* begin = rects_.data() + layout_->first_slot[bucket];
-                visit(std::span(begin, used_[bucket]));
+                visit(std::span<const Each>(rects.data() + layout_->first_slot[bucket], used_[bucket]));
             }
         }
     }
-
-    void fetch(Index start, Index end) const {
+    template <typename Each>
+    void fetch_in(const Large<Each>& rects, Index start, Index end) const {
         for (const CalendarLayout::Level& level : layout_->levels) {
             const Index earliest = start >= level.longest ? start - level.longest + 1 : 0;
             const Index last = level.first_bucket + ((end - 1) >> level.shift);
             Index bucket = level.first_bucket + (earliest >> level.shift);
             for (Index most = std::min(last, bucket + 3); bucket <= most; ++bucket) {
-                const char* line = reinterpret_cast<const char*>(rects_.data() + layout_->first_slot[bucket]);
-                for (std::size_t at = 0; at < used_[bucket] * sizeof(Rect); at += 64) prefetch(line + at);
+                const char* line = reinterpret_cast<const char*>(rects.data() + layout_->first_slot[bucket]);
+                for (std::size_t at = 0; at < used_[bucket] * sizeof(Each); at += 64) prefetch(line + at);
             }
         }
     }
 
-private:
+    void widen();
+
     const CalendarLayout* layout_;
     Large<Index> used_;  // how many of each bucket's slots
-    Large<Rect> rects_;
+    bool is_narrow_;
+    Large<Narrow> narrow_;
+    Large<Rect> rects_;  // if they are not narrow
 };
 
 }  // namespace memplan

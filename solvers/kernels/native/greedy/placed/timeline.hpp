@@ -56,6 +56,8 @@ public:
     explicit Timeline(const TimelineLayout& layout);
 
     void clear();
+    // How many entries there may be.
+    std::size_t room() const { return entries_.size(); }
     // Something long-lived.
     void place(const Rect& rect);
     // Something short-lived, which is placed elsewhere: here only those that cover it all see it.
