@@ -1,8 +1,8 @@
-"""Search over how high the pools are, box by box: what no choice costs less than, and better choices on the way.
+"""Branch and bound over the heights of the pools, box by box: finds a lower bound on the cost of every choice, and better choices on the way.
 
-A box says between which heights each pool is. The linear program, sharpened by crowds, says what choices in it cost at least; the box of which that is
-least is looked at first. It is cut around the heights that the linear program would have, into a narrow box and those beside it, which cost more.
-In a narrow box the 0-1 program is asked: there it has hardly any heights to weigh, and mostly all is known soon.
+A box holds a range of heights for each pool. The linear program, with cuts from crowds, bounds what choices in the box cost; the box with the least
+bound is searched first. It is split around the heights in the linear program's solution: into a narrow box, and the boxes beside it, which cost more.
+A narrow box is given to the 0-1 program: there it has few heights to compare, and usually ends soon.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from .questions.asking import Asking
 from .questions.question import Question
 
 NARROW = 100
-"""A box is narrow where, pool by pool, what its heights cost differs by such a part of the best choice at most."""
+"""A box is narrow if for each pool the cost of its heights differs by at most 1/NARROW of the best choice's cost."""
 SHARE_OF_BOX = 12
-"""Of the work, that part at most goes to one question."""
+"""One question may take at most this part of the work."""
 
 
 class BoxSearch:
-    """Of the first term of one program."""
+    """The search for the first term of one program."""
 
     def __init__(self, program: Program, asking: Asking, question: Question, best: int, work: int) -> None:
         self.found: list[Choice] = []
-        """The choices that were better than all before, the best one first."""
+        """The choices that improved on all before them, best first."""
         self._program, self._asking, self._question, self._best = program, asking, question, best
         self._end, self._each = asking.work + work, work // SHARE_OF_BOX
         self._prices = program.terms[0].of_peaks
         self._open = list[tuple[int, int, Heights, tuple[int, ...]]]()
-        """The bound of each box, its number, the box, and where the linear program would have its heights."""
+        """Each open box: its bound, its number, its heights, and the heights in the linear program's solution."""
         self._number = 0
         self._unknown = best
-        """The least bound of boxes that cannot be cut further, but of which not all is known."""
+        """The least bound of the boxes that are too small to split and still unsolved."""
 
     def run(self, bound: int) -> int:
-        """Look until the work is done; what no choice costs less than."""
+        """Search until the work is used up; return a lower bound on the cost of every choice."""
         everything = tuple((0, self._program.highest(pool)) for pool in range(len(self._program.rooms)))
         self._enter(everything, bound)
         while self._open and self._open[0][0] < self._best:
@@ -63,12 +63,12 @@ class BoxSearch:
         return self._asking.work >= self._end or self._asking.stop is not None
 
     def _enter(self, box: Heights, known: int) -> None:
-        """Keep the box if something in it can be better."""
+        """Add the box to the open ones if it may hold a better choice."""
         heights = tuple((low + high) // 2 for low, high in box)
         if not self._is_over:
             relaxed = self._asking.relax(self._program, (), box, self._end - self._asking.work)
             if relaxed is None and not self._is_over:
-                known = self._ask(box, known)  # mostly nothing is in it, which floating-point numbers cannot prove
+                known = self._ask(box, known)  # most boxes are empty, which floating-point numbers cannot prove
             elif relaxed is not None:
                 known = max(known, bound_of(self._program, relaxed, heights=box))
                 heights = tuple(room.below(peak) for room, peak in zip(self._program.rooms, relaxed.peaks, strict=True))
@@ -77,7 +77,7 @@ class BoxSearch:
             heappush(self._open, (known, self._number, box, heights))
 
     def _ask(self, box: Heights, known: int) -> int:
-        """What choices in the box cost at least, with better ones remembered."""
+        """Return a lower bound for the box; remember better choices that were found."""
         question = replace(self._question, least=known, most=self._best - 1, heights=box)
         answer = self._asking.ask(self._program, question, min(self._each, self._end - self._asking.work))
         if answer.pools is not None and answer.value is not None and answer.value < self._best:
@@ -88,14 +88,14 @@ class BoxSearch:
         return known if answer.bound is None else max(known, answer.bound)
 
     def _widths(self, box: Heights) -> list[int]:
-        """What the heights of each pool differ by in cost."""
+        """For each pool, the difference in cost between its greatest and least height."""
         return [price * (high - low) for price, (low, high) in zip(self._prices, box, strict=True)]
 
     def _is_narrow(self, box: Heights) -> bool:
         return all(width * NARROW <= self._best for width in self._widths(box))
 
     def _halves(self, box: Heights) -> Iterator[Heights]:
-        """The box, cut where it is widest; nothing where it is one point."""
+        """The two halves of the box, split where it is widest; nothing if it is a single point."""
         widths = self._widths(box)
         pool = widths.index(max(widths))
         low, high = box[pool]
@@ -105,7 +105,7 @@ class BoxSearch:
             yield _with(box, pool, (middle + 1, high))
 
     def _around(self, box: Heights, heights: tuple[int, ...]) -> Iterator[Heights]:
-        """The narrow box around these heights, and what is beside it."""
+        """The narrow box around these heights, and the boxes beside it."""
         for pool, (price, width, height) in enumerate(zip(self._prices, self._widths(box), heights, strict=True)):
             if width * NARROW <= self._best:
                 continue

@@ -1,8 +1,8 @@
-"""What no choice of pools costs less than, of programs too large to be asked about whole: cut in time, with prices where the pieces touch.
+"""A lower bound on the cost of every choice of pools, for programs too large to solve whole: cut in time, with prices where the pieces touch.
 
-Classes are ordered by when they are first live, and cut into pieces. A row all of whose classes are of one piece stays that piece's. What any
-other row holds has a price instead, which its classes pay in whatever piece they are; no choice of pools costs less than the pieces together,
-less what that room is worth. This holds whatever the prices are. Good ones cost little, since few rows lie on borders.
+Classes are ordered by when they are first live, and cut into pieces. A row whose classes all belong to one piece stays in that piece. Every
+other row gets a price, which its classes pay in whichever piece they are. No choice of pools then costs less than the sum of the pieces
+minus the worth of that room. This holds for any prices. Good prices lose little, since few rows lie on borders.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from .questions.asking import Asking
 from .questions.question import Question
 
 PIECE = 1_500
-"""About so many classes are in one."""
+"""Classes in a piece, roughly."""
 FINEST = 1 << 10
-"""Prices are multiples of that part of a unit of cost,"""
+"""Prices are multiples of 1/FINEST of a unit of cost,"""
 MOST_FINE = 1 << 32
-"""unless costs are so large that a unit is fine enough."""
+"""unless costs are so large that whole units are fine enough."""
 
 
 class Pieces:
-    """The first term of one program. `prices` says what a unit of each row's room is worth."""
+    """The pieces of one program, for its first term. `prices` is the worth of one unit of each row's room."""
 
     def __init__(self, program: Program, asking: Asking, prices: Sequence[float]) -> None:
         self._program, self._asking = program, asking
@@ -44,7 +44,7 @@ class Pieces:
         self._price = [max(int(price * self._scale), 0) for price in prices]
 
     def bound(self, work: int) -> int | None:
-        """What no choice costs less than; None: there is no choice."""
+        """A lower bound on the cost of every choice; None if there is no choice."""
         of_peak, of_room = self._split_prices()
         paid = {number: of_peak[number] + of_room[number] for number in self._border}
         shares = self._shares(of_peak)
@@ -66,7 +66,7 @@ class Pieces:
         return -(-total // self._scale)
 
     def _split_prices(self) -> tuple[list[int], list[int]]:
-        """Of each row's price, what counts towards the pool's peak, which together is not more than that costs; and what towards its capacity."""
+        """Split each row's price into a part for the pool's peak (all together no more than a unit of the peak costs) and a part for its capacity."""
         rows, term = self._program.rows, self._program.terms[0]
         totals = [0] * len(self._program.rooms)
         for row, price in zip(rows, self._price, strict=True):
@@ -80,7 +80,7 @@ class Pieces:
         return of_peak, of_room
 
     def _shares(self, of_peak: list[int]) -> list[tuple[int, ...]]:
-        """By piece, what of each pool's peak it pays for; together not more than what the border leaves of that."""
+        """For each piece, its share of the cost of each pool's peak; together no more than the border rows leave."""
         term, rows = self._program.terms[0], self._program.rows
         left = [self._scale * price for price in term.of_peaks]
         for number in self._border:
@@ -96,7 +96,7 @@ class Pieces:
         ]
 
     def _piece(self, members: list[int], rows: list[int], paid: dict[int, int], share: tuple[int, ...]) -> Program:
-        """A piece with its own rows, and the prices of the others in what its classes cost."""
+        """The program of one piece: its own rows, with the prices of border rows added to the costs of its classes."""
         program = self._program
         number_of = {group: number for number, group in enumerate(members)}
         due = [
@@ -121,7 +121,7 @@ class Pieces:
 
 
 def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> list[float]:
-    """What prices on room in each pool at these sections say of the program's rows: each counts for the row that is nearest."""
+    """Turn prices on room in each pool at these sections into prices of rows: each goes to the nearest row."""
     found = [0.0] * len(program.rows)
     for pool, line in enumerate(prices):
         numbers = [n for n, row in enumerate(program.rows) if row.pool == pool]

@@ -22,14 +22,14 @@ from .windows import Windows
 
 LARGE = 4_000
 LARGE_WITH_PEAKS = 600
-"""With more, the program as a whole takes too long, and is cut in time; sooner where peaks are weighed against what the choice costs."""
+"""Programs with more classes than this take too long as a whole and are cut in time; earlier where peaks are weighed against the cost of the choice."""
 SHARE_WHERE_NEAR = 1, 2
 NEAR = 200
-"""Where the answer to the program is within that part of its bound, it is worth asking for longer."""
+"""If the program's answer is within 1/NEAR of its bound, more work on it is worthwhile."""
 SHARE_OF_HEIGHTS = 2, 5
 SHARE_OF_LOWERING = 1, 3
 LEAST_WORK_PER_ENTRY = 16
-"""With less for each number in its program the relaxation of a large one comes to nothing."""
+"""With less work per number in the program, the relaxation of a large program gives nothing."""
 SHARE_OF_PRICES = 1, 8
 SHARE_OF_PIECES = 2, 3
 
@@ -38,7 +38,7 @@ class InPieces(Standing):
     """One run."""
 
     def run(self) -> Outcome:
-        """The first term's bound piece by piece, and every term lowered window by window."""
+        """Bound the first term piece by piece, and lower every term window by window."""
         program = self.program
         if program.terms and program.rows:
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
@@ -50,7 +50,7 @@ class InPieces(Standing):
         return self.outcome()
 
     def _is_easy(self) -> bool:
-        """Is all known and packed soon, or at least so nearly that it is with more work?"""
+        """Try the whole program with a little work: true if it was solved and packed, or nearly."""
         for share in (SHARE_AT_FIRST, SHARE_WHERE_NEAR) if self.instance.blocks <= LARGE else ():
             value, bound = (None if known is None else known[0] for known in (self.value, self.bound or None))
             for choice in self._ask(Question(0, least=bound, most=value), True, *share):
@@ -64,7 +64,7 @@ class InPieces(Standing):
         return self._is_settled(0)
 
     def _by_prices(self) -> None:
-        """Everybody begins where prices on room make it cheapest."""
+        """Start with each block where it is cheapest at prices on room, improve that window by window, and bound the first term."""
         market = Market(self.instance)
         limits = replace(self.task.limits, work=self._share(*SHARE_OF_PRICES))
         prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
@@ -72,14 +72,14 @@ class InPieces(Standing):
         self.packing.work += work + packing
         self._take(found)
         self._improve(0, self._some(*SHARE_OF_WINDOWS))
-        if not self._is_over() and not any(self.program.terms[0].of_peaks):  # a peak is one of all pieces
+        if not self._is_over() and not any(self.program.terms[0].of_peaks):  # a peak belongs to all pieces
             pieces = Pieces(self.program, self.asking, prices_of_rows(self.program, market.sections, prices))
             bound = pieces.bound(self._some(*SHARE_OF_PIECES))
             stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
             self._learn(0, Answer(None, None, bound, stop))
 
     def _below_heights(self) -> bool:
-        """Window by window with the pools as high as the relaxation has them, whose bound is the first term's; false: it has no answer."""
+        """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""
         relaxed = self._relax(0, None, *SHARE_OF_HEIGHTS) if self._can_relax(*SHARE_OF_HEIGHTS) else None
         if relaxed is None:
             return False
@@ -95,12 +95,12 @@ class InPieces(Standing):
         return found is not None
 
     def _can_relax(self, part: int, of: int) -> bool:
-        """Would so much of the work lead anywhere?"""
+        """Is this share of the work enough for the relaxation to give anything?"""
         work = self._share(part, of)
         return work is None or work >= LEAST_WORK_PER_ENTRY * self.program.entries
 
     def _relax_further(self) -> None:
-        """What is left goes into the bound."""
+        """Spend the work that is left on the bound."""
         if not self._is_over() and not self._is_settled(0) and self._can_relax(1, 1):
             self._relax(0, None, 1, 1)
 
@@ -110,14 +110,14 @@ def is_large(instance: Instance, program: Program) -> bool:
 
 
 def weighs_peaks(program: Program) -> bool:
-    """Does the first term count both, the peaks and who is where?"""
+    """Does the first term count both peaks and the choice of pools?"""
     return any(any(term.of_peaks) and any(map(any, term.of_homes)) for term in program.terms[:1])
 
 
 def settled_below(
     instance: Instance, program: Program, number: Ints, priced: Priced, tops: Sequence[int]
 ) -> tuple[Placement | None, int]:
-    """Where the relaxation would have everybody: where he costs least at its prices, in pools that end at these tops, those without an end excepted; and the work it took.
+    """Place each block in the pool that is cheapest at the relaxation's prices, in pools cut off at these tops unless they are unlimited; and the work it took.
 
     `number` is the class of each block.
     """
@@ -133,7 +133,7 @@ def settled_below(
 
 
 def _ending_at(instance: Instance, tops: Sequence[int]) -> Instance:
-    """The instance with pools that end earlier, as far as they have an end."""
+    """The instance with limited pools cut off at these tops."""
     highest, pools = instance.highest.copy(), list(instance.pools)
     for p, top in enumerate(tops):
         end = pools[p].capacity

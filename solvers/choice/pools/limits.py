@@ -1,7 +1,7 @@
-"""Lowers a term that only peaks decide, below limits: what does the term before it, which depends on the choice of pools, cost at least if this one is so low?
+"""Lowers a term that only peaks decide, by asking: if this term is at most some limit, what does the term before it, which the choice of pools decides, cost at least?
 
-That is asked the other way round because linear programs say much of what a choice costs, and hardly anything of choices that must cost exactly
-so much. If it costs no more than it did, there is a better choice; if it costs more, no choice is as low as the limit.
+The question is turned round because linear programs bound the cost of a choice well, but say little about choices that must cost exactly
+a given amount. If the earlier term costs no more than before, there is a better choice; if it costs more, no choice is within the limit.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from .questions.asking import Asking
 from .questions.question import Question
 
 FIRST_STEP = 512
-"""The second limit is lower than the best known by such a part of it; later steps are twice as large, or half of what is open."""
+"""The second limit is lower than the best known value by 1/FIRST_STEP of it; each later step is twice as large, or half of the open gap."""
 SHARE_OF_FIRST, SHARE_OF_QUESTION = 3, 2
 """The first question may take a third of the work, later ones half of what is left of it."""
 LOWER = 5, 8
-"""Where that was not enough, although there were better choices before, the rest goes to one limit, so far up from what is proven to what is known."""
+"""If that was not enough, although better choices were found, the rest goes to one limit, this far from the proven bound to the best known value."""
 
 
 def can_limit(program: Program, index: int) -> bool:
-    """Do only peaks decide this term, and does only who is where decide the one before?"""
+    """Is this term decided by peaks alone, and the one before it by the choice of pools alone?"""
     if not index:
         return False
     before, term = program.terms[index - 1], program.terms[index]
@@ -31,11 +31,11 @@ def can_limit(program: Program, index: int) -> bool:
 
 
 class LimitSearch:
-    """Of one term, the earlier ones held; `best` is what it is known to come to."""
+    """The search for one term, with the earlier ones held; `best` is the term's best known value."""
 
     def __init__(self, program: Program, asking: Asking, question: Question, best: int, work: int) -> None:
         self.found: list[Choice] = []
-        """The choices that were better than all before, the best one first."""
+        """The choices that improved on all before them, best first."""
         self._asking, self._index, self._best = asking, question.term, best
         *earlier, self._most = question.held
         self._held = tuple(earlier)
@@ -46,7 +46,7 @@ class LimitSearch:
         self._end = asking.work + work
 
     def run(self, bound: int, *, is_least: bool) -> int:
-        """Look until all is known or the work is done; what no choice comes to less than. `is_least`: no choice has less of the earlier terms."""
+        """Search until the term is proven or the work is used up; return a lower bound. `is_least`: the earlier terms are proven to be at their least."""
         step, limit = self._best // FIRST_STEP + 1, self._best - 1
         while bound < self._best and not self._is_over:
             is_better, is_impossible = self._ask(limit, is_least, SHARE_OF_QUESTION if self.found else SHARE_OF_FIRST)
@@ -57,7 +57,7 @@ class LimitSearch:
                 bound, limit = limit + 1, self._best - 1
             elif not self.found:
                 break
-            else:  # much lower limits are sooner refuted
+            else:  # much lower limits are refuted sooner
                 limit = bound + (self._best - bound) * LOWER[0] // LOWER[1]
                 if not self._is_over and self._ask(limit, is_least, 1)[1]:
                     bound = limit + 1
@@ -69,7 +69,7 @@ class LimitSearch:
         return self._asking.work >= self._end or self._asking.stop is not None
 
     def _ask(self, limit: int, is_least: bool, share: int) -> tuple[bool, bool]:
-        """Is there a better choice within this limit; if not, is it known that there is none?"""
+        """Whether a better choice within this limit was found, and if not, whether there is proven to be none."""
         least, enough = self._most if is_least else None, self._most + 1
         question = replace(self._question, held=(*self._held, limit), least=least, enough=enough)
         answer = self._asking.ask(self._turned, question, (self._end - self._asking.work) // share + 1)

@@ -1,4 +1,4 @@
-"""Packs a choice of pools, each pool on its own; what was packed once is known from then on."""
+"""Packs a choice of pools, each pool on its own, and remembers every packing."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ...portfolio.separate_pools import solve_separate_pools
 WORK_OF_PIECE = 30_000
 WORK_OF_PIECE_PER_BLOCK = 300
 BLOCKS_PER_WORK = 100
-"""What finding their neighbours takes, besides."""
+"""Work for finding the blocks' neighbours."""
 
 
 def work_of_piece(blocks: int) -> int:
-    """What packing so many beside others may take."""
+    """The work that packing this many blocks beside others may take."""
     return WORK_OF_PIECE + WORK_OF_PIECE_PER_BLOCK * blocks
 
 
 class Packed(NamedTuple):
-    """What became of one pool's blocks."""
+    """The result of packing one pool."""
 
     offset: Ints | None
-    """None: they were not packed within its capacity."""
+    """None if the blocks were not packed within its capacity."""
     is_lowest: bool
-    """Is it proven that they cannot be packed any lower?"""
+    """Is it proven that they cannot be packed lower?"""
 
 
 class Packing:
-    """Of one instance."""
+    """The packings of one instance."""
 
     def __init__(self, instance: Instance, task: Task, control: Control) -> None:
         self.work = 0
@@ -48,7 +48,7 @@ class Packing:
         self._known: dict[tuple[int, bool, bytes], Packed] = {}
 
     def pack(self, pool: Ints, counted: frozenset[int], work: int) -> tuple[Placement | None, list[int]]:
-        """The placement with these pools, and the pools that could not be packed. The peaks of those counted are to be low."""
+        """The placement for this choice of pools, and the pools that could not be packed. Only the pools in `counted` need low peaks."""
         offset = np.zeros(self._instance.blocks, dtype=np.int64)
         unfit = []
         for p in np.unique(pool).tolist():
@@ -61,9 +61,9 @@ class Packing:
         return (None if unfit else Placement(pool, offset)), unfit
 
     def beside(self, pool: int, moving: Ints, pool_of: Ints, offset: Ints, top: int | None) -> tuple[Ints, Ints] | None:
-        """Those of the moving blocks that `pool_of` has in this pool, packed below the top beside everybody else there; None: that was not found.
+        """Pack the moving blocks of this pool (by `pool_of`) below the top, beside the other blocks there; None if no such packing was found.
 
-        Who begins not much earlier or later may be moved as well, as far again as the moving ones reach: what stays where it is leaves gaps that
+        Blocks that begin a little earlier or later may move as well, as far again as the moving ones reach: blocks that stay leave gaps that
         hardly anything fits into. The answer is the blocks that were packed, and where each begins.
         """
         instance = self._instance
@@ -104,7 +104,7 @@ class Packing:
         return blocks[~fixed], outcome.placement.offset[~fixed]
 
     def _meets(self, free: Bools) -> Bools:
-        """(n) Who is live together with one of these blocks, or is in conflict with one."""
+        """(n) Which blocks are live together with one of these, or in conflict with one?"""
         i = self._instance
         block = i.part_block[i.rect_part]
         mine = free[block]
@@ -136,7 +136,7 @@ class Packing:
 
 
 class _Quietly:
-    """What is found of one pool is nothing to report yet."""
+    """A Control that reports nothing: a packing of one pool is no placement of the instance."""
 
     def __init__(self, control: Control) -> None:
         self.log, self.stopped = control.log, control.stopped

@@ -1,11 +1,11 @@
-"""Search over how high the pools' peaks are, where they cost something: with the peaks given, the program is a mere matter of what fits.
+"""Search over the heights of the pools' peaks, where peaks have a cost: once they are given, the program only asks what fits.
 
-It begins with the peaks that would be best if classes could be cut, and with those that are known to do; then each is lowered and raised in steps
-that shrink, or one is lowered and another raised for it, and what is better is gone on from.
+It begins with the peaks that would be best if classes could be divided, and with peaks of known choices. Each is lowered and raised in steps
+that shrink, or one is lowered while another is raised; the search goes on from whatever is better.
 
-Where earlier terms hold the peaks at their least, what a later term costs is decided by which pools are high. All blocks in the last pool is often
-one way to have the least peaks, and from there no window of time leads on. So first the pool that costs most is made as low as it can be with these
-peaks, then the next one; what lives in the others costs little as soon as windows have gone over it.
+Where earlier terms hold the peaks at their least, the cost of a later term depends on which pools are high. All blocks in the last pool is often
+one way to reach the least peaks, and from there windows of time find nothing. So first the dearest pool is made as low as these peaks allow,
+then the next one; the blocks in the other pools cost little once windows have gone over them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .questions.question import Question
 Tops: TypeAlias = tuple[int, ...]
 
 SLACKS = (0, 2, 5, 10, 20, 40, 80, 160)
-"""By how many thousandths peaks that nothing fits below are raised, in turn."""
+"""Peaks below which nothing fits are raised by these thousandths, in turn."""
 STEPS = (20, 10, 5, 3)
-"""By how many thousandths a peak is changed."""
+"""A peak is changed by these thousandths, in turn."""
 SHARE_OF_QUESTION = 8
 """One question may take an eighth of the work."""
 KEPT = 6
@@ -38,11 +38,11 @@ class Choice(NamedTuple):
 
 
 class PeakSearch:
-    """For one term, the earlier ones held."""
+    """The search for one term, with the earlier ones held."""
 
     def __init__(self, program: Program, asking: Asking, question: Question, best: int | None, work: int) -> None:
         self.found: list[Choice] = []
-        """The best ones, best first."""
+        """The best choices, best first."""
         self._program, self._asking, self._question, self._best = program, asking, question, best
         self._end = asking.work + work
         self._each = work // SHARE_OF_QUESTION
@@ -50,7 +50,7 @@ class PeakSearch:
         self._counted = [p for p in range(len(program.rooms)) if any(term.of_peaks[p] for term in terms)]
         self._price = [max(term.of_peaks[p] for term in terms) for p in range(len(program.rooms))]
         self._least = sum(min(costs) for costs in program.terms[question.term].of_homes)
-        """What the choice costs at least, whatever the peaks are."""
+        """The least cost of any choice, apart from peaks."""
         self._tried = set[Tops]()
 
     def run(self, starts: Iterable[Tops]) -> list[Choice]:
@@ -67,7 +67,7 @@ class PeakSearch:
         return self._asking.work >= self._end or self._asking.stop is not None
 
     def _enter(self, start: Tops) -> None:
-        """Raise the peaks until something fits that is better, or nothing can be."""
+        """Raise the peaks until a better choice fits, or none can be better."""
         for slack in SLACKS:
             tops = self._within(top + top * slack // 1000 for top in start)
             if self._try(tops) or self._is_over or not self._is_worth_asking(tops):
@@ -116,14 +116,14 @@ class PeakSearch:
 
 
 def is_held_by_peaks(program: Program, index: int) -> bool:
-    """Do only peaks decide the earlier terms, and does only who is where decide this one?"""
+    """Are the earlier terms decided by peaks alone, and this one by the choice of pools alone?"""
     term = program.terms[index]
     is_of_choices = any(map(any, term.of_homes)) and not any(term.of_peaks)
     return index > 0 and is_of_choices and not any(any(map(any, one.of_homes)) for one in program.terms[:index])
 
 
 def heights_first(program: Program, index: int) -> Program:
-    """The program with other terms from this one on: how high each pool is, the dearest one first; not the one that costs least."""
+    """The program with other terms from this one on: the height of each pool, dearest pool first, without the cheapest pool."""
     beyond = [0] * len(program.rooms)
     for homes, costs in zip(program.homes, program.terms[index].of_homes, strict=True):
         for pool, cost in zip(homes, costs, strict=True):

@@ -1,6 +1,6 @@
-"""The 0-1 program of an instance: which class of blocks goes to which pool, if all that counts is how much is live at a time.
+"""The 0-1 program of an instance: which class of blocks goes to which pool, counting only how much is live at a time.
 
-Every placement keeps its rows, so what the program cannot reach no placement can. Addresses, and what pairs of blocks say of them, are left out.
+Every placement satisfies its rows, so a value that the program cannot reach, no placement can. Addresses and rules about pairs are left out.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from ...model.instance import LINEAR_TERMS, Bools, Instance, Ints, Placement, Te
 from ...model.linear_terms import choice_cost, moved_column, peak_price
 
 MOST_ENTRIES = 400_000
-"""Of all rows together. Beyond it those of the sections with least live are left out: the others still hold."""
+"""Entries of all rows together. Beyond that the rows of the emptiest sections are left out; the others still hold."""
 
 Pools: TypeAlias = tuple[int, ...]
 """The pool of each class."""
 Heights: TypeAlias = tuple[tuple[int, int], ...]
-"""By pool, from where to where the units go that are live there at the fullest moment; empty: anywhere."""
+"""For each pool, the least and greatest number of units live at its fullest moment; empty: any."""
 
 
 class Row(NamedTuple):
-    """What may be live in a pool at a section: so many units in any case, and so many more for each class that is there."""
+    """The units live in a pool at a section: some in any case, and some more for each class that is there."""
 
     pool: int
     section: int
@@ -35,26 +35,26 @@ class Row(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """A term: what is due for each class by its pool, in the order of the class's homes, and what a unit of each pool's peak costs."""
+    """A term: the cost of each class in each of its homes, and of a unit of each pool's peak."""
 
     of_homes: tuple[tuple[int, ...], ...]
     of_peaks: tuple[int, ...]
     is_largest: bool = False
-    """Instead, the greatest peak."""
+    """The term is the greatest peak instead."""
 
     def of_tops(self, tops: tuple[int, ...]) -> int:
-        """What these peaks cost."""
+        """The cost of these peaks."""
         return sum(price * top for price, top in zip(self.of_peaks, tops, strict=True))
 
 
 class Room(NamedTuple):
-    """What a pool holds: up to its capacity, less what is reserved. Its rows may exceed that by `spare`, since they are rounded up."""
+    """The room of a pool: its capacity without reserved ranges. Its rows may exceed that by `spare`, since they are rounded up."""
 
     capacity: int | None
     reserved: tuple[tuple[int, int], ...]
     spare: int
     lowest: int
-    """Where the highest of the blocks that have one place only, and that in this pool, ends."""
+    """The end of the highest block whose only place is in this pool."""
 
     def below(self, top: int) -> int:
         """How many units below this address may be taken."""
@@ -71,19 +71,19 @@ class Room(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One instance, in numbers that a process of its own can be told."""
+    """One instance, in numbers that can be sent to another process."""
 
     homes: tuple[tuple[int, ...], ...]
     """The pools that each class may go to."""
     rooms: tuple[Room, ...]
     rows: tuple[Row, ...]
     terms: tuple[Costs, ...]
-    """Those before the first that only addresses decide."""
+    """The terms before the first that only addresses decide."""
     apart: tuple[tuple[int, int], ...]
     """Classes that must not share a pool."""
 
     def least_tops(self, pools: Pools) -> tuple[int, ...]:
-        """How high each pool must be for this choice, as far as its rows say."""
+        """The height that the rows demand of each pool for this choice."""
         loads = [0] * len(self.rooms)
         for row in self.rows:
             total = row.always + sum(units for group, units in row.members if pools[group] == row.pool)
@@ -91,7 +91,7 @@ class Program:
         return tuple(room.top_of(load) for room, load in zip(self.rooms, loads, strict=True))
 
     def value(self, index: int, pools: Pools, tops: tuple[int, ...]) -> int:
-        """What the term is for this choice and these peaks."""
+        """The term's value for this choice and these peaks."""
         term = self.terms[index]
         if term.is_largest:
             return max(tops, default=0)
@@ -107,7 +107,7 @@ class Program:
 
     @property
     def entries(self) -> int:
-        """How large it is."""
+        """The number of entries in its rows."""
         return sum(len(row.members) for row in self.rows)
 
 
@@ -141,7 +141,7 @@ def _is_known(instance: Instance, term: Term) -> bool:
 
 
 def _step(instance: Instance, pool: int) -> int:
-    """The bases of all blocks that may be in the pool, and where reserved ranges begin, differ by multiples of it; 1 if blocks are not that plain."""
+    """A step that divides all distances between bases of blocks that may be in the pool, and starts of reserved ranges; 1 if blocks are not that plain."""
     inside = instance.allowed[:, pool]
     plain = len(instance.part_block) == instance.blocks and not instance.part_low.any()
     if not inside.any() or not plain:
@@ -152,7 +152,7 @@ def _step(instance: Instance, pool: int) -> int:
 
 
 def _lowest(instance: Instance, pool: int) -> int:
-    """What the pool's peak is not below, because of who is there in any case and has one place alone."""
+    """A lower bound on the pool's peak from the blocks that are certainly there and have one place only."""
     here = instance.has_one_home & instance.allowed[:, pool]
     return int((instance.lowest[:, pool] + instance.block_high)[here].max(initial=0))
 
@@ -174,7 +174,7 @@ def _costs(instance: Instance, term: Term, number: Ints, homes: tuple[tuple[int,
 def _rows(
     instance: Instance, number: Ints, homes: tuple[tuple[int, ...], ...], steps: list[int]
 ) -> tuple[tuple[Row, ...], list[int]]:
-    """The rows, those of the fullest sections first; and of each pool, by how much rounding up may exceed what the topmost block takes."""
+    """The rows, fullest sections first; and for each pool, by how much rounding up may exceed what the topmost block takes."""
     open_to = [_maximal_sections(instance, instance.allowed[:, pool]) for pool in range(len(instance.pools))]
     pools_at: dict[int, list[int]] = {}
     for pool, sections in enumerate(open_to):
@@ -214,7 +214,7 @@ def _rows(
 
 
 def _settled(instance: Instance, number: Ints, homes: tuple[tuple[int, ...], ...]) -> Ints:
-    """(n) The pool of blocks that take as much of it whatever is chosen: of one home and one part, which nobody may lie on top of; -1 of others."""
+    """(n) The pool of each block that takes the same room there whatever is chosen: one home, one part, and no exclusions; -1 for other blocks."""
     only = np.array([pools[0] if len(pools) == 1 else -1 for pools in homes], dtype=np.int64)
     varies = np.bincount(instance.part_block, minlength=instance.blocks) != 1
     varies[instance.part_block[instance.exclusions.reshape(-1)]] = True
@@ -223,7 +223,7 @@ def _settled(instance: Instance, number: Ints, homes: tuple[tuple[int, ...], ...
 
 
 def _constant(instance: Instance, home: Ints, steps: list[int]) -> tuple[Ints, list[int]]:
-    """(P, sections) what these blocks take, rounded up to each pool's step; and the most that rounding adds to one of them."""
+    """(P, sections) the room these blocks take, rounded up to each pool's step; and the most that rounding adds to one of them."""
     taken = np.zeros((len(steps), instance.sections + 1), dtype=np.int64)
     spare = [0] * len(steps)
     block = instance.part_block[instance.rect_part]
@@ -238,11 +238,11 @@ def _constant(instance: Instance, home: Ints, steps: list[int]) -> tuple[Ints, l
 
 
 def _maximal_sections(instance: Instance, chosen: Bools) -> Ints:
-    """The sections at which what is live of the chosen blocks is contained in no neighbour's."""
+    """The sections whose live set of chosen blocks is contained in no neighbouring section's."""
     rects = chosen[instance.part_block[instance.rect_part]]
     begins = np.bincount(instance.rect_start[rects], minlength=instance.sections + 1) > 0
     ends = np.bincount(instance.rect_end[rects], minlength=instance.sections + 1) > 0
-    # A set is maximal where something ends next, and something has begun since the last end.
+    # A live set is maximal if something ends next, and something has begun since the last end.
     stops = np.flatnonzero(ends) - 1
     begun = np.cumsum(begins)
     before = np.concatenate([[0], begun[stops[:-1]]]) if len(stops) else stops
@@ -251,7 +251,7 @@ def _maximal_sections(instance: Instance, chosen: Bools) -> Ints:
 
 
 def class_numbers(instance: Instance) -> Ints:
-    """The program's number of each block's class."""
+    """The number of each block's class in the program."""
     numbers: Ints = np.unique(instance.pool_class, return_inverse=True)[1].reshape(-1)
     return numbers
 

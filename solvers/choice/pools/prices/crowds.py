@@ -1,4 +1,4 @@
-"""What prices on room, and on being one of a crowd, prove of a program's term: exact for any prices.
+"""The bound on a program's term that prices on room and on membership in crowds prove: exact for any prices.
 
 A *crowd* is a set of classes in one row, in one pool. If h units are live there at most, no more of them are in that pool than N(h): the smallest
 ones of the crowd, one after the other, as long as they fit below h. Let y be the prices of rows, and w those of crowds, all >= 0. Then no
@@ -23,9 +23,9 @@ from typing import NamedTuple
 from ..program import Heights, Program
 
 FINEST = 1 << 20
-"""Prices are multiples of that part of a unit of cost,"""
+"""Prices are multiples of 1/FINEST of a unit of cost,"""
 FINEST_OF_LATER = 1 << 60
-"""or, where earlier terms have prices, of that one: a picosecond may be worth the millionth part of a byte."""
+"""or of 1/FINEST_OF_LATER where earlier terms have prices: a picosecond may be worth a millionth of a byte."""
 
 
 class Crowd(NamedTuple):
@@ -36,14 +36,14 @@ class Crowd(NamedTuple):
 
 
 def is_crowd(program: Program, crowd: Crowd) -> bool:
-    """Are its classes different ones of its row?"""
+    """Are its classes distinct, and all of its row?"""
     members = {group for group, _ in program.rows[crowd.row].members}
     return len(set(crowd.classes)) == len(crowd.classes) and members.issuperset(crowd.classes)
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Whole numbers of one unit, of which `scale` are a unit of cost."""
+    """Prices as whole numbers; `scale` of them make one unit of cost."""
 
     scale: int
     of_rows: dict[int, int]
@@ -55,7 +55,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Relaxed:
-    """The best that classes cut in parts could do."""
+    """A solution of the linear program, in which classes may be divided."""
 
     peaks: tuple[int, ...]
     of_rows: tuple[tuple[int, float], ...]
@@ -65,13 +65,13 @@ class Relaxed:
     of_held: tuple[float, ...]
     """and of each earlier term."""
     gain: float
-    """By what part of it crowds have raised the cost,"""
+    """The part by which crowds have raised its cost,"""
     work: int
-    """and the work that all of it took."""
+    """and the work that solving it took."""
 
 
 class Priced:
-    """A program's term at some prices, of all choices with the pools so high and the earlier terms no more than what is held."""
+    """A program's term at given prices, over all choices with pools of these heights and earlier terms within what is held."""
 
     def __init__(self, program: Program, prices: Prices, heights: Heights = (), held: Sequence[int] = ()) -> None:
         self._program, self._prices = program, prices
@@ -83,7 +83,7 @@ class Priced:
             {p: sum(price * term.of_homes[group][n] for price, term in counted) for n, p in enumerate(homes)}
             for group, homes in enumerate(program.homes)
         ]
-        """By class and pool: what it costs to be there."""
+        """The cost of each class in each pool."""
         for number, price in prices.of_rows.items():
             row = program.rows[number]
             for group, units in row.members:
@@ -98,15 +98,15 @@ class Priced:
 
     @property
     def bound(self) -> int:
-        """What no choice costs less than."""
+        """A lower bound on the cost of every choice."""
         return -(-self._total // self._prices.scale)
 
     def due(self, group: int) -> dict[int, int]:
-        """By pool, what it costs the class to be there at these prices."""
+        """For each pool, the cost of the class there at these prices."""
         return self._due[group]
 
     def _of_height(self, pool: int, low: int, high: int) -> int:
-        """What a pool costs at least that is so high."""
+        """The least cost of a pool whose height is in this range."""
         program, prices = self._program, self._prices
         room, price = program.rooms[pool], self._of_peaks[pool]
         total = fixed = 0
@@ -116,7 +116,7 @@ class Priced:
                 total += each
                 fixed += each * (row.always - room.spare)
         lowest = room.below(room.lowest)
-        # Between the heights at which one more fits, the cost rises or falls evenly: it is least at one of their ends.
+        # Between two heights at which one more fits, the cost is linear, so it is least at one end.
         steps = {low: 0, min(max(lowest, low), high): 0}
         for crowd, each in prices.of_crowds.items():
             row = program.rows[crowd.row]
@@ -142,7 +142,7 @@ class Priced:
 def prices_of(
     of_rows: Iterable[tuple[int, float]], of_crowds: Iterable[tuple[Crowd, float]], of_held: Sequence[float] = ()
 ) -> Prices:
-    """Prices as whole numbers; those that become nothing are left out."""
+    """Prices as whole numbers; those rounded to zero are left out."""
     scale = FINEST_OF_LATER if of_held else FINEST
     rows = {row: round(price * scale) for row, price in of_rows}
     crowds = {crowd: round(price * scale) for crowd, price in of_crowds}

@@ -1,4 +1,4 @@
-"""The prices of a relaxation as a certificate, which anybody can add up again (see solvers.bounds.priced_room)."""
+"""The prices of a relaxation as a certificate that anybody can add up again (see solvers.bounds.priced_room)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..program import Program
 from .crowds import FINEST, Relaxed
 
 LONGEST = 58
-"""Bits of the dearest price, which readers take."""
+"""The dearest price has at most this many bits, which readers accept."""
 MOST_WEIGHTS = 4_000
 MOST_MEMBERS = 20_000
-"""Of all crowds. The dearest ones count: a certificate with more would be longer than the plan."""
+"""Members of all crowds together. The dearest crowds are kept: a certificate with more would be longer than the plan."""
 
 
 def certificate_of(instance: Instance, program: Program, number: Ints, relaxed: Relaxed) -> Certificate:
-    """What the prices prove of the first term. `number` is the class of each block."""
+    """The certificate of what the prices prove about the first term. `number` is the class of each block."""
     dearest = max((price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)), default=0.0)
     scale = min(1 << max(LONGEST - int(np.frexp(dearest)[1]), 0), FINEST)
     weights = []
@@ -39,13 +39,13 @@ def certificate_of(instance: Instance, program: Program, number: Ints, relaxed: 
 
 
 def certificate_by(instance: Instance, weights: Weights, crowds: Crowds) -> Certificate:
-    """The certificate with what these prove of this instance."""
+    """The certificate of what these weights and crowds prove about this instance."""
     value = priced_value(instance, weights, crowds)
     return Certificate(Proof.PRICED_ROOM, value, weights=tuple(weights), crowds=tuple(crowds))
 
 
 class _Members:
-    """Who stands for a class in a crowd: the largest of its parts that are live then, and lie in nobody's way but as what they are."""
+    """The part that stands for a class in a crowd: the largest that is live in the section, of blocks with one part and no exclusions."""
 
     def __init__(self, instance: Instance, number: Ints) -> None:
         is_single_part = np.bincount(instance.part_block, minlength=instance.blocks) == 1

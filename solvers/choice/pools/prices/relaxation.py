@@ -1,7 +1,7 @@
-"""The linear program of a choice of pools, made sharper by crowds (see .crowds) where its solution breaks what they say.
+"""The linear program of a choice of pools, with cuts from crowds (see .crowds) that its solution violates.
 
-How high a pool's peak is, is cut into levels: each has a column that says whether the peak reaches it. A crowd's row says that so many of it are in
-the pool as levels are reached at which one more of them fits.
+The height of a pool's peak is divided into levels: each has a column for whether the peak reaches it. A crowd's row says that only as many of it
+are in the pool as levels are reached at which one more of them fits.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from ..program import Heights, Program
 from .crowds import Crowd, Priced, Relaxed, prices_of
 
 LEVELS = 64
-"""Of each pool, besides one for the size of each class."""
+"""Levels of each pool, besides one for the size of each class."""
 LEAST_EXCESS = 0.02
-"""What breaks a crowd's row by less is let be."""
+"""A crowd's row that is violated by less is not added."""
 LEAST_SHARE = 1e-6
 SHARES = (0.2, 0.4, 0.6, 0.8)
-"""Crowds are looked for among those with so much of them in a pool."""
+"""Crowds are sought among classes of which at least this part is in the pool."""
 LEAST_GAIN = 1e-4
-"""Rounds of crowds end when two in a row have raised the bound by no larger part than this."""
+"""Rounds of crowds end when two in a row have raised the bound by no more than this part."""
 MOST_ENTRIES = 25_000
-"""Larger programs are solved nearly."""
+"""Programs with more entries are solved approximately."""
 WORK_PER_ENTRY = 3
-"""Of looking for crowds."""
+"""Work of looking for crowds."""
 
 
 def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = (), heights: Heights = ()) -> int:
-    """What its prices prove of the term after those that are held."""
+    """The bound that the solution's prices prove on the term after those that are held."""
     return Priced(program, prices_of(relaxed.of_rows, relaxed.of_crowds, relaxed.of_held), heights, held).bound
 
 
 class Relaxation:
-    """Of the term after those that are held."""
+    """The linear program of the term after those that are held."""
 
     def __init__(self, program: Program, held: Sequence[int]) -> None:
         self._program = program
@@ -44,11 +44,11 @@ class Relaxation:
         self._is_large = program.entries > MOST_ENTRIES
         self._lp = lp = LinearProgram(is_large=self._is_large)
         self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
-        """Of room, so many are one in the program,"""
+        """This many units of room are one in the program,"""
         term = program.terms[len(held)]
         dearest = max((cost for of_homes in term.of_homes for cost in of_homes), default=0)
         self._costs = float(max(dearest, *(int(price * self._units) for price in term.of_peaks), 1))
-        """and of cost."""
+        """and this many units of cost."""
         self._inside = [
             {p: lp.column(0.0, 1.0, cost / self._costs) for p, cost in zip(homes, costs, strict=True)}
             for homes, costs in zip(program.homes, term.of_homes, strict=True)
@@ -69,7 +69,7 @@ class Relaxation:
             self._add_singles()
 
     def solve(self, heights: Heights, rounds: int | None, work: int, stopped: Callable[[], object]) -> Relaxed | None:
-        """The best solution with the pools so high, within so many rounds and so much work, as good as crowds make it; None: it was not found."""
+        """The best solution with pools of these heights within this many rounds of crowds and this much work; None if it was not found."""
         self._limit(heights)
         first: Solved | None = None
         best: Relaxed | None = None
@@ -90,18 +90,18 @@ class Relaxation:
             best = relaxed if best is None or not self._is_large else self._better(relaxed, best)
             self.work += WORK_PER_ENTRY * self._program.entries
             if not self._known:
-                self._add_singles()  # only now: without them there is a solution soon
+                self._add_singles()  # only now: without them a first solution comes soon
             elif not self._sharpen(found.columns):
                 break
         return None if best is None else replace(best, work=self.work - begin)
 
     def _better(self, one: Relaxed, other: Relaxed) -> Relaxed:
-        """That of which the prices prove more: of what is solved only nearly, it may be the earlier one."""
+        """The solution whose prices prove more: of approximate solutions that may be the earlier one."""
         bounds = [bound_of(self._program, each, self._held) for each in (one, other)]
         return one if bounds[0] >= bounds[1] else other
 
     def _limit(self, heights: Heights) -> None:
-        """Nothing is looked for but with the pools between these heights; none: between those that there are."""
+        """Restrict the program to pools between these heights; without any, to all heights there are."""
         for pool, (least, most) in enumerate(heights or [(0, highest) for highest in self._highest]):
             low = max(least, self._lowest[pool])
             high = max(min(most, self._highest[pool]), low)
@@ -135,7 +135,7 @@ class Relaxation:
         return self._lp.row(None, (room.spare - row.always) / self._units, [*members, (self._tops[row.pool], -1.0)])
 
     def _make_levels(self) -> None:
-        """Each level's column, and a row that says what peak they come to."""
+        """Make the column of each level, and the row that adds them up to the peak."""
         program, lp = self._program, self._lp
         sizes: list[set[int]] = [set() for _ in program.rooms]
         for row in program.rows:
@@ -154,7 +154,7 @@ class Relaxation:
             self._reached.append(columns)
 
     def _hold(self, number: int, most: int) -> tuple[int, float]:
-        """An earlier term is so much at most: the row, and what its unit is."""
+        """Hold an earlier term at a greatest value: its row, and the unit of that row."""
         term = self._program.terms[number]
         costs = [
             (columns[p], float(cost))
@@ -169,7 +169,7 @@ class Relaxation:
         return always - self._program.rooms[pool].spare
 
     def _add_singles(self) -> None:
-        """Whoever is in a pool makes it as high as he is."""
+        """Add the rows that say: a pool is at least as high as each class in it."""
         highest: dict[tuple[int, int], tuple[int, int]] = {}
         for number, row in enumerate(self._program.rows):
             for group, units in row.members:
@@ -181,12 +181,12 @@ class Relaxation:
             self._add(Crowd(number, (group,)))
 
     def _at(self, pool: int, height: int) -> int | None:
-        """The column of the highest level up to this height, if there is one that is not simply reached or out of reach."""
+        """The column of the highest level up to this height; None if that level is certainly reached, or out of reach."""
         level = bisect_right(self._levels[pool], height) - 1
         return None if level < 0 or height > self._highest[pool] else self._reached[pool][level]
 
     def _sharpen(self, values: Sequence[float]) -> bool:
-        """Add the crowds whose rows the solution breaks most, one for each row; were there any?"""
+        """Add the crowds that the solution violates most, one for each row; true if there were any."""
         found = []
         for number, row in enumerate(self._program.rows):
             present = [(units, group, values[self._inside[group][row.pool]]) for group, units in row.members]
@@ -214,11 +214,11 @@ class Relaxation:
         return added > 0
 
     def _excess(self, pool: int, height: int, sizes: Sequence[int], present: float, values: Sequence[float]) -> float:
-        """By how much more of a crowd, of these sizes from the largest on, is present in the pool than its levels above this height allow."""
+        """By how much the presence of a crowd of these sizes (largest first) in the pool exceeds what the levels above this height allow."""
         highest, levels, reached = self._highest[pool], self._levels[pool], self._reached[pool]
         for units in reversed(sizes):
             height += units
-            if height > highest:  # so do all that follow
+            if height > highest:  # so are all that follow
                 break
             level = bisect_right(levels, height) - 1
             present -= 1.0 if level < 0 else values[reached[level]]

@@ -1,1 +1,1 @@
-"""What CP-SAT is asked about programs: questions and answers as JSON, and the processes that ask and answer."""
+"""Questions about programs to CP-SAT: questions and answers as JSON, the process that asks and the one that answers."""

@@ -15,16 +15,16 @@ from ..program import Costs, Pools, Program
 from .question import Answer, Question, read_heights, read_program, read_question, write_answer, write_relaxed
 
 WORK_PER_DETERMINISTIC_SECOND = 4_000_000
-"""Of these models, which are all linear, CP-SAT counts more of what it does than of others."""
+"""These models are all linear, and CP-SAT counts more of its work on them than on others."""
 WORK_OF_RELAXATION_PER_ENTRY = 3
-"""What writing down the linear program takes for each number in it."""
+"""Work of writing the linear program, for each number in it."""
 WORKERS = 1
 """Constant, so that every machine gives the same answer."""
 THOUSAND = 1_000
 
 
 class Answering:
-    """One question after the other, each within its budget."""
+    """Answers one question after another, each within its budget."""
 
     def __init__(self, subject: object) -> None:
         self._program: Program | None = None
@@ -32,7 +32,7 @@ class Answering:
         """The last one."""
 
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        """In the child."""
+        """Answer in the child process."""
         if question["program"] is not None:
             self._program = read_program(question["program"])
         assert self._program is not None, "the first question comes with its program"
@@ -110,7 +110,7 @@ class _Model:
         return Answer(pools, value, reply.bound, reply.stopped, reply.work)
 
     def _add_rooms(self) -> None:
-        """How full each pool may be, and, where a term counts it, how high it then is."""
+        """Add how full each pool may be and, where a term counts it, how high it is."""
         program, question, model = self._program, self._question, self._cp
         counted = program.terms[: question.term + 1]
         loads: dict[int, list[tuple[int, Any, int]]] = {}
@@ -134,7 +134,7 @@ class _Model:
                         model.add(total <= units - always)
 
     def _peak(self, p: int, top: int | None, full: int, rows: list[tuple[int, Any, int]]) -> Any:
-        """The pool's peak: no lower than any row demands, and not within what is reserved."""
+        """The pool's peak: no lower than any row demands, and not inside a reserved range."""
         room, model = self._program.rooms[p], self._cp
         most = max((most for _, _, most in rows), default=0)
         highest = max(most * full // THOUSAND + 1 + sum(end - begin for begin, end in room.reserved), room.lowest)
@@ -142,7 +142,7 @@ class _Model:
         self._highest.append(highest)
         peak = model.new_int_var(min(room.lowest, highest), highest, "")
         units: Any = peak
-        for begin, end in room.reserved:  # whoever ends above the range leaves it out
+        for begin, end in room.reserved:  # what ends above the range leaves it free
             if begin < room.lowest < end:
                 continue
             above = model.new_bool_var("")

@@ -1,4 +1,4 @@
-"""Asks about programs, and counts what that takes."""
+"""Asks questions about programs, and counts the work they take."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ..program import Heights, Program
 from .question import NAME, Answer, Question, read_answer, read_relaxed, written
 
 WORK_PER_ENTRY = 3
-"""What making a model takes for each number in it, and what CP-SAT does with that before it counts."""
+"""Work of making a model, for each number in it, and of what CP-SAT does before it counts."""
 WORK_PER_QUESTION = 5_000
 LEAST_WORK_PER_ENTRY = 2
-"""With less for each number in it a question is not asked: CP-SAT would take more before it begins to search."""
+"""With less work per number in the model a question is not asked: CP-SAT would use more before it begins to search."""
 
 
 class Asking:
-    """To a process of its own, which knows the last program that it was asked about."""
+    """Asks a process of its own, which remembers the last program it was asked about."""
 
     def __init__(self, limits: Limits, seed: int, control: Control) -> None:
         self.work = 0
         self.stop: StopReason | None = None
-        """Why nothing can be asked any more: the clock, want of memory, or that it broke."""
+        """Why nothing can be asked any more: the clock, lack of memory, or a crash."""
         self._limits, self._seed = limits, seed
         self._talk = Conversation(
             NAME,
@@ -37,18 +37,18 @@ class Asking:
         )
         self._known: Program | None = None
         self._relaxed: tuple[Program, tuple[int, ...]] | None = None
-        """Whose linear program it has, and what that holds: it goes on from its last solution."""
+        """The program and held terms of the linear program it has: it goes on from its last solution."""
 
     def close(self) -> None:
-        """Nothing more will be asked."""
+        """End the process."""
         self._talk.close()
 
     def ask(self, program: Program, question: Question, work: int | None) -> Answer:
-        """The answer, within so much work. Raises Unsupported, Unavailable and SolverFailed."""
+        """The answer within this much work. Raises Unsupported, Unavailable and SolverFailed."""
         if self.stop is not None:
             return Answer(None, None, None, self.stop)
         if work is not None and work < LEAST_WORK_PER_ENTRY * program.entries:
-            self.work += WORK_PER_QUESTION  # so that whoever asks on and on comes to an end
+            self.work += WORK_PER_QUESTION  # so that a caller who keeps asking comes to an end
             return Answer(None, None, None, StopReason.WORK_LIMIT)
         fields = self._said(program, {"question": written(question), "work": work})
         if fields is None:
@@ -62,7 +62,7 @@ class Asking:
     def relax(
         self, program: Program, held: tuple[int, ...], heights: Heights, work: int, rounds: int | None = None
     ) -> Relaxed | None:
-        """The linear program of the term after those held, with the pools so high, within so much work and so many rounds; None: it was not solved."""
+        """Solve the linear program of the term after those held, with pools of these heights, within this much work and this many rounds; None if it was not solved."""
         is_known = self._relaxed is not None and self._relaxed[0] is program and self._relaxed[1] == held
         request = {"question": None, "held": held, "heights": heights, "work": work, "rounds": rounds}
         fields = self._said(None if is_known else program, request)
@@ -74,7 +74,7 @@ class Asking:
         return relaxed
 
     def _said(self, program: Program | None, request: dict[str, Any]) -> Mapping[str, Any] | None:
-        """What the process answers about a program, or (None) its linear program; None: nothing, and never again."""
+        """The process's answer about a program, or (None) about its linear program; None if it has ended for good."""
         if self.stop is not None:
             return None
         self.work += WORK_PER_QUESTION + (0 if program is None else WORK_PER_ENTRY * program.entries)

@@ -1,4 +1,4 @@
-"""What is asked about a program, and what is answered, as what JSON can say between the process that asks and the one that answers."""
+"""Questions about a program and their answers, in a form that JSON can carry between the two processes."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ class Question:
 
     term: int
     held: tuple[int, ...] = ()
-    """What the earlier terms may be at most."""
+    """The greatest values that earlier terms may have."""
     least: int | None = None
-    """The term is known not to be less."""
+    """A known lower bound of the term."""
     most: int | None = None
-    """Only choices of no more are of use."""
+    """Only choices up to this value are of use."""
     stretch: tuple[int, ...] = ()
-    """By pool: rows count as so many thousandths more than they are."""
+    """For each pool, by how many thousandths its rows are stretched."""
     tops: tuple[int | None, ...] = ()
-    """By pool: what its peak may be at most."""
+    """For each pool, its greatest allowed peak."""
     are_peaks: bool = False
-    """Do the tops count as the peaks, however much lower the choice would be? Without peaks to weigh, the answer comes many times sooner."""
+    """Take the tops as the peaks, even if the choice would end lower? Without peaks to weigh, the answer comes many times sooner."""
     near: Pools | None = None
     """A choice to begin with."""
     heights: Heights = ()
-    """Only choices with the pools so high are asked for."""
+    """Only choices with pools of these heights are asked for."""
     enough: int | None = None
-    """That no choice is below it is all that need be known."""
+    """A proof that no choice is below this value is enough."""
 
 
 class Answer(NamedTuple):
-    """The best choice that was found, and what is proven of all that were asked for."""
+    """The best choice found, and a bound on all choices that were asked for."""
 
     pools: Pools | None
     value: int | None
-    """The choice's term."""
+    """The term's value for the choice."""
     bound: int | None
-    """No choice is better. None: there is none, or nothing is known."""
+    """No choice is better than this; None: there is no choice, or nothing is known."""
     stopped: StopReason | None
-    """Why the search ended before all was known."""
+    """Why the search ended early."""
     work: int = 0
 
     @property
@@ -57,7 +57,7 @@ class Answer(NamedTuple):
 
 
 def written(said: Program | Question | Relaxed) -> dict[str, object]:
-    """By field. What is within is tuples and numbers, which JSON can say: to copy them all, as `asdict` does, takes longer than writing them."""
+    """As a dictionary of fields. The values are tuples and numbers, which JSON can write; `asdict` would copy them all, which takes longer than writing them."""
     return {field.name: getattr(said, field.name) for field in fields(said)}
 
 
@@ -96,7 +96,7 @@ def write_answer(answer: Answer) -> dict[str, object]:
 
 
 def read_answer(fields: Mapping[str, Any], program: Program) -> Answer:
-    """The answer, if it can be one. Raises SolverFailed: what comes from another process is looked at before it counts."""
+    """Read an answer. Raises SolverFailed if it cannot be right: what comes from another process is checked before it counts."""
     try:
         pools, value, bound, stopped, work = (fields[name] for name in Answer._fields)
         pools = None if pools is None else tuple(pools)
@@ -119,7 +119,7 @@ def write_relaxed(relaxed: Relaxed | None, work: int) -> dict[str, object]:
 
 
 def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tuple[Relaxed | None, int]:
-    """The solution, if it can be one of the term after so many that are held, and the work it took. Raises SolverFailed as `read_answer` does."""
+    """Read a solution for the term after the first `held`, with the work it took. Raises SolverFailed like `read_answer`."""
     try:
         work, told = int(fields["work"]), fields["relaxed"]
         if told is None:
