@@ -150,7 +150,6 @@ def share(
     Its solvers: auto, {sharers}. Exit codes: as those of plan.
     """
     from ..commands.planning import plan as plan_command
-    from ..commands.planning import share as share_command
 
     wanted = options(context, workers=1)
     if quiet and wanted.verbose:
@@ -164,7 +163,7 @@ def share(
         quiet=quiet,
         verbose=wanted.verbose,
     )
-    raise typer.Exit(share_command.run(request, wanted))
+    raise typer.Exit(plan_command.share(request, wanted))
 
 
 def sweep(

@@ -1,4 +1,4 @@
-"""`memplan plan`: read a problem, plan it with progress shown, and deliver the plan, whatever its status is."""
+"""`memplan plan` and `memplan share`: read a problem, solve it with progress shown, and deliver the answer, whatever its status is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 import planner
-from planner.formats import read_problem, write_plan
+from planner.formats import read_problem, write_plan, write_sharing
 from planner.formats.tables.plans import USUAL, plan_format
 from planner.model.deadline import time_limit
 from planner.model.plan import Plan, PlanStatus
@@ -102,6 +102,27 @@ def run(request: Request, options: Options) -> ExitCode:
     if proving.is_interrupted:
         return ExitCode.INTERRUPTED
     return code if written or code is ExitCode.INTERRUPTED else ExitCode.UNKNOWN
+
+
+def share(request: Request, options: Options) -> ExitCode:
+    """Find a sharing, deliver it, and return the exit code."""
+    return carry_out(request, options, Work(planner.share, lambda _: True, _written_sharing, _deliver_sharing))
+
+
+def _written_sharing(_request: Request, _given: Input, sharing: planner.Sharing) -> bytes:
+    return write_sharing(sharing)
+
+
+def _deliver_sharing(request: Request, problem: Problem, sharing: planner.Sharing) -> None:
+    """Print the sharing as JSON or as tables; if only its absence matters, as one line."""
+    if request.prints_json:
+        print_document(write_sharing(sharing))
+    if request.prints_tables:
+        from ...terminal.tables.sharing import print_sharing
+
+        print_sharing(problem, sharing, written_to=request.target)
+    elif not request.as_json:
+        say_what_is_wrong(sharing, quiet=request.quiet)
 
 
 def _heeds_work_limit(options: Options) -> bool:
