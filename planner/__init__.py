@@ -187,11 +187,11 @@ _LATER = {
     "solver_list": "planning.options.solver_list",
     "verify_sharing": "planning.sharing",
 }
-"""Loaded when they are first asked for: the command that makes a small plan starts sooner without them."""
+"""Loaded on first use: the command that makes a small plan starts faster without them."""
 
 
 def __getattr__(name: str) -> Any:
-    """What is loaded later."""
+    """Load a name of _LATER."""
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_LATER[name]}", __name__), name)

@@ -1,4 +1,4 @@
-"""Pictures of plans: what lies where and when (the memory map), how the best plan and the bound came closer (the convergence), and curves over sizes."""
+"""Pictures of plans: the memory map (what lies where and when), the convergence (how plan and bound approached each other), and curves over sizes."""
 
 from __future__ import annotations
 

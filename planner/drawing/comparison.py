@@ -1,4 +1,4 @@
-"""Two plans in one picture: each pool twice, one field above the other on the same scales, and what has moved."""
+"""Two plans in one picture: each pool twice, one field above the other on the same scales, with what moved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMES = ("A", "B")
 
 
 def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
-    """The maps of two plans, A and B."""
+    """Return the maps of two plans, A and B."""
     both = (first, second)
     moved = [_numbers(drawn, _moved(first, second)) for drawn in both]
     those = [dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True)) for drawn in both]
@@ -48,7 +48,7 @@ def _figures(drawn: MemoryMap) -> str:
 
 
 def _said(first: MemoryMap, second: MemoryMap) -> str:
-    """How the second differs, in one line."""
+    """Describe how the second differs, in one line."""
     common = _places(first).keys() & _places(second).keys()
     count = len(_moved(first, second) & common)
     moved = f"{grouped(count)} of {grouped(len(common))} buffers lie elsewhere in B"
@@ -68,12 +68,12 @@ Places = dict[int | str, tuple[str, int]]
 
 
 def _places(drawn: MemoryMap) -> Places:
-    """Pool and offset of each buffer that has bytes."""
+    """Return pool and offset of each buffer with bytes."""
     return {drawn.buffers[box.buffer].id: (pool.name, box.low) for pool in drawn.pools for box in pool.boxes}
 
 
 def _moved(first: MemoryMap, second: MemoryMap) -> set[int | str]:
-    """The buffers that lie elsewhere, or only in one of the two."""
+    """Return the buffers at different places, or in only one of the plans."""
     a, b = _places(first), _places(second)
     return {id_ for id_ in a.keys() | b.keys() if a.get(id_) != b.get(id_)}
 

@@ -1,4 +1,4 @@
-"""Where things are on a picture: the sheet with its heading, a pool's field, and the way from times and addresses to it."""
+"""The layout of a picture: the sheet with its heading, a pool's field, and the scales of times and addresses."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ LEFT, RIGHT = 84, 20
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What the picture is drawn on."""
+    """The sheet of a picture."""
 
     width: int = WIDTH
-    """Words have room from 640 on."""
+    """From 640 on there is room for words."""
     theme: Theme = Theme.SYSTEM
 
     @property
     def inside(self) -> int:
-        """The width of the fields."""
+        """Return the width of the fields."""
         return self.width - LEFT - RIGHT
 
     @property
     def right(self) -> int:
-        """Where the fields end."""
+        """Return the right end of the fields."""
         return self.width - RIGHT
 
     def picture(
@@ -42,7 +42,7 @@ class Sheet:
         run: bool = False,
         curves: bool = False,
     ) -> bytes:
-        """The whole picture: the title, a line of figures, and below them what there is: a plan, a `run` or `curves`."""
+        """Return the whole picture: title, a line of figures, and below them a plan, a `run` or `curves`."""
         whole = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {number(bottom)}" width="{self.width}" '
             f'height="{number(bottom)}" role="img"><title>{safe(title)}</title><style>{style_of(self.theme, run=run, curves=curves)}</style>'
@@ -66,7 +66,7 @@ class Frame:
     begin: int
     end: int
     top: int
-    """The highest address that is shown."""
+    """The highest address shown."""
 
     def x(self, time: int) -> float:
         return LEFT + (time - self.begin) / (self.end - self.begin) * self.sheet.inside
@@ -80,7 +80,7 @@ class Frame:
 
 
 def number(value: float) -> str:
-    """A place on the picture, to a tenth of a pixel."""
+    """Return a coordinate, to a tenth of a pixel."""
     return f"{value:.1f}".removesuffix(".0")
 
 
@@ -93,16 +93,16 @@ def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
 
 
 def safe(said: str) -> str:
-    """Text that comes from anybody: what is no character, or would change how others are read, is shown as its escape."""
+    """Return text from any source with everything escaped that is not a character, or affects how others are read."""
     return escape(printable(said))
 
 
 LONGEST = 400
-"""Characters that are looked at."""
+"""The most characters examined."""
 
 
 def cut(said: str, width: float, size: float = 6.9, *, is_name: bool = False) -> str:
-    """As much of it as has room; nothing if that is hardly any. Of a name that is what tells it from its neighbours."""
+    """Return as much of the text as fits; nothing if that is hardly any. A name keeps what distinguishes it from its neighbours."""
     shown = printable(said[-LONGEST:] if is_name else said[:LONGEST])
     room = int(width / size)
     if len(said) <= LONGEST and _columns(shown) <= room:
@@ -123,9 +123,9 @@ def _columns(shown: str) -> int:
 
 
 def short_name(name: str, room: int) -> str:
-    """A name that is longer than so many letters (two at least), cut at the front; if that leaves none of its numbers whole, so that its last one is there.
+    """Return a name cut at the front to at most `room` letters (at least two); if no number stays whole, cut so that the last one does.
 
-    Numbers that stand behind a letter (Conv2D, V3) count where there are no others.
+    Numbers behind a letter (Conv2D, V3) count only if there are no others.
     """
     end = name[1 - room :]
     numbers = [*re.finditer(r"(?<![A-Za-z0-9])\d+", name)] or [*re.finditer(r"\d+", name)]

@@ -1,4 +1,4 @@
-"""What there is to draw of a plan: in each pool its rectangles, the bytes in use over time, the peak and the bound."""
+"""The contents of a plan's picture: each pool's rectangles, the bytes in use over time, peak and bound."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..verifying.findings import VerifyFinding
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One rectangle: a buffer in one stretch of its life."""
+    """A rectangle: a buffer during one of its lifetimes."""
 
     buffer: int
-    """Its number in the problem."""
+    """The buffer's number in the problem."""
     start: int
     end: int
     low: int
-    """Its offset; its size is the buffer's."""
+    """The offset; the buffer has the size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,39 +41,39 @@ class PoolMap:
     reserved: tuple[Interval, ...]
     boxes: tuple[Box, ...]
     profile: tuple[tuple[int, int], ...]
-    """Bytes in use from each time on; empty where no lifetime says so."""
+    """The bytes in use from each time on; empty if no lifetime tells."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeAxis:
-    """What the horizontal axis stands for.
+    """The meaning of the horizontal axis.
 
-    Buffers without lifetimes have no place in time. Each has a column of its own, to the right of all that has.
+    Buffers without lifetimes have no place in time. Each gets its own column, to the right of everything else.
     """
 
     begin: int
     end: int
-    """Of all lifetimes, half-open; equal where there are none."""
+    """The end of all lifetimes, half-open; equal to the begin if there are none."""
     untimed_from: int
     untimed_width: int
-    """Of one column."""
+    """The width of one column."""
     untimed: int
-    """How many columns there are, in the pool that has most."""
+    """The number of columns, in the pool with most."""
 
     @property
     def right(self) -> int:
-        """Where the axis ends."""
+        """Return the end of the axis."""
         return self.untimed_from + self.untimed * self.untimed_width if self.untimed else max(self.end, self.begin + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryMap:
-    """All of it."""
+    """The whole picture's contents."""
 
     problem: str | None
     lifetimes: Lifetimes | None
     in_bytes: bool
-    """True if what was minimised is an amount of memory, not a cost."""
+    """True if an amount of memory was minimised, not a cost."""
     status: PlanStatus
     peak: int | None
     bound: int
@@ -81,32 +81,32 @@ class MemoryMap:
     solver: str | None
     buffers: Sequence[Buffer]
     kinds: tuple[str | None, ...]
-    """In the order in which they appear; None: buffers of no kind."""
+    """In order of appearance; None: buffers without a kind."""
     kind: tuple[int, ...]
-    """Of each buffer."""
+    """By buffer."""
     axis: TimeAxis
     pools: tuple[PoolMap, ...]
     wrong: tuple[VerifyFinding, ...]
-    """What is known to be wrong with the plan."""
+    """The known faults of the plan."""
     steps: Mapping[int, str] = field(default_factory=dict)
     """What happens at some of the times."""
     why_empty: str | None = None
-    """Why there is no plan. Profiles then show what is needed, not what is in use."""
+    """Why there is no plan. Profiles then show what is needed instead of what is in use."""
     folder: str = ""
-    """How all names begin that are paths, up to a slash."""
+    """The common beginning of all names that are paths, up to a slash."""
 
     def label(self, number: int) -> str:
-        """A buffer's name for where there is little room: without what all begin with, and without the operators that TensorFlow fused into the first."""
+        """Return a buffer's short name: without the common beginning, and without operators that TensorFlow fused into the first."""
         return str(self.buffers[number].id).partition(";")[0].removeprefix(self.folder)
 
 
 DRAWING = "drawing the plan of"
 LONG = 500
-"""So many lifetimes of a buffer take a while."""
+"""This many lifetimes of a buffer take a while."""
 
 
 def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = ()) -> MemoryMap:
-    """The map of a plan. It may be a wrong one, to see what is wrong, as long as it is of this problem. Raises BadInput."""
+    """Return the map of a plan of this problem; the plan may be wrong. Raises BadInput."""
     problem = as_chosen(problem, plan)
     places = _places(problem, plan)
     axis = _axis(problem, places)
@@ -173,21 +173,21 @@ def _folder(buffers: Sequence[Buffer]) -> str:
 
 
 def needs(problem: Problem) -> list[Placement]:
-    """Every buffer that can be in one pool only, as if there were room for all: what is needed there at least."""
+    """Return every buffer with only one possible pool, as if all fitted: what that pool needs at least."""
     all_pools = tuple(pool.name for pool in problem.pools)
     homes = ((buffer, buffer.pools or all_pools) for buffer in problem.buffers)
     return [Placement(buffer.id, pools[0], 0, buffer.size) for buffer, pools in homes if len(pools) == 1]
 
 
 def why_empty(plan: Plan) -> str:
-    """Why there is nothing to draw but what is needed."""
+    """Return why only the needs can be drawn."""
     if plan.status is PlanStatus.INFEASIBLE:
         return "No plan fits" + ("." if plan.shortage is None else f": {plan.shortage.message}.")
     return "No plan was found."
 
 
 def _places(problem: Problem, plan: Plan) -> dict[BufferId, Placement]:
-    """Where each buffer is. Raises BadInput for a plan of another problem."""
+    """Return each buffer's place. Raises BadInput for a plan of another problem."""
     known = {buffer.id for buffer in problem.buffers}
     pools = {pool.name for pool in problem.pools}
     for number, place in enumerate(plan.placements):
@@ -220,7 +220,7 @@ def _axis(problem: Problem, places: dict[BufferId, Placement]) -> TimeAxis:
 
 
 def ceiling(pool: PoolMap, buffers: Sequence[Buffer]) -> int:
-    """The highest address worth showing: the pool's end if that is near, else a little above all that is there."""
+    """Return the highest address worth showing: the pool's end if near, otherwise a little above the contents."""
     top = max((box.low + buffers[box.buffer].size for box in pool.boxes), default=0)
     top = max(top, pool.peak or 0, pool.bound, max((used for _, used in pool.profile), default=0), 1)
     return pool.size if pool.size is not None and top <= pool.size <= top + top // 2 else top + max(top // 25, 1)

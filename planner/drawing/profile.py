@@ -1,4 +1,4 @@
-"""The bytes in use over time, with the names of the steps at which most are in use, and the buffers that are live then."""
+"""The bytes in use over time, with the names of the busiest steps, and the buffers live then."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .ticks import grouped, short_bytes
 
 HEAD, HEIGHT, GAP = 64, 260, 70
 AIR = 5
-"""Above the highest, for names: one part in so many."""
+"""Space above the highest value for names: one part in this many."""
 MOST_POOLS = 24
 MOST_NAMES = 40
-"""Highest places with a name."""
+"""The most peaks with a name."""
 BETWEEN_NAMES = 120
-"""Pixels."""
+"""In pixels."""
 MOST_BUFFERS = 12
 LEAST = 0.5
-"""How much of what is behind it the least of each pixel covers."""
+"""The opacity of each pixel's minimum over what is behind it."""
 
 
 @dataclass(frozen=True, slots=True)
 class High:
-    """A stretch of time in which more is in use than before and after."""
+    """An interval with more bytes in use than before and after."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class High:
 
 
 def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
-    """The picture. Raises BadInput where no lifetime says when anything is in use."""
+    """Return the picture. Raises BadInput if no lifetime tells when anything is in use."""
     drawn = memory_map(problem, plan)
     shown = [pool for pool in drawn.pools if pool.profile]
     if not shown:
@@ -73,7 +73,7 @@ def _top(pool: PoolMap) -> int:
 
 
 def _hills(pool: PoolMap, frame: Frame) -> Iterator[str]:
-    """What is in use; where that changes many times within a pixel, the most of each, and before it the least."""
+    """Return the bytes in use; with many changes in a pixel, each pixel's maximum and, in front, its minimum."""
     if not is_dense(pool, frame.sheet):
         yield _hill(pool, frame)
         return
@@ -94,7 +94,7 @@ def _hill(pool: PoolMap, frame: Frame) -> str:
 
 
 def _highs(steps: Sequence[tuple[int, int]]) -> list[High]:
-    """Where it is higher than on both sides, the highest first."""
+    """Return the local maxima, the highest first."""
     found = []
     flat = [step for i, step in enumerate(steps) if i == 0 or step[1] != steps[i - 1][1]]
     for i, (time, used) in enumerate(flat):
@@ -106,7 +106,7 @@ def _highs(steps: Sequence[tuple[int, int]]) -> list[High]:
 
 
 def _names(drawn: MemoryMap, highs: Sequence[High], frame: Frame) -> Iterator[str]:
-    """What happens at the highest places, as many as have room beside each other."""
+    """Return labels for the highest ones, as many as fit beside each other."""
     taken: list[float] = []
     for high in highs:
         at = (frame.x(high.start) + frame.x(high.end)) / 2
@@ -122,13 +122,13 @@ def _names(drawn: MemoryMap, highs: Sequence[High], frame: Frame) -> Iterator[st
 
 
 def _step(drawn: MemoryMap, high: High) -> str:
-    """The name of the first step in the stretch, or when it begins."""
+    """Return the name of the interval's first step, or the time at which it begins."""
     named = next((drawn.steps[time] for time in sorted(drawn.steps) if high.start <= time < high.end), None)
     return f"at {grouped(high.start)}" if named is None else named
 
 
 def _peak(problem: Problem, plan: Plan, drawn: MemoryMap, pool: PoolMap, sheet: Sheet) -> str:
-    """Who is live where most is in use, the largest first."""
+    """Return the buffers live at the peak, the largest first."""
     high = _highs(pool.profile)[0]
     live = _live(problem, plan, pool.name, high.start)
     names = [f"{buffer.id} {short_bytes(buffer.size)}" for buffer in sorted(live, key=_largest_first)[:MOST_BUFFERS]]

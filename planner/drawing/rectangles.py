@@ -1,4 +1,4 @@
-"""A pool's rectangles. A picture with very many would be too large to open, so the smallest are then drawn together, without names."""
+"""A pool's rectangles. With very many the picture would be too large to open, so the smallest are drawn together, without names."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .style import colour_of
 from .ticks import grouped, short_bytes
 
 MOST = 10_000
-"""Rectangles of their own, in all pools together."""
+"""The most rectangles drawn one by one, in all pools together."""
 LONGEST_NAME = 200
 SHADES = 3
-"""Of each colour, so that neighbours can be told apart."""
+"""Shades of each colour, to distinguish neighbours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which boxes of a pool are drawn one by one, and which together."""
+    """The boxes of a pool that are drawn one by one, and those drawn together."""
 
     single: tuple[Box, ...]
     together: tuple[Box, ...]
 
 
 def chosen(drawn: MemoryMap) -> list[Chosen]:
-    """For each pool. Those with the largest areas are drawn one by one, and all that something is wrong with."""
+    """Return the choice for each pool: the largest boxes, and all faulty ones, are drawn one by one."""
     count = sum(len(pool.boxes) for pool in drawn.pools)
     if count <= MOST:
         return [Chosen(pool.boxes, ()) for pool in drawn.pools]
@@ -50,13 +50,13 @@ def chosen(drawn: MemoryMap) -> list[Chosen]:
 
 
 def bad_buffers(drawn: MemoryMap) -> set[int]:
-    """The numbers of the buffers that findings name."""
+    """Return the numbers of the buffers that findings name."""
     ids = {id_ for finding in drawn.wrong for id_ in finding.buffers}
     return {number for number, buffer in enumerate(drawn.buffers) if ids and buffer.id in ids}
 
 
 def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = frozenset()) -> Iterator[str]:
-    """The pool's rectangles; those of buffers that have moved with an outline."""
+    """Return the pool's rectangles; those of moved buffers have an outline."""
     yield from _together(drawn, these.together, frame)
     bad = bad_buffers(drawn)
     for box in in_time(these.single, DRAWING):
@@ -67,7 +67,7 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
         colour = colour_of(drawn.kind[box.buffer], drawn.kinds)
         classes = f"k{colour} s{box.buffer % SHADES}"
         if width >= 3 and height >= 3:
-            classes += " box"  # a border would hide what is smaller
+            classes += " box"  # a border would hide a smaller one
         if box.buffer in bad:
             classes += " bad"
         elif box.buffer in moved:
@@ -79,7 +79,7 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
 
 
 def names(drawn: MemoryMap, these: Chosen, frame: Frame) -> Iterator[str]:
-    """Those of rectangles that have room for them, to stand over every line."""
+    """Return the names of rectangles with room for them, to be drawn above all lines."""
     for box in in_time(these.single, DRAWING):
         left, high = frame.x(box.start), frame.y(box.low + drawn.buffers[box.buffer].size)
         width, height = frame.x(box.end) - left, frame.y(box.low) - high
@@ -89,7 +89,7 @@ def names(drawn: MemoryMap, these: Chosen, frame: Frame) -> Iterator[str]:
 
 
 def described(buffer: Buffer, box: Box, drawn: MemoryMap) -> str:
-    """What a pointer over the rectangle is told."""
+    """Return the text shown by a pointer over the rectangle."""
     name = str(buffer.id)
     name = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
     kind = "" if buffer.kind is None else f" ({buffer.kind[:LONGEST_NAME]})"
@@ -99,7 +99,7 @@ def described(buffer: Buffer, box: Box, drawn: MemoryMap) -> str:
 
 
 def lifetime(start: int, end: int, lifetimes: Lifetimes | None) -> str:
-    """As the problem's file has it."""
+    """Return the lifetime in the form of the problem's file."""
     return f"[{start}, {end - 1}]" if lifetimes is Lifetimes.INCLUSIVE else f"[{start}, {end})"
 
 
@@ -108,7 +108,7 @@ def _area(box: Box, drawn: MemoryMap) -> int:
 
 
 def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame) -> Iterator[str]:
-    """A path of each colour over the pixels that these boxes have something of."""
+    """Return one path of each colour over the pixels that these boxes touch."""
     if not small:
         return
     left, above = LEFT, math.floor(frame.above)

@@ -1,4 +1,4 @@
-"""Pictures as PNG and PDF, drawn from the SVG by Typst, which brings its own letters and needs nothing of the system's."""
+"""Pictures as PNG and PDF, drawn from the SVG by Typst, which brings its own fonts and needs nothing from the system."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Literal
 from ..model.errors import BadInput, Code, Finding
 
 PIXELS_PER_INCH = 144
-"""Twice those of the SVG, so that small letters can be read on paper and on dense screens."""
+"""Twice the SVG's, so that small letters are readable on paper and on dense screens."""
 MOST_PIXELS = 100_000_000
-"""Of a PNG: more fill gigabytes of memory before they fill a file."""
+"""The most pixels of a PNG: more fill gigabytes of memory before a file."""
 PAGE = """\
 #set document(date: none)
 #set page(width: {width}pt, height: {height}pt, margin: 0pt)
@@ -20,21 +20,21 @@ PAGE = """\
 
 
 def require_typst() -> None:
-    """Raises BadInput where it is not installed."""
+    """Raise BadInput if it is not installed."""
     if find_spec("typst") is None:
         message = "pictures as PNG and PDF need Typst: pip install 'memplan[pictures]'"
         raise BadInput(Finding(Code.UNAVAILABLE, "", message))
 
 
 def png(picture: bytes) -> bytes:
-    """The SVG picture in dots; coarser where it is very large."""
+    """Return the SVG picture as PNG, coarser if it is very large."""
     width, height = _extent(picture)
     dots = PIXELS_PER_INCH * min(1.0, (MOST_PIXELS / (width * height * (PIXELS_PER_INCH / 72) ** 2)) ** 0.5)
     return _rendered(picture, "png", dots)
 
 
 def pdf(picture: bytes) -> bytes:
-    """The SVG picture as a document of one page, with letters that can be searched."""
+    """Return the SVG picture as a PDF of one page, with searchable text."""
     return _rendered(picture, "pdf", None)
 
 
@@ -50,7 +50,7 @@ def _rendered(picture: bytes, form: Literal["png", "pdf"], dots: float | None) -
 
 
 def _extent(picture: bytes) -> tuple[float, float]:
-    """Width and height of a picture of planner.drawing, as it says itself."""
+    """Return width and height of a picture of planner.drawing, as stated in it."""
     said = re.search(rb'width="([\d.]+)" height="([\d.]+)"', picture)
     if said is None:
         raise ValueError("this is no picture of planner.drawing")

@@ -1,4 +1,4 @@
-"""Colours and letters of the pictures, light, dark, or as the reader's system is. A kind has the colour of its number."""
+"""Colours and fonts of the pictures: light, dark, or as the reader's system. A kind has the colour of its number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Theme(StrEnum):
     """Light or dark."""
 
     SYSTEM = "system"
-    """As the reader's system is."""
+    """As the reader's system."""
     LIGHT = "light"
     DARK = "dark"
 
@@ -40,7 +40,7 @@ DARK = (
     "#4b545d",
 )
 NO_KIND = len(LIGHT) - 1
-"""Where there are several kinds, the last colour is for buffers without one."""
+"""With several kinds, the last colour is for buffers without one."""
 
 _LIGHT = {"page": "#ffffff", "field": "#f5f7f9", "ink": "#14181c", "soft": "#5a646e", "rule": "#dde2e7"}
 _LIGHT |= {"live": "#14181c", "bound": "#0a6e46", "end": "#b3261e", "wrong": "#d11507"}
@@ -49,7 +49,7 @@ _DARK |= {"live": "#f2f5f7", "bound": "#4fd39a", "end": "#ff8a80", "wrong": "#ff
 
 
 def colour_of(kind: int, kinds: Sequence[str | None]) -> int:
-    """The number of a kind's colour; with more kinds than colours, some share one."""
+    """Return the number of a kind's colour; if there are more kinds than colours, some share one."""
     if kinds[kind] is None and len(kinds) > 1:
         return NO_KIND
     return sum(name is not None for name in kinds[:kind]) % NO_KIND
@@ -85,7 +85,7 @@ CURVES = len(_CURVES_LIGHT)
 
 
 def style_of(theme: Theme, *, run: bool = False, curves: bool = False) -> str:
-    """The picture's style sheet; with `run` that of a run's two lines as well, with `curves` that of curves."""
+    """Return the picture's style sheet, including the lines of a `run`, or the `curves`."""
     letters, light, dark = _LETTERS, _rules(LIGHT, _LIGHT), _rules(DARK, _DARK)
     if run:
         letters, light, dark = (

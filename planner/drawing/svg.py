@@ -1,4 +1,4 @@
-"""Memory maps as SVG pictures that need nothing else: the same bytes every time for the same problem and plan."""
+"""Memory maps as self-contained SVG pictures: the same bytes for the same problem and plan."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .ticks import address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
 LONGEST_REASON = 600
 MOST_STEPS = 2
-"""Of a line, in each pixel."""
+"""The most steps of a line in each pixel."""
 BAND = 0.35
-"""How much a band hides."""
+"""The opacity of a band."""
 MOST_KINDS = 24
-"""Of the legend."""
+"""The most kinds in the legend."""
 MOST_POOLS = 100
-"""Above each other."""
+"""The most pools above each other."""
 
 
 def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] = ()) -> bytes:
-    """The pools one above the other, on one time axis. `beside`: other plans of the problem, to be seen beside it: with the same pools and scales."""
+    """Return the pools one above the other, on one time axis. `beside`: other plans of the problem to compare with; pools and scales are then the same."""
     together = [{pool.name: pool for pool in each.pools} for each in (drawn, *beside)]
     filled = [
         pool
@@ -60,7 +60,7 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] =
 def nested_maps(
     name: str | None, arenas: Sequence[tuple[str, MemoryMap]], peak: int | None, sheet: Sheet = STANDARD
 ) -> bytes:
-    """The arenas of a program planned function by function, one below the other: the innermost first. Each has its own times and addresses."""
+    """Return the arenas of a program planned function by function, one below the other, the innermost first, each with its own axes."""
     above: float = HEAD + GAP / 2
     parts: list[str] = []
     fields = [
@@ -85,7 +85,7 @@ def nested_maps(
 def field(
     drawn: MemoryMap, pool: PoolMap, those: Chosen, frame: Frame, name: str = "", moved: Set[int] = frozenset()
 ) -> Iterator[str]:
-    """One pool: its heading, axes, rectangles and lines. Buffers that have moved have an outline."""
+    """Return one pool: heading, axes, rectangles and lines. Moved buffers have an outline."""
     yield from heading(pool, frame, name)
     yield from grid(drawn, pool, frame)
     yield from boxes(drawn, those, frame, moved)
@@ -103,7 +103,7 @@ def _figures(drawn: MemoryMap) -> str:
 
 
 def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:
-    """Above the field: what the pool is called (with a `name` before it), and its figures."""
+    """Return the line above the field: the pool's name (after `name`, if given) and figures."""
     name = cut(f"{name}{pool.name}", min(420, frame.sheet.inside - 480), 7)
     yield text(LEFT, frame.above - 8, name, "pool ink")
     size = "unlimited" if pool.size is None else short_bytes(pool.size)
@@ -115,7 +115,7 @@ def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:
 
 
 def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
-    """The field, what of it is reserved, and its two axes."""
+    """Return the field, its reserved ranges, and its axes."""
     yield (
         f'<rect class="field" x="{LEFT}" y="{number(frame.above)}" width="{frame.sheet.inside}" height="{number(frame.height)}"/>'
     )
@@ -143,12 +143,12 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
 
 
 def is_dense(pool: PoolMap, sheet: Sheet) -> bool:
-    """Do the bytes in use change so often that a line of them would cover everything?"""
+    """True if the bytes in use change so often that their line would cover everything."""
     return len(pool.profile) > MOST_STEPS * sheet.inside
 
 
 def by_pixel(pool: PoolMap, frame: Frame) -> Iterator[tuple[int, int, int]]:
-    """For every pixel that has anything of the profile, in order: where it is, and the least and the most that is in use within it."""
+    """Return, for every pixel of the profile, its position and the least and most bytes in use within it."""
     at, low, high, used = int(frame.x(pool.profile[0][0])), pool.profile[0][1], pool.profile[0][1], pool.profile[0][1]
     for time, now in pool.profile[1:]:
         x = int(frame.x(time))
@@ -162,7 +162,7 @@ def by_pixel(pool: PoolMap, frame: Frame) -> Iterator[tuple[int, int, int]]:
 
 
 def lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
-    """The bytes in use over time, the bound, and the end of the pool. What changes many times within a pixel is a band that can be seen through."""
+    """Return the bytes in use over time, the bound, and the pool's end. Where there are many changes in a pixel, a translucent band replaces the line."""
     if pool.profile and is_dense(pool, frame.sheet):
         band = [column for column in by_pixel(pool, frame) if column[0] < frame.sheet.right]
         over = "".join(f"L{x} {number(frame.y(high))}H{x + 1}" for x, _, high in band)
@@ -187,19 +187,19 @@ def lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
 
 
 def live_words(drawn: MemoryMap) -> str:
-    """What the profile is of."""
+    """Return what the profile shows."""
     return "bytes in use" if drawn.why_empty is None else "bytes needed"
 
 
 def _why_empty(said: str, sheet: Sheet) -> Iterator[str]:
-    """Between the figures and the first pool, in as many lines as it takes."""
+    """Return the lines between the figures and the first pool that tell why it is empty."""
     whole = said if len(said) <= LONGEST_REASON else f"{said[: LONGEST_REASON - 1]}…"
     for i, each in enumerate(textwrap.wrap(printable(whole), max(int(sheet.inside / 7), 20))):
         yield text(LEFT, HEAD + 6 + 18 * i, each, "wrong")
 
 
 def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str]) -> tuple[list[str], int]:
-    """Lines and kinds, and how many rows they take."""
+    """Return the legend of lines and kinds, and its number of rows."""
     live = [("live", live_words(drawn))]
     if any(is_dense(pool, sheet) for pool in drawn.pools):
         live = [("ink", f"{live_words(drawn)}, from the least to the most of each pixel")]

@@ -1,4 +1,4 @@
-"""Round marks for the two axes: addresses in powers of two, times in tens; and bytes as people read them."""
+"""Round axis marks, for addresses in powers of two and for times in tens; and bytes in readable form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def address_ticks(top: int, most: int) -> list[int]:
-    """Multiples of a power of two from 0 to the top, at most so many above 0."""
+    """Return multiples of a power of two from 0 to the top, at most `most` above 0."""
     step = 1
     while top // step > most:
         step *= 2
@@ -16,7 +16,7 @@ def address_ticks(top: int, most: int) -> list[int]:
 
 
 def value_ticks(low: int, high: int, most: int) -> list[int]:
-    """Multiples of a power of two between the two, at most so many or one more."""
+    """Return multiples of a power of two in the range, at most `most` or one more."""
     step = 1
     while (high - low) // step > most:
         step *= 2
@@ -24,7 +24,7 @@ def value_ticks(low: int, high: int, most: int) -> list[int]:
 
 
 def time_ticks(begin: int, end: int, most: int) -> list[int]:
-    """Multiples of 1, 2 or 5 times a power of ten, at most so many."""
+    """Return multiples of 1, 2 or 5 times a power of ten, at most `most`."""
     step = next(step for step in _tens() if (end - begin) // step < most)
     first = -(-begin // step) * step
     return list(range(first, end + 1, step))
@@ -38,7 +38,7 @@ def _tens() -> Iterator[int]:
 
 
 def short_bytes(size: int) -> str:
-    """Exact where that is short: 24 KiB, 3920 B, 1.53 MiB."""
+    """Return a short form, exact if possible: 24 KiB, 3920 B, 1.53 MiB."""
     unit = 0
     while unit + 1 < len(UNITS) and size >= 1024 ** (unit + 1) and (size % 1024 ** (unit + 1) == 0 or size >= 10_000):
         unit += 1
@@ -50,11 +50,11 @@ def short_bytes(size: int) -> str:
 
 
 def exact_bytes(size: int) -> str:
-    """The same, and to the byte where that is not: 1.53 MiB (1 604 322 B)."""
+    """Return the short form, followed by the exact bytes if it is rounded: 1.53 MiB (1 604 322 B)."""
     short = short_bytes(size)
     return short if short.endswith(" B") else f"{short} ({grouped(size)} B)"
 
 
 def grouped(number: int) -> str:
-    """12 345 678."""
+    """Return the digits in groups: 12 345 678."""
     return f"{number:,}".replace(",", " ")

@@ -1,4 +1,4 @@
-"""Many problems: each is planned once and written when it is done; the next run goes on where one was stopped."""
+"""Many problems: each is planned once and written when done; the next run continues a stopped one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A Dask cluster as a place to plan: files are read here, planned there, and written here.
+"""A Dask cluster as a place to plan: files are read and written here, and planned there.
 
-Dask places the work and repeats what was lost with its worker. On the worker a process of its own plans, as on this machine, so that time and
-memory are held to there too, and what a solver does harms no other.
+Dask assigns the work and repeats what was lost with its worker. On the worker a separate process plans, as on this machine, so that limits
+of time and memory apply there too, and a solver harms no other.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from .worker import Lost, Make, Read, Reader, Unwritable, WasMade, WasRead, WasR
 
 CONNECT_SECONDS = "30s"
 AHEAD = 2
-"""Files under way for each thread of the cluster, so that none waits for the way there and back."""
+"""Files in progress for each thread of the cluster, so that none waits for the transfer."""
 LEAST_AHEAD = 8
-"""Files under way however few workers are there: clusters that grow with what waits for them would else never begin."""
+"""The least number of files in progress, even with few workers: clusters that grow with the queue would otherwise never start."""
 REPEATS = 3
-"""Of what was lost with its worker."""
+"""Repetitions of work lost with its worker."""
 FILES_OF_A_PLACE = 2
 OTHER_FILES = 128
-"""That are open besides: the manifest, plans, the client's connections."""
+"""Other open files: the manifest, plans, the client's connections."""
 MOST_SAID = 300
-"""Characters of what Dask says of a loss."""
+"""The most characters of Dask's message about a loss."""
 SCHEDULER_LOST = Lost("the cluster's scheduler was lost", is_its_fault=False)
 IDLE: deque[Companion] = deque()
-"""On a worker: processes that wait for the next file."""
+"""On a worker: processes waiting for the next file."""
 
 
 def require_distributed() -> None:
-    """Raises BadInput where it is not installed."""
+    """Raise BadInput if it is not installed."""
     from importlib.util import find_spec
 
     if find_spec("distributed") is None:
@@ -52,7 +52,7 @@ def require_distributed() -> None:
 
 
 def connect(where: str) -> Any:
-    """A client of the scheduler there. Raises BadInput."""
+    """Return a client of the scheduler there. Raises BadInput."""
     require_distributed()
     from distributed import Client
 
@@ -63,7 +63,7 @@ def connect(where: str) -> Any:
 
 
 async def connected(where: str, seconds: float) -> Any:
-    """The same on the event loop that runs, which does not wait for Dask to be imported; what Dask logs of a lost scheduler is left out."""
+    """Do the same on the running event loop, without blocking it while Dask is imported; Dask's log messages about a lost scheduler are suppressed."""
     client = (await asyncio.to_thread(import_module, "distributed")).Client
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
@@ -81,49 +81,49 @@ def _nobody(where: str, error: Exception) -> BadInput:
 
 
 def require_there(client: Any) -> None:
-    """Raises BadInput where the scheduler went away and did not come back in time."""
+    """Raise BadInput if the scheduler disappeared and did not come back in time."""
     if client.status in ("closing", "closed"):
         message = "the scheduler is gone, and did not come back in time; the same command goes on"
         raise BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", message))
 
 
 def close(client: Any) -> None:
-    """Leave, whether anybody is there or not."""
+    """Disconnect, even if the scheduler is gone."""
     with suppress(Exception):
         client.close()
 
 
 def cancel(future: Any) -> None:
-    """Nobody waits for it any more. Of a scheduler that is gone there is nothing to take back."""
+    """Cancel the task, unless its scheduler is gone."""
     with suppress(Exception):
         future.cancel()
 
 
 def lost_by(error: Exception) -> str:
-    """What became of the workers that had it, in a line: where their memplan is missing or another one, that says so."""
+    """Describe the loss of the workers in a line; mention a missing or different memplan."""
     said = printable(" ".join(str(error).split()))
     return f"the cluster lost it: {type(error).__name__}" + (f": {said[:MOST_SAID]}" if said else "")
 
 
 def is_without_scheduler(future: Any, error: Exception) -> bool:
-    """Was its scheduler lost, and not whoever had it? What is done and cannot be fetched is lost so, too, and Dask does not always know of it yet."""
+    """True if the scheduler was lost, not the worker. Finished results that cannot be fetched are lost too, and Dask may not know it yet."""
     return future.status == "cancelled" or (future.status != "error" and isinstance(error, OSError))
 
 
 def threads(client: Any) -> int:
-    """Of all workers together; none where the scheduler is gone."""
+    """Return the threads of all workers together; 0 if the scheduler is gone."""
     workers = client.scheduler_info(n_workers=-1).get("workers", {})
     found: int = sum(worker["nthreads"] for worker in workers.values())
     return found
 
 
 def worth_sending(threads: int) -> int:
-    """So many files or jobs at a time, to a cluster that has so many threads now."""
+    """Return how many files or jobs to send at a time to a cluster with this many threads."""
     return max(AHEAD * threads, LEAST_AHEAD)
 
 
 def threads_here() -> int:
-    """Of the worker that this runs on."""
+    """Return the threads of this worker."""
     from distributed import get_worker
 
     found: int = get_worker().state.nthreads
@@ -131,7 +131,7 @@ def threads_here() -> int:
 
 
 def room_for(places: int) -> int:
-    """So many of the places as this process may have files open for. How many that is is raised as far as it may be."""
+    """Return how many of the places this process can have open files for, after raising the limit as far as possible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES_OF_A_PLACE * places + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
@@ -143,7 +143,7 @@ def room_for(places: int) -> int:
 
 
 def wanted_there() -> Callable[[], bool]:
-    """On a worker, within a task: does anybody still wait for it? Not once it was cancelled, nor once its client is gone."""
+    """On a worker, within a task: True if somebody still waits for it, that is, it was not cancelled and its client exists."""
     from distributed import get_worker
 
     try:
@@ -160,7 +160,7 @@ def wanted_there() -> Callable[[], bool]:
 
 
 def tell_from_there(topic: str) -> Callable[[Any], None]:
-    """On a worker: what tells those who listen to the topic something that JSON can say. The scheduler keeps the last thousand, so it must be short."""
+    """On a worker: send a JSON value to the topic's listeners. The scheduler keeps the last thousand, so it must be short."""
     from distributed import get_worker
 
     try:
@@ -171,7 +171,7 @@ def tell_from_there(topic: str) -> Callable[[Any], None]:
 
 
 class Cluster:
-    """A cluster that runs already: `tcp://host:8786`, or the file in which its scheduler says where it is."""
+    """A running cluster: `tcp://host:8786`, or its scheduler file."""
 
     def __init__(self, where: str, grace: float) -> None:
         self._client = connect(where)
@@ -188,7 +188,7 @@ class Cluster:
 
 
 class ClusterPlace:
-    """One file at a time, under way to the cluster and back."""
+    """A place for one file at a time, sent to the cluster and back."""
 
     def __init__(self, client: Any, grace: float) -> None:
         self._client, self._grace = client, grace
@@ -214,7 +214,7 @@ class ClusterPlace:
             assert message.out is not None
             self._out = Path(message.out)
             request = Make(message.options, None, message.start, known=message.known)
-            # Not under a name made of its content: a plan that ran out of time may be better next time.
+            # not named by content: a plan that ran out of time may be better next time
             require_there(self._client)
             self._future = self._client.submit(
                 plan_there, self._data, self._name, self._format, request, self._grace, pure=False, retries=REPEATS
@@ -246,7 +246,7 @@ class ClusterPlace:
         self._answer(self._reader.read(self._data, request.path, request.format))
 
     def _done(self, future: Any) -> None:
-        """In a thread of the client's."""
+        """Called in a thread of the client."""
         if future.status == "cancelled":
             self._answer(SCHEDULER_LOST)
             return
@@ -274,7 +274,7 @@ _lock = threading.Lock()
 def plan_there(
     data: bytes, name: str, format_: str | None, request: Make, grace: float
 ) -> tuple[WasMade | WasRefused | Lost, bytes | None]:
-    """On a worker: plan the file in a process that stays for the next, and end it if it is too late."""
+    """On a worker: plan the file in a process that stays for the next one, and end the process if it is late."""
     with _lock:
         companion = IDLE.popleft() if IDLE else Companion(SERVING)
     wanted = wanted_there()

@@ -15,17 +15,17 @@ ENDINGS = frozenset(ending for row in FORMATS.values() for ending in row.endings
 
 @dataclass(frozen=True, slots=True)
 class ProblemFile:
-    """A file to plan, and what it is called in the manifest."""
+    """A file to plan, and its name in the manifest."""
 
     name: str
-    """Its path from the current folder, with /; from the root where it lies elsewhere."""
+    """Its path relative to the current folder, with /; absolute if it lies elsewhere."""
     path: Path
     is_named: bool
-    """False: it was found in a folder, among what may be no problems."""
+    """False: it was found in a folder, and may not be a problem."""
 
 
 def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
-    """The files, in order, each once; none from the folder to leave out. Raises BadInput for a pattern that finds nothing, and for names that clash."""
+    """Return the files in order, each once, without those in the folder `leave_out`. Raises BadInput for a pattern without matches, and for clashing names."""
     found: dict[Path, ProblemFile] = {}
     out = leave_out.resolve()
     for pattern in patterns:
@@ -47,7 +47,7 @@ def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
 
 
 def _require_names(found: Mapping[Path, ProblemFile]) -> None:
-    """Raises BadInput where two files would be called the same: one below the current folder, one below the root."""
+    """Raise BadInput if two files would have the same name: one below the current folder, one below the root."""
     called: dict[str, Path] = {}
     for real, file in found.items():
         if other := called.get(file.name):

@@ -1,4 +1,4 @@
-"""How files are planned: with which options, where, and what earlier runs and other stores have to say."""
+"""How files are planned: options, places, and the answers of earlier runs and other stores."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .manifest import Manifest
 from .worker import WasRead
 
 GRACE_SECONDS = 30.0
-"""What reading, verification and writing may take beside the planning, before a process is killed."""
+"""The time for reading, verification and writing besides planning, before a process is killed."""
 
 
 class Answers(Protocol):
-    """A place where plans are kept, by the problem and the options that decide them. None of this fails: what cannot be had is planned."""
+    """A store of plans by problem and the options that decide them. It never fails: missing plans are made."""
 
     def find(self, problem: WasRead, options: Options) -> bytes | None:
-        """The plan as it was given out, if there is one."""
+        """Return the plan as it was stored, if there is one."""
         ...
 
     def keep(self, problem: WasRead, options: Options, plan: bytes) -> None:
-        """A plan for equal requests, if it is one that lasts."""
+        """Store a plan for equal requests, if it is final."""
         ...
 
 
@@ -33,22 +33,22 @@ class Farm:
 
     options: Options
     processes: int = 1
-    """Of this machine."""
+    """On this machine."""
     cluster: str | None = None
-    """A Dask cluster to plan on instead: its scheduler's address, or the file that says it."""
+    """A Dask cluster to plan on instead: its scheduler's address, or the scheduler file."""
     format: str | None = None
-    """Of all files; None: recognised."""
+    """The format of all files; None: recognised."""
     baseline: Manifest | None = None
-    """An earlier run: a problem that is in it keeps its plan, one that has changed starts from it."""
+    """An earlier run: unchanged problems keep their plans, changed ones start from them."""
     anew: bool = False
-    """True: what the folder holds does not count."""
+    """True: the folder's existing contents do not count."""
     grace: float = GRACE_SECONDS
     answers: Answers | None = None
-    """Where plans are kept that others made, and may use."""
+    """A store of plans that others made and may use."""
 
 
 def require_usable(farm: Farm) -> None:
-    """Raises BadInput and CannotSolve for options that no file could be planned with."""
+    """Raise BadInput or CannotSolve for options with which no file could be planned."""
     require_valid(farm.options)
     options = farm.options
     if options.stability is not None and farm.baseline is None:

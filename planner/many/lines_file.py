@@ -1,4 +1,4 @@
-"""A file of lines that only grows, and outlives its writer: a line that was cut off does not count."""
+"""A file of lines that only grows and survives its writer: a truncated last line does not count."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import IO
 from ..model.errors import BadInput, Code, Finding
 
 SYNC_SECONDS = 1.0
-"""A power cut costs the lines of so long at most; a process that is killed none."""
+"""A power cut loses at most the lines of this period; a killed process loses none."""
 
 
 class LinesFile:
-    """The lines that are there, and more that are written. One process at a time may write."""
+    """Existing lines, and appended ones. Only one process at a time may write."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class LinesFile:
         self._synced = time.monotonic()
 
     def read(self) -> list[str]:
-        """The whole lines. Raises BadInput."""
+        """Return the complete lines. Raises BadInput."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -33,7 +33,7 @@ class LinesFile:
         return [line for line in data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n") if line.strip()]
 
     def open(self) -> None:
-        """Begin to write. Raises BadInput if another process writes, OSError if it cannot be written."""
+        """Open for writing. Raises BadInput if another process writes, OSError if it cannot be written."""
         self._stream = self.path.open("ab")
         try:
             fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -46,9 +46,9 @@ class LinesFile:
         self._synced = time.monotonic()
 
     def append(self, line: str) -> None:
-        """One more line, on the disk a second later at most. Raises OSError."""
+        """Append a line, which is on the disk a second later at most. Raises OSError."""
         assert self._stream is not None
-        said = line.encode(errors="backslashreplace")  # what is no UTF-8 in a file's name, as JSON has it
+        said = line.encode(errors="backslashreplace")  # file names need not be UTF-8
         self._stream.write(said + b"\n")
         self._stream.flush()
         if time.monotonic() - self._synced > SYNC_SECONDS:
@@ -63,7 +63,7 @@ class LinesFile:
                 self._stream = None
 
     def refused(self, why: str) -> BadInput:
-        """What is wrong with the file."""
+        """Return the error about the file."""
         return BadInput(Finding(Code.UNREADABLE, "", f"{self.path}: {why}"))
 
     def _sync(self) -> None:

@@ -1,4 +1,4 @@
-"""memplan-manifest/1: what became of each problem, a line of JSON each, and how all were planned in the first."""
+"""memplan-manifest/1: the result for each problem, a line of JSON each, with the settings in the first line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILE_NAME = "manifest.jsonl"
 
 
 class EntryStatus(StrEnum):
-    """What became of a problem."""
+    """The result for a problem."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
@@ -28,9 +28,9 @@ class EntryStatus(StrEnum):
     UNKNOWN = "unknown"
     """No plan was found in time."""
     REFUSED = "refused"
-    """It is no problem, or none for that solver."""
+    """It is not a problem, or not one for that solver."""
     FAILED = "failed"
-    """The process that planned it ended, or would not."""
+    """The process that planned it died or did not end."""
 
     @property
     def has_plan(self) -> bool:
@@ -43,25 +43,25 @@ class Entry:
 
     file: str
     sha256: str
-    """Of the file."""
+    """The file's."""
     status: EntryStatus
     digest: str | None = None
-    """Of the problem: equal for every way of writing it down."""
+    """The problem's: equal for every way of writing it down."""
     plan: str | None = None
     """The plan's file in the folder."""
     plan_sha256: str | None = None
     source: str | None = None
-    """What the plan is of: `solved`, `same` (as another file's problem), `baseline`, or `store`."""
+    """The plan's origin: `solved`, `same` (as another file's problem), `baseline`, or `store`."""
     stop: str | None = None
     peak: int | None = None
     bound: int | None = None
     buffers: int | None = None
     seconds: float | None = None
     moved: int | None = None
-    """Buffers that are not where the baseline's plan of the file had them."""
+    """The number of buffers that moved since the baseline's plan of the file."""
     moved_bytes: int | None = None
     peak_before: int | None = None
-    """Of that plan."""
+    """The peak of that plan."""
     reason: str | None = None
     """Why there is no plan."""
 
@@ -79,7 +79,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path, *, anew: bool = False) -> Manifest:
-        """What is there already, unless all is made anew: a damaged line counts for nothing, so that its file is planned again. Raises BadInput."""
+        """Return what exists, unless everything is made anew. A damaged line is ignored, so that its file is planned again. Raises BadInput."""
         file = LinesFile(folder / FILE_NAME)
         lines = [] if anew else file.read()
         settings: Mapping[str, Any] = {}
@@ -99,7 +99,7 @@ class Manifest:
         return cls(folder, settings, entries, file)
 
     def begin(self, settings: Mapping[str, Any], *, anew: bool) -> None:
-        """Go on with it, or begin it. Raises BadInput where it was made otherwise, OSError where it cannot be written."""
+        """Continue or begin it. Raises BadInput if it has other settings, OSError if it cannot be written."""
         self._file.open()
         if anew or not self.settings:
             self.entries.clear()
@@ -117,7 +117,7 @@ class Manifest:
             raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message))
 
     def add(self, entry: Entry) -> None:
-        """Note what became of a problem. Raises OSError."""
+        """Record a problem's result. Raises OSError."""
         self.entries[entry.file] = entry
         self._file.append(entry.line())
 
@@ -125,7 +125,7 @@ class Manifest:
         self._file.close()
 
     def plan_of(self, entry: Entry) -> bytes | None:
-        """The plan that an entry tells of; None if it is not there, or not whole."""
+        """Return an entry's plan; None if it is missing or incomplete."""
         if entry.plan is None:
             return None
         try:
@@ -135,7 +135,7 @@ class Manifest:
         return data if hashlib.sha256(data).hexdigest() == entry.plan_sha256 else None
 
     def is_done(self, name: str, sha256: str) -> bool:
-        """Whether the file was planned as it is now, and the plan is there."""
+        """True if the file was planned in its present form and the plan exists."""
         entry = self.entries.get(name)
         if entry is None or entry.sha256 != sha256 or entry.status is EntryStatus.FAILED:
             return False
@@ -143,6 +143,6 @@ class Manifest:
 
 
 def settings_of(options: Options) -> dict[str, Any]:
-    """What decides a plan: memplan's version, and the options that are not left to themselves."""
+    """Return what decides a plan: memplan's version, and the options that are not at their defaults."""
     given = {name: value for name, value in asdict(options).items() if value != getattr(Options(), name)}
     return {"memplan": MEMPLAN, **json.loads(json.dumps(given, default=str))}

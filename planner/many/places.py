@@ -1,4 +1,4 @@
-"""Where files are planned: what a place for one file at a time looks like, and the places of this machine."""
+"""Where files are planned: the interface of a place for one file at a time, and the places on this machine."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ SERVING = "planner.many.worker:work"
 
 
 class Place(Protocol):
-    """Takes one message after the other (planner.many.worker has them), and answers each when it is ready."""
+    """Takes one message after the other (see planner.many.worker) and answers each when ready."""
 
     def fileno(self) -> int:
-        """Readable when an answer is there, or the place gone."""
+        """Return a descriptor that is readable when an answer is there, or the place is gone."""
         ...
 
     def send(self, message: object) -> None:
-        """Raises OSError if the place is gone."""
+        """Send a message. Raises OSError if the place is gone."""
         ...
 
     def receive(self) -> Any:
-        """The next answer. Raises EOFError if the place is gone."""
+        """Return the next answer. Raises EOFError if the place is gone."""
         ...
 
     def end(self) -> int:
-        """Give it up, with what it is at; the exit code where it is a process."""
+        """End it with its work; return the exit code of a process."""
         ...
 
 
 class Places(Protocol):
-    """Some of them."""
+    """A set of places."""
 
     def count(self) -> int:
-        """How many files are worth planning side by side, as things are now."""
+        """Return how many files are currently worth planning side by side."""
         ...
 
     def open(self) -> Place:
-        """One more."""
+        """Open one more."""
         ...
 
     def close(self) -> None:
-        """Leave."""
+        """Close them."""
         ...
 
 
 class Processes:
-    """Processes of this machine."""
+    """Processes on this machine."""
 
     def __init__(self, count: int, files: int) -> None:
         self._count = count
         self._forked = deque(Companion(SERVING, fork_process) for _ in range(min(count, files)) if can_fork())
-        """Those that have begun, and are not asked for yet."""
+        """Processes that were started but not requested yet."""
 
     def count(self) -> int:
         return self._count
@@ -62,6 +62,6 @@ class Processes:
         return self._forked.popleft() if self._forked else Companion(SERVING)
 
     def close(self) -> None:
-        """Each that was opened ends by itself."""
+        """Each opened one ends by itself."""
         while self._forked:
             self._forked.pop().end()

@@ -1,4 +1,4 @@
-"""The progress of files that take long: sent now and then by the process that plans, and kept for display."""
+"""The progress of files that take long: sent now and then by the planning process, and kept for display."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class UnderWay:
 
 
 class ProgressSender:
-    """Sends the last progress from a thread of its own, since the other one plans. Of what takes no time nothing is sent."""
+    """Sends the latest progress from its own thread, since the other one plans. Quick plans send nothing."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -39,7 +39,7 @@ class ProgressSender:
         self._thread: threading.Thread | None = None
 
     def begin(self, send: Callable[[object], None]) -> None:
-        """From now on what is heard is told."""
+        """Begin to send what is heard."""
         with self._lock:
             self._send, self._next = send, None
             if self._thread is None:
@@ -47,12 +47,12 @@ class ProgressSender:
                 self._thread.start()
 
     def hear(self, moment: Progress) -> None:
-        """Take note of it."""
+        """Record the progress."""
         with self._lock:
             self._next = Reached(moment.value, moment.bound)
 
     def end(self) -> None:
-        """Nothing more will be told: an answer may follow."""
+        """Stop sending: an answer may follow."""
         with self._lock:
             self._send = None
 
@@ -61,6 +61,6 @@ class ProgressSender:
             time.sleep(TELL_SECONDS)
             with self._lock:
                 if self._send is not None and self._next is not None:
-                    with suppress(OSError):  # nobody listens any more; then this process ends, too
+                    with suppress(OSError):  # nobody listens any more; then this process ends too
                         self._send(self._next)
                     self._next = None

@@ -21,26 +21,26 @@ from .worker import Lost, Make, Read, Unwritable, WasMade, WasRead, WasRefused, 
 
 POLL_SECONDS = 0.1
 COUNT_SECONDS = 1.0
-"""How often it is asked how many places are of use."""
+"""The interval at which the number of useful places is determined."""
 TRIES = 2
-"""Of a file whose place was lost."""
+"""Attempts for a file whose place was lost."""
 
 
 @dataclass(slots=True, eq=False)
 class _Slot:
-    """A place, and what it is at."""
+    """A place, and its work."""
 
     place: Place
     file: ProblemFile | None = None
     read: WasRead | None = None
     key: str = ""
-    """Of the problem that it plans, among those that are planned once."""
+    """The key of its problem, among those that are planned once."""
     since: float = 0.0
 
 
 @dataclass(slots=True)
 class _Once:
-    """One problem: who plans it, who waits for that, and what came of it."""
+    """One problem: who plans it, who waits for it, and the result."""
 
     waiting: list[tuple[ProblemFile, WasRead]] = field(default_factory=list)
     entry: Entry | None = None
@@ -55,9 +55,10 @@ def plan_many(
     under_way: dict[str, UnderWay] | None = None,
     where: Places | None = None,
 ) -> bool:
-    """Plan what is not planned yet, into the folder. False if `stopped` ended it before all were done; the next call goes on.
+    """Plan into the folder what is not planned yet. Return False if `stopped` ended it before all were done; the next call continues.
 
-    `on_entry` hears of what was there already, too. `under_way` has at any time the files that are being planned, and how far they are. `where` is what `places_for` found, if it was asked before, and is closed. Raises BadInput, also where the folder cannot be written, and CannotSolve.
+    `on_entry` also receives existing entries. `under_way` always holds the files being planned and their progress. `where` is the result of
+    `places_for`, if called before; it is closed. Raises BadInput, also if the folder cannot be written, and CannotSolve.
     """
     where = places_for(farm, len(files)) if where is None else where
     try:
@@ -85,7 +86,7 @@ def _written(run: _Run, manifest: Manifest, files: Sequence[ProblemFile]) -> boo
 
 
 def places_for(farm: Farm, files: int) -> Places:
-    """Where so many files are planned. Processes that can be forked begin at once: asked before there are threads, this costs next to nothing. Raises BadInput and CannotSolve."""
+    """Return places for this many files. Processes that can be forked start at once; before there are threads this is cheap. Raises BadInput and CannotSolve."""
     if farm.cluster is None:
         return Processes(farm.processes, files)
     from .cluster import Cluster
@@ -108,7 +109,7 @@ class _Run:
         self._manifest, self.farm, self._where = manifest, farm, where
         self._under_way = under_way
         self._look_again = 0.0
-        """When it is asked next how many places there are."""
+        """When to determine the number of places next."""
         self._on_entry, self._stopped = on_entry, stopped
         self._waiting: deque[ProblemFile] = deque()
         self._problems: dict[str, _Once] = {}
@@ -116,10 +117,10 @@ class _Run:
         self._baseline = {} if farm.baseline is None else _by_digest(farm.baseline)
         self._slots = selectors.DefaultSelector()
         self._answers = farm.answers if farm.options.stability is None else None
-        """A plan that stays close to another is an answer to more than its problem."""
+        """A plan close to another depends on more than its problem, so it is not stored."""
 
     def all_of(self, files: Sequence[ProblemFile]) -> bool:
-        """True once there is an entry for each."""
+        """True once there is an entry for each file."""
         for file in files:
             entry = self._manifest.entries.get(file.name)
             if entry is not None and self._manifest.is_done(file.name, _sha256(file.path)):
@@ -139,13 +140,13 @@ class _Run:
         return True
 
     def close(self) -> None:
-        """End the processes, and what they are at."""
+        """End the processes and their work."""
         for key in list(self._slots.get_map().values()):
             self._end(key.data)
         self._slots.close()
 
     def _grow(self) -> None:
-        """As many places as are of use now: a cluster may have more workers than it had a moment ago."""
+        """Open as many places as are useful now: a cluster's workers may have increased."""
         if self._waiting and time.monotonic() >= self._look_again:
             self._look_again = time.monotonic() + COUNT_SECONDS
             more = self._where.count() - len(self._slots.get_map())
@@ -162,7 +163,7 @@ class _Run:
         return slot.place.end()
 
     def _next(self, slot: _Slot) -> None:
-        """Give the process a file, if there is one left."""
+        """Give the process a file, if one is left."""
         self._leave(slot)
         slot.file = slot.read = None
         if self._waiting:
@@ -171,13 +172,13 @@ class _Run:
             self._ask(slot, Read(str(slot.file.path), self.farm.format))
 
     def _leave(self, slot: _Slot) -> None:
-        """Its file is under way no more."""
+        """Its file is no longer in progress."""
         if slot.file is not None:
             self._under_way.pop(slot.file.name, None)
 
     def _ask(self, slot: _Slot, message: Read | Make) -> None:
         slot.since = time.monotonic()
-        with suppress(OSError):  # it is gone; reading says so
+        with suppress(OSError):  # it is gone; reading will tell
             slot.place.send(message)
 
     def _hear(self, slot: _Slot) -> None:
@@ -269,7 +270,7 @@ class _Run:
             self._note_once(entry, slot.key)
 
     def _note_once(self, entry: Entry, key: str) -> None:
-        """The entry, and those of all files that waited for it."""
+        """Add the entry, and those of all files that waited for it."""
         self._note(entry)
         once = self._problems[key]
         once.entry = entry
@@ -278,15 +279,15 @@ class _Run:
         once.waiting.clear()
 
     def _as(self, file: ProblemFile, read: WasRead, entry: Entry) -> None:
-        """The same problem was planned already."""
+        """Reuse the plan of an equal problem."""
         if entry.plan is None:
             self._note(replace(entry, file=file.name, sha256=read.sha256))
-        elif not self._take_over(file, read, (self._manifest, entry), "same"):  # somebody took the plan away meanwhile
+        elif not self._take_over(file, read, (self._manifest, entry), "same"):  # somebody removed the plan meanwhile
             self._problems.pop(self._key(file, read.digest), None)
             self._waiting.append(file)
 
     def _take_over(self, file: ProblemFile, read: WasRead, known: tuple[Manifest, Entry], source: str) -> bool:
-        """Copy a plan, byte for byte; False if it is not there any more."""
+        """Copy a plan byte for byte; False if it no longer exists."""
         manifest, entry = known
         data = manifest.plan_of(entry)
         if data is None:
@@ -306,19 +307,19 @@ class _Run:
         return True
 
     def _unwritten(self, file: ProblemFile, read: WasRead | None, said: Unwritable) -> None:
-        """The file has no plan; others with its problem do."""
+        """The file has no plan, but others with its problem do."""
         assert read is not None
         self._note(Entry(file.name, read.sha256, EntryStatus.FAILED, read.digest, reason=said.reason))
 
     def _key(self, file: ProblemFile, digest: str) -> str:
-        """What decides a plan: the problem, and with stability the older plan of the file."""
+        """Return what decides a plan: the problem and, with stability, the file's older plan."""
         if self.farm.options.stability is None or self.farm.baseline is None:
             return digest
         old = self.farm.baseline.entries.get(file.name)
         return digest if old is None or old.plan_sha256 is None else f"{digest} {old.plan_sha256}"
 
     def _start_of(self, file: ProblemFile) -> bytes | None:
-        """The baseline's plan of the file as it was."""
+        """Return the baseline's plan of the file."""
         baseline = self.farm.baseline
         entry = None if baseline is None else baseline.entries.get(file.name)
         return None if baseline is None or entry is None else baseline.plan_of(entry)
@@ -328,7 +329,7 @@ class _Run:
         self._on_entry(entry)
 
     def _end_late(self, busy: Sequence[_Slot]) -> None:
-        """End the processes that should have been done long ago."""
+        """End processes that are long overdue."""
         limit = self.farm.options.time_limit
         if limit is None or self.farm.cluster is not None:  # there each worker ends its own
             return
@@ -340,7 +341,7 @@ class _Run:
                 self._replace()
 
     def _lost(self, slot: _Slot, reason: str, *, is_its_fault: bool = True) -> None:
-        """Whoever planned it is gone: its file is tried once more, and then noted."""
+        """Handle a lost place: its file is tried once more, and then recorded."""
         self._leave(slot)
         file, slot.file = slot.file, None
         if file is not None:
@@ -356,12 +357,12 @@ class _Run:
                     self._note_once(replace(entry, digest=slot.read.digest), slot.key)
 
     def _replace(self) -> None:
-        """Another place for one that is gone, if there is something to plan."""
+        """Replace a lost place, if there is work."""
         if self._waiting:
             self._start()
 
     def _forget(self, slot: _Slot) -> None:
-        """Nobody plans its problem now; those who waited are read again."""
+        """Nobody plans its problem now; the files that waited are read again."""
         if slot.read is not None:
             once = self._problems.pop(slot.key)
             self._waiting.extend(file for file, _ in once.waiting)

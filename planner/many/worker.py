@@ -1,4 +1,4 @@
-"""What plans one file after the other: it reads a file and says which problem that is, then plans it if it is told to."""
+"""Plans one file after the other: reads it, reports which problem it is, and plans it on request."""
 
 from __future__ import annotations
 
@@ -26,59 +26,59 @@ from ..verifying.verify import verify
 from .progress import ProgressSender
 
 NAMES_FAULTS = frozenset({errno.ENAMETOOLONG, errno.EISDIR})
-"""Why one file cannot be written where others can."""
+"""Errors that concern one file's name, not the folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Asks to read a file."""
+    """Request to read a file."""
 
     path: str
     format: str | None
     data: bytes | None = None
-    """Its bytes, where the file itself cannot be seen."""
+    """Its bytes, if the process cannot read the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class WasRead:
-    """Says which problem it holds."""
+    """Report: which problem it holds."""
 
     sha256: str
     digest: str
     buffers: int
     warnings: tuple[str, ...] = ()
     listed: tuple[Pair, ...] = ()
-    """What planners that follow another system to the letter go by besides (planner.model.problem has it)."""
+    """The source's asymmetric conflict lists (see planner.model.problem), for planners that follow it to the letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class WasRefused:
-    """Says why it cannot be planned."""
+    """Report: why it cannot be planned."""
 
     sha256: str
     reason: str
     is_no_problem: bool
-    """It does not even say that it is one."""
+    """True if it does not even claim to be one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Make:
-    """Asks for a plan of the problem that was read."""
+    """Request to plan the problem that was read."""
 
     options: Options
     out: str | None
-    """The file to write; None: the plan is sent."""
+    """The file to write; None: send the plan."""
     start: bytes | None
-    """A plan to begin with, or to stay close to."""
+    """A plan to start from, or to stay close to."""
     tells: bool = False
-    """Says now and then how far it is (planner.many.progress), before it answers."""
+    """True: send progress now and then (planner.many.progress) before the answer."""
     known: bytes | None = None
-    """A plan that was made of this very problem with these options, to be looked over and given out again."""
+    """A plan of this problem with these options, to be verified and used again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Of the buffers that an older plan had: how many, and how many bytes, are elsewhere now; and that plan's peak."""
+    """How many of an older plan's buffers, and how many bytes, moved; and that plan's peak."""
 
     buffers: int
     bytes: int
@@ -87,7 +87,7 @@ class Moves:
 
 @dataclass(frozen=True, slots=True)
 class WasMade:
-    """Says what was made."""
+    """Report: what was made."""
 
     status: str
     stop: str
@@ -99,11 +99,11 @@ class WasMade:
     plan_sha256: str | None = None
     """None: there is no plan."""
     plan: bytes | None = None
-    """The plan itself, where it was not written."""
+    """The plan itself, if it was not written."""
     moves: Moves | None = None
     """None: there was no plan to compare with."""
     is_known: bool = False
-    """Was it there already?"""
+    """True if it existed already."""
 
     def without_plan(self) -> WasMade:
         return replace(self, plan=None)
@@ -111,11 +111,11 @@ class WasMade:
 
 @dataclass(frozen=True, slots=True)
 class Unwritable:
-    """Says that a plan could not be written."""
+    """Report: a plan could not be written."""
 
     reason: str
     is_its_own: bool
-    """Is it the plan's name that cannot be? False: nothing can be written there."""
+    """True: the plan's name is at fault. False: nothing can be written there."""
 
     @classmethod
     def of(cls, path: Path, error: OSError) -> Unwritable:
@@ -124,25 +124,25 @@ class Unwritable:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Says that the process that planned it is gone."""
+    """Report: the process that planned it is gone."""
 
     reason: str
     is_its_fault: bool = True
-    """May it be the file that ends them? False: all that was under way went with it."""
+    """True: the file may be the cause. False: everything in progress was lost with it."""
 
 
 class Reader:
-    """Reads files, and holds the problem of the last."""
+    """Reads files, and keeps the last one's problem."""
 
     def __init__(self) -> None:
         self.problem: Problem | None = None
         self.warnings: tuple[str, ...] = ()
         self.sha256 = ""
         self.seconds = 0.0
-        """What reading took, which counts in the time limit."""
+        """The time for reading, which counts towards the time limit."""
 
     def read(self, data: bytes, name: str, format_: str | None) -> WasRead | WasRefused:
-        """Which problem the file holds."""
+        """Return which problem the file holds."""
         begun = time.monotonic()
         self.problem = None
         self.sha256 = hashlib.sha256(data).hexdigest()
@@ -162,7 +162,7 @@ _sender = ProgressSender()
 
 
 def work(request: Read | Make, send: Callable[[object], None]) -> None:
-    """Answer what was asked, in a process that does nothing else."""
+    """Answer a request, in a process that does nothing else."""
     if isinstance(request, Make):
         if request.tells:
             _sender.begin(send)
@@ -181,7 +181,7 @@ def work(request: Read | Make, send: Callable[[object], None]) -> None:
 
 
 def _says_it_is_none(finding: Finding) -> bool:
-    """Whether it is not a damaged problem but something else: a manifest, a schema, a table."""
+    """True if it is not a damaged problem but something else: a manifest, a schema, a table."""
     is_nameless = finding.code is Code.MISSING_FIELD and "'format'" in finding.message
     return is_nameless or finding.code is Code.UNKNOWN_FORMAT or finding.pointer.startswith("/header/")
 
@@ -193,7 +193,7 @@ def _make(request: Make) -> WasMade | WasRefused | Unwritable:
     old = _old(request)
     options = request.options
     if old is None or not places_of(old, problem):
-        options = replace(options, stability=None)  # nothing of it was anywhere yet
+        options = replace(options, stability=None)  # nothing of it was written yet
     start = old if options.stability is not None or _is_of(old, problem) else None
     try:
         known = _known(request, problem)
@@ -220,7 +220,7 @@ def _make(request: Make) -> WasMade | WasRefused | Unwritable:
 
 
 def _known(request: Make, problem: Problem) -> Plan | None:
-    """The plan that was kept, if it can be read and is right. Raises BadInput."""
+    """Return the stored plan, if it is readable and right. Raises BadInput."""
     if request.known is None:
         return None
     planned = planned_problem(problem, request.options.capacity, request.options.prefer)
@@ -239,7 +239,7 @@ def _old(request: Make) -> Plan | None:
 
 
 def _is_of(old: Plan | None, problem: Problem) -> bool:
-    """Does the plan place just this problem's buffers?"""
+    """True if the plan places exactly this problem's buffers."""
     return old is not None and {place.id for place in old.placements} == {buffer.id for buffer in problem.buffers}
 
 
@@ -255,7 +255,7 @@ def _moves(old: Plan, made: Plan) -> Moves:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """The file is there whole, or as it was before. Raises OSError."""
+    """Write atomically: afterwards the file is whole, or as before. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".unfinished-{os.getpid()}-{threading.get_ident()}.tmp")
     try:
@@ -268,7 +268,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def remove_unfinished(folders: Iterable[Path]) -> None:
-    """What `write_whole` began in these folders when it was killed."""
+    """Remove files in these folders that a killed `write_whole` left."""
     for folder in folders:
         for left in folder.glob(".unfinished-*.tmp"):
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""How the best value and the proven bound came closer while a plan was made: seconds across, the objective up."""
+"""How the best value and the proven bound approached each other during a run: seconds to the right, the objective upwards."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ABOVE = 78
 MOST_LINES = 6
 
 Steps = Sequence[tuple[float, int]]
-"""From so many seconds on: the value."""
+"""Pairs of a time in seconds and the value from then on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where seconds and values are on the picture."""
+    """The scales of seconds and values in the picture."""
 
     sheet: Sheet
     height: float
@@ -40,7 +40,7 @@ class Field:
 
 
 def convergence(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
-    """The picture of a run, from what the plan records of it. Raises BadInput where it records nothing."""
+    """Return the picture of a run from the plan's record. Raises BadInput if there is none."""
     best: Steps = [(point.seconds, point.value) for point in plan.run.trace if point.value is not None]
     bound: Steps = [(point.seconds, point.bound) for point in plan.run.trace if point.bound is not None]
     if not best and not bound:
@@ -61,7 +61,7 @@ def convergence(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
 
 
 def _field(sheet: Sheet, best: Steps, bound: Steps, until: float) -> Field:
-    """With a little air above and below what there is to see."""
+    """Return scales with a little space above and below the values."""
     known = [value for _, value in (*best, *bound)]
     low, high = min(known), max(known)
     air = max((high - low) // 12, high // 200, 1)
@@ -93,12 +93,12 @@ def _grid(field: Field, *, in_bytes: bool) -> Iterator[str]:
 
 
 def _short(cost: int) -> str:
-    """As much of it as has room beside the field."""
+    """Return the text, cut to fit beside the field."""
     return grouped(cost) if cost < 10**9 else f"{cost:.6g}"
 
 
 def _steps(steps: Steps, field: Field) -> str:
-    """A line that stays at a value until the next one, and goes on to the end."""
+    """Return a line that keeps each value until the next, and continues to the end."""
     (first, value), *later = steps
     path = [f"M{number(field.x(first))} {number(field.y(value))}"]
     path += [f"H{number(field.x(at))}V{number(field.y(value))}" for at, value in later]
@@ -106,7 +106,7 @@ def _steps(steps: Steps, field: Field) -> str:
 
 
 def _between(best: Steps, bound: Steps, field: Field) -> str:
-    """The outline of what is still open: along the best from where both are known, and back along the bound."""
+    """Return the outline of the gap: along the best value from where both are known, and back along the bound."""
     start = max(best[0][0], bound[0][0])
     return f"{_steps(_from(best, start), field)}{_back(_from(bound, start), field)}Z"
 
@@ -124,7 +124,7 @@ def _back(steps: Steps, field: Field) -> str:
 
 
 def _dots(best: Steps, field: Field) -> Iterator[str]:
-    """One for each plan that was better than all before."""
+    """Return a dot for each plan better than all before."""
     known: int | None = None
     for at, value in best:
         if value != known:

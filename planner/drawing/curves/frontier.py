@@ -1,4 +1,4 @@
-"""The frontier of memory and cost: how much memory each cost buys, and below it what is proven."""
+"""The frontier of memory and cost: the memory needed at each cost, with the proven bound below."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .plot import Axes, Curve, curves
 
 
 def frontier_curve(problem: Problem, frontier: Frontier, sheet: Sheet = STANDARD) -> bytes:
-    """The picture. Raises BadInput where there is no point."""
+    """Return the picture. Raises BadInput without points."""
     spots = [
         _Spot(plan.choice.cost, plan.objective.value, plan.objective.bound or 0, plan.choice.cost_bound)
         for plan in frontier.points
@@ -39,7 +39,7 @@ def frontier_curve(problem: Problem, frontier: Frontier, sheet: Sheet = STANDARD
 
 
 class _Spot(NamedTuple):
-    """What a point is worth, and what is proven of it: what costs no more needs no less than `least`, and what needs no more costs no less than `cheapest`."""
+    """A point's values and bounds: plans of no more cost need at least `least` memory, and plans of no more memory cost at least `cheapest`."""
 
     cost: int
     memory: int
@@ -48,15 +48,15 @@ class _Spot(NamedTuple):
 
 
 def _floor(spots: Sequence[_Spot], within: float | None) -> list[tuple[int, float]]:
-    """From each cost on to the next: no plan that costs so much needs less memory, by what is proven of each point and of all of them."""
+    """Return, from each cost to the next, the least memory that a plan of this cost needs, by the bounds of all points."""
     claims = [(spot.cost, spot.least) for spot in spots]
     claims += [(spot.cheapest, spot.memory) for spot in spots if spot.cheapest is not None]
     matched = [] if within is None else [(int(_less(spot.cost, within)), _less(spot.memory, within)) for spot in spots]
     costs = sorted({cost for cost, _ in (*claims, *matched)})
     upto = _running(reversed(costs), claims, max)
-    """At each cost and all that are less, nothing needs less than this;"""
+    """At each cost and below, nothing needs less than this;"""
     since = _running(costs, matched, min)
-    """and at each cost and all that are greater, than this."""
+    """and at each cost and above, nothing less than this."""
     found = []
     for cost, end in pairwise(costs):
         known = [value for value in (since[cost], upto[end]) if value is not None]
@@ -70,7 +70,7 @@ def _floor(spots: Sequence[_Spot], within: float | None) -> list[tuple[int, floa
 def _running(
     costs: Iterable[int], values: Iterable[tuple[int, float]], best: Callable[[Iterable[float]], float]
 ) -> dict[int, float | None]:
-    """The best of the values at each cost and at those before it."""
+    """Return the best of the values up to each cost."""
     at: dict[int, list[float]] = {}
     for cost, value in values:
         at.setdefault(cost, []).append(value)
@@ -83,10 +83,10 @@ def _running(
 
 
 def _less(amount: int, within: float) -> float:
-    """What is matched by so much."""
+    """Return the least amount that this one matches."""
     return amount / (1 + within) if amount > 0 else amount
 
 
 def _cost(cost: int) -> str:
-    """As much of it as has room below the field."""
+    """Return the text, cut to fit below the field."""
     return grouped(cost) if abs(cost) < 10**9 else f"{cost:.6g}"

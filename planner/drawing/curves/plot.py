@@ -1,4 +1,4 @@
-"""Curves over sizes or lengths: one field above the other, steps or lines, a legend below."""
+"""Curves over sizes or lengths: fields one above the other, steps or lines, a legend below."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ MOST_MARKS = 8
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A named row of points, from left to right."""
+    """A named series of points, from left to right."""
 
     name: str
     points: Sequence[tuple[int, float]]
     steps: bool = False
-    """True: it stays at a value until the next point."""
+    """True: each value holds until the next point."""
     dashed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """One field: what is drawn in it, and how values are said."""
+    """One field: its curves, and the form of its values."""
 
     title: str
     curves: Sequence[Curve]
     say: Callable[[float], str]
     marks: Sequence[tuple[int, str]] = ()
-    """Places on the lower axis with something to say of them."""
+    """Labelled positions on the lower axis."""
     doubling: bool = False
-    """True: equal steps up are doublings."""
+    """True: equal steps upwards are doublings."""
     in_bytes: bool = False
-    """True: round are powers of two, not of ten."""
+    """True: round values are powers of two instead of ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def curves(
     doubling: bool = False,
     in_bytes: bool = False,
 ) -> bytes:
-    """The picture. `say` says what stands on the lower axis; with `doubling` equal steps on it are doublings, and with `in_bytes` it is of bytes."""
+    """Return the picture. `say` formats the lower axis; with `doubling` equal steps on it are doublings, with `in_bytes` it is in bytes."""
     known = [at for axes in fields for curve in axes.curves for at, _ in curve.points]
     known += [at for axes in fields for at, _ in axes.marks]
     span = (min(known, default=0), max(known, default=1))
@@ -94,7 +94,7 @@ def curves(
 
 
 def _values(axes: Axes) -> tuple[float, float]:
-    """From the least to the greatest, with a little air."""
+    """Return the range from the least to the greatest, with a little space."""
     known = [value for curve in axes.curves for _, value in curve.points] or [0.0, 1.0]
     low, high = min(known), max(known)
     if axes.doubling:
@@ -105,13 +105,13 @@ def _values(axes: Axes) -> tuple[float, float]:
 
 
 def _ticks(axes: Axes, low: float, high: float) -> Sequence[float]:
-    """Round values between the two."""
+    """Return round values in the range."""
     if axes.doubling:
         base = 2 if axes.in_bytes else 10
         powers = [base**k for k in range(64) if low <= base**k <= high]
         return powers[:: -(-len(powers) // MOST_LINES) or 1]
     ticks = (value_ticks if axes.in_bytes else time_ticks)(ceil(low), floor(high), MOST_LINES)
-    # A flat curve has no room for several round values.
+    # a flat curve has no room for several round values
     return ticks or [(low + high) / 2]
 
 

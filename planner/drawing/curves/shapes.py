@@ -1,4 +1,4 @@
-"""What plans for all shapes take, over the shapes: beside the best plan for each shape alone, and as a share of it."""
+"""The memory of plans for all shapes, over the shapes: beside the best plan for each shape alone, and relative to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = {
 
 
 def shapes_curve(name: str | None, plans: Sequence[ShapesPlan], sheet: Sheet = STANDARD) -> bytes:
-    """The picture, of several modes' plans for the same shapes. One symbol must change along them. Raises BadInput."""
+    """Return the picture of several modes' plans for the same shapes. One symbol must change along them. Raises BadInput."""
     rows = plans[0].rows
     symbols = [key for key in plans[0].symbols if len({row.values[key] for row in rows}) > 1]
     if not symbols:
@@ -60,12 +60,12 @@ def shapes_curve(name: str | None, plans: Sequence[ShapesPlan], sheet: Sheet = S
 
 
 def _taken(plan: ShapesPlan, used: int) -> int:
-    """Bytes that the arena has: with fixed offsets always the same."""
+    """Return the bytes of the arena, which fixed offsets leave constant."""
     return used if plan.plan is None or plan.plan.peak is None else plan.plan.peak
 
 
 def _points(given: Sequence[tuple[int, float | None]]) -> list[tuple[int, float]]:
-    """One for each place, the greatest."""
+    """Return one point for each position, the greatest."""
     most: dict[int, float] = {}
     for at, value in given:
         if value is not None:

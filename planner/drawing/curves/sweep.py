@@ -1,4 +1,4 @@
-"""What each size of memory buys: the objective, the cost of access and what spills, over the swept pool's size."""
+"""The benefit of each size of memory: objective, access cost and spilled bytes over the swept pool's size."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Figure = Callable[[SweepPoint], int | None]
 
 
 def sweep_curve(sweep: Sweep, sheet: Sheet = STANDARD) -> bytes:
-    """The picture. The last pool that is swept stands on the lower axis; each combination of the others has a curve. Raises BadInput."""
+    """Return the picture, with the last swept pool on the lower axis and a curve for each combination of the others. Raises BadInput."""
     pool = [*sweep.points[0].capacity][-1]
     rows = _rows(sweep.points, pool)
     if len(rows) > MOST_CURVES:
@@ -39,7 +39,7 @@ def _rows(points: Sequence[SweepPoint], pool: str) -> dict[str, list[SweepPoint]
 
 
 def _figures(sweep: Sweep) -> list[tuple[str, Figure, bool]]:
-    """The objective's first term; and access and spill, where they are something else and not always nothing."""
+    """Return the fields: the objective's first term, and access and spill if they differ from it and are not always zero."""
     first = sweep.names[0]
     found: list[tuple[str, Figure, bool]] = [
         (
@@ -75,7 +75,7 @@ def _axes(sweep: Sweep, rows: dict[str, list[SweepPoint]], title: str, figure: F
 
 
 def _short(cost: int) -> str:
-    """As much of it as has room beside the field."""
+    """Return the text, cut to fit beside the field."""
     return grouped(cost) if cost < 10**9 else f"{cost:.5g}"
 
 
