@@ -1,4 +1,4 @@
-"""What is known of the frontier between its points: up to which values it is settled what the cheapest choice is, and what is left open."""
+"""What is known of the frontier between its points: for which values the cheapest choice is settled, and which are open."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from typing import NamedTuple
 from .points import Point
 
 NARROW = Fraction(1, 100)
-"""An open stretch of values is halved until no more than this can be gained there: from then on its next point is asked for."""
+"""An open stretch of values is halved until at most this can be gained in it; after that the next point of the stretch is asked for."""
 UNKNOWN = Fraction(1 << 62)
 
 
 class Stretch(NamedTuple):
-    """Values from low to high, of which nothing is settled."""
+    """A range of values in which nothing is settled."""
 
     low: int
     high: int
 
 
 class Coverage:
-    """All that was asked for so far."""
+    """What the questions so far have settled."""
 
     def __init__(self) -> None:
         self._settled: list[tuple[int, int | None, int]] = []
-        """Values from, to (None: any): the cheapest choice with no greater value is the one of the first. It costs so much at least."""
+        """(first value, last value or None for any, least cost): within this range the cheapest choice is the one of the first value, and costs at least this much."""
         self._closed: list[Stretch] = []
-        """Nothing more is asked of these values."""
+        """Values that are not asked about any more."""
         self._halved: set[int] = set()
-        """Ends of stretches whose lower half had no point of its own, and so perhaps the upper one has none."""
+        """Ends of stretches whose lower half held no point; the upper half may hold none either."""
 
     def settle(self, point: Point, value: int | None) -> None:
-        """The point is the cheapest with no greater value than this one."""
+        """Note that the point is the cheapest among values up to this one."""
         if value is not None and any(low == point.value for low, _, _ in self._settled):
             self._halved.add(value)
         self._settled.append((point.value, value, point.cost_bound))
         self._closed.append(Stretch(point.value, point.value if value is None else value))
 
     def give_up(self, stretch: Stretch) -> None:
-        """Nothing more is asked of these values, in vain."""
+        """Give these values up: asking about them led to nothing."""
         self._closed.append(stretch)
 
     def reopen(self, proven: Mapping[int, Point]) -> None:
-        """All is asked again but for these points, by their values, and what was settled with them and proven to cost so much."""
+        """Open everything again, except for these points (by value) and what was settled with them at their proven cost."""
         self._closed = [Stretch(value, value) for value in proven]
         self._closed += [
             Stretch(low, low if high is None else high)
@@ -54,7 +54,7 @@ class Coverage:
         ]
 
     def next_values(self, points: Sequence[Point]) -> list[tuple[int, Stretch]]:
-        """The values to ask for, and where each lies: first where the points leave most open. None: all is settled or was asked for."""
+        """The values to ask about next, each with its stretch, widest gap first; empty if all is settled or was asked."""
         found = []
         for stretch, gain in sorted(self._open(points), key=lambda each: -each[1]):
             is_narrow = gain <= NARROW or stretch.low - 1 in self._halved
@@ -62,7 +62,7 @@ class Coverage:
         return found
 
     def _open(self, points: Sequence[Point]) -> Iterator[tuple[Stretch, Fraction]]:
-        """What is not settled between the greatest and the least value of the points, and how much a choice in there may gain."""
+        """The open stretches between the least and the greatest value of the points, and how much a choice in each may gain."""
         gains = _Gains(points, self._settled)
         reached: int | None = None
         for low, high in sorted(self._closed):
@@ -72,7 +72,7 @@ class Coverage:
             reached = high if reached is None else max(reached, high)
 
     def within(self, points: Sequence[Point], least_value: int) -> Fraction | None:
-        """For any choice there is a point of no more than 1 + this times its value and its cost. None: nothing of the kind is proven.
+        """The least share s that is proven: every choice has a point with at most 1 + s times its value and its cost. None if no s is proven.
 
         No choice has a smaller value than `least_value`.
         """
@@ -80,7 +80,7 @@ class Coverage:
         if not limits:
             return None
         marks = {point.value for point in points} | {high + 1 for high in limits if high is not None}
-        if None not in limits:  # what was asked for first is all that is allowed
+        if None not in limits:  # the first question covered all that is allowed
             marks.discard(max(high for high in limits if high is not None) + 1)
         gains = _Gains(points, self._settled)
         worst = Fraction(0)
@@ -94,21 +94,21 @@ class Coverage:
 
 
 class _Gains:
-    """By what share a choice may be better than every point."""
+    """By what share a choice may improve on every point."""
 
     def __init__(self, points: Sequence[Point], settled: Iterable[tuple[int, int | None, int]]) -> None:
         self._points = sorted(points, key=lambda point: (point.value, point.cost))
         self._values = [point.value for point in self._points]
         self._cheapest = [*accumulate(self._points, _cheaper)]
-        """Of those up to each."""
+        """The cheapest point up to each."""
         of_any = [cost for _, most, cost in settled if most is None]
         known = sorted(((most, cost) for _, most, cost in settled if most is not None), reverse=True)
         self._most = [-most for most, _ in known]
         self._costs = [*accumulate([max(of_any, default=None), *(cost for _, cost in known)], _greater)]
-        """What choices cost at least whose values are no greater than the first so many."""
+        """The least cost of choices with values up to each of `_most`."""
 
     def at(self, low: int, high: int) -> Fraction | None:
-        """Of values from low to high, in which there is neither a point above the least nor one that was asked for. None: by any share."""
+        """By what share choices with values from low to high may improve on the points; None: without limit. No point lies within, and no value was asked for."""
         cost = self._costs[bisect_right(self._most, -high)]
         here = bisect_right(self._values, low)
         if cost is None:
@@ -117,7 +117,7 @@ class _Gains:
         for point in (*self._cheapest[max(here - 1, 0) : here], *islice(self._points, here, None)):
             more = _share(point.value, low)
             if best is not None and (more is None or more >= best):
-                break  # and so for all that are larger
+                break  # and so are all larger ones
             gain = _beyond(point, low, cost)
             best = gain if best is None else best if gain is None else min(best, gain)
         return best
@@ -132,7 +132,7 @@ def _greater(one: int | None, other: int | None) -> int | None:
 
 
 def _beyond(point: Point, value: int, cost: int) -> Fraction | None:
-    """By what share the point is beyond this value or this cost, the greater one. None: there is no saying."""
+    """The greater of the shares by which the point exceeds this value and this cost; None if that is undefined."""
     shares = [_share(point.value, value), _share(point.cost, cost)]
     return None if None in shares else max(share for share in shares if share is not None)
 

@@ -1,4 +1,4 @@
-"""What there is to choose, in numbers: groups of alternatives, what each costs, and what is live together if it is chosen."""
+"""The choices of a problem as numbers: groups of alternatives, their costs, and what is live together if they are chosen."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Choice: TypeAlias = tuple[int, ...]
 
 
 class Load(NamedTuple):
-    """What is live at one time: always so much, and so much more for each set of picks of which one at least is chosen."""
+    """The load at one time: a constant part, and one more for each set of picks of which at least one is chosen."""
 
     always: int
     if_any: tuple[tuple[int, tuple[Pick, ...]], ...]
 
     def of(self, choice: Sequence[int]) -> int:
-        """What the choice makes of it."""
+        """The load under this choice."""
         return self.always + sum(size for size, picks in self.if_any if any(choice[g] == a for g, a in picks))
 
 
 class Cut(NamedTuple):
-    """Proven: with these picks the load counts as so much at least, because they cannot be placed in less. None: they are not chosen together."""
+    """Proven: with these picks the load counts as at least this much, because they cannot be placed in less; None: they cannot be chosen together."""
 
     picks: tuple[Pick, ...]
     least: int | None
@@ -35,13 +35,13 @@ class Cut(NamedTuple):
         return all(choice[g] == a for g, a in self.picks)
 
     def forbids(self, choice: Sequence[int], most_load: int | None) -> bool:
-        """True if the choice has no such load."""
+        """True if the cut shows that the choice needs more than this load."""
         is_too_much = self.least is None or (most_load is not None and self.least > most_load)
         return is_too_much and self.holds_for(choice)
 
 
 class Share(NamedTuple):
-    """So many bytes of one block, in one of these memories, where one of the picks at least is chosen. No picks: in any case."""
+    """Bytes of one block, in one of these memories, that are live if at least one of the picks is chosen; always if there are no picks."""
 
     size: int
     block: int
@@ -51,18 +51,18 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Memories:
-    """Several memories: what is live together is spread over them."""
+    """Several memories, over which what is live together is spread."""
 
     prices: tuple[int, ...]
-    """What a byte of each one's peak costs."""
+    """The price of a byte of each memory's peak."""
     room: tuple[int | None, ...]
-    """How many bytes there may be at most at a time."""
+    """The bytes each may hold at a time."""
     is_largest: bool
-    """Is it the largest peak that counts? Else their sum, each times its price."""
+    """Does the largest peak count? Otherwise the sum of the peaks times their prices."""
     live: tuple[tuple[Share, ...], ...]
-    """All that is there at each time."""
+    """All shares that are live at each time."""
     spare: int
-    """By so much less than the sum may one peak be: the topmost block takes no whole unit."""
+    """A peak may be lower than the sum by this much, since the topmost block need not fill its last unit."""
 
 
 class Wall(NamedTuple):
@@ -72,11 +72,11 @@ class Wall(NamedTuple):
     high: int
     block: int
     pick: Pick | None
-    """If this is chosen. None: in any case."""
+    """The pick with which the wall is there; None: always."""
 
 
 class Beside(NamedTuple):
-    """Bytes that lie below or above each wall, where one of the picks is chosen. No picks: in any case."""
+    """Bytes that lie below or above each wall, if one of the picks is chosen; always if there are no picks."""
 
     size: int
     block: int
@@ -84,7 +84,7 @@ class Beside(NamedTuple):
 
 
 class Row(NamedTuple):
-    """All that is there at one time: walls from low to high, and what lies between, below and above them."""
+    """What is live at one time: walls from low to high, and the bytes below, between and above them."""
 
     walls: tuple[Wall, ...]
     beside: tuple[Beside, ...]
@@ -92,17 +92,17 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """One alternative is chosen of each group."""
+    """The instance: one alternative of each group is to be chosen."""
 
     costs: tuple[tuple[int, ...], ...]
-    """By group and alternative."""
+    """The cost of each alternative of each group."""
     loads: tuple[Load, ...] = ()
     times: tuple[int, ...] = ()
-    """When each load is, in ascending order."""
+    """The time of each load, ascending."""
     memories: Memories | None = None
-    """Where there are several, what is minimised is their value and not the greatest load."""
+    """With several memories their value is minimised, not the greatest load."""
     rows: tuple[Row, ...] = ()
-    """What lies beside pinned blocks, in one memory: it reaches higher than the loads say."""
+    """What lies beside pinned blocks in one memory; it may reach higher than the loads say."""
     requires: tuple[tuple[Pick, Pick], ...] = ()
     forbids: tuple[tuple[Pick, Pick], ...] = ()
 
@@ -114,7 +114,7 @@ class Choices:
         return max((load.of(choice) for load in self.loads), default=0)
 
     def has(self, choice: Sequence[object]) -> bool:
-        """True if it is a choice, and the rules allow it."""
+        """True if this is a choice that the rules allow."""
         known = len(choice) == len(self.costs) and all(
             type(a) is int and 0 <= a < len(of_group) for a, of_group in zip(choice, self.costs, strict=True)
         )
@@ -127,7 +127,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of all choices that keep the limits: the cheapest, or the one of the least load."""
+    """A question about all choices within the limits: the cheapest one, or the one with the least load."""
 
     for_cost: bool
     most_load: int | None = None
@@ -137,20 +137,20 @@ class Question:
     near: Choice | None = None
     """A choice to begin with."""
     caps: tuple[tuple[int, int], ...] = ()
-    """What some of the loads (by their place in the list) may be at most."""
+    """(number of a load, greatest value it may have)."""
     cuts: tuple[Cut, ...] = ()
     left_aside: tuple[Choice, ...] = ()
-    """Choices that are not asked for again."""
+    """Choices that are excluded from the answer."""
 
 
 class Answer(NamedTuple):
-    """The best choice that was found, and what is proven of all."""
+    """The best choice found, and a bound on all choices."""
 
     choice: Choice | None
     bound: int | None
-    """No choice that was asked for is better. None: there is none at all, or nothing is known."""
+    """No choice within the question is better; None: there is no such choice, or nothing is known."""
     stopped: StopReason | None
-    """Why the search ended before all was known."""
+    """Why the search ended early."""
     work: int = 0
 
     @property

@@ -1,4 +1,4 @@
-"""What is known of choices so far: what the master and the exact engine answered, what became of those that were placed, and the points of them."""
+"""What is known of choices so far: the answers of the master and of the exact engine, the placed choices, and their points."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .master import Exact, Master
 from .points import Measure, Place, Placed, Point, Stopped
 
 MOST_IN_VAIN = 3
-"""After so many questions that the exact engine could not answer, it is asked no more: each takes a good part of the work."""
+"""After this many unanswered questions the exact engine is asked no more: each takes a good part of the work."""
 
 
 class Known:
-    """Of one run: nothing is asked or placed twice, unless with more work."""
+    """The knowledge of one run: nothing is asked or placed twice, unless with more work."""
 
     def __init__(
         self, master: Master, exact: Callable[[], Exact | None], measure: Measure, place: Place, stopped: Stopped
@@ -28,13 +28,13 @@ class Known:
         """Why nothing more is asked."""
         self._answers: dict[tuple[int | None, int, int], Answer] = {}
         self._proven: dict[int | None, tuple[Answer, int, bool]] = {}
-        """By load, the cheapest choice, how many cuts were known then, and whether any choice was left aside."""
+        """For each load: the answer about the cheapest choice, the number of cuts known then, and whether any choice was set aside."""
         self._vain = 0
         self._to_place = set[Choice]()
-        """Those to be placed again."""
+        """Choices to be placed again."""
 
     def reopen(self) -> None:
-        """What was left open is asked and placed again where it is needed. What was proven of it stays."""
+        """Allow open questions and placements to be tried again where needed; what was proven stays."""
         for choice, load in self.master.left_aside.items():
             if load > self.master.load(choice):
                 self.master.cuts.append(Cut(tuple(enumerate(choice)), load))
@@ -45,12 +45,12 @@ class Known:
         self._vain = min(self._vain, MOST_IN_VAIN - 1)
 
     def is_over(self) -> bool:
-        """Is there a reason to end, be it that nobody has come upon it yet?"""
+        """Must the run end, even if no question has noticed yet?"""
         self.stop = self.stop or self._stopped()
         return self.stop is not None
 
     def cheapest(self, most_load: int | None) -> Answer | None:
-        """The cheapest choice within the load; what was asked before is known, unless what has been learned since speaks against it."""
+        """The cheapest choice within the load; an earlier answer is used unless something learned since contradicts it."""
         answer = self.answered(most_load)
         if answer is None:
             found = self.ask(self.master.cheapest, most_load, self._near(most_load))
@@ -60,7 +60,7 @@ class Known:
         return answer
 
     def foresee(self, loads: Iterable[int | None]) -> None:
-        """The cheapest choices within the first of these loads and one of the others, asked side by side as they will be asked for soon."""
+        """Ask for the cheapest choices within the first of these loads and within one of the others, side by side, since both will be needed soon."""
         first, *others = dict.fromkeys(loads)
         other = next((load for load in others if self.answered(load) is None), first)
         if self.is_over() or other == first or self.answered(first) is not None:
@@ -73,7 +73,7 @@ class Known:
             self._note(load, answer)
 
     def _note(self, most_load: int | None, found: Answer) -> Answer:
-        """The answer, which is not asked for again."""
+        """Keep the answer, so that it is not asked for again."""
         if found.stopped is None:
             self._proven[most_load] = found, len(self.master.cuts), bool(self.master.left_aside)
         answer = self.master.with_aside(most_load, found)
@@ -83,7 +83,7 @@ class Known:
         return answer
 
     def answered(self, most_load: int | None) -> Answer | None:
-        """What was answered, if it is still true."""
+        """The earlier answer, if it still holds."""
         learned = (most_load, len(self.master.cuts), len(self.master.left_aside))
         if learned not in self._answers and most_load in self._proven:
             found, cuts, _ = self._proven[most_load]
@@ -99,7 +99,7 @@ class Known:
     def lightest(
         self, cost: int | None, most_load: int | None, near: Choice | None
     ) -> tuple[Choice | None, int | None]:
-        """A choice of the least load within the cost, and what no such choice is below.
+        """A choice of the least load within the cost, and a lower bound on that load.
 
         Whether less is possible than what is known is asked first the other way round: does what has less load cost more?
         """
@@ -110,7 +110,7 @@ class Known:
                 return near, None if below is None else load
             if below.choice is not None and self.master.choices.cost(below.choice) <= cost:
                 near = below.choice
-            elif below.stopped is not None:  # the other way round is no easier
+            elif below.stopped is not None:  # the reverse question is no easier
                 return near, None
         answer = self.ask(self.master.lightest, cost, most_load, near)
         if answer is None:
@@ -118,7 +118,7 @@ class Known:
         return answer.choice or (near if answer.stopped is not None else None), answer.bound
 
     def exactly(self, question: Question) -> Answer:
-        """The answer of the engine for small problems, which knows addresses."""
+        """The answer of the exact engine, which decides addresses too and takes small problems."""
         exact = None if self.is_over() or self._vain >= MOST_IN_VAIN else self._exact()
         if exact is None:
             return Answer(None, None, StopReason.WORK_LIMIT)
@@ -139,7 +139,7 @@ class Known:
         return answer
 
     def place(self, choice: Choice) -> Placed:
-        """What becomes of the choice."""
+        """Place the choice."""
         if choice not in self.placed or choice in self._to_place:
             self._to_place.discard(choice)
             placed = self.placed[choice] = self._place(choice)
@@ -150,7 +150,7 @@ class Known:
         return self.placed[choice]
 
     def learn(self, choice: Choice, placed: Placed) -> bool:
-        """Tell the master what is proven of the choice; what cannot be proven makes it leave the choice aside. False: it knew all."""
+        """Tell the master what is proven of the choice; if nothing is, the choice is set aside. False if the master knew it all."""
         known = self.master.load(choice)
         if placed.bound is None:
             self.master.cuts.append(Cut(tuple(enumerate(choice)), None))
@@ -165,18 +165,18 @@ class Known:
         return True
 
     def know_aside(self, cost: int, value: int | None) -> None:
-        """No choice that costs less has so small a value: not those that were left aside, either."""
+        """Note that no cheaper choice has so small a value; this holds for choices set aside, too."""
         for each, load in self.master.left_aside.items():
             if value is not None and self.master.choices.cost(each) < cost:
                 self.master.left_aside[each] = max(load, self._measure.most_load(value) + 1)
 
     def _near(self, most_load: int | None) -> Choice | None:
-        """The cheapest choice that is known to have no greater load."""
+        """The cheapest known choice within the load."""
         known = [each for each in self.points if most_load is None or self.master.load(each.choice) <= most_load]
         return min(known, key=lambda point: point.cost).choice if known else None
 
     def _cheapest_placed(self, most_load: int | None) -> Choice | None:
-        """Of all choices that were placed and have no greater load: what there is where the master found none in time."""
+        """The cheapest placed choice within the load, for when the master found none in time."""
         known = [
             each
             for each, placed in self.placed.items()

@@ -1,4 +1,4 @@
-"""From pieces of memory that are there if an alternative is chosen to what is live together at each time that matters."""
+"""Turns pieces of memory, each there if some alternative is chosen, into the loads at each time that matters."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple, TypeAlias
 from .instance import Load, Pick, Share
 
 MOST_PIECES = 500_000
-"""Of all loads together. Beyond it those that may be largest are formed: the others only make bounds weaker."""
+"""Pieces in all loads together. Beyond that only the loads that may be largest are formed; without the others bounds are weaker."""
 
 
 Cell: TypeAlias = tuple[int, int, tuple[Pick, ...]]
-"""Size, block and picks of addresses that are in use."""
+"""Size, block and picks of a range of addresses in use."""
 
 
 class Piece(NamedTuple):
-    """Addresses of a rigid block, low to high, that are in use from start to end, if the pick is chosen. None: in any case."""
+    """A range of addresses of a rigid block, in use from start to end if the pick is chosen; always if there is none."""
 
     block: int
     start: int
@@ -28,13 +28,13 @@ class Piece(NamedTuple):
 
 
 class Times(NamedTuple):
-    """All that may be live at the times at which most is: between a birth and the next death."""
+    """What may be live at the times when most is: between a birth and the next death."""
 
     times: tuple[int, ...]
     """In ascending order."""
     loads: tuple[Load, ...]
     shares: tuple[tuple[Share, ...], ...]
-    """The same with who is in which memory; empty where there is one."""
+    """The same with the memories each may be in; empty if there is one memory."""
     spare: int
 
 
@@ -67,7 +67,7 @@ def live_together(
         if time in formed:
             cells, spare = live.cells()
             most_spare = max(most_spare, spare)
-            # Where blocks may be is long where there are many memories, and not looked at here: it takes too long, and blocks decide it.
+            # The lists of memories are long where there are many, and are not compared here: it takes too long, and the block decides its list.
             found.setdefault((_load(cells, spare), () if homes is None else tuple(cells)), time - 1)
         for piece in dying.get(time, ()):
             live.remove(piece)
@@ -84,7 +84,7 @@ def live_together(
 def _shares(
     found: Iterable[tuple[Load, tuple[Cell, ...]]], homes: Mapping[int, tuple[int, ...]]
 ) -> tuple[tuple[Share, ...], ...]:
-    """What is the same at many times is one and the same object."""
+    """Let equal sets at several times share one object."""
     known: dict[Cell, Share] = {}
     for _, cells in found:
         for cell in cells:
@@ -100,7 +100,7 @@ def _worth_forming(
     dying: Mapping[int, Sequence[Piece]],
     look: Callable[[], object],
 ) -> set[int]:
-    """The times just before which most is live, as far as there is room for the loads."""
+    """The times just before which most is live, as many as there is room for loads."""
     found: list[tuple[int, int, int]] = []
     count = size = 0
     has_grown = False
@@ -132,13 +132,13 @@ def _load(cells: Iterable[Cell], spare: int) -> Load:
 
 
 class _Live:
-    """The pieces that are in use, by block; what their cells are is worked out when it is asked for, of blocks that have changed alone."""
+    """The pieces in use, by block; the cells are computed on demand, for changed blocks only."""
 
     def __init__(self, alternatives: Sequence[int], unit: int) -> None:
         self._alternatives, self._unit = alternatives, unit
         self._members: dict[int, dict[Piece, int]] = {}
         self._cells: dict[int, tuple[tuple[Cell, ...], int]] = {}
-        """Of each block its cells, and by how much less than a whole unit it may be the topmost."""
+        """For each block its cells, and how much of its last unit it leaves free."""
 
     def add(self, piece: Piece) -> None:
         members = self._members.setdefault(piece.block, {})
@@ -155,7 +155,7 @@ class _Live:
         self._cells.pop(piece.block, None)
 
     def cells(self) -> tuple[list[Cell], int]:
-        """Of all blocks, and how much less than a whole unit the topmost may take."""
+        """The cells of all blocks, and how much of its last unit the topmost may leave free."""
         every: list[Cell] = []
         most_spare = 0
         for block in sorted(self._members):
@@ -181,7 +181,7 @@ class _Live:
 
 
 def _cells(members: Sequence[Piece]) -> list[tuple[int, list[Piece]]]:
-    """The ranges of addresses between any two ends, and whose they are."""
+    """Split the pieces at all their ends; return each range with the pieces that cover it."""
     ends = sorted({end for piece in members for end in (piece.low, piece.high)})
     cells = []
     for low, high in pairwise(ends):
@@ -192,8 +192,8 @@ def _cells(members: Sequence[Piece]) -> list[tuple[int, list[Piece]]]:
 
 
 def needed(covering: Sequence[Piece], alternatives: Sequence[int]) -> tuple[Pick, ...]:
-    """The picks of which one must be chosen for it to be in use; none where it always is."""
-    if len(covering) == 1:  # as nearly all are
+    """The picks of which one must be chosen for the range to be in use; none if it always is."""
+    if len(covering) == 1:  # the usual case
         (only,) = covering
         return () if only.pick is None or alternatives[only.pick[0]] == 1 else (only.pick,)
     picks = {piece.pick for piece in covering if piece.pick is not None}

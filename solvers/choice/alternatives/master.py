@@ -1,4 +1,4 @@
-"""Who asks the questions that forget addresses, with all that has been learned of an instance meanwhile."""
+"""Asks the questions that ignore addresses, with all that has been learned about an instance so far."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .together import Joint
 from .wire import NAME, read_answer, write_question
 
 SIDE_BY_SIDE = 2
-"""So many questions are asked at a time where that can be."""
+"""Questions asked at a time, where possible."""
 LIGHT_SHARE = 8
-"""The least load within a cost is hard to prove; it gets this part of a question's work, and then is asked for otherwise."""
+"""The least load within a cost is hard to prove: it gets 1/LIGHT_SHARE of a question's work, and then is asked for in another way."""
 WORK_PER_TERM = 7
 WORK_PER_QUESTION = 5_000
-"""What asking takes besides."""
+"""Work of asking itself."""
 
 
 class Asking:
-    """Asks one service, and counts what that takes."""
+    """Asks one service, and counts the work that takes."""
 
     service: ClassVar[str]
 
@@ -33,7 +33,7 @@ class Asking:
         self.choices = choices
         self.work = 0
         self.work_each = work_each
-        """For each question."""
+        """The work of each question."""
         self._limits, self._seed = limits, seed
         self._talks = [
             Conversation(NAME, "solvers.exact.cpsat", self.service, subject, limits.memory_bytes, control)
@@ -41,7 +41,7 @@ class Asking:
         ]
 
     def close(self) -> None:
-        """Nothing more will be asked."""
+        """End the service."""
         for talk in self._talks:
             talk.close()
 
@@ -49,7 +49,7 @@ class Asking:
         return self._taken(self._talks[0].ask(self._words(question, work), self._limits.deadline))
 
     def _ask_both(self, one: Question, other: Question, work: int | None) -> tuple[Answer, Answer]:
-        """Side by side if there are workers for that; the answers are the same."""
+        """Ask both, side by side if there are workers for it; the answers are the same."""
         if len(self._talks) < SIDE_BY_SIDE:
             return self._ask(one, work), self._ask(other, work)
         asking = [
@@ -81,7 +81,7 @@ class Asking:
 
 
 class Exact(Asking):
-    """Asks about choices and addresses at once: loads are values."""
+    """Asks about choices and addresses together: loads are values."""
 
     service = "solvers.choice.alternatives.together:Together"
 
@@ -89,7 +89,7 @@ class Exact(Asking):
         super().__init__(joint.choices, joint, limits, seed, control, work_each)
 
     def ask(self, question: Question) -> Answer:
-        """The answer; that the problem is too much for it counts as no answer."""
+        """The answer; a problem that is too large for it counts as unanswered."""
         self.work += WORK_PER_QUESTION
         try:
             return self._ask(question, self.work_each)
@@ -98,7 +98,7 @@ class Exact(Asking):
 
 
 class Master(Asking):
-    """Asks about one instance without addresses, with all that has been learned of it meanwhile."""
+    """Asks about one instance without addresses, with all that has been learned about it so far."""
 
     service = "solvers.choice.alternatives.questions:Questions"
 
@@ -106,14 +106,14 @@ class Master(Asking):
         super().__init__(choices, choices, limits, seed, control, work_each)
         self.cuts = list[Cut]()
         self.left_aside: dict[Choice, int] = {}
-        """Choices that are not asked for again, and the load that each has at least: bounds count them in."""
+        """Choices that are not asked for again, with a lower bound on the load of each; bounds take them into account."""
         self._terms = sum(len(load.if_any) for load in choices.loads)
         self._known_loads: dict[Choice, int] = {}
 
     def cheapest(
         self, most_load: int | None, near: Choice | None = None, caps: Sequence[tuple[int, int]] = ()
     ) -> Answer:
-        """The choice that costs least within the load; where there are caps, of loads, the bound holds within these alone.
+        """The cheapest choice within the load; with caps on loads the bound holds only within these.
 
         What was left aside is not counted in.
         """
@@ -126,14 +126,14 @@ class Master(Asking):
         return self._ask_both(one, other, self._budget(1))
 
     def with_aside(self, most_load: int | None, answer: Answer) -> Answer:
-        """The answer of the cheapest choice with a bound that holds for what was left aside, too."""
+        """The answer with its bound extended to choices that were set aside."""
         aside = [
             self.choices.cost(each) for each, load in self.left_aside.items() if most_load is None or load <= most_load
         ]
         return _counting_in(aside, answer)
 
     def lightest(self, most_cost: int | None, most_load: int | None = None, near: Choice | None = None) -> Answer:
-        """The choice with the least load, within the cost."""
+        """The choice with the least load within the cost."""
         aside = [
             load
             for each, load in self.left_aside.items()
@@ -142,14 +142,14 @@ class Master(Asking):
         return _counting_in(aside, self._question(self._learned(Question(False, most_load, most_cost, near=near))))
 
     def know(self, cut: Cut) -> None:
-        """From now on that is known, of choices that were left aside, too."""
+        """Learn a cut; it holds for choices that were set aside, too."""
         self.cuts.append(cut)
         for each, load in self.left_aside.items():
             if cut.least is not None and cut.holds_for(each):
                 self.left_aside[each] = max(load, cut.least)
 
     def load(self, choice: Choice) -> int:
-        """What the choice is known to need at least."""
+        """A lower bound on what the choice needs."""
         of_cuts = [cut.least for cut in self.cuts if cut.least is not None and cut.holds_for(choice)]
         return max([self._load(choice), *of_cuts])
 
@@ -180,7 +180,7 @@ class Master(Asking):
 
 
 def _counting_in(aside: Sequence[int], answer: Answer) -> Answer:
-    """The answer with a bound that holds for what was left aside, too."""
+    """The answer with its bound extended to what was set aside."""
     if answer.bound is None and answer.stopped is not None:
         return answer
     known = [*aside, *([] if answer.bound is None else [answer.bound])]

@@ -1,4 +1,4 @@
-"""The words of a search among choices: what became of a choice, points, frontiers, and what is asked for."""
+"""The types of a search among choices: placed choices, points, frontiers, and what is asked for."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .instance import Choice, Pick
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What became of a choice."""
+    """The result of placing a choice."""
 
     value: int | None
-    """None: it was not placed."""
+    """None if it was not placed."""
     bound: int | None
-    """It has no smaller value. None: it has none at all, proven."""
+    """A lower bound on its value; None: it is proven that it cannot be placed."""
     work: int = 0
     tops: tuple[int, ...] = ()
-    """How high it reaches at the time of each load, where that is known and of use."""
+    """How high it reaches at the time of each load, where known and useful."""
     picks: tuple[Pick, ...] | None = None
-    """Whatever else is chosen, these have that bound. None: that is proven of the whole choice alone."""
+    """The bound holds for every choice with these picks; None: only for this whole choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,16 @@ class Point:
     value: int
     cost: int
     bound: int
-    """No choice that costs no more has a smaller value."""
+    """No choice at this cost or less has a smaller value."""
     cost_bound: int
-    """No choice with no greater value costs less."""
+    """No choice with this value or less costs less."""
 
     @property
     def is_proven(self) -> bool:
         return self.value == self.bound and self.cost == self.cost_bound
 
     def dominates(self, other: Point) -> bool:
-        """No worse in both, and not the same."""
+        """True if this point is no worse in both, and not equal."""
         return (
             (self.value, self.cost) != (other.value, other.cost)
             and self.value <= other.value
@@ -53,7 +53,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """All points that were found, the fastest first."""
+    """All points found, cheapest first."""
 
     points: tuple[Point, ...]
     is_complete: bool
@@ -71,20 +71,20 @@ class Frontier:
 
 
 class Measure(Protocol):
-    """How values and loads belong together."""
+    """How values and loads correspond."""
 
     def most_load(self, value: int) -> int:
-        """A greater load means a greater value."""
+        """The greatest load that allows this value."""
 
     def least_value(self, load: int) -> int:
-        """A load makes this value at least."""
+        """The least value that this load allows."""
 
 
 Place: TypeAlias = Callable[[Choice], Placed]
 OnPoint: TypeAlias = Callable[[Point], None]
 Stopped: TypeAlias = Callable[[], StopReason | None]
 More: TypeAlias = Callable[[], bool]
-"""Gives every question and every placement more work from now on. False: there is no more."""
+"""Gives every question and placement more work from now on; False if there is none left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,4 +94,4 @@ class Demand:
     most_value: int | None = None
     most_cost: int | None = None
     points: int | None = None
-    """Of the whole frontier so many at most, evenly spread over values."""
+    """At most this many points of the frontier, evenly spread over values; None: all."""

@@ -1,4 +1,4 @@
-"""The questions that forget addresses, with CP-SAT: the cheapest choice within a load, and the least load within a cost.
+"""Answers the questions that ignore addresses, with CP-SAT: the cheapest choice within a load, and the least load within a cost.
 
 Importing this module imports nothing heavy; answering does, so it happens in a child process (see solvers.sandbox).
 """
@@ -16,12 +16,12 @@ from .instance import Answer, Choice, Choices, Memories, Pick, Question, Share, 
 from .wire import read_question, write_answer
 
 WORK_PER_DETERMINISTIC_SECOND = 2_000_000
-"""Of these models, which are small and mostly linear, CP-SAT counts more of what it does than of others."""
+"""These models are small and mostly linear, and CP-SAT counts more of its work on them than on others."""
 WORKERS = 1
 """Constant, so that every machine gives the same answer."""
 
 LARGEST = 1 << 61
-"""No load is."""
+"""Greater than any load."""
 
 
 class Answering(ABC):
@@ -31,10 +31,10 @@ class Answering(ABC):
     """Work for each second that CP-SAT counts."""
 
     _chosen: list[list[Any]]
-    """Of each group, which alternative is chosen."""
+    """The literals of each group's alternatives."""
     _cost: Any
     _level: Any
-    """What loads come to."""
+    """The variable of the load (or value)."""
 
     def __init__(self, choices: Choices) -> None:
         self._choices = choices
@@ -42,7 +42,7 @@ class Answering(ABC):
         """The model that each question adds to a copy of."""
 
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        """In the child."""
+        """Answer in the child process."""
         budget = engine.Budget(
             question["work"],
             question["deadline"],
@@ -58,7 +58,7 @@ class Answering(ABC):
         """The answer within the budget."""
 
     def _begin(self) -> Any:
-        """A new model of who is chosen, and of what that costs."""
+        """A new model with the literals of the choice and its cost."""
         choices, model = self._choices, engine.new_model()
         self._base = model
         self._chosen = [[model.new_bool_var("") for _ in of_group] for of_group in choices.costs]
@@ -75,7 +75,7 @@ class Answering(ABC):
     def _best(
         self, model: Any, question: Question, budget: engine.Budget, control: Control
     ) -> tuple[tuple[Choice, int] | None, engine.Reply]:
-        """The best choice found, and what of the cost or the level it is; and how CP-SAT ended."""
+        """The best choice found with its cost or level, and how CP-SAT ended."""
         model.minimize(self._cost if question.for_cost else self._level)
         for literals, alternative in zip(self._chosen, question.near or (), strict=False):
             for a, literal in enumerate(literals):
@@ -93,8 +93,8 @@ class Answering(ABC):
 class Questions(Answering):
     """About one instance. The model is built once; each question adds to a copy of it.
 
-    Where there are several memories a question is first asked of bytes that may be anywhere at any time, which is quick to answer, and bounds hold.
-    Mostly the choice that is best then is best of all.
+    With several memories a question is first asked as if bytes could be in any memory at any time: that is quick, and its bounds hold.
+    Usually the best choice there is the best of all.
     """
 
     rate = WORK_PER_DETERMINISTIC_SECOND
@@ -102,11 +102,11 @@ class Questions(Answering):
     def __init__(self, choices: Choices, *, is_divisible: bool = False) -> None:
         super().__init__(choices)
         self._is_divisible = is_divisible
-        """Are bytes in several memories as they come, whatever block they are of?"""
+        """May the bytes of a block be spread over several memories?"""
         in_parts = choices.memories is not None and not is_divisible
         self._divisible = Questions(choices, is_divisible=True) if in_parts else None
         self._sums: list[Any] = []
-        """Of each load, what is not always there."""
+        """For each load, the expression of what is not always live."""
 
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""
@@ -155,7 +155,7 @@ class Questions(Answering):
         bound = reply.bound
         if reply.answer is engine.Answer.OPTIMAL and best:
             bound = best[1]
-        elif reply.stopped is not None:  # where it ended early it may have no bound, and says 0
+        elif reply.stopped is not None:  # if it ended early it may have no bound, and says 0
             trivial = sum(min(of_group) for of_group in choices.costs) if question.for_cost else self._least
             bound = trivial if bound is None or not best else max(bound, trivial)
         return Answer(best[0] if best else None, bound, reply.stopped, reply.work)
@@ -220,7 +220,7 @@ class Questions(Answering):
                     lower = wall, under
 
     def _add_memories(self) -> None:
-        """The level is what the objective makes of the peaks; each share of what is live is in one memory."""
+        """The level is the objective's value of the peaks; each share is in one memory."""
         memories, model = self._choices.memories, self._base
         assert memories is not None
         most = max((sum(share.size for share in shares) for shares in memories.live), default=0)
@@ -249,7 +249,7 @@ class Questions(Answering):
             model.add(self._level >= reached)
 
     def _add_bytes(self, memories: Memories, peaks: Sequence[Any], most: int) -> None:
-        """At each time, all that may be in the same memories is spread over them in any way."""
+        """At each time, bytes that may be in the same memories are spread over them in any way."""
         model = self._base
         for shares in memories.live:
             inside: list[list[Any]] = [[] for _ in peaks]
@@ -269,7 +269,7 @@ class Questions(Answering):
                     model.add(sum(parts) <= peak + memories.spare)
 
     def _any_of(self, picks: Sequence[Pick]) -> list[Any]:
-        """Literals that add up to 1 if one of them is chosen at least, else to 0 at best: of one group, their own."""
+        """Literals whose sum is 1 if at least one of the picks is chosen, and can be 0 otherwise; for picks of one group, their own literals."""
         if len({group for group, _ in picks}) == 1:
             return [self._chosen[g][a] for g, a in picks]
         key = tuple(picks)

@@ -1,7 +1,7 @@
-"""The frontier of memory and cost: choices such that none is better in one and no worse in the other, each placed, and what is proven of each.
+"""Searches the frontier of memory and cost: placed choices that no other improves on in one without being worse in the other, with proofs.
 
-Loads come from the master, which forgets addresses; values (peaks) from whoever places a choice. Where a choice cannot be placed in its load,
-the master is told so and asked again. What is open once all has been asked is asked again with more work, as long as there is any.
+Loads come from the master, which ignores addresses; values (peaks) come from placing a choice. If a choice cannot be placed in its load,
+the master learns that and is asked again. Questions left open at the end are asked again with more work, as long as there is any.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .known import Known
 from .points import Demand, Frontier, Measure, More, OnPoint, Placed, Point
 
 LOOKAHEAD = 4
-"""One of the next so many values is asked about beside the first."""
+"""A question is asked together with one about one of the next LOOKAHEAD values."""
 TRIES = 12
-"""So many choices are placed for one point of the frontier at most."""
+"""Choices placed for one point of the frontier, at most."""
 MOST_ASIDE = 1
-"""So many of which it remains open whether they can be placed as low as was wanted."""
+"""Choices, at most, for which it may stay open whether they can be placed as low as wanted."""
 EASINGS = 6
-"""So many choices are tried with less live where the one before reached too high."""
+"""Choices tried, at most, with less live where the one before reached too high:"""
 EASED = 64
-"""By this part less each time,"""
+"""less by 1/EASED each time,"""
 NEAR = 3
-"""and at so many times before and after."""
+"""and also at this many times before and after."""
 
 
 class Search:
@@ -38,23 +38,23 @@ class Search:
         self._more, self._on_point = more, on_point
         self._master, self._placed, self._points = known.master, known.placed, known.points
         self._is_open = False
-        """Has some question been left without an answer?"""
+        """Was any question left unanswered?"""
         self._coverage = Coverage()
         self._least_within: int | None = None
-        """No choice within the limits has a smaller value."""
+        """A lower bound on the value of every choice within the limits."""
         self._least_value: int | None = None
         self._least_cost: int | None = None
         self._lightest: Point | None = None
-        """The one of the least value."""
+        """The point of the least value."""
         self._spread: list[int] = []
-        """Where not all of the frontier is asked for: what is asked for between its ends."""
+        """If only part of the frontier is asked for: the values between its ends that are."""
         self._answers: dict[int | None, Point] = {}
-        """What was found, by what was asked for."""
+        """The point found for each value that was asked for."""
         self._before: dict[int | None, Point] = {}
-        """Proven points of an earlier run or round, by their value, and by what was asked for."""
+        """Proven points of an earlier run or round, by their values and by the values asked for."""
 
     def begin_with(self, known: Mapping[Point, Placed]) -> None:
-        """What an earlier run had found: none of it is placed again, and what was proven is not asked again."""
+        """Begin with the results of an earlier run: nothing of it is placed again, and what was proven is not asked again."""
         for point, placed in known.items():
             self._placed[point.choice] = placed
             self._points.append(point)
@@ -77,14 +77,14 @@ class Search:
         return self._result(is_complete=False)
 
     def frontier(self) -> Frontier:
-        """As much of the whole as the limits allow."""
+        """As much of the frontier as the limits allow."""
         is_all = self._all()
         while self._again(is_whole=self._demand.points is not None or (is_all and self._within() == 0)):
             is_all = self._all()
         return self._result(is_complete=is_all, is_whole=self._demand.points is None)
 
     def _again(self, *, is_whole: bool = True) -> bool:
-        """Is something open, and more work to be had for it? Then it may be asked again."""
+        """If something is open and there is more work for it, allow it to be asked again."""
         points = self._best()
         is_exact = is_whole and not self._is_open and all(point.is_proven for point in points)
         if is_exact or self._known.is_over() or not self._more():
@@ -110,7 +110,7 @@ class Search:
         self._cheapest(self._demand.most_value if value is None else value)
 
     def _all(self) -> bool:
-        """Ask for all of it. True: nothing was left out."""
+        """Ask for the whole frontier; True if nothing was left out."""
         demand = self._demand
         first = self._first()
         lowest = None if first is None or demand.points == 1 else self._lowest()
@@ -136,7 +136,7 @@ class Search:
         return not wanted
 
     def _foresee(self, values: Sequence[int]) -> None:
-        """Asks the first questions about the first of the values and another one side by side: of both it is asked sooner or later."""
+        """Ask the first questions about the first value and another one side by side: both will be asked sooner or later."""
         values = [value for value in values if value not in self._before][:LOOKAHEAD]
         if len(values) < 2:
             return
@@ -150,7 +150,7 @@ class Search:
             self._known.foresee(below)
 
     def _lowest(self) -> int | None:
-        """The least value of all that was found; None: nothing was placed."""
+        """The least value found; None if nothing was placed."""
         known = self._lightest
         if known is not None and known.value == known.bound:
             return known.value
@@ -165,7 +165,7 @@ class Search:
         return point.value
 
     def _cheapest(self, value: int | None) -> Point | None:
-        """The point of the least cost whose value is no greater, and for that cost the least value; it is noted."""
+        """Find and note the point of least cost within this value, and of least value for that cost."""
         if value in self._before:
             return self._before[value]
         cost_bound: int | None = None
@@ -200,7 +200,7 @@ class Search:
         return None if value is None or cost_bound is None else self._with_room(value, cost_bound, tried)
 
     def _with_room(self, value: int, cost_bound: int, tried: list[Choice]) -> Point | None:
-        """A point for a value in which what was tried could not be placed: with less live where it reaches too high, or else a larger one."""
+        """A point for a value in which the tried choices could not be placed: a choice with less live where they reach too high, or else a greater value."""
         over = [(placed, each) for each in tried if (placed := self._placed[each].value) is not None]
         if not over:
             return None
@@ -226,7 +226,7 @@ class Search:
         return self._note(Point(choice, larger, cost, self._floor(choice), cheapest.bound), larger)
 
     def _eased(self, value: int, choice: Choice) -> Choice | None:
-        """A choice like this one that was placed in the value: with a little less live wherever one that was placed has no more than that."""
+        """A choice placed in the value: one with a little less live where this one reaches too high, or else the cheapest that was placed in it before."""
         known = [
             (self._master.choices.cost(each), each)
             for each, placed in self._placed.items()
@@ -259,7 +259,7 @@ class Search:
         return most_cost is not None and self._master.choices.cost(choice) > most_cost
 
     def _floor(self, choice: Choice) -> int:
-        """The value below which no choice is that costs no more, if that is what its load comes to; otherwise nothing is said."""
+        """The least value that the choice's load allows, if every choice with less load is proven to cost more; otherwise 0, which bounds nothing."""
         load = self._master.load(choice)
         below = self._known.cheapest(load - 1)
         cost = self._master.choices.cost(choice)
@@ -269,7 +269,7 @@ class Search:
     def _lowest_within(
         self, cost: int | None, value: int | None, cost_bound: int | None, first: Choice | None = None
     ) -> Point | None:
-        """The choice of the least value within the cost, if any was placed in that value. `first` is one that the master knows."""
+        """The point of least value within the cost, if any choice was placed in that value. `first` is a choice that the master knows."""
         best: Point | None = None
         bound = 0
         is_impossible = False
@@ -314,7 +314,7 @@ class Search:
         return point
 
     def _result(self, *, is_complete: bool, is_whole: bool = False) -> Frontier:
-        """`is_whole`: all of the frontier was asked for, so that proven points alone are not what was wanted."""
+        """`is_whole`: the whole frontier was asked for, so proven points alone are not enough."""
         points = self._best()
         is_exact = not self._is_open and all(point.is_proven for point in points)
         points = _thinned(points, self._demand.points)
@@ -333,12 +333,12 @@ class Search:
         )
 
     def _within(self, points: tuple[Point, ...] | None = None) -> Fraction | None:
-        """How far the frontier can be below these points (default: all of them); None: not known."""
+        """By what share choices can improve on these points (default: all of them); None if unknown."""
         points = self._best() if points is None else points
         return None if self._least_within is None else self._coverage.within(points, self._least_within)
 
     def _best(self) -> tuple[Point, ...]:
-        """Those that no other is better than, the fastest first. Of several that are equal, the one of which most was proven first."""
+        """The points that no other dominates, cheapest first; of equal ones, the one of which most is proven."""
         best: dict[tuple[int, int], Point] = {}
         for point in self._points:
             same = best.setdefault((point.value, point.cost), point)
@@ -348,7 +348,7 @@ class Search:
         return tuple(self._with_all_bounds(point) for point in sorted(kept, key=lambda point: point.cost))
 
     def _with_all_bounds(self, point: Point) -> Point:
-        """What is proven of dearer points, and of larger ones, holds for this one too."""
+        """The point with the bounds that dearer and larger points prove for it."""
         known = [] if self._least_value is None else [self._least_value]
         bound = max([*known, *(other.bound for other in self._points if other.cost >= point.cost)])
         cost_bound = max(other.cost_bound for other in self._points if other.value >= point.value)
@@ -356,7 +356,7 @@ class Search:
 
 
 def _thinned(points: tuple[Point, ...], most: int | None) -> tuple[Point, ...]:
-    """So many of the points at most, with both ends: those between that have others nearest go first."""
+    """At most this many points, with both ends kept: points with the nearest neighbours are dropped first."""
     if most == 1:
         return points[:1]
     while most is not None and len(points) > most:

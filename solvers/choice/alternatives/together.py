@@ -1,4 +1,4 @@
-"""Choices and addresses at once, with CP-SAT: the exact engine for small problems.
+"""Decides choices and addresses together, with CP-SAT: the exact engine for small problems.
 
 Importing this module imports nothing heavy; answering does, so it happens in a child process (see solvers.sandbox).
 """
@@ -23,7 +23,7 @@ MOST_PAIRS = 8_000
 """Beyond this a problem is not small."""
 
 Condition: TypeAlias = tuple[Pick, ...]
-"""Holds if all of these are chosen."""
+"""It holds if all these picks are chosen."""
 
 
 class Link(NamedTuple):
@@ -45,12 +45,12 @@ class Relation(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """All parts of all alternatives, each a block of one part, and what relates them."""
+    """All parts of all alternatives, each as a block of one part, and the relations between them."""
 
     instance: Instance
     choices: Choices
     picks: tuple[Pick | None, ...]
-    """When each part is there."""
+    """The pick with which each part is there; None: always."""
     links: tuple[Link, ...] = ()
     exclusions: tuple[Relation, ...] = ()
     conflicts: tuple[Relation, ...] = ()
@@ -58,7 +58,7 @@ class Joint:
     different_pool: tuple[Relation, ...] = ()
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Parts that must be kept apart, unless something exempts them: they may be there together and are live together, or conflict."""
+        """Pairs of parts to keep apart unless something exempts them: they may be chosen together, and are live together or in conflict."""
         live = self.sections()
         size = self.instance.part_high
         listed = {tuple(sorted((each.first, each.second))) for each in self.conflicts}
@@ -77,7 +77,7 @@ class Joint:
         return found
 
     def tied(self) -> dict[tuple[int, int], Condition] | None:
-        """When two parts move as one. None: that has no simple answer, since they may be tied in more ways than one."""
+        """For each pair of parts that move as one, the condition; None if there is no simple one, since parts may be tied in several ways."""
         edges: dict[int, list[tuple[int, Pick | None]]] = {}
         for link in self.links:
             edges.setdefault(link.part, []).append((link.base, link.pick))
@@ -113,7 +113,7 @@ def exclude_each_other(one: Pick | None, other: Pick | None) -> bool:
 
 
 class Together(Answering):
-    """Answers about one problem; loads are what the objective makes of the peaks."""
+    """Answers questions about one problem; loads are the objective's values."""
 
     rate = engine.RATE_OF_SEVERAL_TERMS
 
@@ -142,7 +142,7 @@ class Together(Answering):
         if reply.answer is engine.Answer.OPTIMAL and best:
             return Answer(*best, None, reply.work)
         least = sum(min(of_group) for of_group in choices.costs) if question.for_cost else 0
-        is_known = reply.bound is not None and (best or not question.for_cost)  # without a solution it may say 0
+        is_known = reply.bound is not None and (best or not question.for_cost)  # without a solution the bound may be 0
         bound = max(reply.bound or 0, least) if is_known else least
         return Answer(best[0] if best else None, bound, reply.stopped, reply.work)
 
@@ -168,7 +168,7 @@ class Together(Answering):
         return [self._chosen[g][a] for g, a in dict.fromkeys(pick for pick in picks if pick is not None)]
 
     def _add_parts(self) -> None:
-        """Each part that is there is in one memory, at one of its places there."""
+        """Each part that is there lies in one memory, at one of its places."""
         instance, model = self._joint.instance, self._base
         ends = (instance.highest + instance.part_high[:, None])[instance.allowed]
         self._top = max(int(ends.max()) if ends.size else 0, 0)
@@ -208,7 +208,7 @@ class Together(Answering):
         for reached in peaks if is_largest else [engine.weighted_sum(peaks, prices)]:
             model.add(self._level >= reached)
         self._sums: list[Any] = []
-        if len(peaks) == 1:  # what follows from loads is known before addresses are
+        if len(peaks) == 1:  # what follows from loads is known before any address
             for load in self._choices.loads:
                 own = [(size, picks) for size, picks in load.if_any if len({g for g, _ in picks}) == 1]
                 literals = [self._chosen[g][a] for _, picks in own for g, a in picks]

@@ -1,4 +1,4 @@
-"""What there is beside pinned blocks, which lies wholly below or wholly above each of them: sums alone say too little of how high it reaches."""
+"""Blocks beside pinned ones lie wholly below or wholly above each of them, so they may reach higher than sums of sizes say."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from .instance import Beside, Row, Wall
 from .loads import Piece, needed
 
 MOST_LOOKS = 500_000
-"""Pieces times times: beyond it nothing is said of walls."""
+"""Greatest number of pieces times times; beyond that walls are not considered."""
 MOST_TERMS = 30_000
 
 
 def rows(pieces: Iterable[Piece], alternatives: Sequence[int], pins: Mapping[int, int]) -> tuple[Row, ...]:
-    """What is there whenever something begins to live beside a pinned block. `pins` are the addresses of these."""
+    """The rows of all times when something begins to live beside a pinned block. `pins` are the addresses of the pinned blocks."""
     known = [piece for piece in pieces if piece.start < piece.end and piece.low < piece.high]
     times = sorted({piece.start for piece in known})
     if not any(piece.block in pins for piece in known) or len(times) * len(known) > MOST_LOOKS:
@@ -31,7 +31,7 @@ def rows(pieces: Iterable[Piece], alternatives: Sequence[int], pins: Mapping[int
 
 
 def _row(live: Iterable[Piece], alternatives: Sequence[int], pins: Mapping[int, int]) -> Row:
-    """Blocks that are in pieces at this time are left out: something may lie within them."""
+    """The row of one time, without blocks that are in several pieces then: something may lie between the pieces."""
     of_block: dict[int, list[Piece]] = {}
     for piece in live:
         of_block.setdefault(piece.block, []).append(piece)

@@ -1,4 +1,4 @@
-"""Questions and answers as what JSON can say, between the process that asks and the one that answers."""
+"""Questions and answers as JSON, between the process that asks and the one that answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write_answer(answer: Answer) -> dict[str, object]:
 
 
 def read_answer(fields: Mapping[str, Any], choices: Choices) -> Answer:
-    """The answer, if it can be one. Raises SolverFailed: what comes from another process is looked at before it counts."""
+    """Read an answer. Raises SolverFailed if it cannot be right: what comes from another process is checked before it counts."""
     try:
         choice, bound, stopped, work = (fields[name] for name in Answer._fields)
         answer = Answer(
