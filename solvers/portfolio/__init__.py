@@ -1,1 +1,1 @@
-"""Which solver works on what, and when: from an instance to an outcome."""
+"""Decides which solver works on what, and when: from an instance to an outcome."""

@@ -15,7 +15,7 @@ from ..model.solver import Control
 
 
 class Board:
-    """Puts the pieces' placements together and tells the caller whenever the whole got better."""
+    """Combines the placements of the pieces, and reports each improvement of the whole to the caller."""
 
     def __init__(self, instance: Instance, control: Control) -> None:
         self._instance = instance
@@ -28,7 +28,7 @@ class Board:
         self.bound: Value = ()
 
     def put(self, blocks: Ints, pool: Ints | int, offset: Ints) -> None:
-        """These blocks have a better place than before."""
+        """Take better places for these blocks."""
         with self._lock:
             self._pool[blocks], self._offset[blocks], self._placed[blocks] = pool, offset, True
             placement = self.placement
@@ -39,7 +39,7 @@ class Board:
                     self._control.incumbent(placement)
 
     def prove(self, bound: Value) -> None:
-        """No placement of the whole has a smaller value."""
+        """Take a bound: no placement of the whole has a smaller value."""
         with self._lock:
             if bound > self.bound:
                 self.bound = bound
@@ -47,7 +47,7 @@ class Board:
 
     @property
     def placement(self) -> Placement | None:
-        """The whole, once every block is placed."""
+        """The placement of the whole; None until every block is placed."""
         return Placement(self._pool.copy(), self._offset.copy()) if self._placed.all() else None
 
     def log(self, line: str) -> None:
@@ -58,7 +58,7 @@ class Board:
 
 
 class Relay:
-    """A solver's line to the board: it sees when to stop, and its placements and bounds go where they are wanted; by default nowhere."""
+    """A solver's Control: it stops with the board, and passes placements and bounds to the given functions, by default to none."""
 
     def __init__(
         self,

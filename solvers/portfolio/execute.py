@@ -1,4 +1,4 @@
-"""Running solvers: of each answer only what can be checked is believed, and what became of whom is kept."""
+"""Runs solvers: checks every answer, and keeps account of who took part, refused or broke."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..model.registry import get
 from ..model.solver import Control, Solver, Task
 
 FULL = 4
-"""Parts of a share. Of an engine that finds nothing while others do, half of them are left, and then a quarter."""
+"""Parts of a full share. An engine that finds nothing while others do gets half of them, then a quarter."""
 MOST_HALVINGS = 2
 
 
 class FeatureMissing(Unsupported):
-    """The instance has what the solver does not list among its features."""
+    """The instance needs a feature that the solver does not list."""
 
 
 def willing(name: str, instance: Instance) -> Solver:
-    """The solver, if it is there and takes what the instance has. Raises UnknownSolver, Unavailable and FeatureMissing."""
+    """The solver, if it is installed and has the features that the instance needs. Raises UnknownSolver, Unavailable and FeatureMissing."""
     solver = get(name)
     require_available(solver)
     missing = needs(instance, is_joint(instance)) - solver.features
@@ -50,7 +50,7 @@ def execute(name: str, instance: Instance, task: Task, control: Control) -> Outc
 
 
 def checked(name: str, instance: Instance, outcome: Outcome) -> Outcome:
-    """The same outcome with the value that its placement really has."""
+    """The outcome with its placement verified and its value recomputed."""
     if outcome.placement is None:
         return outcome if outcome.value is None else replace(outcome, value=None)
     broken = violation(instance, outcome.placement)
@@ -63,7 +63,7 @@ def checked(name: str, instance: Instance, outcome: Outcome) -> Outcome:
 
 
 def failed(error: SolverFailed) -> Outcome:
-    """What remains of a run that broke."""
+    """The outcome of a run that broke."""
     return Outcome(stop=StopReason.SOLVER_FAILED, reproducible=False, notes=(str(error),))
 
 
@@ -72,7 +72,7 @@ Answer = Outcome | Declined | None
 
 
 def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
-    """The solver's outcome, also if it broke; why it does not take the instance; None: it says beforehand that it does not."""
+    """The solver's outcome, even if it broke; or its refusal; or None if its features already say that it does not take the instance."""
     try:
         return execute(name, instance, task, control)
     except FeatureMissing:
@@ -84,13 +84,13 @@ def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
 
 
 class Engines:
-    """The solvers of one run: who still works, who took part, and what there is to say of it."""
+    """The solvers of one run: which still work, which took part, and their notes."""
 
     def __init__(self, names: Iterable[str], by_name: bool) -> None:
         self.active = list(names)
         self.work = 0
         self.broken: StopReason | None = None
-        """Why an engine, the last one that did, ended without having done its part."""
+        """Why an engine ended without doing its part; of several, the last one."""
         self._by_name = by_name
         self._took_part: dict[str, None] = {}
         self._notes: dict[str, None] = {}
@@ -101,7 +101,7 @@ class Engines:
         return self.broken or StopReason.WORK_LIMIT
 
     def heard(self, name: str, answer: Answer) -> None:
-        """Take down an answer. Who refused or broke works no more; a refusal is raised to whoever asked for the engine by name."""
+        """Record an answer. An engine that refused or broke works no more; if it was asked for by name, its refusal is raised."""
         if answer is None:
             return
         if not isinstance(answer, Outcome):
@@ -118,17 +118,17 @@ class Engines:
             self.retire(name)
 
     def retire(self, name: str) -> None:
-        """It has done all that it can do."""
+        """The engine has done all it can."""
         if name in self.active:
             self.active.remove(name)
 
     def count(self, outcome: Outcome, *names: str) -> None:
-        """These took part, and did this work."""
+        """Record that these engines took part and did this work."""
         self.work += outcome.work
         self._took_part.update(dict.fromkeys(names))
 
     def sign(self, outcome: Outcome) -> Outcome:
-        """The run's outcome, with who took part and what they said."""
+        """The run's outcome, with the engines that took part and their notes."""
         is_repeatable = outcome.stop.is_repeatable and self.broken is None
         return replace(
             outcome,
@@ -140,29 +140,29 @@ class Engines:
 
 
 class Earnings:
-    """What each engine of a run has earned: its share of a round follows what it found and what it took before, both in counted work."""
+    """What each engine of a run has earned: its share of a round depends on what it found and on the work it took before."""
 
     def __init__(self) -> None:
         self._idle: dict[str, int] = {}
         self._owed: dict[str, int] = {}
 
     def parts(self, name: str) -> int:
-        """How many of a full share's parts it gets in the next round."""
+        """How many of the FULL parts of its share it gets in the next round."""
         return FULL >> min(self._idle.get(name, 0), MOST_HALVINGS)
 
     def grant(self, name: str, work: int) -> int:
-        """What it may spend of its share: what it took too much of before comes off."""
+        """What it may spend of its share, less what it overspent before."""
         owed = self._owed.get(name, 0)
         self._owed[name] = max(owed - work, 0)
         return max(work - owed, 0)
 
     def took(self, name: str, granted: int, work: int) -> None:
-        """What it was granted, and what it took."""
+        """Record what the engine was granted, and what it took."""
         if work > granted:
             self._owed[name] = self._owed.get(name, 0) + work - granted
 
     def end_round(self, engines: Iterable[str], found: Container[str]) -> None:
-        """These were asked, and those of them found or proved something. Where nobody did, all stay as they are."""
+        """Adjust the shares: `engines` were asked, and `found` are those that found or proved something. If none did, nothing changes."""
         engines = list(engines)
         if any(name in found for name in engines):
             for name in engines:

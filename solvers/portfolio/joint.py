@@ -1,4 +1,4 @@
-"""Everything that does not come apart into single pools: a choice of pools, or objectives that weigh shared addresses or what moves."""
+"""Problems that do not separate into single pools: with a choice of pools, or with objectives that weigh shared addresses or moves."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from .roster import FIRST_ROUND_WORK, LEAST_WORK, PACKERS, role_of, round_work, 
 from .separate_pools import solve_separate_pools
 
 SHARE_OF_GREEDY = 8
-"""Where the choice of pools costs, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
+"""Where the choice of pools has a cost, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
 SHARE_BEFORE_LEADERS = 32
 """If an engine that starts from prices leads, greedy's result hardly matters."""
 SHARE_FOR_PEAKS = 3
-"""Where only peaks count first, its many orders are worth more."""
+"""If the first term counts only peaks, greedy's many orders are worth more."""
 SHARE_OF_LEADER = 0.9
-"""Of what is left after greedy."""
+"""The leader's part of the work left after greedy."""
 WORK_OF_LEADER = 4_000_000
-"""Where there is no limit, it is asked again with more in later rounds."""
+"""The leader's work if there is no limit; it is asked again with more in later rounds."""
 MANY_BLOCKS = 5_000
-"""From so many on, greedy's passes take seconds where there are several pools."""
+"""From this many blocks on, greedy's passes over several pools take seconds."""
 GROWTH = 4
-"""From round to round: these engines start anew in each, and what they prove they mostly prove in one long run."""
+"""Growth of work from round to round: these engines start anew in each, and mostly prove things in one long run."""
 TERMS_OF_CHOICES = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.peaks)
-"""The lower each pool is packed, the better."""
+"""Terms that improve when any pool is packed lower."""
 OF_PEAKS = TERMS_OF_CHOICES | {Term.LARGEST_PEAK}
-"""With the choice of pools taken as it is, these get better if a pool is packed lower."""
+"""Terms that improve when a pool is packed lower, the choice of pools staying as it is."""
 
 MOST_CHOICES, MOST_BLOCKS_OF_CHOICES = 64, 200
-"""Up to here every choice of pools is packed by itself: that takes milliseconds, where to load a solver's library takes hundreds."""
+"""Up to this many choices of pools, each is packed: that takes milliseconds, while loading a solver's library takes hundreds."""
 WORK_OF_A_CHOICE = 100_000
 
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
-    """Greedy, then the engines one after the other on what is still open, in rounds, each told what is known by then."""
+    """Run greedy, then the engines in rounds, one after the other, each told what is known by then."""
     run = Joint(instance, task, control, engines, by_name)
     run.begin()
     while run.is_open and (part := work_of_part(task.limits.work, run.engines.work, run.parts)):
@@ -60,7 +60,7 @@ def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple
 
 
 def work_of_part(limit: int | None, spent: int, parts: int) -> int:
-    """What each part of the engines' shares may spend in the next round; 0 when nothing is left."""
+    """The work for each part of the engines' shares in the next round; 0 when nothing is left."""
     return round_work(limit, spent, parts, first=FIRST_ROUND_WORK // FULL, least=LEAST_WORK // FULL, growth=GROWTH)
 
 
@@ -73,7 +73,7 @@ class Joint:
         self.original = instance
         self.unit = unit(instance)
         self.instance = scaled(instance, self.unit)
-        self.task = replace(task, start=None)  # in bytes, as no engine has it
+        self.task = replace(task, start=None)  # in bytes; engines count in units
         self.start = task.start
         self.engines = Engines((name for name in engines if not is_of(SolverKind.BOUNDER, name)), by_name)
         self.bounders = [
@@ -82,7 +82,7 @@ class Joint:
             if is_of(SolverKind.BOUNDER, name) and (instance.has_choice or role_of(name).needs_no_choice)
         ]
         self.settler = next((name for name in self.engines.active if by_name or role_of(name).settles_ties), None)
-        """Who is asked for the best of several placements of the least cost."""
+        """The engine that is asked for the best of several placements of the least cost."""
         self.repacks = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
         self.board = Board(instance, control)
         check_interrupted()
@@ -92,31 +92,31 @@ class Joint:
         self.value: Value | None = None
         self.solver: str | None = None
         self.packed: bytes | None = None
-        """The choice of pools that cannot be packed any lower."""
+        """The choice of pools that is proven to be packed as low as can be."""
         self.steady = True
-        """Would another run settle the ties alike?"""
+        """Would another run settle ties in the same way?"""
         self.is_settled = False
-        """Was every choice of pools tried, and so every tie?"""
+        """Was every choice of pools tried, and with it every tie?"""
         self.rounds = 0
         self.earnings = Earnings()
 
     @property
     def is_open(self) -> bool:
-        """Is there more to find or to prove, and somebody who could?"""
+        """Is there more to find or prove, and an engine that could?"""
         return self._finished() is None and bool(self.engines.active)
 
     @property
     def parts(self) -> int:
-        """How many there are of the work of the next round."""
+        """The number of parts that the work of the next round is divided into."""
         return sum(map(self.earnings.parts, self.engines.active)) + FULL * self._can_repack()
 
     def begin(self) -> None:
-        """What is known without a search, and greedy's placement."""
+        """Find the bounds that need no search, and greedy's placement."""
         self.proven.tell()
         if self.start is not None and not self.proven.infeasible:
             known = Placement(self.start.pool, self.start.offset // self.unit)
             self.take(known, evaluate(self.instance, known), None)
-        # However late it is, greedy makes a plan, in a hurry then: a run without one is worth nothing.
+        # However late it is, greedy makes a plan, if need be in a hurry: a run without one is worth nothing.
         if self._finished() is None or (self._finished() is StopReason.TIME_LIMIT and self.placement is None):
             self._ask("greedy", self._greedy_work())
         if self._finished() is None:
@@ -130,7 +130,7 @@ class Joint:
                 self._ask(name, self._left())
 
     def round(self, work: int) -> None:
-        """Every engine once, with so much work for each part of its share."""
+        """Run every engine once, with this much work for each part of its share."""
         self.rounds += 1
         before, waits = self.engines.work, False
         names, found = list(self.engines.active), set[str]()
@@ -151,10 +151,10 @@ class Joint:
                 found.add(name)
         self.earnings.end_round(names, found)
         if self.engines.work == before and not waits:
-            self.engines.active.clear()  # all that they can do is done
+            self.engines.active.clear()  # nothing is left for them to do
 
     def _greedy_work(self) -> int | None:
-        """All there is, unless others make better use of it: then a share, and where a pass takes long only the first one, which is always made."""
+        """Greedy's work: all there is, unless others use it better. Then it gets a share, and where a pass takes long only the first one, which is always made."""
         left = self._left()
         if left is None or not any(role_of(name).saves_greedy for name in self.engines.active):
             return left
@@ -168,7 +168,7 @@ class Joint:
         return None if self.task.limits.work is None else max(self.task.limits.work - self.engines.work, 0)
 
     def settle_ties(self) -> None:
-        """With the sum of peaks at its least: could the same be had with less in the pools to use last?"""
+        """With the sum of peaks at its least, look for the same sum with less in the pools that are to be used last."""
         if self._finished() is not StopReason.PROVED or self.proven.infeasible or not can_tie(self.instance):
             return
         assert self.placement is not None
@@ -186,7 +186,7 @@ class Joint:
         try:
             outcome = execute(self.settler, instance, task, self._relay(self.settler))
         except SolverError:
-            return  # the sum is proven; only the tie stays as it is
+            return  # the sum is proven; only the tie stays open
         self.engines.count(outcome, self.settler)
         self.steady = outcome.reproducible
         if outcome.placement is not None:
@@ -196,14 +196,14 @@ class Joint:
         return self.repacks and self.placement is not None and self.placement.pool.tobytes() != self.packed
 
     def _repack(self, work: int) -> None:
-        """The best placement's choice of pools, packed lower."""
+        """Pack the best placement's choice of pools lower."""
         assert self.placement is not None
         pool = self.placement.pool
         if self._packed(pool, work).stop is StopReason.PROVED:
             self.packed = pool.tobytes()
 
     def _try_all_choices(self) -> None:
-        """Where there are few choices of pools, each is packed as low as can be: the best of them is the best there is."""
+        """If there are few choices of pools, pack each as low as can be: the best of them is optimal."""
         instance = self.instance
         if not self.repacks or not is_settled_by_choice(instance) or self.task.goal is not Goal.MINIMISE:
             return
@@ -227,7 +227,7 @@ class Joint:
             self.proven.take_search(Outcome(StopReason.PROVED, bound=self.value), PACKERS[0])
 
     def _packed(self, pool: Ints, work: int) -> Outcome:
-        """This choice of pools, packed low. What that proves holds for this choice alone, so no bound is told."""
+        """Pack this choice of pools low. Its bound holds for this choice alone, so it is not passed on."""
         instance = self.instance
         allowed = np.zeros_like(instance.allowed)
         allowed[np.arange(instance.blocks), pool] = True
@@ -278,16 +278,16 @@ class Joint:
             if found.proof is Proof.PRICED_ROOM:
                 self.proven.take_prices(found)
         if self.value is not None and self.proven.raised(self.value) == self.value:
-            self.proven.bound = self.value  # short of that, engines find more without being told
+            self.proven.bound = self.value  # otherwise engines find more without being told
             self.proven.tell()
 
     def _give_up(self) -> None:
-        """There is a placement: what only prepares to look for better ones ends with the time, and not with that placement."""
+        """Raise if time is up: there is a placement already, which preparations for better ones must not cost."""
         if self.board.stopped() is not None:
             raise GivenUp
 
     def _relay(self, name: str) -> Relay:
-        """Passes an engine's incumbents on at once."""
+        """A relay that takes an engine's incumbents at once."""
         return Relay(self.board, lambda placement: self.take(placement, evaluate(self.instance, placement), name))
 
     def take(self, placement: Placement, value: Value, name: str | None) -> None:
@@ -301,7 +301,7 @@ class Joint:
         self.board.put(np.arange(self.instance.blocks), placement.pool, placement.offset * self.unit)
 
     def _is_preferred(self, placement: Placement, value: Value) -> bool:
-        """As good as the best, with more of it in the pools to use first?"""
+        """Is the placement as good as the best, with more in the pools to use first?"""
         if self.placement is None or value != self.value:
             return False
         return rank_tie(self.instance, placement) < rank_tie(self.instance, self.placement)
@@ -317,7 +317,7 @@ class Joint:
         return self.board.stopped()
 
     def outcome(self) -> Outcome:
-        """What was found and proven, and why it ended."""
+        """The outcome of the run: what was found and proven, and why it ended."""
         stop = self._finished() or self.engines.stop
         placement = None if self.proven.infeasible else self.board.placement
         outcome = Outcome(
@@ -336,7 +336,7 @@ class Joint:
 
 
 def is_settled_by_choice(instance: Instance) -> bool:
-    """Are there few enough choices of pools to try them all, with nothing else to weigh than how low each pool is packed?"""
+    """Are there few enough choices of pools to try them all, and does the objective weigh nothing but how low each pool is packed?"""
     if instance.blocks > MOST_BLOCKS_OF_CHOICES:
         return False
     choices = math.prod(instance.allowed.sum(axis=1).tolist())

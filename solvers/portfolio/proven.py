@@ -1,4 +1,4 @@
-"""What is proven of an instance as a whole, in the instance's units and in the original's bytes."""
+"""What is proven about an instance as a whole, in its units and in the original's bytes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .board import Board
 
 
 class Proven:
-    """Bounds and their certificates, the better ones in place of those before; the board hears of each better bound."""
+    """The best bounds so far with their certificates; each better bound is passed to the board."""
 
     def __init__(self, original: Instance, unit: int, first: FirstBounds, board: Board) -> None:
         self._original, self._unit, self._board = original, unit, board
         self.infeasible = bool(first.shortage)
         self._certificates = list(first.shortage or first.pools)
         self._of_several = None if self.infeasible else first.of_several
-        """The best proof of all pools' peaks together."""
+        """The best proof about the peaks of all pools together."""
         self._priced: Certificate | None = None
         """The best proof of what a lack of room costs."""
         self.bound: Value = self.in_units(first.value)
 
     def tell(self) -> None:
-        """Let the board know of the bound."""
+        """Pass the bound to the board."""
         self._board.prove(self.in_bytes(self.bound))
 
     def pool_bounds(self) -> tuple[int, ...]:
@@ -44,7 +44,7 @@ class Proven:
         return tuple(bound // self._unit for bound in self.pool_bounds())
 
     def take_search(self, outcome: Outcome, name: str) -> None:
-        """A solver went through everything below its bound, or through everything."""
+        """Take a search that excluded everything below its bound, or everything."""
         if outcome.bound > self.bound:
             self.bound = outcome.bound
             self.tell()
@@ -53,7 +53,7 @@ class Proven:
         self._certificates = [c for c in self._certificates if c.proof is not Proof.SEARCH] + [searched]
 
     def take_bounds(self, outcome: Outcome) -> None:
-        """Weights and sets count for what they prove of the original: there capacities are not rounded down to units."""
+        """Take bounds with weights and sets, at what they prove about the original: its capacities are not rounded down to units."""
         for found in outcome.certificates:
             if found.proof is Proof.MUST_SHARE:
                 self._take_floor(replace(found, value=shared_value(self._original, found.sets)))
@@ -79,7 +79,7 @@ class Proven:
             self.tell()
 
     def take_prices(self, found: Certificate) -> None:
-        """The same of prices with crowds, whose members pay what they do whatever a unit is."""
+        """Take a certificate of prices with crowds, whose members pay the same whatever a unit is."""
         weights, unit = self._weights_in_bytes(found.weights), self._weights_in_bytes(((0, 0, 1, 1),))[0][3]
         times = self._unit // unit  # where the term is counted in bytes
         crowds = tuple((pool, at, parts, over * times, under) for pool, at, parts, over, under in found.crowds)
@@ -89,15 +89,15 @@ class Proven:
         self.tell()
 
     def _take_floor(self, proof: Certificate) -> None:
-        """What one term is never below, whatever the others are."""
+        """Take a lower bound of one term alone, whatever the others are."""
         self._certificates.append(proof)
         self.bound = max(self.bound, self.in_units(self.floors()[:1]))
         self.tell()
 
     def raised(self, value: Value | None) -> Value:
-        """The bound with what is proven of each term by itself, as far as the terms before it are at their least."""
+        """The bound raised by what is proven of each term alone, as far as the terms before it are at their least."""
         if self._of_several is None and not any(proof.sets for proof in self._certificates):
-            return self.bound  # nothing was proven of a later one
+            return self.bound  # nothing is proven about later terms
         raised = self.bound
         for index, floor in enumerate(self.in_units(self.floors())):
             if value is None or raised[:index] != value[:index]:
@@ -106,7 +106,7 @@ class Proven:
         return raised
 
     def _weights_in_bytes(self, weights: Weights) -> tuple[tuple[int, int, int, int], ...]:
-        """Prices of a byte, made of prices of a unit; where the term is counted in bytes itself, they are no prices but shares."""
+        """Turn prices of a unit into prices of a byte; for a term counted in bytes they are shares and stay as they are."""
         unit = 1 if is_counted_in_bytes(self._original.terms[0]) else self._unit
         return tuple(
             (pool, section, numerator, denominator * unit) for pool, section, numerator, denominator in weights
@@ -123,7 +123,7 @@ class Proven:
         )
 
     def certificates(self) -> tuple[Certificate, ...]:
-        """All certificates but searches that say no more than prices do, which everybody can add up."""
+        """All certificates, without searches that prove no more than prices do, which anybody can add up."""
         together = [proof for proof in (self._of_several, self._priced) if proof is not None and proof.value]
         is_covered = self._priced is not None and (self._priced.value,) >= self.in_bytes(self.bound)
         if self.infeasible or not is_covered:

@@ -1,6 +1,6 @@
-"""Who takes part when no solver is named: a row for each engine, and rounds of work that grow.
+"""Which engines take part when no solver is named: a row for each, and rounds of growing work.
 
-Rounds, because what a solver does not find soon, another, or another seed, may. A new engine of `auto` is a row here; whatever else `auto` does with
+There are rounds because what one solver does not find soon, another solver or seed may. A new engine of `auto` is a row here; all that `auto` does with
 it follows from the row, and from its kind in solvers/model/registry.py.
 """
 
@@ -18,59 +18,59 @@ MOST_PARTS = 12
 
 
 class Share(NamedTuple):
-    """An engine's part in the rounds on components of single pools."""
+    """An engine's share in the rounds on components of single pools."""
 
     parts: int = USUAL_PARTS
-    """How many parts of a round's work it gets: what it earns by what it finds."""
+    """Parts of a round's work, as measured by what it finds."""
     smallest: int = 0
-    """Of fewer blocks than this others find better placements in no more time."""
+    """With fewer blocks, other engines find better placements in the same time."""
     largest: int | None = None
-    """With more blocks than this it takes too long: to build its model, or to go through all of them again and again."""
+    """With more blocks it takes too long to build its model, or to go through them again and again."""
     most_pairs: int | None = None
-    """Where more pairs of rectangles are live together it works for far longer than it counts."""
+    """With more pairs of rectangles live together it works far longer than it counts."""
     from_round: int = 1
-    """Most components are done before it would have loaded its library."""
+    """The first round it takes part in: most components are done before its library is loaded."""
     needs_native: bool = False
-    """In Python it is too slow to be of use."""
+    """Without native kernels it is too slow to be useful."""
     least_fill: int = 0
-    """Where less than so many per cent of the room below the bound are in use, others do better."""
+    """If less than this percentage of the room below the bound is in use, other engines do better."""
     most_fill: int | None = None
-    """Where more than that is in use, others do better."""
+    """If more than this percentage is in use, other engines do better."""
     least_core: int = 0
-    """Where the few largest blocks take less than so many per cent of the room in use, others do better."""
+    """If the few largest blocks take less than this percentage of the room in use, other engines do better."""
     blocks_per_part: int | None = None
-    """With more blocks it gets more parts, one for each so many: it earns them where they make up for what others no longer can."""
+    """It gets one more part for each this many blocks: large components need it more than others."""
     at_once: bool = False
-    """Working alone it gets all work in one round: in each it would begin from nothing."""
+    """If it works alone, it gets all the work in one round, since it starts from nothing in each."""
     scales: bool = False
     """It can use several workers."""
     leads_in_python: bool = False
-    """Without native kernels it is the fastest, and comes before the others."""
+    """Without native kernels it is the fastest and comes first."""
 
 
 class Role(NamedTuple):
-    """What is known of an engine. One without a row takes part when it is asked for by name."""
+    """How `auto` uses an engine. An engine without a row takes part only if it is asked for by name."""
 
     separate: Share | None = None
-    """Its part where no block has a choice of pools and only peaks count; None: it has none."""
+    """Its share if no block has a choice of pools and only peaks count; None: it takes no part."""
     joint: bool = False
     """Does it work on everything else: a choice of pools, or objectives that weigh more than peaks?"""
     leads: bool = False
-    """It works before bounds are looked for: where it can do its part, it mostly proves the optimum sooner than they are found."""
+    """It works before bounds are computed: it mostly proves the optimum sooner than they are found."""
     saves_greedy: bool = False
-    """It finds sooner what greedy would find with more work."""
+    """It finds what greedy would find with more work, and sooner."""
     packs_pools: bool = False
-    """It packs the pools of a joint problem, once a choice of pools is made, each on its own."""
+    """It packs each pool of a joint problem once the choice of pools is made."""
     settles_ties: bool = False
     """It is asked for the best of several placements of the least cost."""
     minds_moves: bool = False
-    """It is of use only where the objective counts what moved."""
+    """It is useful only if the objective counts moves."""
     minds_reuse: bool = False
-    """It is of use only where the objective counts what sharing addresses costs."""
+    """It is useful only if the objective counts the cost of shared addresses."""
 
     @property
     def needs_no_choice(self) -> bool:
-        """Does it prove something although every block has one pool alone? Other bounders are of several pools."""
+        """Can it prove something if every block has only one pool? Other bounders need several."""
         return self.minds_moves or self.minds_reuse
 
 
@@ -97,7 +97,7 @@ ROSTER = {
     ),
     "cpsat_order": Role(Share(largest=100, most_pairs=1_000, from_round=3, at_once=True)),
 }
-"""In the order in which they are asked; greedy comes before all of them."""
+"""In the order in which they are asked, after greedy."""
 
 
 def role_of(name: str) -> Role:
@@ -106,12 +106,12 @@ def role_of(name: str) -> Role:
 
 
 def share_of(name: str) -> Share:
-    """Its part in the rounds; the usual one where it takes part only because it was asked for by name."""
+    """Its share in the rounds; the usual share for an engine that was asked for by name."""
     return role_of(name).separate or Share()
 
 
 def joint_engines(*, moves: bool, reuse: bool) -> tuple[str, ...]:
-    """Those of `auto` on joint problems; `moves`, `reuse`: the objective counts what moved, and what sharing addresses costs."""
+    """The engines of `auto` for joint problems. `moves`, `reuse`: the objective counts moves, and the cost of shared addresses."""
     return tuple(
         name
         for name, role in ROSTER.items()
@@ -120,7 +120,7 @@ def joint_engines(*, moves: bool, reuse: bool) -> tuple[str, ...]:
 
 
 def separate_engines(*, native: bool) -> tuple[str, ...]:
-    """Those of `auto` on components that greedy leaves open."""
+    """The engines of `auto` for components that greedy leaves open."""
     shares = {name: role.separate for name, role in ROSTER.items() if role.separate is not None}
     if native:
         return tuple(shares)
@@ -132,28 +132,28 @@ PACKERS = tuple(name for name, role in ROSTER.items() if role.packs_pools)
 
 
 class Extent(Protocol):
-    """What decides who is of use for a component. Asked for one by one, as some take a while to count."""
+    """The figures of a component that decide which engines are useful; computed on demand, as some take a while."""
 
     @property
     def blocks(self) -> int: ...
 
     @property
     def pairs(self) -> int:
-        """Of rectangles that are live together."""
+        """Pairs of rectangles that are live together."""
 
     @property
     def fill(self) -> int:
-        """How much of the room below the bound is in use, in per cent."""
+        """The percentage of the room below the bound that is in use."""
 
     @property
     def core(self) -> int:
-        """How much of that the few largest blocks take, in per cent."""
+        """The percentage of that which the few largest blocks take."""
 
 
 def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str, int], ...]:
-    """Name and parts of those that are of use for a component of this extent in the round of that number (from 1).
+    """Name and parts of each engine that is useful for a component of this extent in this round (numbered from 1).
 
-    One that is too slow, or comes too early, works where nobody else can.
+    An engine that is too slow, or would come later, works if no other can.
     """
     shares = {name: share_of(name) for name in engines}
     ready = {
@@ -175,7 +175,7 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
 
 
 def _parts(share: Share, blocks: int) -> tuple[int, ...]:
-    """Who gets many parts uses them twice, with another seed each, so that a round does not wait for one alone."""
+    """Split many parts into two turns with different seeds, so that a round does not wait for one engine alone."""
     if share.blocks_per_part is None:
         return (share.parts,)
     parts = min(max(share.parts, blocks // share.blocks_per_part), MOST_PARTS)
@@ -183,11 +183,11 @@ def _parts(share: Share, blocks: int) -> tuple[int, ...]:
 
 
 FIRST_ROUND_WORK = 100_000
-"""What an engine with the usual parts may spend on each open piece in the first round."""
+"""Work of an engine with the usual parts on each open piece in the first round."""
 LEAST_WORK = 2_000
-"""With less an engine does not get anywhere."""
+"""With less work an engine gets nowhere."""
 SEED_STEP = 1_000_003
-"""Every round has another seed: what a search ran into with the last one it would run into again."""
+"""Every round has another seed: with the same one a search would get stuck in the same place."""
 
 
 def round_work(
@@ -199,9 +199,9 @@ def round_work(
     least: int = LEAST_WORK,
     growth: int = 1,
 ) -> int:
-    """What each of the shares may spend in the next round: `growth` times as much as in all rounds so far; 0 if too little is left.
+    """The work of each share in the next round: `growth` times as much as in all rounds so far; 0 if too little is left.
 
-    What would then be left, but be less than this round, is spent in it.
+    If less than another such round would be left, that is spent now too.
     """
     shares = max(1, shares)
     wanted = max(first, growth * spent // shares)
@@ -214,5 +214,5 @@ def round_work(
 
 
 def task_of_round(task: Task, number: int, work: int | None) -> Task:
-    """The task with what may be spent in the round of that number, and the round's seed."""
+    """The task with the work limit and the seed of this round."""
     return replace(task, limits=replace(task.limits, work=work), seed=task.seed + number * SEED_STEP)

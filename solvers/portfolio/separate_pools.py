@@ -1,4 +1,4 @@
-"""The common case: no block has a choice of pools, and only peaks count. Each pool is solved on its own, each component of it too."""
+"""The common case: no block has a choice of pools, and only peaks count. Each pool, and each component of it, is solved on its own."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .single_pool import Component, SinglePool
 from .turns import Part, Turn, play
 
 WIDTH_PER_WORK = 18
-"""Sections lived in for each unit that a part of the work must have for the search's parts to pay for a first dive."""
+"""Live sections for each unit of work that the search needs for its first dive."""
 
 AGAIN_STEP = 499_979
-"""Who takes part twice in a round has another seed the second time."""
+"""An engine with two turns in a round has another seed in the second."""
 
 
 def solve_separate_pools(
     instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool
 ) -> Outcome:
-    """Greedy on every pool, then the engines in turn on the components that greedy left open, in rounds of growing work.
+    """Run greedy on every pool, then the engines on the components that greedy leaves open, in rounds of growing work.
 
     An engine that the user asked for by name must take the instance; others may refuse it, which is then noted.
     """
@@ -49,7 +49,7 @@ class _SeparatePools:
         self.engines = Engines(engines, by_name)
         self.board = Board(instance, control)
         self.pool_of = np.argmax(instance.allowed, axis=1)
-        # Time stays as it is: how long a block lives in the user's steps is what orders of placing go by.
+        # Time is not squeezed: the orders of placing depend on how long a block lives in the user's steps.
         self.pools = [SinglePool(piece, control.stopped) for piece in by_pool(instance, self.pool_of)]
         self.solver: str | None = None
         self.rounds = 0
@@ -68,7 +68,7 @@ class _SeparatePools:
         return self._outcome(stop)
 
     def _greedy(self, pool: SinglePool) -> None:
-        """A first placement; with a capacity in the way, one that keeps to it wherever it can."""
+        """Make a first placement; if a capacity is in the way, one that keeps to it where it can."""
         any_will_do = self.task.goal is Goal.FIT and pool.capacity is None
         goal = Goal.FIT if any_will_do else Goal.MINIMISE
         task = Task(limits=self.task.limits, goal=goal, seed=self.task.seed, target=(self._enough(pool),))
@@ -84,10 +84,12 @@ class _SeparatePools:
             self.board.put(pool.blocks[at], pool.number, pool.offset[at] * pool.unit)
 
     def _begin_with_start(self, pool: SinglePool) -> None:
-        """What the caller knew already, wherever it is better than greedy's."""
+        """Take the caller's placement for every component where it is better than greedy's."""
         if self.task.start is None:
             return
-        offset = self.task.start.offset[pool.blocks] // pool.unit  # what was apart stays apart: sizes are whole units
+        offset = (
+            self.task.start.offset[pool.blocks] // pool.unit
+        )  # what was disjoint stays disjoint: sizes are whole units
         for component in pool.open:
             piece = component.piece
             found = Placement(np.zeros(len(piece.blocks), dtype=np.int64), offset[piece.blocks])
@@ -96,7 +98,7 @@ class _SeparatePools:
                 self._put(pool, component, found)
 
     def _enough(self, pool: SinglePool) -> int:
-        """A peak that needs no lowering: the pool's bound, or its capacity where all that counts is to keep within it."""
+        """The peak that is low enough: the pool's bound, or its capacity if fitting is all that counts."""
         if self.task.goal is Goal.FIT and pool.capacity is not None:
             return pool.capacity
         return pool.bound
@@ -107,7 +109,7 @@ class _SeparatePools:
         if any(pool.impossible for pool in self.pools) or all(pool.done for pool in self.pools):
             return StopReason.PROVED
         if self.board.value is not None and self.board.value == self._bound():
-            return StopReason.PROVED  # peaks that are still open are none of this objective's terms
+            return StopReason.PROVED  # the objective does not count the peaks that are still open
         if self.task.goal is Goal.FIT and self.board.placement is not None:
             return StopReason.GOAL_MET
         stop = self.board.stopped()
@@ -116,9 +118,9 @@ class _SeparatePools:
         return None if self.engines.active else self.engines.stop
 
     def _round(self) -> StopReason | None:
-        """Every engine on every open component, then take what they found, in an order that does not depend on who was first."""
+        """Run every engine on every open component, then take what they found in an order that does not depend on which was first."""
         self.rounds += 1
-        # Who works on what, and what they know, is settled before anybody begins: what comes of one must not matter for another of the same round.
+        # Who works on what, and with what knowledge, is settled before any engine begins: results of a round must not influence it.
         todo = [
             Turn(
                 pool, component, team(self.engines.active, component, self.rounds), partial(self._put, pool, component)
@@ -139,17 +141,17 @@ class _SeparatePools:
                     self._take(turn.pool, turn.component, name, answer)
             if (
                 turn.settled and turn.component.placement is not None
-            ):  # somebody who was not needed may have put another
+            ):  # an engine that was not needed may have put another
                 self._put(turn.pool, turn.component, turn.component.placement)
         self._prove()
         spent = self.engines.work - before
         is_stuck = spent == 0 and self.engines.active == active
         if all(is_of(SolverKind.IMPROVER, name) for name in self.engines.active):
-            is_stuck |= spent < budget and self.board.value == value  # they end early where nothing is left to try
+            is_stuck |= spent < budget and self.board.value == value  # engines end early if nothing is left to try
         return self.engines.stop if is_stuck and self._finished() is None else None
 
     def _budget(self, todo: list[Turn]) -> int:
-        """Each part of the work in this round; 0 when nothing is left."""
+        """The work of each part in this round; 0 when nothing is left."""
         first = max([FIRST_ROUND_WORK // USUAL_PARTS, *(_dive_work(turn.component) for turn in todo)])
         parts = sum(parts for turn in todo for _, parts in turn.team)
         if self.task.limits.work is not None and all(share_of(name).at_once for name in self.engines.active):
@@ -157,7 +159,7 @@ class _SeparatePools:
         return round_work(self.task.limits.work, self.engines.work, parts, first=first)
 
     def _ask(self, work: int, part: Part, relay: Relay, active_threads: Ints) -> Answer:
-        """One engine on one component: with what all knew when the round began."""
+        """Run one engine on one component, with what was known when the round began."""
         component = part.turn.component
         task = task_of_round(self.task, self.rounds, work * part.parts)
         task = replace(
@@ -195,7 +197,7 @@ class _SeparatePools:
         return tuple(bounds)
 
     def _bound(self) -> Value:
-        """Every term at its least: without a choice of pools, lowest peaks are best for all terms at once."""
+        """The bound with every term at its least: without a choice of pools, the lowest peaks are best for all terms at once."""
         bounds = self._pool_bounds()
         offset = np.array(bounds, dtype=np.int64)[self.pool_of] - self.instance.block_high
         terms = dict(zip(self.instance.terms, evaluate(self.instance, Placement(self.pool_of, offset)), strict=True))
@@ -226,6 +228,6 @@ class _SeparatePools:
 
 
 def _dive_work(component: Component) -> int:
-    """What the search needs at least to place every block of the component once: a share of the sections that they live in."""
+    """The work the search needs to place every block of the component once, by the sections that they live in."""
     instance = component.piece.instance
     return int((instance.rect_end - instance.rect_start).sum()) // WIDTH_PER_WORK

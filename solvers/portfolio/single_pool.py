@@ -1,4 +1,4 @@
-"""One pool of its own whose peak is to be as low as possible: scaled, and cut into components that are solved one by one.
+"""A single pool whose peak is minimised: scaled, and cut into components that are solved one by one.
 
 The pool's peak is the greatest of its components' peaks, so a component is done as soon as it ends no higher than the pool's bound.
 """
@@ -29,7 +29,7 @@ class Component:
     bound: int
     """Proven least peak, in the pool's units."""
     placement: Placement | None = None
-    """Within the capacity, in the pool's units; None while none is known."""
+    """Within the capacity, in the pool's units; None as long as none is known."""
     peak: int | None = None
 
     @property
@@ -43,7 +43,7 @@ class Component:
 
     @cached_property
     def fill(self) -> int:
-        """How much of the room below the bound is in use, in per cent; blocks of several rectangles count their outlines."""
+        """The percentage of the room below the bound that is in use; blocks of several rectangles count by their outlines."""
         instance = self.piece.instance
         span = int(instance.rect_end.max(initial=0) - instance.rect_start.min(initial=instance.sections))
         heights = instance.block_high[instance.part_block[instance.rect_part]]
@@ -56,11 +56,11 @@ class Component:
 
     @cached_property
     def core(self) -> int:
-        """How much of the room in use its few largest blocks take, in per cent."""
+        """The percentage of the room in use that its few largest blocks take."""
         return core_weight(self.piece.instance)
 
     def peak_of(self, placement: Placement) -> int:
-        """Where the placement's highest block ends."""
+        """The end of the placement's highest block."""
         return int((placement.offset + self.piece.instance.block_high).max(initial=0))
 
 
@@ -97,7 +97,7 @@ class SinglePool:
         return self._hopeless or (self.capacity is not None and self.bound > self.capacity)
 
     def give_up(self, solver: str) -> None:
-        """A solver proved that a component fits nowhere: for want of capacity, or because its blocks are kept too low."""
+        """Note that a solver proved that a component fits nowhere."""
         self._hopeless = True
         if self.capacity is None:
             self.certificate = Certificate(Proof.SEARCH, 0, solver=solver)
@@ -115,7 +115,7 @@ class SinglePool:
         return self.peak is not None and self.peak <= self.bound
 
     def uncapped(self) -> Instance:
-        """The instance without its capacity: components that fit are found although others do not."""
+        """The instance without its capacity, so that components that fit are found even if others do not."""
         if self.capacity is None:
             return self.instance
         i = self.instance
@@ -132,7 +132,7 @@ class SinglePool:
         return replace(i, highest=highest, pools=(replace(i.pools[0], capacity=None),))
 
     def accept(self, offset: Ints, stopped: Callable[[], object] = never) -> None:
-        """A first placement of the uncapped instance: what ends above the bound becomes an open component. Once stopped, none gets a bound of its own."""
+        """Take a first placement of the uncapped instance: components that end above the bound become open. Once stopped, no component gets a bound of its own."""
         self.offset = offset
         if int((offset + self.instance.block_high).max(initial=0)) <= self.bound:  # and so within the capacity
             self.placed[:] = True
@@ -144,16 +144,16 @@ class SinglePool:
         self._open(label, top > self.bound, stopped)
 
     def split_all(self, stopped: Callable[[], object] = never) -> None:
-        """Without a first placement: every component is open."""
+        """Open every component, without a first placement."""
         label = components(self.instance)
         self._open(label, np.ones(len(label), dtype=bool), stopped)
 
     def _open(self, label: Ints, wanted: Bools, stopped: Callable[[], object]) -> None:
-        """The components whose labels are wanted."""
+        """Open the components whose labels are wanted."""
         order = np.argsort(label, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
         chosen = [blocks for blocks in groups if len(blocks) and wanted[label[blocks[0]]]]
-        if chosen and stopped():  # nobody will work on them one by one
+        if chosen and stopped():  # no engine will work on them one by one
             every = np.sort(np.concatenate(chosen))
             chosen = [part for part in (every[self.placed[every]], every[~self.placed[every]]) if len(part)]
         self.open = [self._component(piece, stopped) for piece in cut(self.instance, chosen, 0)]
@@ -179,7 +179,7 @@ class SinglePool:
         return True
 
     def refute(self, component: Component, bound: int, solver: str) -> bool:
-        """A solver proved more of a component; does that raise the pool's bound?"""
+        """Take a component's higher bound, proven by a solver; true if it raises the pool's bound."""
         component.bound = max(component.bound, bound)
         if component.bound <= self.bound or self.impossible:
             return False

@@ -1,4 +1,4 @@
-"""From an instance to an outcome: which way is taken, and with which engines."""
+"""From an instance to an outcome: chooses the way and the engines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .separate_pools import solve_separate_pools
 
 
 class Auto(Solver):
-    """All solvers that are of use, as one."""
+    """All useful solvers, as one."""
 
     name: ClassVar[str] = AUTO
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
@@ -32,7 +32,7 @@ class Auto(Solver):
 
 
 def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) -> Outcome:
-    """The best placement that the solver (auto: all that are of use) finds within the limits, and what is proven of it."""
+    """The best placement that the solver (auto: all useful ones) finds within the limits, and what is proven about it."""
     if not instance.blocks:
         nothing = Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         zeros = (0,) * len(instance.terms)
@@ -55,7 +55,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         )
     if not joint:
         return solve_separate_pools(instance, task, control, engines, chosen is not None)
-    from .joint import solve_joint  # what most problems do without, like all that is imported within functions here
+    from .joint import solve_joint  # most problems need none of what is imported inside functions here
     from .split import pieces_of, solve_split
 
     pieces = pieces_of(instance)
@@ -65,7 +65,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
 
 
 def _solve_as_written(name: str, instance: Instance, task: Task, control: Control) -> Outcome:
-    """The answer of a solver that wants the instance whole, in the user's order and units; and the cheap bounds, so that people see how good it is."""
+    """Run a solver that wants the instance whole, in the user's order and units; add the cheap bounds, which show how good its placement is."""
     from ..bounds.first_bounds import first_bounds, peaks_at_least
 
     first = first_bounds(instance, control.stopped)

@@ -1,4 +1,4 @@
-"""Problems that weigh shared addresses, but come apart: no block has a choice of pools, so what costs arise in one pool says nothing of another."""
+"""Problems that weigh shared addresses but separate: no block has a choice of pools, so costs in one pool do not affect another."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .board import Board, Relay
 from .joint import Joint, work_of_part
 
 ADDITIVE = LINEAR | {Term.REUSE_COST}
-"""Terms whose value is the sum of what the pools contribute."""
+"""Terms whose value is the sum over pools."""
 
 
 def pieces_of(instance: Instance) -> list[Ints]:
-    """Sets of blocks whose terms simply add up, so that each can be solved for itself; one set if there is no such split."""
+    """Sets of blocks whose terms add up, so that each can be solved on its own; one set if there is no such split."""
     everything = [np.arange(instance.blocks)]
     if instance.has_choice or len(instance.apart) or not ADDITIVE.issuperset(instance.terms):
         return everything
     label = np.argmax(instance.allowed, axis=1)
     if instance.terms == (Term.REUSE_COST,):
-        # With no peak to minimise, even blocks of one pool are free of each other unless they meet or share a penalty.
+        # With no peak to minimise, even blocks of one pool are independent unless they meet or share a penalty.
         pairs = np.concatenate([instance.conflicts, instance.penalties[:, :2]])
         together = components(replace(instance, conflicts=pairs))
         label = np.unique(np.stack([label, together], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
@@ -38,7 +38,7 @@ def pieces_of(instance: Instance) -> list[Ints]:
 def solve_split(
     instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool, pieces: list[Ints]
 ) -> Outcome:
-    """Every piece for itself, in rounds, so that what one leaves of the work the others get; then the sum."""
+    """Solve each piece on its own, in rounds, so that work left by one goes to the others; then add up."""
     board = Board(instance, control)
     least = [0] * len(pieces)
     cuts: list[Piece] = []
@@ -70,14 +70,14 @@ def solve_split(
 
 
 def _part_of(start: Placement | None, cut: Piece) -> Placement | None:
-    """What a placement of the whole says of a piece."""
+    """The piece's part of a placement of the whole."""
     if start is None:
         return None
     return Placement(np.searchsorted(cut.pools, start.pool[cut.blocks]), start.offset[cut.blocks])
 
 
 def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Outcome], work: int) -> Outcome:
-    """What the pieces' outcomes say of the whole."""
+    """The outcome of the whole from the outcomes of its pieces."""
     infeasible = any(outcome.infeasible for outcome in outcomes)
     bounds = [0] * len(instance.pools)
     certificates: list[Certificate] = []
@@ -86,7 +86,7 @@ def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Out
             bounds[pool] = max(bounds[pool], bound)
         mine = outcome.certificates
         if infeasible and not outcome.infeasible:
-            mine = tuple(c for c in mine if c.pool is not None)  # of the whole's pools, and so still true
+            mine = tuple(c for c in mine if c.pool is not None)  # about the whole's pools, so they stay true
         certificates.extend(_translated(certificate, cut) for certificate in mine)
     least = () if infeasible else _sum_of_bounds(outcomes)
     if not infeasible:
@@ -116,7 +116,7 @@ def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Out
 
 
 def _sum_of_bounds(outcomes: list[Outcome]) -> Value:
-    """Term by term, as far as the earlier terms are at their least in every piece."""
+    """The sum of the bounds, term by term, as far as the earlier terms are at their least in every piece."""
     total: list[int] = []
     for term in range(min(len(outcome.bound) for outcome in outcomes)):
         total.append(sum(outcome.bound[term] for outcome in outcomes))
@@ -126,7 +126,7 @@ def _sum_of_bounds(outcomes: list[Outcome]) -> Value:
 
 
 def _with_one_search(certificates: list[Certificate], bound: Value) -> list[Certificate]:
-    """A piece's search speaks of the piece's part of the objective; together they speak of the whole."""
+    """Join the searches: each is about its piece's part of the objective, and together they are about the whole."""
     searches = [c for c in certificates if c.proof is Proof.SEARCH and c.pool is None]
     if not searches or not bound:
         return certificates
@@ -135,7 +135,7 @@ def _with_one_search(certificates: list[Certificate], bound: Value) -> list[Cert
 
 
 def _translated(certificate: Certificate, cut: Piece) -> Certificate:
-    """The same in the whole's numbers."""
+    """The certificate in the whole's numbers."""
     return replace(
         certificate,
         pool=None if certificate.pool is None else int(cut.pools[certificate.pool]),
@@ -146,7 +146,7 @@ def _translated(certificate: Certificate, cut: Piece) -> Certificate:
 
 
 def _relay(board: Board, cut: Piece, least: list[int], number: int) -> Relay:
-    """A piece's line to the whole's board; `least` holds what is proven of every piece's first term."""
+    """A piece's relay to the board of the whole; `least` holds the bounds of every piece's first term."""
 
     def put(placement: Placement) -> None:
         board.put(cut.blocks, cut.pools[placement.pool], placement.offset)

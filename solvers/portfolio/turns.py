@@ -1,4 +1,4 @@
-"""A round of the engines, side by side: each starts from what was known when the round began, so that it does not matter which is first."""
+"""A round of the engines, side by side: each starts from what was known when the round began, so their order does not matter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .single_pool import Component, SinglePool
 
 
 class Turn:
-    """One component's part of a round: who works on it, in their order, and what they said."""
+    """One component's turn in a round: the engines that work on it, in order, and their answers."""
 
     def __init__(
         self,
@@ -32,20 +32,20 @@ class Turn:
         self.component = component
         self.team = team
         self.put = put
-        """Keeps a placement of the component, whatever happens next."""
+        """Keeps a placement of the component whatever happens next."""
         self.settled = False
-        """Has one of them ended the component?"""
+        """Has an engine finished the component?"""
         self._said: dict[int, Answer] = {}
         self._last = len(team) - 1
         self._least = component.peak
         self._lock = Lock()
 
     def needs(self, number: int) -> bool:
-        """Does it matter still what that one of the team says? Not once one before it has ended the component."""
+        """Is this member's answer still needed? Not once a member before it has finished the component."""
         return number <= self._last
 
     def hear(self, number: int, answer: Answer) -> None:
-        """What that one said."""
+        """Take this member's answer."""
         with self._lock:
             self._said[number] = answer
             if self._ends([answer]):
@@ -59,7 +59,7 @@ class Turn:
                     self._last, self.settled = each, True
 
     def answers(self) -> list[tuple[str, Answer]]:
-        """Of those who were needed, in their order."""
+        """The answers of the members that were needed, in order."""
         return [(self.team[number][0], self._said[number]) for number in sorted(self._said) if self.needs(number)]
 
     def show(self, placement: Placement) -> None:
@@ -71,7 +71,7 @@ class Turn:
                 self.put(placement)
 
     def _ends(self, answers: Iterable[Answer]) -> bool:
-        """Is the component done with, by what these say together?"""
+        """Do these answers together finish the component?"""
         bound, peak = max(self.component.bound, self.pool.bound), self.component.peak
         for answer in answers:
             if not isinstance(answer, Outcome):
@@ -85,7 +85,7 @@ class Turn:
 
 
 class Part(NamedTuple):
-    """One of the team at work on its component."""
+    """One member of a team at work on its component."""
 
     turn: Turn
     number: int
@@ -96,12 +96,12 @@ class Part(NamedTuple):
 
     @property
     def parts(self) -> int:
-        """Of the work of the round."""
+        """Its parts of the round's work."""
         return self.turn.team[self.number][1]
 
     @property
     def again(self) -> int:
-        """How many before it in the team are of the same engine."""
+        """How many members before it are of the same engine."""
         return sum(name == self.name for name, _ in self.turn.team[: self.number])
 
     @property
@@ -111,7 +111,7 @@ class Part(NamedTuple):
 
 
 class _Line(Relay):
-    """To the board, for one of a team: who is not needed any more stops."""
+    """A member's relay to the board, which stops the member once it is not needed any more."""
 
     def __init__(self, board: Board, part: Part) -> None:
         super().__init__(board, part.turn.show)
@@ -119,7 +119,7 @@ class _Line(Relay):
 
 
 class _ThreadShares:
-    """How many workers each one may use: one, and a share of those that nobody waits for if it can use several."""
+    """How many workers each member may use: one, and a share of the idle ones if it can use several."""
 
     def __init__(self, workers: int, parts: int) -> None:
         self._workers = workers
@@ -129,7 +129,7 @@ class _ThreadShares:
 
     @contextmanager
     def member(self, part: Part) -> Iterator[Ints]:
-        """How many it may use; the number changes while it works."""
+        """The number it may use, which changes while it works."""
         active_threads = np.ones(1, dtype=np.int64)
         with self._lock:
             if part.scales:
@@ -150,12 +150,12 @@ class _ThreadShares:
 
 
 Work: TypeAlias = Callable[[Part, Relay, Ints], Answer]
-"""What one does, told how many workers it may use."""
+"""Runs one member, given the number of workers it may use."""
 
 
 def play(turns: list[Turn], workers: int, board: Board, work: Work) -> None:
-    """Let all teams work. They begin in their order whatever the number of workers, so that none begins later than with one alone."""
-    from concurrent.futures import ThreadPoolExecutor  # of no use where greedy is enough
+    """Run all teams. They begin in order whatever the number of workers, so that none begins later than with a single one."""
+    from concurrent.futures import ThreadPoolExecutor  # not needed if greedy is enough
 
     parts = [Part(turn, number) for turn in turns for number in range(len(turn.team))]
     shares = _ThreadShares(workers, len(parts))
