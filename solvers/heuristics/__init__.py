@@ -1,1 +1,1 @@
-"""Quick ways to a good placement: one block after the other (greedy), then better from there (improve), which block goes to which pool (assign), and close to an older plan (keep)."""
+"""Quick ways to a good placement: block after block (greedy), improving from there (improve), choosing pools (assign), and staying close to an older plan (keep)."""

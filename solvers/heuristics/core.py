@@ -1,4 +1,4 @@
-"""The core first: the few blocks that most of the room goes to are packed by the exact search alone, and all others go where room is left."""
+"""Packs the core first: the few blocks that take most of the room are packed by the exact search, and the others go where room is left."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .layout import lives
 
 MOST_IN_CORE = 2_000
 CORES = (4, 2, 1, 8)
-"""Of the most that may be in a core, each one's part to begin with."""
+"""Each core begins with 1 divided by this of the most blocks that a core may have."""
 LEAST_OUTSIDE = 4
-"""Times as many as in the core: of others the core is no small part."""
+"""There must be this many times as many blocks outside the core: otherwise the core is no small part."""
 BLOCKS_A_UNIT, WIDTH_A_UNIT = 4, 400
-"""So many blocks are looked through for a unit of work, and blocks placed that live in so many sections together."""
+"""For a unit of work this many blocks are looked through, or blocks placed that live in this many sections together."""
 PARTS = 4
-"""Of the work that is left, one such part is the most that a search of a core takes, and that improving what came of it takes."""
+"""The search of a core takes at most 1/PARTS of the work that is left, and so does improving its result."""
 
 
 class Core(Improver):
-    """Packs the blocks that take most room, alone and as low as can be, then puts the others into what is left, and improves that.
+    """Packs the blocks that take most room as low as can be, puts the others into the room left, and improves the result.
 
     Strong where few blocks are large and live long, and thousands of small ones come and go between them.
     """
@@ -58,11 +58,11 @@ class _Run:
     def lower(
         self, sections: int, given: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int]:
-        """From each core the best placement that was found, improved."""
+        """Try core after core; return the best placement and the work it took."""
         best, peak = start, self._peak(start)
 
         def keep(offset: Ints) -> bool:
-            """Take it if it is better. Is that the end?"""
+            """Keep the placement if it is better; true if the search can end."""
             nonlocal best, peak
             if self._peak(offset) >= peak:
                 return report(None)
@@ -86,7 +86,7 @@ class _Run:
         return best, self.done
 
     def _grown(self, given: Columns, count: int, enough: int, seed: int, until: int, report: Report) -> Ints | None:
-        """The best placement of a core that grows: who lives where something ends too high belongs to it, too."""
+        """The best placement from a growing core: blocks that live where something ends too high join it."""
         best: Ints | None = None
         core = self.by_area[:count]
         most = most_in_core(self.instance.blocks)
@@ -106,7 +106,7 @@ class _Run:
         return best
 
     def _beside_what_ends_above(self, offset: Ints, enough: int) -> Ints:
-        """All blocks that live in a section in which one ends above that, itself too."""
+        """All blocks that live in a section in which some block ends above `enough`."""
         above = offset + self.instance.block_high > enough
         steps = np.zeros(self.instance.sections + 1, dtype=np.int64)
         np.add.at(steps, self.birth[above], 1)
@@ -118,7 +118,7 @@ class _Run:
         return int((offset + self.instance.block_high).max())
 
     def _packed(self, blocks: Ints, seed: int, work: int, report: Report) -> Ints | None:
-        """The blocks from the lowest to the highest, packed as low as can be within this work."""
+        """Pack these blocks as low as can be within this work; return them from the lowest to the highest."""
         piece = restrict(self.instance, np.sort(blocks), [0])
         self.done += self.look
         bound = pool_bound(piece.instance, 0)
@@ -141,31 +141,31 @@ class _Run:
         return None if offset is None else piece.blocks[np.argsort(offset, kind="stable")]
 
     def _placed(self, given: Columns, packed: Ints) -> Ints | None:
-        """All blocks, those of the core no higher than they were, the others by size into what is left."""
+        """Place all blocks: those of the core no higher than they were, the others by size into the room left."""
         self.done += self.placing
         order = np.concatenate([packed, self.by_size[~np.isin(self.by_size, packed)]])
         return self.kernels.greedy_place(self.instance.sections, given, order, "lowest")
 
 
 def areas(instance: Instance) -> npt.NDArray[np.float64]:
-    """What each block takes of room and time: products too large for whole numbers."""
+    """Room times time of each block, as floats: the products are too large for whole numbers."""
     birth, death = lives(instance)
     return instance.block_high.astype(np.float64) * (death - birth)
 
 
 def core_weight(instance: Instance) -> int:
-    """How much of the room and time that all blocks take the largest core takes, in per cent."""
+    """The percentage of all blocks' room and time that the largest core takes."""
     area = np.sort(areas(instance))[::-1]
     whole = float(area.sum())
     return int(100 * float(area[: most_in_core(len(area))].sum()) / whole) if whole else 0
 
 
 def most_in_core(blocks: int) -> int:
-    """How many of so many blocks a core may have."""
+    """The greatest size of a core."""
     return min(MOST_IN_CORE, blocks // (1 + LEAST_OUTSIDE))
 
 
 def cores(blocks: int) -> list[int]:
-    """How many of so many blocks are in each core."""
+    """The sizes of the cores to begin with."""
     most = most_in_core(blocks)
     return [most // part for part in CORES if most >= part]

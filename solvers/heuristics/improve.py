@@ -1,4 +1,4 @@
-"""The kernels that lower the peak of a known placement, behind the Solver protocol: one pool, no proofs."""
+"""Kernels that lower the peak of a known placement, behind the Solver protocol: one pool, no proofs."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from ..model.outcome import Outcome
 from ..model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
 
 Lowering: TypeAlias = Callable[[int, Columns, Ints, int, int, int, Report], tuple[Ints, int]]
-"""Of sections, columns, a start, a peak that is enough, seed, work and whom to report to: offsets, and the work done."""
+"""Takes sections, columns, a start, a peak that is low enough, seed, work and a report function; returns offsets and the work done."""
 
 NO_LIMIT = 1 << 53
-"""More work than can be done."""
+"""More work than can ever be done."""
 
 
 class Improver(Solver, ABC):
-    """What only ever improves a known placement, of one pool whose peak alone counts."""
+    """A solver that only improves a known placement, of one pool whose peak alone counts."""
 
     name: ClassVar[str]
     features: ClassVar[frozenset[Feature]]
 
     @abstractmethod
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
-        """Who lowers the instance's peak; None: it is not for this one."""
+        """The kernel for this instance; None if it does not suit it."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
-        """Nothing without a start: a first placement is the business of others."""
+        """Improve the start; nothing without one, since other solvers make first placements."""
         if not is_one_pool(instance):
             raise Unsupported(self.name, "it takes one pool at a time, and only its peak counts for it")
         if task.start is None or not instance.blocks:
@@ -74,9 +74,9 @@ class Improver(Solver, ABC):
 
 
 class Improve(Improver):
-    """Puts what ends too high elsewhere; what stands there is thrown out if need be, and put elsewhere in its turn.
+    """Moves blocks that end too high elsewhere; what stands there is thrown out if need be, and moved in its turn.
 
-    Cheap where there are very many blocks.
+    Cheap even with very many blocks.
     """
 
     name: ClassVar[str] = "improve"
@@ -90,7 +90,7 @@ class Improve(Improver):
 
 
 class Beam(Improver):
-    """Sweeps through time with many partial placements side by side, each time to end lower than what is known.
+    """Sweeps through time with many partial placements side by side, each time aiming below the known peak.
 
     Strong where long-lived blocks leave little room for short ones.
     """

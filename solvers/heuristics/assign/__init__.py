@@ -1,1 +1,1 @@
-"""Local search over assignments: which block goes to which pool, with the placement worked out anew for every change."""
+"""Local search over which block goes to which pool; the placement is recomputed after every change."""

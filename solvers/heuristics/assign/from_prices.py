@@ -1,4 +1,4 @@
-"""A placement to begin with: each block goes to the pool that is best for it (by prices on room, say), or to the next best if there is no room."""
+"""A first placement: each block goes to the pool that is best for it (by prices on room, say), or to the next best if there is no room."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..greedy.packing import ORDERS, packed
 
 WORK_OF_PACKING = 2
 SHARE_OF_WORK = 8
-"""Looking for prices takes an eighth of the work at most."""
+"""Finding prices takes at most an eighth of the work."""
 PRIORITY = "priority"
 """First the blocks that lose most, for their size, by going elsewhere."""
 
 
 def from_prices(instance: Instance, task: Task, control: Control) -> tuple[Placement | None, int]:
-    """The placement, if everybody found room; and the work it took."""
+    """The placement, if every block found room; and the work it took."""
     market = Market(instance)
     share = None if task.limits.work is None else task.limits.work // SHARE_OF_WORK
     prices, work, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=share)), control)
@@ -30,7 +30,7 @@ def from_prices(instance: Instance, task: Task, control: Control) -> tuple[Place
 
 
 def settled(instance: Instance, wanted: Floats) -> tuple[Placement | None, int]:
-    """Everybody where `wanted`, of classes and pools, is least, or else next to least, as far as there is room; and the work it took."""
+    """Place each class where `wanted` (classes x pools) is least, or next to least if there is no room; and the work it took."""
     work = 0
     classes, number = np.unique(instance.pool_class, return_inverse=True)
     number = number.reshape(-1)
@@ -60,13 +60,13 @@ def settled(instance: Instance, wanted: Floats) -> tuple[Placement | None, int]:
 
 
 def _in_turn(instance: Instance) -> list[int]:
-    """Pools without an end come last, since whoever found no room elsewhere goes there."""
+    """The order of pools: unlimited ones come last, since blocks without room elsewhere go there."""
     pools = instance.pools
     return sorted(range(len(pools)), key=lambda p: (pools[p].capacity is None, pools[p].rank, p))
 
 
 def _best_packing(instance: Instance, pool: int, blocks: Ints, loss: Floats) -> tuple[tuple[Ints, Ints] | None, int]:
-    """Of all orders' packings, the one in which least is lost by those who have to go."""
+    """Of the packings in all orders, the one whose leftover blocks lose least by leaving."""
     best: tuple[Ints, Ints] | None = None
     least = np.inf
     work = 0

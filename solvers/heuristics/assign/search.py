@@ -1,9 +1,9 @@
-"""Local search over assignments behind the Solver protocol: a few classes of blocks are lifted out and set down where they cost less.
+"""Local search over assignments behind the Solver protocol: lifts a few classes of blocks out and sets them down where they cost less.
 
-Two kinds of change, in turns. The small one lifts what lives beside some class that costs more than it need, or that ends where a peak is,
-and sets it all down again one after the other, each in the pool in which it costs least, peaks included. The large one packs a whole pool
-anew together with some who would gain by being there; who then ends above its capacity has to leave. What is worse than before, by more than
-a little at first, is undone; the answer is never worse than the start.
+There are two kinds of change, in turns. The small one lifts a class that costs more than it need, or ends at a peak, with some that live beside it,
+and sets them down again one after the other, each in the pool in which it costs least, peaks included. The large one packs a whole pool
+anew, together with some classes that would gain by being there; those that end above its capacity have to leave. A change that makes things worse
+is undone, unless it is by a little in the beginning; the answer is never worse than the start.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from .from_prices import from_prices
 from .worth import Worth
 
 FEWEST, MOST = 3, 20
-"""How many classes a small change lifts."""
+"""A small change lifts this many classes."""
 PACK_EVERY = 40
-"""So many small changes, then a large one."""
+"""A large change follows this many small ones."""
 SHARE_OF_A_POOL = 8
-"""A large change brings in as much as an eighth of those that are there, at most."""
+"""A large change brings in at most an eighth as many classes as are there."""
 CANDIDATES = 4
-"""Of so many that are drawn, the one with most to gain is looked at."""
+"""Of this many classes drawn at random, the one with most to gain is taken."""
 TOLERANCE = 0.01
-"""How much worse than the last a layout may be at first, and still be gone on from."""
+"""By which part a layout may be worse than the last in the beginning and still be kept."""
 WORK_OF_PACKING = 2
-"""What packing takes for each block."""
+"""Work of packing, for each block."""
 
 
 class Assign(Solver):
@@ -44,7 +44,7 @@ class Assign(Solver):
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
-        """The best placement that changes lead to from the start; nothing without one."""
+        """Improve the start; nothing without one."""
         if task.start is None or not instance.has_choice:
             return unchanged(instance, task)
         start, work = task.start, 0
@@ -78,7 +78,7 @@ class _Search(LocalSearch):
         return not self.movable
 
     def is_acceptable(self, value: Value) -> bool:
-        """A little worse than the last is, the less the longer it goes on."""
+        """Accept a layout that is a little worse than the last; less so the longer the search goes on."""
         if value > self.current and value[0] > self.current[0] + self._tolerance():
             return False
         return value <= self.current or value[0] != self.current[0]
@@ -103,7 +103,7 @@ class _Search(LocalSearch):
             self.layout.set_down(old)
 
     def _promising(self) -> int:
-        """A class that has something to gain, or that ends at a peak."""
+        """Draw a class that has something to gain, or that ends at a peak."""
         if self.worth.counts_peaks and self.random.below(2):
             pool = self.random.below(len(self.instance.pools))
             ends = np.where(self.layout.pool == pool, self.layout.offset + self.instance.block_high, 0)
@@ -121,7 +121,7 @@ class _Search(LocalSearch):
         return int(self.layout.pool[self.layout.members[group][0]])
 
     def _beside(self, group: int) -> list[int]:
-        """The class, and some of those that live when it does and have a choice, too."""
+        """The class, and some classes with a choice that live at the same time."""
         block = self.layout.members[group][0]
         near = (self.birth < self.death[block]) & (self.death > self.birth[block])
         classes = np.unique(self.instance.pool_class[near])
@@ -136,7 +136,7 @@ class _Search(LocalSearch):
         return list(found)
 
     def _in_some_order(self, groups: list[int]) -> list[int]:
-        """By what a byte of room gains, with some noise; by size; or as drawn."""
+        """Order the classes by gain for each byte of room with some noise, by size, or as drawn."""
         kind = self.random.below(4)
         if kind == 0:
             return sorted(groups, key=lambda g: -max(self.layout.high[b] for b in self.layout.members[g]))
@@ -146,7 +146,7 @@ class _Search(LocalSearch):
         return sorted(groups, key=lambda g: tuple(-most * noise[g] for most in self.worth.spread(g)))
 
     def _peaks_without(self, lifted: set[int]) -> list[int]:
-        """The pools' peaks, what is lifted left out."""
+        """The pools' peaks without the lifted classes."""
         here = np.ones(self.instance.blocks, dtype=bool)
         here[[block for group in lifted for block in self.layout.members[group]]] = False
         tops = np.zeros(len(self.instance.pools), dtype=np.int64)
@@ -156,7 +156,7 @@ class _Search(LocalSearch):
         return heights
 
     def _cheapest(self, group: int, heights: list[int], lifted: set[int], *, skip_best: bool = False) -> Spots | None:
-        """Where the class costs least as things are; with skip_best, where it costs second least, if anywhere."""
+        """The pool in which the class costs least now; with skip_best, the second cheapest if there is one."""
         found: list[tuple[tuple[int, ...], int, Spots]] = []
         for place, pool in enumerate(self.worth.choices[group]):
             if found and not skip_best and self.worth.least[group][pool] > found[0][0]:
@@ -180,7 +180,7 @@ class _Search(LocalSearch):
     # Large changes
 
     def _pack_one_pool(self) -> None:
-        """Pack a pool anew, with some who would gain by being there; who has no room goes elsewhere."""
+        """Pack a pool anew, with some classes that would gain by being there; what has no room goes elsewhere."""
         self.packings += 1
         pool = self.packings % len(self.instance.pools)
         inside = self.layout.blocks_in(pool)
@@ -219,7 +219,7 @@ class _Search(LocalSearch):
             self.layout.set_down(old)
 
     def _would_join(self, pool: int, most: int) -> list[int]:
-        """Classes that would gain by being in the pool, those that gain most for their size more likely than others."""
+        """Draw classes that would gain by being in the pool; more gain for the size makes a class more likely."""
         found: dict[int, None] = {}
         for _ in range(4 * most):
             if len(found) >= most:
@@ -242,7 +242,7 @@ class _Search(LocalSearch):
         )
 
     def _tolerance(self) -> int:
-        """How much worse in the first term the next layout may be."""
+        """By how much the next layout may be worse in the first term."""
         limit = self.task.limits.work
         left = 1.0 - self.work / limit if limit else 1.0 / (1.0 + self.work / 1e6)
         draw = self.random.below(1 << 16) / (1 << 16)

@@ -1,4 +1,4 @@
-"""What a class of blocks costs in each pool, term by term: by the choice alone, and by how high it ends there."""
+"""The cost of a class of blocks in each pool, term by term: by the choice alone, and by how high it ends there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Worth:
         self._weight = _room(instance)
         costs = [choice_cost(instance, term) for term in instance.terms]
         self.least: dict[int, dict[int, tuple[int, ...]]] = {}
-        """What the choice of a pool costs a class, term by term."""
+        """The cost of each pool for each class, term by term."""
         for group, blocks in interruptible(layout.members.items()):
             sums = [None if cost is None else cost[blocks].sum(axis=0).tolist() for cost in costs]
             self.least[group] = {
@@ -31,15 +31,15 @@ class Worth:
             group: sorted(homes, key=lambda pool: (self.least[group][pool], pool))
             for group, homes in layout.homes.items()
         }
-        """The pools of each class, the one that costs least by itself first."""
+        """The pools of each class, cheapest first."""
 
     def gain(self, group: int, pool: int) -> tuple[float, ...]:
-        """What the class costs there more than it need, for its size."""
+        """By how much the class costs more there than in its cheapest pool, relative to its size."""
         best, here = self.least[group][self.choices[group][0]], self.least[group][pool]
         return tuple((own - least) / self._weight[group] for own, least in zip(here, best, strict=True))
 
     def spread(self, group: int) -> tuple[float, ...]:
-        """By how much pools differ for the class, for its size."""
+        """By how much the class's pools differ in cost, relative to its size."""
         return self.gain(group, self.choices[group][-1])
 
     def added(self, group: int, pool: int, spots: Spots, heights: list[int]) -> tuple[int, ...]:
@@ -54,7 +54,7 @@ class Worth:
 
 
 def _room(instance: Instance) -> dict[int, float]:
-    """Of each class: bytes times sections, what its room is worth."""
+    """The room of each class: bytes times sections."""
     length = (instance.part_high - instance.part_low)[instance.rect_part] * (instance.rect_end - instance.rect_start)
     room = np.bincount(instance.part_block[instance.rect_part], length, instance.blocks) + instance.block_high + 1
     total = np.zeros(int(instance.pool_class.max(initial=0)) + 1)

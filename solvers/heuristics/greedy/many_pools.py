@@ -1,4 +1,4 @@
-"""Greedy where there is a choice of pools, or where more than peaks counts: many cheap placements, the best one kept."""
+"""Greedy with a choice of pools, or where more than peaks counts: makes many cheap placements and keeps the best."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...model.solver import Control, Goal, Task
 from .pool_by_pool import MANY_BLOCKS, pool_by_pool
 
 HASTE_SECONDS = 0.1
-"""So long a first placement may take however late it is, before it is finished in haste."""
+"""A first placement may take this long however late it is; then it is finished in haste."""
 
 
 def solve_many_pools(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
@@ -35,14 +35,14 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
         if stop is not None and (stop is not StopReason.WORK_LIMIT or quick.all_as_preferred):
             return search.outcome(stop)
         stop = control.stopped()
-        if stop is not None:  # to look at anything more takes long
+        if stop is not None:  # any further look takes long
             return search.outcome(stop)
     near = neighbours(instance)
     check_interrupted()
     for number, (order, fit, policy, heed) in enumerate(_strategies(instance, bool(soft))):
         if not number and quick is not None and quick.all_as_preferred and not heed:
             continue
-        # However little time there is, the first pass is made: it hurries if it must. A quick placement spares it where there is no time at all.
+        # However little time there is, the first pass is made, hurrying if it must. If there is no time at all, a quick placement replaces it.
         stop = search.finished(number * near.work)
         is_due = not number and (search.placement is None or (quick is not None and stop is StopReason.WORK_LIMIT))
         if stop is not None and not is_due:
@@ -64,7 +64,7 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
 
 
 def _strategies(instance: Instance, has_soft: bool) -> Iterator[tuple[Ints, Fit, PoolPolicy, bool]]:
-    """All combinations that differ on this instance, the most promising first."""
+    """All combinations that differ on this instance, most promising first."""
     policies = tuple(PoolPolicy) if instance.has_choice else (PoolPolicy.PREFERRED,)
     sequences = list(orders(instance).values())
     for fit, heed in product(Fit, (True, False) if has_soft else (False,)):
@@ -73,7 +73,7 @@ def _strategies(instance: Instance, has_soft: bool) -> Iterator[tuple[Ints, Fit,
 
 
 def _unwelcome(instance: Instance) -> dict[int, list[int]]:
-    """Whose addresses each block should rather not share, if the objective asks."""
+    """For each block, the blocks whose addresses it should rather not share, if the objective counts that."""
     soft: dict[int, list[int]] = {}
     if instance.weighs_reuse:
         for a, b in instance.part_block[instance.penalties[:, :2]].tolist():
@@ -119,7 +119,7 @@ class _Best:
             self.control.incumbent(placement)
 
     def finished(self, work: int) -> StopReason | None:
-        """Is it time to stop, with so much work done?"""
+        """Why to stop now, with this much work done; None to go on."""
         self.work = work
         if self.value is not None:
             if self.task.goal is Goal.FIT:

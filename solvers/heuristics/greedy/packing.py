@@ -1,4 +1,4 @@
-"""One pool packed anew by the greedy kernels, as if it had no end: what then ends too high has to go elsewhere."""
+"""Packs one pool anew with the greedy kernels, as if it were unlimited: what then ends too high has to go elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...kernels.columns import columns
 from ...model.instance import Instance, Ints
 
 ORDERS = ("size", "area", "total_size", "width_area_total", "total_area_width", "birth")
-"""Those that are tried in turn."""
+"""The orders tried, in turn."""
 
 
 def packed(
@@ -26,9 +26,9 @@ def packed(
     fit: Fit,
     hurries: Callable[[], bool] | None = None,
 ) -> tuple[Ints, Ints] | None:
-    """Bases for the blocks in this pool, and how far each one ends above what it may; None where even an endless pool is too small.
+    """Bases for the blocks in this pool, and by how much each ends too high; None if even an unlimited pool is too small.
 
-    From when `hurries` is true on, the others are stacked on top.
+    Once `hurries` is true, the remaining blocks are stacked on top.
     """
     piece = restrict(instance, blocks, [pool]).instance
     endless = _without_end(piece)
@@ -41,7 +41,7 @@ def packed(
 
 
 def _without_end(piece: Instance) -> Instance:
-    """The same with room above for everything that is not fixed."""
+    """The piece with room above for every block that is not fixed."""
     walls = [end for _, end in piece.pools[0].reserved]
     top = int(max([0, *walls, int(piece.lowest.max(initial=0))]))
     top += int(piece.block_high.sum()) + int(piece.modulus.sum())

@@ -1,6 +1,6 @@
-"""A first placement of many blocks in several pools, in a hundredth of the time that one block after the other takes.
+"""A first placement of many blocks in several pools, in a hundredth of the time that placing block after block takes.
 
-Each block goes to the pool that it prefers, and each pool is packed by itself, by a kernel, as if it had no end. What then ends too high goes on to
+Each block goes to the pool that it prefers, and a kernel packs each pool as if it were unlimited. What then ends too high goes on to
 the next pool that it may be in.
 """
 
@@ -18,23 +18,23 @@ from ...model.interruption import check_interrupted, interruptible
 from .packing import packed
 
 MANY_BLOCKS = 5_000
-"""Of fewer, one after the other takes no longer than a fifth of a second."""
+"""Below this, placing one after the other takes at most a fifth of a second."""
 
 
 FIRST_ORDER = "size"
-"""The first of all orders, with which others begin as well."""
+"""The first of all orders; other solvers begin with it too."""
 
 
 class Packed(NamedTuple):
-    """What was found."""
+    """The placement found."""
 
     placement: Placement
     all_as_preferred: bool
-    """Is every block where it would have gone first? Then one after the other, by size, each at the lowest address, they lie just so."""
+    """Is every block in its first pool? Then placing them one after the other, by size and lowest fit, gives the same placement."""
 
 
 def pool_by_pool(instance: Instance, hurries: Callable[[], bool] | None = None) -> Packed | None:
-    """None if not all find a place like that, which proves nothing. From when `hurries` is true on, what is left is stacked on top."""
+    """Place all blocks; None if not all find a place this way, which proves nothing. Once `hurries` is true, the rest is stacked on top."""
     homes, count = _homes(instance)
     turn = _turns(instance, homes, count)
     if turn is None:
@@ -69,7 +69,7 @@ def pool_by_pool(instance: Instance, hurries: Callable[[], bool] | None = None) 
 
 
 def _homes(instance: Instance) -> tuple[Ints, Ints]:
-    """The pools that each block may be in, those that the first of its class prefers first and those that are closed last; and how many are open."""
+    """The pools of each block, in the order that the first of its class prefers and closed ones last; and how many are open."""
     first = _first_of_class(instance)
     allowed = instance.allowed[first]
     wish = np.where(allowed, instance.preference[first], len(instance.pools))
@@ -78,7 +78,7 @@ def _homes(instance: Instance) -> tuple[Ints, Ints]:
 
 
 def _turns(instance: Instance, homes: Ints, count: Ints) -> Ints | None:
-    """Which of its pools each block goes to first: 0, or what is left by those that it must be apart from."""
+    """The number of the pool each block goes to first: 0, or the first not taken by blocks it must be apart from."""
     turn = np.zeros(instance.blocks, dtype=np.int64)
     if not count.all():
         return None
@@ -100,7 +100,7 @@ def _turns(instance: Instance, homes: Ints, count: Ints) -> Ints | None:
 
 
 def _whole_classes(instance: Instance, some: Bools) -> Bools:
-    """These, and all that must be in one pool with them."""
+    """These blocks, and all that must be in one pool with them."""
     first, marked = _first_of_class(instance), np.zeros(instance.blocks, dtype=bool)
     marked[first[some]] = True
     whole: Bools = marked[first]
@@ -108,7 +108,7 @@ def _whole_classes(instance: Instance, some: Bools) -> Bools:
 
 
 def _first_of_class(instance: Instance) -> Ints:
-    """Of each block: the first that must be in one pool with it."""
+    """For each block, the first block that must be in one pool with it."""
     _, first, number = np.unique(instance.pool_class, return_index=True, return_inverse=True)
     found: Ints = first[number.reshape(-1)]
     return found

@@ -1,7 +1,7 @@
-"""Greedy behind the Solver protocol: many cheap placements, the best one kept, until the bound is met or every pass has been made.
+"""Greedy behind the Solver protocol: makes many cheap placements and keeps the best, until the bound is met or every pass is made.
 
-Where there is one pool and only its peak counts, every component keeps its own best placement, and the passes are a kernel's.
-Of very many blocks, what the first pass leaves too high is moved before there are other passes: that takes less time, and mostly ends it.
+With one pool of which only the peak counts, a kernel makes the passes and every component keeps its own best placement.
+Of very many blocks, those that the first pass leaves too high are moved before other passes: that is quicker, and usually enough.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
 
 VERY_MANY = 200_000
-"""Blocks. A pass over so many takes longer than moving some."""
+"""With this many blocks a pass takes longer than moving some of them."""
 MOVING_WORK = 100_000
-"""What moving them may take: a tenth of a second."""
+"""The work of moving them: a tenth of a second."""
 
 
 class Greedy(Solver):
@@ -38,13 +38,13 @@ class Greedy(Solver):
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         if is_one_pool(instance):
             return _solve_one_pool(instance, task, control)
-        from .many_pools import solve_many_pools  # most problems do without
+        from .many_pools import solve_many_pools  # most problems do not need it
 
         return solve_many_pools(self.name, instance, task, control)
 
 
 def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome:
-    """The best that all passes find, or the first that is good enough."""
+    """Make passes until a placement is good enough; keep the best."""
     known = _Known(instance, task, control)
     work = 0
     if instance.allowed.all() and not known.is_good_enough():
@@ -65,7 +65,7 @@ def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome
 
 
 class _Passes:
-    """The kernels at work on what is known."""
+    """The passes of the kernels over what is known."""
 
     def __init__(self, known: _Known, task: Task) -> None:
         self._known = known
@@ -74,12 +74,12 @@ class _Passes:
         selected = active_for(known.instance)
         self._kernels = selected.kernels
         self.can_move = selected.origin is Origin.NATIVE
-        """In Python that takes longer than a pass."""
+        """In Python moving takes longer than a pass."""
         self.work = 0
-        """What all of it took so far."""
+        """The work so far."""
 
     def make(self, passes: Sequence[tuple[str, str]]) -> None:
-        """Make these, unless what is known is good enough; each component keeps its best."""
+        """Make these passes, unless the known placement is good enough; each component keeps its best."""
         if self._known.is_good_enough():
             return
         best, work = self._kernels.greedy(
@@ -120,7 +120,7 @@ class _Passes:
 
 
 class _Known:
-    """The best placement of the whole, and what would be good enough."""
+    """The best placement of the whole, and the peak that is good enough."""
 
     def __init__(self, instance: Instance, task: Task, control: Control) -> None:
         self.instance = instance
@@ -128,7 +128,7 @@ class _Known:
         self.placement = task.start
         self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
         self.enough = ADDRESS_LIMIT if task.goal is Goal.FIT else peak_worth(instance, task.enough)
-        """A component that ends no higher is good as it is; None: nothing is known to be good enough."""
+        """A component that ends no higher than this is good enough; None if no such peak is known."""
         self.found_any = False
 
     def offer(self, offset: Ints) -> None:
@@ -136,7 +136,7 @@ class _Known:
         value = evaluate(self.instance, placement)
         better = self.value is None or value < self.value
         if better or value == self.value:
-            # Of equal ones the last: there, more of the components are at their best.
+            # Of equal placements the last: in it more components are at their best.
             self.placement, self.value = placement, value
         if better:
             self.found_any = True
@@ -144,7 +144,7 @@ class _Known:
 
     @property
     def offset(self) -> Ints | None:
-        """Where every block is; None while one has no place."""
+        """The offsets of all blocks; None while one has no place."""
         return None if self.placement is None else np.ascontiguousarray(self.placement.offset)
 
     def is_good_enough(self) -> bool:
