@@ -28,7 +28,7 @@ def read_problem(
     name: str | None = None,
     format: str | None = None,  # noqa: A002 - the word that users know
 ) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem in the bytes, and warnings. Without `format` the file's name and the content say what they are written in."""
+    """Return the Problem in the bytes, and warnings. Without `format`, the file's name and content determine it."""
     source = Source(data, name)
     return chosen(source, format).read(source)
 
@@ -39,7 +39,7 @@ def read_shaped(
     name: str | None = None,
     format: str | None = None,  # noqa: A002 - the word that users know
 ) -> tuple[ShapedProblem, tuple[str, ...]]:
-    """The ShapedProblem in the bytes, and warnings. One without symbols has one shape."""
+    """Return the ShapedProblem in the bytes, and warnings. One without symbols has one shape."""
     from ..planning.shapes import ShapedProblem
     from ..planning.shapes.expression import number
 
@@ -52,7 +52,7 @@ def read_shaped(
 
 
 def read_shapes_plan(data: bytes) -> ShapesPlan:
-    """The ShapesPlan in the bytes (JSON, format memplan-shapes/1)."""
+    """Return the ShapesPlan in the bytes (JSON, format memplan-shapes/1)."""
     from .answers.shapes_reader import read_shapes_plan_json
     from .documents import SHAPES_FORMAT, require_format
     from .json.scan import scan
@@ -62,7 +62,7 @@ def read_shapes_plan(data: bytes) -> ShapesPlan:
 
 
 def is_shapes_plan(data: bytes) -> bool:
-    """Do the bytes say that they are a ShapesPlan?"""
+    """True if the bytes claim to be a ShapesPlan."""
     from .documents import SHAPES_FORMAT
     from .json.scan import scan
 
@@ -70,28 +70,28 @@ def is_shapes_plan(data: bytes) -> bool:
 
 
 def write_shapes_plan(found: ShapesPlan, warnings: Sequence[str] = (), c: bytes | None = None) -> bytes:
-    """The plan for all shapes as JSON, format memplan-shapes/1; with its C functions, if there are to be any."""
+    """Return the plan for all shapes as JSON, format memplan-shapes/1, with its C functions if `c` is set."""
     from .answers.shapes_writer import write_shapes_plan as write
 
     return write(found, warnings, c)
 
 
 def write_shaped(problem: ShapedProblem) -> bytes:
-    """The problem as JSON, format memplan/1 with symbols; reading it gives the same one."""
+    """Return the problem as JSON, format memplan/1 with symbols; reading it gives the same one."""
     from .memplan.shapes import write_shaped as write
 
     return write(problem)
 
 
 def write_problem(problem: Problem) -> bytes:
-    """The problem as JSON, format memplan/1; reading it gives the same Problem."""
+    """Return the problem as JSON, format memplan/1; reading it gives the same Problem."""
     from .memplan.write import write_memplan
 
     return write_memplan(problem)
 
 
 def read_plan(data: bytes) -> Plan:
-    """The Plan in the bytes (JSON, format memplan-plan/1)."""
+    """Return the Plan in the bytes (JSON, format memplan-plan/1)."""
     from .answers.plan_reader import read_plan_json
     from .documents import require_format
     from .json.scan import scan
@@ -102,14 +102,14 @@ def read_plan(data: bytes) -> Plan:
 
 
 def is_sharing(data: bytes) -> bool:
-    """Do the bytes say that they are a Sharing? Otherwise they had better be a Plan."""
+    """True if the bytes claim to be a Sharing; otherwise they should be a Plan."""
     from .json.scan import scan
 
     return (scan(data).top or {}).get("format") == SHARING_FORMAT
 
 
 def read_sharing(data: bytes) -> Sharing:
-    """The Sharing in the bytes (JSON, format memplan-sharing/1)."""
+    """Return the Sharing in the bytes (JSON, format memplan-sharing/1)."""
     from .answers.sharing.reader import read_sharing_json
     from .documents import require_format
     from .json.scan import scan
@@ -120,14 +120,14 @@ def read_sharing(data: bytes) -> Sharing:
 
 
 def write_sharing(sharing: Sharing) -> bytes:
-    """The sharing as JSON, format memplan-sharing/1, always the same bytes for the same Sharing; what depends on the clock comes last."""
+    """Return the sharing as JSON, format memplan-sharing/1: the same bytes for the same Sharing, with what depends on the clock at the end."""
     from .answers.sharing.writer import write_sharing_json
 
     return write_sharing_json(sharing)
 
 
 def read_graph(data: bytes) -> Graph:
-    """The Graph in the bytes (JSON, format memplan-graph/1)."""
+    """Return the Graph in the bytes (JSON, format memplan-graph/1)."""
     from .json.scan import scan
     from .memplan.programs.read_graph import read_graph_json
 
@@ -135,77 +135,77 @@ def read_graph(data: bytes) -> Graph:
 
 
 def read_program(data: bytes) -> ProgramFile:
-    """The program in the bytes (JSON, format memplan-graph/2; a memplan-graph/1 is a program of one function), its pools and options."""
+    """Return the program in the bytes (JSON, format memplan-graph/2; a memplan-graph/1 is a program of one function), its pools and options."""
     from .memplan.programs.read_graph import read_file
 
     return read_file(Source(data))
 
 
 def read_cascade(data: bytes) -> CascadeFile:
-    """The network in the bytes (JSON, format memplan-cascade/1), its pools and options."""
+    """Return the network in the bytes (JSON, format memplan-cascade/1), its pools and options."""
     from .memplan.programs.read_cascade import read_file
 
     return read_file(Source(data))
 
 
 def write_plan(plan: Plan) -> bytes:
-    """The plan as JSON, format memplan-plan/1, always the same bytes for the same Plan; what depends on the clock comes last."""
+    """Return the plan as JSON, format memplan-plan/1: the same bytes for the same Plan, with what depends on the clock at the end."""
     from .answers.plan_writer import write_plan_json
 
     return write_plan_json(plan)
 
 
 def write_frontier(frontier: Frontier, files: Sequence[str] | None = None, warnings: Sequence[str] = ()) -> bytes:
-    """The frontier as JSON, format memplan-frontier/1: what each point is worth, and its plan; or the file in which that is."""
+    """Return the frontier as JSON, format memplan-frontier/1: each point's figures, and its plan or that plan's file."""
     from .answers.frontier import write_frontier_json
 
     return write_frontier_json(frontier, files, warnings)
 
 
 def read_frontier(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Frontier:
-    """The Frontier in the bytes (JSON, format memplan-frontier/1). `read_file` gives the plans that are in files beside it."""
+    """Return the Frontier in the bytes (JSON, format memplan-frontier/1). `read_file` reads plans in separate files."""
     from .answers.frontier import read_frontier_json
 
     return read_frontier_json(data, read_file)
 
 
 def is_frontier(data: bytes) -> bool:
-    """Do the bytes say that they are a Frontier?"""
+    """True if the bytes claim to be a Frontier."""
     from .answers.frontier import is_frontier as is_one
 
     return is_one(data)
 
 
 def read_sweep(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Sweep:
-    """The Sweep in the bytes (JSON, format memplan-sweep/1), with its plans. `read_file` gives those that are in files beside it."""
+    """Return the Sweep in the bytes (JSON, format memplan-sweep/1), with its plans. `read_file` reads plans in separate files."""
     from .answers.sweep import read_sweep_json
 
     return read_sweep_json(data, read_file)
 
 
 def is_sweep(data: bytes) -> bool:
-    """Do the bytes say that they are a Sweep?"""
+    """True if the bytes claim to be a Sweep."""
     from .answers.sweep import is_sweep as is_one
 
     return is_one(data)
 
 
 def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
-    """The problem as JSON in the field names of TVM's USMP, with the plan's addresses if there is one. Raises BadInput for what it cannot say."""
+    """Return the problem as JSON in the field names of TVM's USMP, with the plan's addresses if given. Raises BadInput for what it cannot express."""
     from .planners.usmp_writer import usmp_document
 
     return usmp_document(problem, plan)
 
 
 def plan_format(name: str) -> PlanFormat:
-    """The format of that name in which plans can be written, settings included (`c:prefix=net`)."""
+    """Return the named format for writing plans, including settings (`c:prefix=net`)."""
     from .tables.plans import plan_format as found
 
     return found(name)
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of memplan/1."""
+    """Return the JSON Schema (draft 2020-12) of memplan/1."""
     from .memplan.schema import problem_schema
 
     return problem_schema()

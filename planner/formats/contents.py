@@ -1,4 +1,4 @@
-"""What stands in a file besides a problem: how many operators of each kind, and constants. A function for each format that has such things."""
+"""What a file contains besides a problem: constants, and the number of operators of each kind. One function per format."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Contents(NamedTuple):
-    """Of a program."""
+    """The contents of a program."""
 
     operators: Mapping[str, int]
-    """How many of each kind, most first."""
+    """The number of each kind, most frequent first."""
     constants: int
     constant_bytes: int
 
@@ -28,7 +28,7 @@ def _contents(operators: Counter[str], constants: int, constant_bytes: int) -> C
 
 
 def of_graph(source: Source, **_: Any) -> Contents:
-    """Of memplan-graph."""
+    """Return the contents of a memplan-graph."""
     from ..graph.operators import TensorKind
     from .memplan.programs.read_graph import read_file
 
@@ -40,7 +40,7 @@ def of_graph(source: Source, **_: Any) -> Contents:
 
 
 def of_tflite(source: Source, **_: Any) -> Contents:
-    """Of TensorFlow Lite models."""
+    """Return the contents of a TensorFlow Lite model."""
     from .models.tflite.model import read_model
 
     model = read_model(source.data)
@@ -51,7 +51,7 @@ def of_tflite(source: Source, **_: Any) -> Contents:
 
 
 def of_onnx(source: Source, **_: Any) -> Contents:
-    """Of ONNX models: all graphs and functions, each once."""
+    """Return the contents of an ONNX model: all graphs and functions, each once."""
     from .models.onnx.messages import read_model
     from .models.onnx.model import BITS, Graph
 
@@ -71,7 +71,7 @@ def of_onnx(source: Source, **_: Any) -> Contents:
 
 
 def own_peak(problem: Problem) -> int | None:
-    """What the places take that stand in the file itself, in all memories together; None unless it has one for every buffer."""
+    """Return the sum of the memories' peaks with the file's own places; None unless every buffer has one."""
     ends: dict[str, int] = {}
     for buffer in problem.buffers:
         if buffer.size and buffer.hint is None:

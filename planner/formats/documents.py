@@ -1,4 +1,4 @@
-"""Documents: bytes that are to be read and what a first look at them shows, and what stands under `format` in memplan's own."""
+"""Documents: bytes to be read and what a first look at them shows, and the `format` of memplan's own."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ ANSWERS = {
     NESTED_FORMAT: "'memplan draw' takes such a file after the program's",
     PROVED_FORMAT: "what stands under 'plan' in it 'memplan verify' takes after the problem's, with --proof what stands under 'proof'",
 }
-"""What memplan answers with, and which command takes it."""
+"""memplan's answers, and the command that takes each."""
 
 
 def require_format(scanned: Scanned, wanted: str, what: str) -> None:
-    """Raises BadInput unless the document says that it is of that format."""
+    """Raise BadInput unless the document claims that format."""
     if scanned.top is None:
         raise bad_input(Code.WRONG_TYPE, (), f"{what} must be a JSON object")
     if "format" not in scanned.top:
@@ -65,7 +65,7 @@ LEAST_BYTES = 24 * FEW
 
 
 class Source:
-    """Bytes that are to be read, the name of the file they come from, and what a first look at them shows."""
+    """Bytes to be read, the name of their file, and what a first look at them shows."""
 
     def __init__(self, data: bytes, name: str | None = None) -> None:
         self.data = data
@@ -73,19 +73,19 @@ class Source:
 
     @cached_property
     def scanned(self) -> Scanned:
-        """The first look at JSON. Raises BadInput unless it is sound."""
+        """Return the first look at JSON. Raises BadInput unless it is sound."""
         from .json.scan import scan
 
         if self.taken is not None:
             try:
                 return scan(self.taken.rest)
-            except BadInput:  # which says where in the rest something is wrong
+            except BadInput:  # which reports the faults of the rest
                 self.taken = None
         return scan(self.data)
 
     @cached_property
     def taken(self) -> Taken | None:
-        """A JSON document whose buffers are many, and so plain that they can be read in columns, taken apart."""
+        """Return a JSON document parsed in columns, if its buffers are many and plain."""
         if len(self.data) < LEAST_BYTES or not self.may_be_json:
             return None
         from .json.records import taken_apart
@@ -93,7 +93,7 @@ class Source:
         return taken_apart(self.data)
 
     def loaded(self, *lists: Path) -> Any:
-        """The whole JSON document; of a long one, the long lists at these places a piece at a time. Raises BadInput unless it is sound."""
+        """Return the whole JSON document; in a long one, the long lists at these places are read in pieces. Raises BadInput unless it is sound."""
         from .json.loading import loaded
 
         expect(self.scanned.seconds, "reading")
@@ -101,15 +101,15 @@ class Source:
 
     @property
     def top(self) -> dict[str, Any]:
-        """The keys of a JSON document, if it is an object."""
+        """Return the keys of a JSON document, if it is an object."""
         return self.scanned.top or {}
 
     @cached_property
     def is_trace(self) -> bool:
-        """True if the first line says that it is a trace: a JSON object a line."""
+        """True if the first line claims to be a trace: one JSON object per line."""
         return b'"memplan-trace/' in self.data[:65536].split(b"\n", 1)[0]
 
     @cached_property
     def may_be_json(self) -> bool:
-        """True if the first character that counts opens an object or a list, and it is not one of many."""
+        """True if the first significant character opens an object or a list, and the file is not JSON lines."""
         return not self.is_trace and self.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")

@@ -1,4 +1,4 @@
-"""What files say of memories besides their sizes, and of constants: speeds in USMP's words, data in base64; and how little can be said of an only one."""
+"""Speeds of memories in USMP's words, constants' data in base64, and the simplification of problems with one memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEFAULTS = {"read_latency_cycles": 0, "write_latency_cycles": 0, "target_burst_
 
 
 def read_speed(pool: Mapping[str, Any], place: Place, report: Report) -> Speed | None:
-    """The speed that a pool's fields describe; clock and bandwidths are there together, or none of the fields is."""
+    """Return the speed in a pool's fields; clock and bandwidths must appear together, or no field at all."""
     given = {name: pool[name] for name in SPEED_FIELDS if name in pool}
     if not given:
         return None
@@ -32,18 +32,18 @@ def read_speed(pool: Mapping[str, Any], place: Place, report: Report) -> Speed |
 
 
 def write_speed(speed: Speed | None) -> dict[str, int]:
-    """Its fields, but for those that say what holds anyway."""
+    """Return its fields without defaults."""
     fields = {} if speed is None else asdict(speed)
     return {name: value for name, value in fields.items() if value != _DEFAULTS.get(name)}
 
 
 def read_data(text: str | None, place: Place, report: Report) -> bytes | None:
-    """Bytes from base64, with nothing else in it."""
+    """Return bytes from base64 without anything else in it."""
     if text is None:
         return None
     try:
         return b64decode(text, validate=True)
-    except (Error, ValueError):  # the latter for what is not ASCII
+    except (Error, ValueError):  # the latter if it is not ASCII
         report.add(Code.INVALID_VALUE, place, f"must be base64, not {quoted(text)}")
         return None
 
@@ -53,7 +53,7 @@ def write_data(data: bytes | None) -> str | None:
 
 
 def in_one_memory(problem: Problem) -> Problem:
-    """The same problem, of whose only memory the buffers say it all: they are as aligned as it is, and that they lie in it goes without saying."""
+    """Return the same problem with its only memory implied: buffers carry its alignment, and need not name it."""
     if len(problem.pools) != 1:
         return problem
     (pool,) = problem.pools

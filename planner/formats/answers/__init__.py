@@ -1,1 +1,1 @@
-"""What memplan answers, as files: plans, sharings, reports and maps."""
+"""memplan's answers as files: plans, sharings, reports and maps."""

@@ -1,4 +1,4 @@
-"""memplan-frontier/1: what each point of a frontier is worth, and its plan or where that is."""
+"""memplan-frontier/1: each point's figures, and its plan or that plan's file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .plan_writer import run_fields, write_plan_json
 
 
 def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warnings: Sequence[str] = ()) -> bytes:
-    """Always the same bytes for the same frontier, but for `run`. Without files the plans themselves stand in it."""
+    """Return the same bytes for the same frontier, except for `run`. Without files it contains the plans."""
     fields = {
         "format": FRONTIER_FORMAT,
         "complete": frontier.is_complete,
@@ -38,7 +38,7 @@ def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warning
 
 
 def point_fields(plan: Plan) -> dict[str, Any]:
-    """What a point is worth."""
+    """Return a point's figures."""
     assert plan.choice is not None
     return {
         "status": str(plan.status),
@@ -51,13 +51,13 @@ def point_fields(plan: Plan) -> dict[str, Any]:
 
 
 def _with_plan(plan: Plan) -> str:
-    """On one line: there are no line ends within JSON's strings."""
+    """Return it on one line; JSON's strings contain no line ends."""
     lines = write_plan_json(plan).decode("utf-8").replace("\n", "")
     return f'{compact(point_fields(plan))[:-1]}, "plan": {lines}}}'
 
 
 def is_frontier(data: bytes) -> bool:
-    """Do the bytes say that they are a frontier?"""
+    """True if the bytes claim to be a frontier."""
     try:
         return FRONTIER_FORMAT.encode() in data and (scan(data).top or {}).get("format") == FRONTIER_FORMAT
     except BadInput:
@@ -65,9 +65,9 @@ def is_frontier(data: bytes) -> bool:
 
 
 def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Frontier:
-    """Raises BadInput for what is no frontier, or whose points are not what their plans say. Of its run only how long it took is read.
+    """Return the frontier. Raises BadInput if it is none, or its points differ from their plans. Of its run only the duration is read.
 
-    `read_file` gives the plan of a point that names a file; without it such a frontier is refused.
+    `read_file` returns the plan of a point that names a file; without it such a frontier is refused.
     """
     scanned = scan(data)
     require_format(scanned, FRONTIER_FORMAT, "a frontier")
@@ -96,7 +96,7 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
 
 
 def _plan(point: Any, number: int, read_file: Callable[[str], bytes] | None) -> Plan:
-    from .plan_reader import plan_of_answer  # brings pydantic, which whoever writes does without
+    from .plan_reader import plan_of_answer  # imports pydantic, which writing does not need
 
     place = ("points", number, "plan")
     plan = plan_of_answer(point.get("plan") if isinstance(point, dict) else None, place, read_file)

@@ -1,4 +1,4 @@
-"""memplan-nested/1: the plan of each function's arena, and what all need together."""
+"""memplan-nested/1: the plan of each function's arena, and the total need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def write_nested_json(made: NestedPlan, warnings: Sequence[str] = ()) -> bytes:
-    """The arenas in the order in which they were planned."""
+    """Return the arenas in the order in which they were planned."""
     fields = {
         "format": NESTED_FORMAT,
         "peak": made.peak,
@@ -32,13 +32,13 @@ def write_nested_json(made: NestedPlan, warnings: Sequence[str] = ()) -> bytes:
 
 
 def arena_fields(arena: NestedArena) -> dict[str, Any]:
-    """What one arena comes to, without its plan."""
+    """Return an arena's figures, without its plan."""
     plan = arena.plan
     return {"function": arena.function, "status": plan.status.value, "peak": plan.peak, "bound": plan.bound}
 
 
 def is_nested(data: bytes) -> bool:
-    """Do the bytes say that they are such plans?"""
+    """True if the bytes claim to be such plans."""
     try:
         return (scan(data).top or {}).get("format") == NESTED_FORMAT
     except BadInput:
@@ -46,8 +46,8 @@ def is_nested(data: bytes) -> bool:
 
 
 def read_nested(data: bytes) -> tuple[dict[str, Plan], int | None]:
-    """The plans by their functions, in the order in which they were made, and what all need together; None: not all could be planned. Raises BadInput."""
-    from .plan_reader import plan_of_answer  # brings pydantic, which whoever writes does without
+    """Return the plans by function in the order in which they were made, and the total need (None: not all could be planned). Raises BadInput."""
+    from .plan_reader import plan_of_answer  # imports pydantic, which writing does not need
 
     require_format(scan(data), NESTED_FORMAT, "a plan function by function")
     document = json.loads(data)

@@ -1,4 +1,4 @@
-"""memplan-plan/1: bytes become a Plan. Whether it is a good one, or fits its problem, is for planner.verify to say."""
+"""memplan-plan/1: from bytes to a Plan. Whether it is good, or fits its problem, is for planner.verify."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
 
 
 def read_plan_json(data: bytes, scanned: Scanned) -> Plan:
-    """The Plan that the document describes."""
+    """Return the Plan in the document."""
     document: w.PlanWire = validate(_wire(), data, scanned)
     objective = document["objective"]
     shortage = document.get("shortage")
@@ -102,7 +102,7 @@ def read_plan_json(data: bytes, scanned: Scanned) -> Plan:
 
 
 def plan_of_answer(said: Any, place: tuple[str | int, ...], read_file: Callable[[str], bytes] | None = None) -> Plan:
-    """The plan that stands at that place of an answer, or in the file that is named there: `read_file` gives its bytes. Raises BadInput."""
+    """Return the plan at that place of an answer, or in the file named there, which `read_file` reads. Raises BadInput."""
     try:
         if isinstance(said, str) and read_file is not None:
             data = read_file(said)

@@ -1,4 +1,4 @@
-"""memplan-plan/1: a Plan becomes bytes, always the same for the same Plan, and what depends on the clock comes last."""
+"""memplan-plan/1: from a Plan to bytes, the same for the same Plan, with what depends on the clock at the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def write_plan_json(plan: Plan) -> bytes:
 
 
 def _fields(plan: Plan) -> dict[str, Any]:
-    """The plan as plain Python values, but for the placements, in the order of the document."""
+    """Return the plan as plain Python values without the placements, in the order of the document."""
     return {
         "format": PLAN_FORMAT,
         "status": str(plan.status),
@@ -39,7 +39,7 @@ def _fields(plan: Plan) -> dict[str, Any]:
 
 
 def last_fields(answer: Plan | Sharing, certificates: list[Any]) -> dict[str, Any]:
-    """What every answer ends with: where it comes from, what proves it, and how the run went."""
+    """Return the end of every answer: its origin, its proofs, and its run."""
     return {
         "solver": answer.solver,
         "seed": answer.seed,
@@ -65,7 +65,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
 
 
 def _pools(plan: Plan) -> Iterator[str]:
-    """Line by line."""
+    """Yield a line for each pool."""
     for use in plan.pools:
         size = "null" if use.size is None else use.size
         peak = "null" if use.peak is None else use.peak
@@ -73,7 +73,7 @@ def _pools(plan: Plan) -> Iterator[str]:
 
 
 def _placements(plan: Plan) -> Iterator[str]:
-    """Line by line: there may be a million, and a pool's name is the same in most."""
+    """Yield a line for each placement. There may be a million, mostly with the same pool's name."""
     if isinstance(plan.placements, PlacementColumns):
         yield from _lines(plan.placements)
         return
@@ -85,7 +85,7 @@ def _placements(plan: Plan) -> Iterator[str]:
 
 
 def _lines(columns: PlacementColumns) -> Iterator[str]:
-    """Some thousands at a time."""
+    """Yield lines in batches."""
     words = (f'{ITEM}{{"id": ', f', "pool": {compact(columns.pool)}, "offset": ', ', "size": ', "}")
     for text in rows(words, names_of(columns.ids, compact), columns.offset, columns.size):
         yield text.removeprefix(ITEM)

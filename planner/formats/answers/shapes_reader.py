@@ -1,4 +1,4 @@
-"""memplan-shapes/1: bytes become a ShapesPlan. Whether it is right is for planner.planning.shapes.verify to say."""
+"""memplan-shapes/1: from bytes to a ShapesPlan. Whether it is right is for planner.planning.shapes.verify."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..memplan.wire import Alignment, Bytes, Time
 from .plan_reader import read_plan_json
 
 LONGER = 64
-"""So many times as long as a size may a closed expression be."""
+"""A closed expression may be this many times as long as a size."""
 
 Span = Annotated[list[Time], Field(min_length=2, max_length=2)]
 Amount = Annotated[int, Field(ge=0, le=(1 << 67))]
@@ -87,7 +87,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
 
 
 def read_shapes_plan_json(data: bytes) -> ShapesPlan:
-    """The ShapesPlan that the document describes. Raises BadInput."""
+    """Return the ShapesPlan in the document. Raises BadInput."""
     document: ShapesWire = validate(_wire(), data, scan(data))
     symbols = {name: (span[0], span[1]) for name, span in document["symbols"].items()}
     findings = list(check_symbols(symbols))

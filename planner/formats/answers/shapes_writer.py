@@ -13,14 +13,14 @@ from .plan_writer import write_plan_json
 
 
 def write_shapes_plan(found: ShapesPlan, warnings: Sequence[str] = (), c: bytes | None = None) -> bytes:
-    """The plan as JSON; with its C functions, if there are to be any."""
+    """Return the plan as JSON, with its C functions if `c` is set."""
     more: dict[str, Any] = {"c": c.decode("utf-8")} if c is not None else {}
     fields = {**shapes_plan_fields(found), **more, "warnings": list(warnings)}
     return document(fields, listed=("buffers", "pools", "shapes"))
 
 
 def shapes_plan_fields(found: ShapesPlan) -> dict[str, Any]:
-    """The plan as plain Python values, in the order of the document."""
+    """Return the plan as plain Python values, in the order of the document."""
     fields: dict[str, Any] = {
         "format": SHAPES_FORMAT,
         "mode": str(found.mode),

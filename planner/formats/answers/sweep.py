@@ -1,4 +1,4 @@
-"""memplan-sweep/1: what each configuration comes to, one a line, with its plan or without; what depends on the clock comes last."""
+"""memplan-sweep/1: each configuration's result on one line, with or without its plan; what depends on the clock is at the end."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..json.scan import scan
 from .plan_writer import write_plan_json
 
 SMALLEST_FILE = "smallest.json"
-"""Of the plan of the smallest capacity, where plans are in files."""
+"""The file of the smallest capacity's plan, if plans are in files."""
 
 
 def write_sweep_json(sweep: Sweep, warnings: Sequence[str] = (), *, with_plans: bool = False) -> bytes:
-    """The figures; each configuration's plan is a document of its own, unless it is to stand in it."""
+    """Return the figures. Each configuration's plan is a separate document, unless `with_plans` is set."""
     fields = sweep_fields(sweep, warnings)
     if with_plans:
         fields["points"] = Written(map(_with_plan, sweep.points))
@@ -34,7 +34,7 @@ def write_sweep_json(sweep: Sweep, warnings: Sequence[str] = (), *, with_plans: 
 
 
 def write_sweep_files(sweep: Sweep) -> tuple[bytes, dict[str, Plan]]:
-    """The figures with the names of the plans' files, and the plans by these names."""
+    """Return the figures with the names of the plans' files, and the plans by these names."""
     fields, files = sweep_fields(sweep), {}
     for point, said in zip(sweep.points, fields["points"], strict=True):
         said["plan"] = None if point.plan is None else f"{configuration(point.capacity)}.json"
@@ -47,12 +47,12 @@ def write_sweep_files(sweep: Sweep) -> tuple[bytes, dict[str, Plan]]:
 
 
 def configuration(capacity: Mapping[str, int]) -> str:
-    """What a configuration is called where it needs a name: its sizes."""
+    """Return a configuration's name: its sizes."""
     return ",".join(str(size) for size in capacity.values())
 
 
 def sweep_fields(sweep: Sweep, warnings: Sequence[str] = ()) -> dict[str, Any]:
-    """The sweep as plain Python values, in the order of the document."""
+    """Return the sweep as plain Python values, in the order of the document."""
     least = sweep.smallest
     return {
         "format": SWEEP_FORMAT,
@@ -75,13 +75,13 @@ def sweep_fields(sweep: Sweep, warnings: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _with_plan(point: SweepPoint) -> str:
-    """On one line: there are no line ends within JSON's strings."""
+    """Return it on one line; JSON's strings contain no line ends."""
     plan = "null" if point.plan is None else write_plan_json(point.plan).decode("utf-8").replace("\n", "")
     return f'{compact(point_fields(point))[:-1]}, "plan": {plan}}}'
 
 
 def point_fields(point: SweepPoint) -> dict[str, Any]:
-    """A configuration, and what can be had with it."""
+    """Return a configuration and its result."""
     return {
         "capacity": dict(point.capacity),
         "status": str(point.status),
@@ -95,7 +95,7 @@ def point_fields(point: SweepPoint) -> dict[str, Any]:
 
 
 def is_sweep(data: bytes) -> bool:
-    """Do the bytes say that they are a sweep?"""
+    """True if the bytes claim to be a sweep."""
     try:
         return SWEEP_FORMAT.encode() in data and (scan(data).top or {}).get("format") == SWEEP_FORMAT
     except BadInput:
@@ -103,7 +103,7 @@ def is_sweep(data: bytes) -> bool:
 
 
 def read_sweep_figures(data: bytes) -> Sweep:
-    """Without plans, and without the smallest capacity, whose plan may not be in it. Raises BadInput."""
+    """Return the sweep without plans and without the smallest capacity, whose plan it may lack. Raises BadInput."""
     require_format(scan(data), SWEEP_FORMAT, "a sweep")
     document = json.loads(data)
     if not isinstance(document.get("points"), list):
@@ -137,7 +137,7 @@ def read_sweep_figures(data: bytes) -> Sweep:
 
 
 def read_sweep_json(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Sweep:
-    """With its plans. `read_file` gives those that are in files; without it such a sweep is refused. Raises BadInput."""
+    """Return the sweep with its plans. `read_file` reads those in files; without it such a sweep is refused. Raises BadInput."""
     figures = read_sweep_figures(data)
     document = json.loads(data)
     points = tuple(
@@ -164,7 +164,7 @@ def read_sweep_json(data: bytes, read_file: Callable[[str], bytes] | None = None
 
 
 def _whole(number: Any) -> int:
-    """Raises TypeError for what is no integer."""
+    """Raise TypeError unless it is an integer."""
     if type(number) is not int:
         raise TypeError
     return number
@@ -173,7 +173,7 @@ def _whole(number: Any) -> int:
 def _plan_of(
     said: Mapping[str, Any], place: tuple[str | int, ...], read_file: Callable[[str], bytes] | None
 ) -> Plan | None:
-    from .plan_reader import plan_of_answer  # brings pydantic, which whoever writes does without
+    from .plan_reader import plan_of_answer  # imports pydantic, which writing does not need
 
     if "plan" not in said:
         text = "is missing: these are figures alone; 'memplan sweep --plans FOLDER' writes the plans, and a sweep.json that names them"

@@ -1,4 +1,4 @@
-"""A MemoryMap as JSON (memplan-map/1), in columns, for programs that draw it themselves. What JavaScript cannot count exactly is a string."""
+"""A MemoryMap as JSON (memplan-map/1), in columns, for programs that draw it themselves. Numbers too large for JavaScript are strings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ...drawing.style import colour_of
 from ..documents import MAP_FORMAT
 
 EXACT = (1 << 53) - 1
-"""The greatest number up to which all whole ones are told apart in double precision."""
+"""All whole numbers up to this are distinct in double precision."""
 MOST_FINDINGS = 100
 MOST_LETTERS = 64
-"""Of a step's name."""
+"""The most letters of a step's name."""
 
 
 def write_map(drawn: MemoryMap) -> bytes:
-    """The map as one line of JSON. Times count from `axis.begin`."""
+    """Return the map as one line of JSON. Times count from `axis.begin`."""
     begin = drawn.axis.begin
     fields = {
         "format": MAP_FORMAT,

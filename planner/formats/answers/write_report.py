@@ -20,7 +20,7 @@ COLUMNS = ("scope", "name", "base", "size", "peak", "bound", "free", "fragmentat
 
 
 def report_fields(report: MemoryReport) -> dict[str, Any]:
-    """The report as plain Python values, in the order of the document."""
+    """Return the report as plain Python values, in the order of the document."""
     return {
         "format": REPORT_FORMAT,
         "problem": report.problem,
@@ -34,12 +34,12 @@ def report_fields(report: MemoryReport) -> dict[str, Any]:
 
 
 def write_report_json(report: MemoryReport) -> bytes:
-    """The report as JSON, one pool a line."""
+    """Return the report as JSON, one pool per line."""
     return document(report_fields(report), listed=("pools",))
 
 
 def write_frontier_report(found: Frontier, reports: Sequence[MemoryReport]) -> bytes:
-    """A report of each point of a frontier as JSON, one point a line: what it is worth, and what it does with memory."""
+    """Return a report of each point of a frontier as JSON, one point per line: its figures, and what it does with memory."""
     points = [
         point_fields(plan) | {"report": report_fields(report)}
         for plan, report in zip(found.points, reports, strict=True)
@@ -49,10 +49,10 @@ def write_frontier_report(found: Frontier, reports: Sequence[MemoryReport]) -> b
 
 
 def write_report_csv(report: MemoryReport, naming: Callable[[str], str] = str) -> bytes:
-    """One row for each memory, and a last one, of scope `all`, for what is in use at once over all of them.
+    """Return one row for each memory, and a last one of scope `all` for what is in use at once over all of them.
 
-    `buffers` is a JSON list: of a memory those that would have to shrink for its peak to fall, of all those in use at the step. What stands in
-    place of a name is up to `naming`; a terminal must not be shown it as it is.
+    `buffers` is a JSON list: for a memory, those that would have to shrink for its peak to fall; for all, those in use at the step. `naming`
+    determines what replaces names; terminals must not get them unchanged.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
@@ -118,7 +118,7 @@ def _listed(ids: list[BufferId]) -> str:
 
 
 def write_inspection(written_in: str, problem: Problem, contents: Contents | None, report: MemoryReport) -> bytes:
-    """What is in a file, as JSON (memplan-inspection/1): its operators, and the report of a plan of its problem, one memory a line."""
+    """Return a file's contents as JSON (memplan-inspection/1): its operators, and the report of a plan of its problem, one memory per line."""
     kinds = dict[str, int]()
     for buffer in problem.buffers:
         kinds[buffer.kind or ""] = kinds.get(buffer.kind or "", 0) + 1

@@ -1,7 +1,6 @@
-"""A bounded look into a FlatBuffer: nothing is believed of it, nothing is copied that is not asked for, and every fault has its byte.
+"""A bounded reader of FlatBuffers: it trusts nothing, copies only what is requested, and gives the byte of every fault.
 
-Tables and vectors may lie on top of each other, so that a few bytes describe any amount: what is read is counted, and what is read of one file is
-bounded by its length.
+Tables and vectors may overlap, so that a few bytes can describe any amount. What is read is counted, and limited by the file's length.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _U64: Final = struct.Struct("<Q")
 ALLOWANCE = 1 << 16
 """Bytes that may be read of any file, besides twice its length."""
 LEAST_TABLE = 16
-"""What a table counts: twice the bytes that one takes at least, together with the offset that leads to it."""
+"""The charge of a table: twice its least size together with the offset that leads to it."""
 
 
 class FlatBuffer:
@@ -37,11 +36,11 @@ class FlatBuffer:
             raise bad_input(Code.UNKNOWN_FORMAT, (), f"at byte 4 must be {identifier.decode()!r}, not {data[4:8]!r}")
 
     def root(self) -> Table:
-        """The table that everything else hangs on."""
+        """Return the root table."""
         return Table(self, self.follow(0, ()), ())
 
     def follow(self, at: int, place: Place) -> int:
-        """Where the offset that stands there leads."""
+        """Return the target of the offset at `at`."""
         to = at + self.unsigned(at, place)
         if to == at or to + 4 > len(self.data):
             raise damaged(place, at, f"leads to byte {to}, and the file has {len(self.data)}")
@@ -53,12 +52,12 @@ class FlatBuffer:
         return number
 
     def require(self, at: int, size: int, place: Place) -> None:
-        """Raises BadInput unless so many bytes are there."""
+        """Raise BadInput unless that many bytes exist."""
         if at < 0 or at + size > len(self.data):
             raise damaged(place, at, f"{size} bytes are expected, and the file has {len(self.data)}")
 
     def charge(self, size: int, at: int, place: Place) -> None:
-        """So many bytes are read. Raises BadInput if that is more than a file of this length can mean."""
+        """Count bytes as read. Raises BadInput if they exceed what a file of this length can contain."""
         tick("reading")
         self._left -= size
         if self._left < 0:
@@ -67,12 +66,12 @@ class FlatBuffer:
 
 
 def damaged(place: Place, at: int, what: str) -> BadInput:
-    """The file is not what it says it is, there."""
+    """Return an error: the file is not what it claims to be there."""
     return bad_input(Code.OUT_OF_RANGE, place, f"at byte {at}: {what}")
 
 
 class Table:
-    """One table: fields by their numbers in the schema, each with what holds where it is absent."""
+    """A table: fields by their numbers in the schema, each with its default."""
 
     __slots__ = ("_size", "_vtable", "at", "buffer", "fields", "place")
 
@@ -93,7 +92,7 @@ class Table:
         self.fields = length // 2 - 2
 
     def field(self, number: int, size: int, name: str) -> int | None:
-        """Where the field stands, which has so many bytes; None if it is absent."""
+        """Return the place of the field, which has `size` bytes; None if it is absent."""
         if number >= self.fields:
             return None
         offset: int = _U16.unpack_from(self.buffer.data, self._vtable + 4 + 2 * number)[0]
@@ -127,7 +126,7 @@ class Table:
         return Table(self.buffer, self.buffer.follow(at, place), place)
 
     def span(self, number: int, name: str, item: int) -> tuple[int, int]:
-        """Where the vector's items begin, each of so many bytes, and how many there are; none where it is absent."""
+        """Return where the vector's items of `item` bytes begin, and their number; 0 if it is absent."""
         at = self.field(number, 4, name)
         if at is None:
             return 0, 0
@@ -144,7 +143,7 @@ class Table:
         return struct.unpack_from(f"<{count}i", self.buffer.data, start)
 
     def text(self, number: int, name: str) -> str | None:
-        """Text, with what is no UTF-8 replaced; None if it is absent."""
+        """Return the text, with invalid UTF-8 replaced; None if it is absent."""
         if self.field(number, 4, name) is None:
             return None
         start, count = self.span(number, name, 1)
@@ -152,12 +151,12 @@ class Table:
         return self.buffer.data[start : start + count].decode("utf-8", "replace")
 
     def targets(self, number: int, name: str) -> Iterator[int]:
-        """Where the tables of a vector stand, one after the other."""
+        """Yield the places of a vector's tables."""
         start, count = self.span(number, name, 4)
         for i in range(count):
             yield self.buffer.follow(start + 4 * i, (*self.place, name, i))
 
     def tables(self, number: int, name: str) -> Iterator[Table]:
-        """The tables of a vector, one after the other."""
+        """Yield the tables of a vector."""
         for i, at in enumerate(self.targets(number, name)):
             yield Table(self.buffer, at, (*self.place, name, i))

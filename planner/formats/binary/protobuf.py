@@ -1,6 +1,6 @@
-"""Protocol buffers as bytes: the fields of a message, one after the other, with nothing copied and nothing believed.
+"""Protocol buffers as bytes: the fields of a message in turn, with nothing copied and nothing trusted.
 
-Readers take the fields that they know and pass over the others. Whatever a file says, only numbers and places in the file are made of it.
+Readers take the fields that they know and skip the others. Whatever a file says, it only becomes numbers and places in the file.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from ...model.errors import BadInput, Code
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _KINDS = {VARINT: "a number", FIXED64: "8 bytes", BYTES: "bytes", FIXED32: "4 bytes"}
 MAX_DEPTH = 64
-"""Messages inside each other."""
+"""The most nested messages."""
 MAX_TEXT = 1024
-"""Bytes of a name."""
+"""The most bytes of a name."""
 MESSAGES, BYTES_A_MESSAGE = 1 << 17, 8
-"""So many may be looked into in any file, and one more for each so many bytes: something is made of most, and an empty one takes two bytes."""
+"""The messages that any file may have, and the bytes per further message: most messages become objects, and an empty one takes two bytes."""
 
 
 MEMORY, FOR_EACH_BYTE = 1 << 23, 6
-"""Bytes of memory that what is made of any file may take, and so many more for each of the file's."""
+"""The bytes of memory that the results for any file may take, and further ones for each byte of the file."""
 A_TEXT = 50
-"""Bytes of memory for a name, besides its own."""
+"""The memory of a name, besides its own bytes."""
 
 
 Made = TypeVar("Made")
 
 
 class _Left:
-    """What may still be done with one file."""
+    """The budget left for a file."""
 
     __slots__ = ("memory", "messages")
 
@@ -43,7 +43,7 @@ class _Left:
 
 
 class Part:
-    """A stretch of the file: a message, a text, or a list of numbers that are packed together."""
+    """A part of the file: a message, a text, or a packed list of numbers."""
 
     __slots__ = ("_left", "data", "depth", "end", "start")
 
@@ -59,7 +59,7 @@ class Part:
         return self.data[self.start : self.end]
 
     def text(self) -> str:
-        """A name. Raises BadInput if it is too long, or no UTF-8."""
+        """Return a name. Raises BadInput if it is too long, or not UTF-8."""
         if self.end - self.start > MAX_TEXT:
             text = f"byte {self.start}: a name of {self.end - self.start} bytes; at most {MAX_TEXT} are taken"
             raise bad_input(Code.TOO_LARGE, ("bytes", self.start), text)
@@ -70,14 +70,14 @@ class Part:
             raise unreadable(self.start, "a name that is not UTF-8") from None
 
     def keep(self, memory: int) -> None:
-        """Something of about so many bytes is made of it, and stays. Raises BadInput if that is too much for a file of this length."""
+        """Count memory of a result that is kept. Raises BadInput if it is too much for a file of this length."""
         self._left.memory -= memory
         if self._left.memory < 0:
             text = f"byte {self.start}: more than a file of this length should hold, however little each takes there"
             raise bad_input(Code.TOO_LARGE, ("bytes", self.start), text)
 
     def passing(self, make: Callable[[Part], Made]) -> Made:
-        """What is made of it and does not stay, so that it does not count."""
+        """Return a result that is not kept, so that it does not count."""
         left = self._left
         before = left.memory, left.messages
         try:
@@ -86,7 +86,7 @@ class Part:
             left.memory, left.messages = before
 
     def fields(self) -> Iterator[Field]:
-        """The message's fields in the order of the file. Raises BadInput where they cannot be told apart."""
+        """Yield the message's fields in the order of the file. Raises BadInput if they are damaged."""
         if self.depth > MAX_DEPTH:
             text = f"byte {self.start}: messages nest deeper than {MAX_DEPTH}"
             raise bad_input(Code.TOO_DEEP, ("bytes", self.start), text)
@@ -127,13 +127,13 @@ class Field(NamedTuple):
     number: int
     kind: int
     at: int
-    """Where it begins in the file."""
+    """Its beginning in the file."""
     raw: int
     inside: Part | None
 
     @property
     def part(self) -> Part:
-        """Its bytes. Raises BadInput if it is of another kind."""
+        """Return its bytes. Raises BadInput if it is of another kind."""
         if self.kind != BYTES or self.inside is None:
             raise self._other("bytes")
         return self.inside
@@ -143,13 +143,13 @@ class Field(NamedTuple):
 
     @property
     def signed(self) -> int:
-        """A number of 64 bits, or of 32 that were made 64."""
+        """Return a number of 64 bits, or one of 32 that was extended."""
         if self.kind != VARINT:
             raise self._other("a number")
         return self.raw - (1 << 64) if self.raw >> 63 else self.raw
 
     def numbers(self) -> Iterator[int]:
-        """One signed number, or many that are packed together."""
+        """Return one signed number, or many packed ones."""
         if self.kind != BYTES or self.inside is None:
             yield self.signed
             return
@@ -159,7 +159,7 @@ class Field(NamedTuple):
             yield value - (1 << 64) if value >> 63 else value
 
     def floats(self) -> Iterator[float]:
-        """One number of 4 bytes, or many that are packed together."""
+        """Return one number of 4 bytes, or many packed ones."""
         if self.inside is None or self.kind == FIXED64 or self.inside.size % 4:
             raise self._other("numbers of 4 bytes")
         for (value,) in iter_unpack("<f", self.inside.bytes):
@@ -170,17 +170,17 @@ class Field(NamedTuple):
 
 
 def message(data: bytes) -> Part:
-    """The whole file as one message."""
+    """Return the whole file as one message."""
     return Part(data, 0, len(data), 0, _Left(len(data)))
 
 
 def unreadable(at: int, what: str) -> BadInput:
-    """What is wrong at which byte."""
+    """Return an error about a byte."""
     return bad_input(Code.UNREADABLE, ("bytes", at), f"byte {at}: {what}")
 
 
 def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """The number, and where the next thing begins."""
+    """Return the number, and where the next item begins."""
     begun = at
     value = shift = 0
     while at < end and shift < 70:

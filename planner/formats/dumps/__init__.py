@@ -1,1 +1,1 @@
-"""What other tools print or write down of memory: their plans' logs, snapshots and traces of allocations."""
+"""Memory dumps of other tools: logs of their plans, snapshots and traces of allocations."""

@@ -1,4 +1,4 @@
-"""XLA's text dump of a buffer assignment (`*-buffer-assignment.txt`), with the times of `*-live-range.txt` behind it if they are to be had."""
+"""XLA's text dump of a buffer assignment (`*-buffer-assignment.txt`), with the times of `*-live-range.txt` appended if available."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ class _Value(NamedTuple):
 
 
 class _Dump:
-    """What was read so far."""
+    """What has been read so far."""
 
     def __init__(self) -> None:
         self.report = Report()
         self.allocations: dict[str, Buffer] = {}
         self.values: dict[str, _Value] = {}
-        """Of the temporary allocations."""
+        """The values of temporary allocations."""
         self.spans: dict[str, Interval] = {}
         self._others: set[str] = set()
         self._pool: str | None = None
-        """The memory of the temporary allocation whose values are being read; None: it is no temporary one."""
+        """The memory of the temporary allocation being read; None: not a temporary one."""
 
     def add_allocation(self, number: int, line: str) -> None:
-        """A line with an allocation."""
+        """Read a line with an allocation."""
         match = _ALLOCATION.fullmatch(line)
         if match is None:
             self._wrong(number, SAMPLE)
@@ -71,7 +71,7 @@ class _Dump:
         self.allocations[id_] = Buffer(f"allocation {id_}", size, live=((0, 1),), pools=(pool,), kind=kind or None)
 
     def add_value(self, number: int, line: str) -> None:
-        """A line with a value of the last allocation."""
+        """Read a line with a value of the last allocation."""
         match = _VALUE.match(line)
         if match is None:
             self._wrong(number, VALUE)
@@ -87,7 +87,7 @@ class _Dump:
             self.values[id_] = _Value(id_, name, size, offset, self._pool)
 
     def add_range(self, number: int, line: str) -> None:
-        """A line with the time of a value."""
+        """Read a line with the time of a value."""
         match = _RANGE.fullmatch(line)
         if match is None:
             self._wrong(number, RANGE)
@@ -104,7 +104,7 @@ class _Dump:
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem. With times: values of the temporary allocations, their offsets as hints. Without: all allocations, at one time."""
+    """Return the Problem. With times: values of the temporary allocations, with their offsets as hints. Without: all allocations, at one time."""
     dump = _Dump()
     section = ""
     for number, line in lines(source.data):
@@ -131,7 +131,7 @@ def _untimed(buffers: list[Buffer]) -> tuple[Problem, tuple[str, ...]]:
 
 
 def _timed(values: dict[str, _Value], spans: dict[str, Interval]) -> tuple[Problem, tuple[str, ...]]:
-    """What has no range is needed throughout. A position of its own, `name{}`, is written without it."""
+    """Return the values with their times; those without are needed throughout. A separate position `name{}` is listed without the braces."""
     always = min(first for first, _ in spans.values()), max(end for _, end in spans.values())
     buffers: list[Buffer] = []
     taken: set[str] = set()

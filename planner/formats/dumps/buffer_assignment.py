@@ -1,4 +1,4 @@
-"""XLA's BufferAssignmentProto (or the HloProto that holds one): what its heap simulator allocated, freed and shared, an event a step."""
+"""XLA's BufferAssignmentProto (or an HloProto that contains one): what its heap simulator allocated, freed and shared, one event per step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ALLOC, FREE, SHARE = range(3)
 ENTRIES, BYTES_AN_ENTRY = 1 << 16, 32
-"""So many buffers and events any file may have, and one more for each so many bytes; those that XLA writes take two or three times as many."""
+"""The buffers and events that any file may have, and the bytes per further one; XLA's own entries take two or three times as many."""
 
 
 class _Event(NamedTuple):
@@ -35,7 +35,7 @@ class _Logical(NamedTuple):
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem of all heap simulator traces, one after the other; buffers of each colour are in a memory of their own."""
+    """Return the Problem of all heap simulator traces in sequence; buffers of each colour have their own memory."""
     assignment = _assignment(message(source.data))
     logical: dict[int, _Logical] = {}
     traces: list[Part] = []
@@ -63,7 +63,7 @@ def _require_few(count: int, most: int, at: int) -> None:
 
 
 def _assignment(whole: Part) -> Part:
-    """The message itself, or field 3 of an HloProto: that begins with its module, whose first field is a name."""
+    """Return the message itself, or field 3 of an HloProto, which begins with its module, whose first field is a name."""
     first: Part | None = None
     held: Part | None = None
     for field in whole.fields():
@@ -140,22 +140,22 @@ def _problem(logical: dict[int, _Logical], traces: list[Part], most: int) -> Pro
 
 
 class _Simulated:
-    """The heap as the traces tell it: each buffer is there from its allocation, or from where it takes over another's memory, until it is freed, or its trace ends."""
+    """Replays the traces: each buffer exists from its allocation, or from taking over another's memory, until it is freed or its trace ends."""
 
     def __init__(self, logical: dict[int, _Logical]) -> None:
         self._logical = logical
         self._step = 0
         self._begun: dict[int, int] = {}
-        """Buffers that are there, and since when."""
+        """When each existing buffer began."""
         self._above: dict[int, int] = {}
-        """As `shared`, shortened to lead to the first of each group sooner."""
+        """Like `shared`, shortened to lead to each group's first buffer faster."""
         self.live: dict[int, list[Interval]] = {}
         self.shared: dict[int, int] = {}
-        """Whose memory a buffer took over."""
+        """The buffer whose memory each took over."""
         self.report = Report()
 
     def run(self, at: Place, events: Iterable[_Event]) -> int:
-        """One trace, each event of which is read when it is its turn. Answers with how many there are."""
+        """Replay one trace, reading each event in turn; return their number."""
         count = 0
         for event in events:
             self._take(event, (*at, "events", count))
@@ -191,7 +191,7 @@ class _Simulated:
         self.live.setdefault(id_, []).append((self._begun.pop(id_), self._step))
 
     def _first(self, id_: int) -> int:
-        """Of all that share this buffer's memory, the one that was allocated."""
+        """Return the buffer that was allocated, of all that share this one's memory."""
         above = self._above
         while id_ in above:
             above[id_] = above.get(above[id_], above[id_])
@@ -200,7 +200,7 @@ class _Simulated:
 
 
 def _names(logical: dict[int, _Logical], live: dict[int, list[Interval]]) -> dict[int, str]:
-    """Of the instructions that define them; with the number where several have one name."""
+    """Return the names of the defining instructions; with a number if several share one."""
     counts = Counter(logical[id_].name for id_ in live)
     return {
         id_: logical[id_].name
@@ -211,7 +211,7 @@ def _names(logical: dict[int, _Logical], live: dict[int, list[Interval]]) -> dic
 
 
 def looks_like(data: bytes) -> bool:
-    """Does it begin as an assignment, or as an HloProto: with a logical buffer, whose number comes first, or with a module, whose name does?"""
+    """True if it begins like an assignment (a logical buffer, whose number comes first) or an HloProto (a module, whose name comes first)."""
     try:
         first = next(message(data).fields())
         inner = next(first.part.fields())

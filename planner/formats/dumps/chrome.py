@@ -30,16 +30,16 @@ class _Bar(NamedTuple):
     size: int
     start: float
     end: float | None
-    """None: to the end."""
+    """None: until the end."""
     pool: str
     hint: int | None
     at: int
-    """Among the events."""
+    """The index of the event."""
     alignment: int = 1
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem of the trace's buffers. Times that are no whole numbers are counted in the order in which they come."""
+    """Return the Problem of the trace's buffers. Times that are not whole numbers are replaced by their ranks."""
     document = source.loaded((), ("traceEvents",))
     events = document.get("traceEvents") if isinstance(document, dict) else document
     at: Place = ("traceEvents",) if isinstance(document, dict) else ()
@@ -99,7 +99,7 @@ def _bars(events: list[Any], at: Place, report: Report) -> list[_Bar]:
 
 
 def _problem(bars: list[_Bar], at: Place, report: Report) -> Problem:
-    """What has been made something of goes."""
+    """Return the problem; frees the bars on the way."""
     times = sorted({time for bar in bars for time in (bar.start, bar.end) if time is not None})
     whole = all(float(time).is_integer() for time in times)
     last = times[-1] + 1
@@ -147,12 +147,12 @@ def _time(event: dict[str, Any], name: str, place: Place, report: Report) -> flo
 
 
 def write_plan(problem: Problem, plan: Plan, _source: bytes) -> bytes:
-    """The plan as bars at the offsets of their buffers."""
+    """Return the plan as bars at the offsets of their buffers."""
     return write(as_chosen(problem, plan), plan)
 
 
 def write(problem: Problem, plan: Plan | None = None) -> bytes:
-    """The buffers as bars, a process for each memory; with a plan also where they lie, each row of the picture an address."""
+    """Return the buffers as bars, with a process for each memory; with a plan also their places, where each row of the picture is an address."""
     where = {} if plan is None else {place.id: place for place in plan.placements}
     if any(buffer.live is None for buffer in problem.buffers):
         raise bad_input(Code.LIFETIMES_MISSING, ("buffers",), "a trace needs times, and a buffer has none")

@@ -1,6 +1,6 @@
-"""ExecuTorch programs (.pte): the tensors that each method has a place for, when they are used, and where the file places them.
+"""ExecuTorch programs (.pte): the tensors for which each method has a place, their uses, and the file's places.
 
-Tensors that the file places over each other while both are used share on purpose (views, results in place), and do so in every plan.
+Tensors that overlap in the file while both are used share on purpose (views, results in place), and do so in every plan.
 """
 
 from __future__ import annotations
@@ -42,15 +42,16 @@ BITS = {
     15: 16,
 }
 BITS |= {16: 8, 17: 8, 22: 8, 23: 8, 24: 8, 25: 8, 26: 8, 27: 16, 28: 32, 29: 64}
-"""Of an element, by PyTorch's number of its type."""
+"""The bits of an element, by PyTorch's number of its type."""
 TENSOR, LISTS = 5, (10, 11)
-"""Kinds of values: places in the union KernelTypes of ExecuTorch's schema/program.fbs, where 1 is Null."""
+"""Kinds of values: their positions in the union KernelTypes of ExecuTorch's schema/program.fbs, where 1 is Null."""
 KERNEL, DELEGATE, MOVE, JUMP, FREE = range(1, 6)
 OWN, VIEW, OVERWRITES = "executorch_prim::", "executorch_prim::et_view", "::copy_"
-"""How the names of kernels begin that are ExecuTorch's own and give nothing out; of the one that gives out another shape of its input; and how those
-end that write over an argument whatever was there."""
+"""Name prefixes of ExecuTorch's own kernels, which return nothing, and of the kernel that returns its input in another shape; and the suffix
+of kernels that write over an argument regardless of its contents.
+"""
 MOST_LOOKS = 5_000_000
-"""At values in lists that are used."""
+"""The most examinations of values in lists."""
 
 
 class _Tensor(NamedTuple):
@@ -62,7 +63,7 @@ class _Tensor(NamedTuple):
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem: methods run one after the other, each memory id is a memory. The file's own offsets are hints."""
+    """Return the Problem: methods run one after the other, each memory id is a memory. The file's own offsets are hints."""
     root = FlatBuffer(source.data, IDENTIFIER).root()
     plans = list(root.tables(1, "execution_plan"))
     if not plans:
@@ -87,12 +88,12 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def _alignment(buffers: list[Buffer], pool: str) -> int:
-    """What the file's own places are multiples of, up to what ExecuTorch aligns tensors to by default."""
+    """Return the alignment of the file's own places, up to ExecuTorch's default for tensors."""
     return gcd(ALIGNMENT, *(buffer.hint or 0 for buffer in buffers if buffer.pools == (pool,)))
 
 
 def _method(plan: Table, prefix: str, begun: int) -> tuple[list[Buffer], int]:
-    """The method's buffers, and the step after its last."""
+    """Return the method's buffers, and the step after its last."""
     tensors: dict[int, _Tensor] = {}
     lists: dict[int, tuple[int, ...]] = {}
     count = 0
@@ -124,7 +125,7 @@ def _method(plan: Table, prefix: str, begun: int) -> tuple[list[Buffer], int]:
 
 
 def _tensor(table: Table) -> _Tensor | None:
-    """None for constants, and for what gets its memory when it runs."""
+    """Return the tensor; None for constants, and for what gets its memory at run time."""
     placed = table.table(6, "allocation_info")
     if placed is None:
         return None
@@ -142,7 +143,7 @@ def _tensor(table: Table) -> _Tensor | None:
 
 
 class _Uses:
-    """Who is used when in one method, and what lies where something else was written."""
+    """The uses of values in one method, and which values share places."""
 
     def __init__(
         self, tensors: dict[int, _Tensor], count: int, lists: dict[int, tuple[int, ...]], operators: list[str]
@@ -152,22 +153,22 @@ class _Uses:
         self._last: dict[int, int] = {}
         self._loops: list[Interval] = []
         self._same: list[tuple[int, int]] = []
-        """From then on, the second is where the first was written."""
+        """From this point on, the second lies where the first was written."""
         self._writers: dict[tuple[int, int], int] = {}
-        """The value that was written last at each place."""
+        """The last value written at each place."""
         self._kept: set[int] = set()
-        """What is read and was never written: it holds what an earlier run left there."""
+        """Values that are read but never written: they hold what an earlier run left."""
         self._looked = 0
 
     def write(self, numbers: Collection[int], step: int, place: Place) -> None:
-        """The values are used at that step, and hold what it writes; so does what is in them if they are lists."""
+        """Record that the values, and the contents of lists, are written at that step."""
         for each in self._used(numbers, step, place):
             tensor = self._tensors.get(each)
             if tensor is not None:
                 self._writers[tensor.memory, tensor.offset] = each
 
     def read(self, numbers: Collection[int], step: int, place: Place) -> None:
-        """The values are used at that step. What was not written itself is another shape of what was written at its place."""
+        """Record that the values are read at that step. A value that was not written is another shape of what was written at its place."""
         known = {each for number in numbers for each in self._inside(number, place) if each in self._first}
         for each in self._used(numbers, step, place):
             tensor = self._tensors.get(each)
@@ -180,7 +181,7 @@ class _Uses:
                     self._same.append((writer, each))
 
     def run(self, instruction: Table, step: int, start: int) -> None:
-        """The instruction of a chain that begins at `start`. A jump backwards makes a loop of the steps between."""
+        """Record the instruction of a chain that begins at `start`. A jump backwards makes a loop of the steps between."""
         kind, said, place = (
             instruction.byte(0, "instr_args_type"),
             instruction.table(1, "instr_args"),
@@ -203,7 +204,7 @@ class _Uses:
                 self._loops.append((start + to, step + 1))
 
     def lives(self, begun: int, end: int) -> dict[int, Interval]:
-        """From when to when each value is needed in a method that runs so long."""
+        """Return when each value is needed in a method of this length."""
         for source, target in reversed(self._same):
             self._last[source] = max(self._last[source], self._last[target])
         return {
@@ -212,7 +213,7 @@ class _Uses:
         }
 
     def _call(self, called: int, arguments: tuple[int, ...], step: int, place: Place) -> None:
-        """A kernel. Its last argument is its result, or lists its results, which stand among the others as well."""
+        """Record a kernel. Its last argument is its result, or a list of results, which are also among the others."""
         name = self._operators[called] if 0 <= called < len(self._operators) else ""
         if name.startswith(VIEW) and len(arguments) > 1:
             self.read(arguments[:-1], step, place)
@@ -250,7 +251,7 @@ class _Uses:
 
 
 def _around(start: int, end: int, loops: list[Interval]) -> Interval:
-    """The time with every loop that it reaches into: what is used in one turn may be needed in the next."""
+    """Extend the time by every loop that it reaches into: what is used in one turn may be needed in the next."""
     for low, high in sorted(loops, key=lambda loop: loop[1] - loop[0]):
         if start < high and low < end:
             start, end = min(start, low), max(end, high)

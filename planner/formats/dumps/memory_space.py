@@ -1,4 +1,4 @@
-"""The CSV that XLA's memory space assignment dumps: a buffer a row, from its definition to its last use."""
+"""The CSV dump of XLA's memory space assignment: one buffer per row, from its definition to its last use."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _BETWEEN = re.compile(r"[;,\s]+")
 
 
 def looks_like(data: bytes) -> bool:
-    """Does the first line name these columns?"""
+    """True if the first line names these columns."""
     first = data[:4096].split(b"\n", 1)[0].decode("utf-8", "replace")
     return [cell.strip().strip('"') for cell in first.split(",")] == COLUMNS
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem: what is used at a time is needed then."""
+    """Return the Problem: a buffer is needed at its last time too."""
     report = Report()
     buffers = Gathered()
     taken: set[str] = set()

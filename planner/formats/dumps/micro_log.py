@@ -1,4 +1,4 @@
-"""What TFLite Micro's planners print of a plan (PrintMemoryPlan): a line for each buffer, lifetimes inclusive at both ends."""
+"""The plans that TFLite Micro's planners print (PrintMemoryPlan): a line for each buffer, lifetimes inclusive at both ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROW = re.compile(
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem that was planned; the offsets of the log are hints. A line that is printed twice counts once."""
+    """Return the Problem that was planned; the log's offsets are hints. A line printed twice counts once."""
     report = Report()
     buffers, rows = Gathered(), dict[str, int]()
     peak = 0

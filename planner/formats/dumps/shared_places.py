@@ -1,4 +1,4 @@
-"""Buffers that a file places over each other while both are needed share their bytes on purpose, and so they do in every plan."""
+"""Buffers that overlap in a file while both are needed share their bytes on purpose, and do so in every plan."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ...model.errors import Code
 from ...model.problem import Buffer, Colocation
 
 MOST_PAIRS = 5_000_000
-"""Of buffers that are looked at for whether they share."""
+"""The most pairs of buffers examined for sharing."""
 
 
 def end_of(buffer: Buffer) -> int:
-    """Where the file's place of it ends."""
+    """Return the end of the buffer's place in the file."""
     return (buffer.hint or 0) + buffer.size
 
 
 def colocations(buffers: Sequence[Buffer], place: Place) -> Iterator[Colocation]:
-    """Each of such a group tied to the lowest of it. Hints are the file's places, and each buffer has one interval and one pool. Raises BadInput."""
+    """Return colocations that tie each buffer of such a group to its lowest. Hints are the file's places; each buffer has one interval and one pool. Raises BadInput."""
     base: dict[int, int] = {}
 
     def root(i: int) -> int:

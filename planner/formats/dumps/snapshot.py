@@ -1,7 +1,7 @@
-"""PyTorch's memory snapshots as JSON (`json.dump(torch.cuda.memory._snapshot(), file)`): each allocation is a buffer, each event of the history a step.
+"""PyTorch's memory snapshots as JSON (`json.dump(torch.cuda.memory._snapshot(), file)`): each allocation is a buffer, each event a step.
 
-The history (`device_traces`) says what was allocated and freed. What is in use at the end (`segments`) and does not come by there was in use throughout.
-Only JSON is read. The pickle that PyTorch writes can run code when it is loaded, and never is.
+The history (`device_traces`) tells what was allocated and freed. What is in use at the end (`segments`) and not in the history was in use
+throughout. Only JSON is read. The pickle that PyTorch writes can run code when loaded, and is never loaded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..documents import Source
 
 ENDS = ("free_completed", "free")
-"""When memory that was to be freed is free: another stream may have used it until then."""
+"""The events at which freed memory is really free: another stream may have used it until then."""
 GROWS, SHRINKS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
 OTHERS = ("free_requested", "oom", "snapshot", "workspace_snapshot", "user_defined")
 ACTIONS = frozenset(("alloc", *ENDS, *GROWS, *SHRINKS, *OTHERS))
@@ -29,7 +29,7 @@ MOST_DEVICES = 1024
 
 
 class _Piece(NamedTuple):
-    """Memory in use: what its buffer is called, its size, and since which event."""
+    """Memory in use: its buffer's name, its size, and the event at which it began."""
 
     name: str
     size: int
@@ -48,7 +48,7 @@ NOTHING = _Held(0, {})
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem, with a memory for each device. What is there from before lives from the beginning, what is not freed to the end."""
+    """Return the Problem, with a memory for each device. Earlier allocations live from the beginning, unfreed ones to the end."""
     document = source.loaded(("device_traces", None), ("segments",))
     report = Report()
     if not isinstance(document, dict):
@@ -83,12 +83,12 @@ class _Trace:
         self._prefix, self._place, self._report = prefix, place, report
         self._count = 0
         self.ended: list[tuple[_Piece, tuple[int, int]]] = []
-        """What was in use, and from when to when."""
+        """What was in use, with begin and end."""
         self.reserved = 0
         """The most that the allocator held at a time."""
 
     def follow(self, events: list[Any], held: _Held) -> None:
-        """All of it, up to what is held at the end."""
+        """Replay the events, up to what is held at the end."""
         begun: dict[int, _Piece] = {}
         grown = most = 0
         for step, event in enumerate(in_time(events, "reading", "event")):
@@ -135,7 +135,7 @@ class _Trace:
 
 
 def _held(segments: list[Any], report: Report) -> dict[int, _Held]:
-    """What each device holds."""
+    """Return what each device holds."""
     reserved: dict[int, int] = {}
     used: dict[int, dict[int, tuple[int, str]]] = {}
     for i, segment in enumerate(in_time(segments, "reading", "segment")):
@@ -159,7 +159,7 @@ def _held(segments: list[Any], report: Report) -> dict[int, _Held]:
 
 
 def _blocks(segment: dict[str, Any], place: Place, report: Report) -> Iterator[tuple[Place, int, tuple[int, str]]]:
-    """What is in use of a segment: place and address of each block, what was asked for and its label. Blocks lie one behind the other."""
+    """Yield the blocks of a segment in use: place, address, requested size and label. Blocks lie one behind the other."""
     at = _number(segment, "address", place, report)
     for j, block in enumerate(in_time(_list(segment, "blocks", place, "blocks"), "reading", "block")):
         if report.is_full:
@@ -177,7 +177,7 @@ def _blocks(segment: dict[str, Any], place: Place, report: Report) -> Iterator[t
 
 
 def _label(row: dict[str, Any]) -> str:
-    """Where in a user's Python it was allocated: the innermost line outside of PyTorch; nothing where no Python is known."""
+    """Return the Python line of the allocation, the innermost outside of PyTorch; empty if unknown."""
     frames = row.get("frames")
     lines = [
         (file, frame)
@@ -199,7 +199,7 @@ def _list(holder: dict[str, Any], name: str, place: Place, of: str, default: lis
 
 
 def _number(row: dict[str, Any], name: str, place: Place, report: Report, default: int | None = None) -> int:
-    """A whole number of the object; 0 and a finding if it is none."""
+    """Return a whole number of the object; otherwise 0, with a finding."""
     value = row.get(name, default)
     if type(value) is int and (0 <= value <= MAX_ADDRESS or (name in ("addr", "address") and 0 <= value < 1 << 64)):
         return value

@@ -1,7 +1,7 @@
-"""What ST Edge AI Core writes beside the C code (`network_c_info.json`, schema 2): memories, and buffers with their epochs and places.
+"""The file that ST Edge AI Core writes beside the C code (`network_c_info.json`, schema 2): memories, and buffers with epochs and places.
 
-Epochs count from the first to the last, both included. Weights are not planned; buffers that lie over each other at a common epoch share on purpose.
-For NPUs, memories may be made of others (`subpools`), which are then parts of one range of addresses.
+Epochs are inclusive at both ends. Weights are not planned; buffers that overlap at a common epoch share on purpose. For NPUs, memories may
+consist of others (`subpools`), which are then parts of one range of addresses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..documents import Source
 
 NOWHERE = -1
-"""Where a buffer lies that the caller provides, and the size of a memory that is as large as it has to be."""
+"""The place of a buffer that the caller provides, and the size of a memory that grows as needed."""
 NO_ADDRESS = "NULL"
 KINDS = {"STAI_FLAG_INPUTS": "input", "STAI_FLAG_OUTPUTS": "output"}
 
@@ -33,12 +33,12 @@ class _Memory(NamedTuple):
 
     pool: Pool
     parts: tuple[int, ...]
-    """Numbers of the memories that it is made of."""
+    """The numbers of the memories of which it consists."""
     place: Place
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem of its activations: each memory that holds some, and the file's own places as hints; warnings where memories lie in others."""
+    """Return the Problem of its activations: each memory that holds some, and the file's places as hints; warnings if memories lie in others."""
     document = source.loaded(("memory_pools",), ("buffers",))
     report = Report()
     memories = dict(_memories(document, report))
@@ -74,12 +74,12 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def _common(alignment: int, pool: Pool, offsets: list[int]) -> int:
-    """The alignment, as far as the file keeps to it."""
+    """Return the alignment, as far as the file respects it."""
     return gcd(alignment, *((pool.base or 0) + offset for offset in offsets))
 
 
 def _homes(used: set[int], memories: dict[int, _Memory], report: Report) -> dict[int, int]:
-    """For each memory that holds buffers, itself, or the one that it is a part of and that holds buffers as well."""
+    """Return, for each memory that holds buffers, itself or the containing memory that holds buffers too."""
     within: dict[int, int] = {}
     for number, (whole, parts, place) in memories.items():
         for part in parts if number in used else ():
@@ -103,7 +103,7 @@ def _is_inside(part: Pool, whole: Pool) -> bool:
 
 
 def _rows(document: Any, name: str, report: Report) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """The objects of a list of the document."""
+    """Return the objects of a list of the document."""
     rows = document.get(name) if isinstance(document, dict) else None
     if not isinstance(rows, list):
         code = Code.MISSING_FIELD if rows is None else Code.WRONG_TYPE
@@ -137,7 +137,7 @@ def _memories(document: Any, report: Report) -> Iterator[tuple[int, _Memory]]:
 
 
 def _address(row: dict[str, Any], place: Place, report: Report) -> int | None:
-    """Where the memory begins: a number, mostly written as text."""
+    """Return where the memory begins: a number, mostly written as text."""
     said = row.get("address", NO_ADDRESS)
     if said == NO_ADDRESS:
         return None
@@ -147,7 +147,7 @@ def _address(row: dict[str, Any], place: Place, report: Report) -> int | None:
 
 
 def _buffers(document: Any, memories: dict[int, _Memory], report: Report) -> Iterator[tuple[int, Buffer]]:
-    """The activations that the file places, each with the number of its memory."""
+    """Return the activations that the file places, each with its memory's number."""
     taken: set[str] = set()
     numbers: set[int] = set()
     for place, row in _rows(document, "buffers", report):
@@ -179,7 +179,7 @@ def _buffers(document: Any, memories: dict[int, _Memory], report: Report) -> Ite
 
 
 def _name(row: dict[str, Any], taken: set[str], place: Place, report: Report) -> str:
-    """The object's name, which no other of its list has; "" and a finding if it is none."""
+    """Return the object's name, unique in its list; otherwise "", with a finding."""
     name = row.get("name")
     if not isinstance(name, str) or not name:
         report.add(Code.WRONG_TYPE, (*place, "name"), "must be a name")
@@ -191,7 +191,7 @@ def _name(row: dict[str, Any], taken: set[str], place: Place, report: Report) ->
 
 
 def _number(row: dict[str, Any], name: str, place: Place, report: Report, least: int = 0) -> int:
-    """A whole number of the object; 0 and a finding if it is none."""
+    """Return a whole number of the object; otherwise 0, with a finding."""
     value = row.get(name)
     if type(value) is int and least <= value <= min(MAX_ADDRESS, MAX_TIME - 1):
         return value

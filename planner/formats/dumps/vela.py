@@ -1,4 +1,4 @@
-"""What Vela prints of its plans (--verbose-allocation): a table for each memory, lifetimes inclusive at both ends."""
+"""The plans that Vela prints (--verbose-allocation): a table for each memory, lifetimes inclusive at both ends."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _ROW = re.compile(
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem that was planned, each table a memory; addresses are hints. Tensors of one address and lifetime are one piece of memory."""
+    """Return the Problem that was planned, with each table a memory; addresses are hints. Tensors of one address and lifetime are one buffer."""
     report = Report()
     pools: list[Pool] = []
     buffers = Gathered()
     colocations: list[Colocation] = []
     known: dict[str, int] = {}
-    """By lifetime and address: which buffer of the table was there first."""
+    """By lifetime and address: the table's first buffer there."""
     tables, tensors = Names(mark="#", first=2), Names(mark="#", first=2)
     for number, line in lines(source.data):
         head = _HEAD.search(line)

@@ -1,1 +1,1 @@
-"""Plans as firmware takes them: C and C++ headers, a linker script, a memory map, and TFLite Micro's buffer plan."""
+"""Plans for firmware: C and C++ headers, a linker script, a memory map, and TFLite Micro's buffer plan."""

@@ -1,4 +1,4 @@
-"""A plan as TFLite Micro's `BufferPlan`, for its NonPersistentMemoryPlannerShim: an offset for every buffer, in the order in which it asks."""
+"""A plan as TFLite Micro's `BufferPlan`, for its NonPersistentMemoryPlannerShim: an offset for every buffer, in the order of its requests."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ static inline const {p}::BufferPlan* {p}_buffer_plan() {{ return reinterpret_cas
 
 
 def buffer_plan(problem: Problem, plan: Plan, source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
-    """C++ with the plan. Raises BadInput unless the plan is one of this model, as TFLite Micro plans it."""
+    """Return C++ with the plan. Raises BadInput unless it is a plan of this model by TFLite Micro's rules."""
     p = require_prefix(prefix[-1])
     model = read_model(source)
     planned = [(id_, offset) for id_, offset in offsets_of(model, plan) if offset != UNPLANNED]

@@ -18,12 +18,12 @@ LONGEST_NAME = 60
 
 
 def cadence_document(problem: Problem, plan: Plan, _source: bytes) -> bytes:
-    """The tables as a file."""
+    """Return the tables as a file."""
     return cadence_tables(memory_report(problem, plan)).encode()
 
 
 def cadence_tables(report: MemoryReport) -> str:
-    """A row for each memory; and the most bytes in use over all of them, with the first step at which they are."""
+    """Return a row for each memory, and the most bytes in use over all of them, with the first step at which they are."""
     rows = [
         (
             printable(pool.name[:LONGEST_NAME]),
@@ -51,7 +51,7 @@ def _rule(widths: Sequence[int], of: str = "-") -> str:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], left: int = 1) -> str:
-    """The first cells stand on the left, numbers on the right."""
+    """Return a row: the first cells aligned left, numbers right."""
     filled = []
     for number, (cell, width) in enumerate(zip(cells, widths, strict=True)):
         space = " " * (width - _width(cell))
@@ -60,5 +60,5 @@ def _row(cells: Sequence[str], widths: Sequence[int], left: int = 1) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal."""
+    """Return the number of terminal columns."""
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)

@@ -1,4 +1,4 @@
-"""A plan as a header: for C macros, for C++ constants; where the memories are, and assertions that what is put there fits."""
+"""A plan as a header, with C macros or C++ constants: the memories' places, and assertions that their contents fit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ struct Placement {{
 
 
 def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
-    """The plan as macros. Raises BadInput for one without placements."""
+    """Return the plan as macros. Raises BadInput for one without placements."""
     p = require_prefix(prefix[-1])
     found = memories(problem, plan)
     lines = [C_HEAD.format(P=p.upper(), title=_title(problem, plan))]
@@ -61,7 +61,7 @@ def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ..
 
 
 def cpp_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
-    """The plan as constants in a namespace. Raises BadInput for one without placements."""
+    """Return the plan as constants in a namespace. Raises BadInput for one without placements."""
     p = require_prefix(prefix[-1])
     found = memories(problem, plan)
     lines = [CPP_HEAD.format(P=p.upper(), p=p, title=_title(problem, plan))]
@@ -120,7 +120,7 @@ def _cpp_memory(p: str, memory: Memory) -> Iterator[str]:
 
 
 def _variables(p: str, found: tuple[Memory, ...]) -> Iterator[str]:
-    """The memories themselves, declared everywhere and defined in one file; one that nothing is put into is left out."""
+    """Return the memories themselves, declared everywhere and defined in one file; empty ones are left out."""
     for memory in found:
         if memory.peak:
             yield f"extern unsigned char {p}_{memory.name}[{memory.peak}u];"

@@ -1,4 +1,4 @@
-"""A plan for the linker: a fragment of a script with a section and symbols for each memory, and a map for people."""
+"""A plan for the linker: a script fragment with a section and symbols for each memory, and a map for people."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ HEAD = """\
 {regions}*/
 """
 MOST = (1 << 32) - 1
-"""Bytes of a memory without a size."""
+"""The bytes of a memory without a size."""
 
 
 def linker_script(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
-    """The fragment. Raises BadInput for a plan without placements."""
+    """Return the fragment. Raises BadInput for a plan without placements."""
     p = require_prefix(prefix[-1])
     found = memories(problem, plan)
     regions = "".join(f"   {line}\n" for line in _regions(p, found))
@@ -30,7 +30,7 @@ def linker_script(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[st
 
 
 def memory_map(problem: Problem, plan: Plan, _source: bytes) -> bytes:
-    """Every memory, and what lies where in it, by address. Raises BadInput for a plan without placements."""
+    """Return every memory's contents by address. Raises BadInput for a plan without placements."""
     return "\n".join([*_map(problem, plan), ""]).encode("utf-8")
 
 

@@ -14,20 +14,20 @@ from ...model.plan import Placement, Plan, PoolUse
 from ...model.problem import Pool, Problem
 
 MOST_CHARACTERS = 48
-"""Of a name made of a longer one."""
+"""The longest name derived from a longer one."""
 PREFIX = "memplan"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 class Memory(NamedTuple):
-    """A pool with what the plan puts there."""
+    """A pool and its contents in the plan."""
 
     name: str
-    """As C has it."""
+    """The name in C."""
     pool: Pool
     use: PoolUse
     alignment: int
-    """What the memory's first byte must be a multiple of, so that every buffer is aligned."""
+    """The required alignment of the memory's first byte, so that every buffer is aligned."""
     buffers: tuple[tuple[str, Placement], ...]
     """By address, with their names in C."""
 
@@ -37,7 +37,7 @@ class Memory(NamedTuple):
 
 
 def memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
-    """The pools in the plan's order."""
+    """Return the pools in the plan's order."""
     pools = {pool.name: pool for pool in problem.pools}
     wanted = {buffer.id: buffer.alignment for buffer in problem.buffers}
     ids = unique(str(placement.id) for placement in plan.placements)
@@ -53,7 +53,7 @@ def memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
 
 
 def unique(names: Iterable[str]) -> Iterator[str]:
-    """Each name with nothing but letters, digits and underscores, and with a number behind it where another one comes out the same."""
+    """Return each name reduced to letters, digits and underscores, with a number appended if another gives the same."""
     made = Names(mark="_", first=2)
     for name in names:
         base = (
@@ -64,13 +64,13 @@ def unique(names: Iterable[str]) -> Iterator[str]:
 
 
 def require_prefix(prefix: str) -> str:
-    """Raises BadInput unless names of C can begin with it."""
+    """Raise BadInput unless it is a valid prefix of C names."""
     if not _IDENTIFIER.fullmatch(prefix):
         raise bad_input(Code.INVALID_OPTION, (), f"prefix must be a name of C, not {quoted(prefix)}")
     return prefix
 
 
 def remark(text: object) -> str:
-    """Text within a comment of C: it can neither end it nor begin another one."""
+    """Return text for a comment of C, which it can neither end nor nest."""
     shown = printable(str(text)).encode("ascii", "backslashreplace").decode("ascii")[:120]
     return shown.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("??", "? ?")

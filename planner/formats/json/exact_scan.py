@@ -1,4 +1,4 @@
-"""Goes through JSON token by token, without recursion, to say exactly where it is wrong. Slow, so only for JSON that is."""
+"""Scans JSON token by token, without recursion, to find its exact faults. Slow, so only for faulty JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Open:
     keys: set[str] | None
     """None for a list."""
     step: str | int | None = None
-    """The key or position of the value that comes next, or has just come."""
+    """The key or position of the next or last value."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class _Scan:
         return tuple(frame.step for frame in self.stack if frame.step is not None)
 
     def space(self) -> str:
-        """Skips white space; the character after it, or nothing at the end."""
+        """Skip white space; return the next character, or nothing at the end."""
         match = _SPACE.match(self.text, self.at)
         self.at = self.at if match is None else match.end()
         return self.text[self.at : self.at + 1]
@@ -56,7 +56,7 @@ class _Scan:
         self.report.add(Code.INVALID_JSON, self.place, message)
 
     def string(self) -> str | None:
-        """The string that begins here; None (and a finding) if it is broken."""
+        """Return the string that begins here; None, with a finding, if it is broken."""
         match = _STRING.match(self.text, self.at)
         if match is None:
             self.fault("a string that ends with a quote, without control characters and with valid escapes")
@@ -66,7 +66,7 @@ class _Scan:
 
 
 def exact_scan(text: str, report: Report) -> tuple[Place, bool]:
-    """Adds every fault to the report, up to the first after which there is no telling; where it stopped, and whether that is the end."""
+    """Report every fault, up to the first that makes continuing impossible; return where the scan stopped, and whether that is the end."""
     scan = _Scan(text, report)
     while _value(scan):
         while True:
@@ -84,7 +84,7 @@ def exact_scan(text: str, report: Report) -> tuple[Place, bool]:
 
 
 def _value(scan: _Scan) -> bool:
-    """Reads one value, or opens objects and lists until there is one to read; False if there is no telling how to go on."""
+    """Read one value, opening objects and lists as needed; False if continuing is impossible."""
     while True:
         tick("reading")
         first = scan.space()
@@ -135,7 +135,7 @@ def _scalar(scan: _Scan) -> bool:
 
 
 def _after_value(scan: _Scan) -> bool | None:
-    """Closes the innermost list or object (False) or moves to its next value (True); None if neither is there."""
+    """Close the innermost list or object (False) or move to its next value (True); None if neither follows."""
     frame = scan.stack[-1]
     mark = scan.space()
     if mark == ("]" if frame.keys is None else "}"):
@@ -185,7 +185,7 @@ def _check_text(scan: _Scan, text: str, what: str) -> None:
 
 
 def unescape(raw: str) -> str:
-    """The text that a JSON string (without its quotes) stands for."""
+    """Return the text that a JSON string (without its quotes) represents."""
     if "\\" not in raw:
         return raw
     text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else _SHORT.get(m[2], m[2]), raw)

@@ -1,4 +1,4 @@
-"""JSON that people can read and programs can compare: short things on one line, long lists with one item on each."""
+"""JSON for people and for comparison by programs: short things on one line, long lists with one item per line."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _HALF_PAIR = re.compile("[\\ud800-\\udfff]")
 
 
 def compact(value: Any) -> str:
-    """One value on one line. Half surrogates, which UTF-8 cannot carry, stay escaped."""
+    """Return one value on one line. Half surrogates, which UTF-8 cannot encode, stay escaped."""
     text = _encode(value)
     return text if text.isascii() or not _HALF_PAIR.search(text) else _encode_escaped(value)
 
 
 ITEM = ",\n  "
-"""Between items of a list."""
+"""The separator of list items."""
 
 
 class Written(list[str]):
-    """Items of a list that are JSON already; several may be one string, with ITEM between them."""
+    """Items of a list that are JSON already; one string may hold several, separated by ITEM."""
 
 
 def document(fields: Mapping[str, Any], *, listed: Sequence[str]) -> bytes:
-    """An object with one field a line, and the named fields' items on lines of their own."""
-    pieces = ["{\n"]  # joined but once: the text may be long
+    """Return an object with one field per line, and the named fields' items on separate lines."""
+    pieces = ["{\n"]  # joined only once: the text may be long
     for name, value in fields.items():
         pieces.append(f" {compact(name)}: ")
         pieces.extend(_spread(value) if name in listed else [compact(value)])
@@ -38,7 +38,7 @@ def document(fields: Mapping[str, Any], *, listed: Sequence[str]) -> bytes:
 
 
 def _spread(value: Any) -> Iterator[str]:
-    """In pieces."""
+    """Yield the text in pieces."""
     if isinstance(value, Mapping) and value:
         yield "{\n  " + ITEM.join(f"{compact(k)}: {compact(v)}" for k, v in value.items()) + "\n }"
     elif isinstance(value, list) and value:

@@ -1,4 +1,4 @@
-"""Sound JSON as Python objects; of a long document, lists that are long are loaded a piece at a time, each time that they are gone through."""
+"""Sound JSON as Python objects; the long lists of a long document are loaded in pieces, at each iteration."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ...checks.report import Place
 from .pieces import PIECE, Path, Span, long_lists, pieces, require_room, shortened
 
 LOADED = (100, 40)
-"""Bytes of memory that Python's objects take: of a list or object, and of what stands in one."""
+"""The memory of Python objects: of a list or object, and of each entry."""
 
 
 class LongList(list[Any]):
-    """A list that is not there as a whole."""
+    """A list that is never in memory as a whole."""
 
     def __init__(self, data: bytes, span: Span, place: Place) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class LongList(list[Any]):
 
 
 def loaded(data: bytes, paths: Sequence[Path] = ()) -> Any:
-    """The document, with LongLists at these places. Raises BadInput where what is left would take more memory than a document of this length should."""
+    """Return the document with LongLists at these places. Raises BadInput if the rest would take more memory than a document of this length should."""
     lists = [*long_lists(data, paths)] if len(data) > PIECE else []
     rest = shortened(data, [span for _, span in lists])
     require_room(rest, len(data), (), LOADED)

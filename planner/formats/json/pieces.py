@@ -1,6 +1,6 @@
-"""Long lists and objects in JSON, a piece at a time, so that what is made of a document need never be there all at once.
+"""Long lists and objects in JSON, in pieces, so that objects for the whole document are never needed.
 
-Brackets, quotes and commas are found without making anything of what stands between them. Whoever reads a piece finds out whether it is sound.
+Brackets, quotes and commas are found without interpreting what is between them. The reader of a piece finds out whether it is sound.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ...model.deadline import look
 from ...model.errors import Code
 
 PIECE = 1 << 16
-"""Bytes that are read at once."""
+"""Bytes read at once."""
 LARGE = 1 << 20
-"""A document of more bytes is validated in pieces."""
+"""Longer documents are validated in pieces."""
 ALLOWANCE, FOR_EACH = 1 << 26, 16
-"""Bytes of memory that what is read at once may take, besides so many for each of the document's."""
+"""The memory that reading may take at once, and further bytes for each byte of the document."""
 MAX_DEPTH = 64
-"""Lists and objects inside each other."""
+"""The most nested lists and objects."""
 MOST_KEYS, BYTES_A_KEY = 1 << 16, 24
-"""Of one object, and one more for each so many bytes of the document."""
+"""The most keys of one object, and the document's bytes per further key."""
 MAX_DIGITS = 20
-"""Of an integer as it is written."""
+"""The most digits of an integer."""
 ANY: Final = None
 """Every item of a list."""
 Path: TypeAlias = tuple[str | int | None, ...]
 _CHUNK = 1 << 18
-"""Bytes that are looked at together."""
+"""Bytes examined together."""
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _BLANK = b" \t\n\r"
 _SPACE = re.compile(rb"[ \t\n\r]*")
@@ -45,17 +45,17 @@ COMMA = ord(",")
 _MARKS = np.zeros(256, dtype=bool)
 _MARKS[[*b"[{,"]] = True
 BYTES_A_MARK = 4
-"""Of a document for each of its marks, which takes twice as many; where there are fewer, it is gone through each time."""
+"""The document's bytes per mark, each of which takes twice as many; with more marks, the document is scanned each time instead."""
 
 
 class Piece(NamedTuple):
-    """Children of a list or an object that stand there one after the other, or a single one that is large."""
+    """Adjacent children of a list or an object, or a single large one."""
 
     first: int
-    """The number of the first."""
+    """The index of the first."""
     begin: int
     end: int
-    """Where they stand, without the commas around them."""
+    """The end, without the surrounding commas."""
     children: int
 
     @property
@@ -73,7 +73,7 @@ class Span(NamedTuple):
 def _levels(
     data: bytes, begin: int, end: int
 ) -> Iterator[tuple[int, np.ndarray[tuple[int], np.dtype[np.uint8]], Ints]]:
-    """Of each chunk where it begins, its bytes with what is in texts blanked, and how deep each of them stands (brackets: within them)."""
+    """Yield each chunk: its begin, its bytes with texts blanked, and the depth of each (inside for brackets)."""
     inside, depth = False, 0
     while begin < end:
         look("reading")
@@ -97,18 +97,18 @@ def _levels(
 
 
 class Marks(NamedTuple):
-    """Commas and opening brackets outside of texts, for whoever goes through the same document several times."""
+    """The commas and opening brackets outside of texts, for several passes over the same document."""
 
     places: Ints
     levels: Ints
-    """How deep each comma stands; of a bracket, how deep what is within it stands, below 0."""
+    """The depth of each comma; for a bracket, the negated depth inside."""
     deepest: int
     length: int
-    """Of the document."""
+    """The document's."""
 
     @classmethod
     def of(cls, data: bytes) -> Marks | None:
-        """Of a document that is sound up to where it is not; None where they would take more memory than the document should."""
+        """Return the marks of a document, as far as it is sound; None if they would take more memory than it should."""
         most = sum(map(data.count, (b",", b"[", b"{")))
         if most * BYTES_A_MARK > len(data):
             return None
@@ -124,24 +124,24 @@ class Marks(NamedTuple):
         return cls(places[:count], levels[:count], deepest, len(data))
 
     def commas(self, span: Span) -> Ints:
-        """Those between the children of a list or an object."""
+        """Return the commas between the children of a list or an object."""
         first, behind = np.searchsorted(self.places, [span.begin, span.end - 1]).tolist()
         found: Ints = self.places[first:behind][self.levels[first:behind] == -self.levels[first]]
         return found
 
 
 def deepest(data: bytes) -> int:
-    """How deep brackets nest outside of texts, if the document is sound up to there."""
+    """Return the greatest depth of brackets outside of texts, as far as the document is sound."""
     return max((int(levels.max()) for _, _, levels in _levels(data, 0, len(data))), default=0)
 
 
 def root(data: bytes) -> Span | None:
-    """The document, if it is a list or an object."""
+    """Return the document, if it is a list or an object."""
     return container(data, 0, len(data))
 
 
 def stripped(data: bytes, begin: int, end: int) -> Span:
-    """Without white space around it."""
+    """Return it without surrounding white space."""
     begin = _SPACE.match(data, begin, end).end()  # type: ignore[union-attr]  # it matches nothing as well
     while begin < end and data[end - 1] in _BLANK:
         tail = data[max(begin, end - PIECE) : end]
@@ -150,11 +150,11 @@ def stripped(data: bytes, begin: int, end: int) -> Span:
 
 
 def pieces(data: bytes, span: Span, marks: Marks | None = None) -> Iterator[Piece]:
-    """The children of a list or an object, in pieces of about PIECE bytes; a child that is longer is one alone. None where it is empty."""
+    """Yield the children of a list or an object, in pieces of about PIECE bytes; a longer child is a piece by itself. None if it is empty."""
     look("reading")
     start, first = span.begin + 1, 0
     last, count = -1, 0
-    """The last comma that can end a piece, and how many children it ends."""
+    """The last comma that can end a piece, and the number of children before it."""
     end = span.end - 1
     for commas in _commas(data, start, end) if marks is None else [marks.commas(span)]:
         at = 0
@@ -177,33 +177,33 @@ def pieces(data: bytes, span: Span, marks: Marks | None = None) -> Iterator[Piec
 
 
 def _commas(data: bytes, start: int, end: int) -> Iterator[Ints]:
-    """Those that stand in no list, object or text that begins there."""
+    """Yield commas outside of any list, object or text that begins here."""
     for begin, raw, levels in _levels(data, start, end):
         yield np.flatnonzero((raw == COMMA) & (levels == 0)) + begin
 
 
 def member(data: bytes, piece: Piece) -> tuple[bytes, int] | None:
-    """A large member of an object: its key as it is written, and where its value begins."""
+    """Return a large member's key as written, and where its value begins."""
     found = _KEY.match(data, piece.begin, piece.end)
     return None if found is None else (found[1], found.end())
 
 
 def container(data: bytes, begin: int, end: int) -> Span | None:
-    """What stands there, if it may be one list or object."""
+    """Return the one list or object there, if it can be one."""
     span = stripped(data, begin, end)
     is_one = span.end - span.begin >= 2 and (data[span.begin], data[span.end - 1]) in (tuple(b"[]"), tuple(b"{}"))
     return span if is_one else None
 
 
 def long_lists(data: bytes, paths: Iterable[Path], marks: Marks | None = None) -> Iterator[tuple[Path, Span]]:
-    """Where the lists at these places stand, if they are long and not empty; of a sound document. ANY in a path is every item of a list."""
+    """Return the places of long lists at these paths in a sound document. ANY in a path is every item of a list."""
     whole = root(data)
     waiting: list[tuple[Path, Span]] = [] if whole is None else [((), whole)]
     while waiting:
         place, span = waiting.pop()
         is_list = data[span.begin] == ord("[")
         if is_list and any(_leads(place, path) and len(path) == len(place) for path in paths):
-            if next(pieces(data, span, marks), None) is not None:  # or it is long of white space alone
+            if next(pieces(data, span, marks), None) is not None:  # otherwise it is long only by white space
                 yield place, span
             continue
         further = [path[len(place)] for path in paths if len(path) > len(place) and _leads(place, path)]
@@ -221,7 +221,7 @@ def _leads(place: Path, path: Path) -> bool:
 
 
 def shortened(data: bytes, spans: Iterable[Span], marks: Marks | None = None, emptied: Container[Span] = ()) -> bytes:
-    """The document with the first piece of each of these lists alone; of those that are emptied not even that."""
+    """Return the document with only the first piece of each of these lists, and nothing of emptied ones."""
     kept: list[bytes] = []
     at = 0
     for span in sorted(spans):
@@ -231,7 +231,7 @@ def shortened(data: bytes, spans: Iterable[Span], marks: Marks | None = None, em
 
 
 def without(data: bytes, names: Container[str], marks: Marks | None = None) -> bytes:
-    """The document with nothing in those of its own objects that are called so, if they are long."""
+    """Return the document with its own objects of these names emptied, if they are long."""
     whole = root(data) if names else None
     cut: list[Span] = []
     for piece in pieces(data, whole, marks) if whole is not None and data[whole.begin] == ord("{") else ():
@@ -250,7 +250,7 @@ def without(data: bytes, names: Container[str], marks: Marks | None = None) -> b
 
 
 def require_room(part: bytes, length: int, place: Place, costs: tuple[int, int]) -> None:
-    """Raises BadInput if so much of a document of this length would take more memory than it should. `costs`: of a list or object, and of a value."""
+    """Raise BadInput if this part of a document of this length would take too much memory. `costs`: of a list or object, and of a value."""
     containers = part.count(b"[") + part.count(b"{")
     values = part.count(b",") + part.count(b":")
     if costs[0] * containers + costs[1] * values > ALLOWANCE + FOR_EACH * length:

@@ -1,8 +1,8 @@
 """A long list of plain buffers in a JSON document, read in columns: many times faster than one by one, and without an object for each.
 
-Only what is written in a few ways over and over again is read here: each record is cut down to its shape, with 0 for every number and an empty
-string for every name, and equal shapes are read once. Whatever is unusual is left to the careful readers, who say what is wrong with it and
-where. So nothing is accepted here that they refuse.
+This reads only records in few, repeated forms: each is reduced to its shape, with 0 for every number and an empty string for every name,
+and equal shapes are parsed once. Anything unusual is left to the careful readers, which report its faults. So nothing is accepted here that
+they refuse.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ KNOWN = NEEDED | {"live", "alignment", "accesses", "kind", "fixed"}
 FIXED = b'"fixed"'
 BETWEEN = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
 LONGEST = 1 << 12
-"""Bytes of a record that has brackets within."""
+"""The most bytes of a record with inner brackets."""
 WITHOUT_DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in range(256))
 
 
 class Said(NamedTuple):
-    """Texts of a record."""
+    """The texts of a record."""
 
     kind: str | None
     pool: str | None
-    """In which it is fixed."""
+    """The pool in which it is fixed."""
     has_offset: bool
     has_life: bool
 
@@ -53,17 +53,17 @@ NOTHING = Said(None, None, False, True)
 
 
 class More(NamedTuple):
-    """What is said of buffers besides sizes, alignments and lifetimes."""
+    """Fields of buffers besides sizes, alignments and lifetimes."""
 
     accesses: Ints
     offset: Ints
-    """Where it is fixed, or anything."""
+    """The fixed offset, or anything."""
     said: list[Said]
     which: Ints
-    """By buffer, which of those that are said."""
+    """By buffer, the index of its texts."""
 
     def is_in_range(self) -> bool:
-        """Are all these as they may be?"""
+        """True if all of these are in range."""
         numbers = np.concatenate([self.accesses, self.offset])
         texts = [text for said in self.said for text in (said.kind, said.pool) if text is not None]
         return (
@@ -71,7 +71,7 @@ class More(NamedTuple):
         )
 
     def rows(self, columns: BufferColumns) -> tuple[Buffer, ...]:
-        """The buffers."""
+        """Return the buffers."""
         which = self.which.tolist()
         kinds = map([said.kind for said in self.said].__getitem__, which)
         pinned: Iterable[Fixed | None] = repeat(None)
@@ -93,35 +93,35 @@ class More(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A document taken apart."""
+    """A document in parts."""
 
     rest: bytes
     """The same document with an empty list of buffers."""
     buffers: BufferColumns
-    """With lifetimes as they are written. Numbers may be out of range, and ids may be there twice."""
+    """With lifetimes as written. Numbers may be out of range, and ids duplicated."""
     more: More | None
 
 
 class _Unusual(Exception):
-    """The careful readers had better look at it."""
+    """Leave it to the careful readers."""
 
 
 class _Shape(NamedTuple):
-    """Which of a record's numbers is what, counted from 0, and whether it stands behind a minus."""
+    """The meaning of each number in a record, counted from 0, and whether it follows a minus."""
 
     numbers: int
     size: tuple[int, int]
     alignment: tuple[int, int] | None
     live: tuple[tuple[int, int], tuple[int, int]] | None
     id: tuple[int, int] | None
-    """None: it is a string."""
+    """None: a string."""
     accesses: tuple[int, int] | None
     offset: tuple[int, int] | None
     said: Said
 
 
 def taken_apart(data: bytes) -> Taken | None:
-    """The document's `buffers`, if they are many, and nothing of them is unusual."""
+    """Return the document in parts, if its `buffers` are many and nothing about them is unusual."""
     opened = OPEN.search(data) if b"\\" not in data else None
     closed = CLOSE.search(data, opened.end()) if opened is not None else None
     if opened is None or closed is None or not _is_of_document(data, opened.start()):
@@ -144,7 +144,7 @@ def taken_apart(data: bytes) -> Taken | None:
 
 
 def _whole(chunk: bytes) -> tuple[bytes, bytes]:
-    """The chunk, and of its last record, where these may have brackets within, what has come so far."""
+    """Yield whole records of a chunk, keeping an incomplete last one for the next if they may have inner brackets."""
     if FIXED not in chunk:
         return chunk, b""
     *_, last = [0, *(found.start() + 1 for found in BETWEEN.finditer(chunk, max(len(chunk) - LONGEST, 0)))]
@@ -154,7 +154,7 @@ def _whole(chunk: bytes) -> tuple[bytes, bytes]:
 
 
 def _is_of_document(data: bytes, at: int) -> bool:
-    """Is the first key of that name, which stands here, one of the document's own? Nothing is escaped in it."""
+    """True if the first key of that name, which is here, belongs to the document itself. No text in it is escaped."""
     if data.count(KEY) == 1:
         return True
     marks = np.frombuffer(data[:at].translate(None, NOT_STRUCTURE), np.uint8)
@@ -169,12 +169,12 @@ class _Reading:
     def __init__(self) -> None:
         self._shapes: dict[bytes, _Shape] = {}
         self._columns: list[Ints] = []
-        """Of each chunk, with a row for size, alignment, start, end, id, accesses, offset and what is said."""
+        """For each chunk, rows for size, alignment, start, end, id, accesses, offset and index of texts."""
         self._ids: list[str] = []
         self._said: dict[Said, int] = {NOTHING: 0}
 
     def take(self, chunk: bytes) -> None:
-        """Records, each with a comma before it."""
+        """Read records, each preceded by a comma."""
         raw: Bytes = np.frombuffer(chunk, np.uint8)
         raw, ids = _without_names(raw)
         is_nested = FIXED in chunk
@@ -199,7 +199,7 @@ class _Reading:
         self._place(different, len(shapes), np.array([*map(number.__getitem__, shapes)]), value)
 
     def _place(self, different: list[bytes], records: int, kind: Ints | None, value: Ints) -> None:
-        """Puts the numbers into columns. `kind` says which of the different shapes each record has; None: there is but one."""
+        """Put the numbers into columns. `kind` gives each record's shape; None: there is only one."""
         for each in different:
             if each not in self._shapes:
                 if len(self._shapes) == MOST_SHAPES:
@@ -226,7 +226,7 @@ class _Reading:
 
     def columns(self) -> BufferColumns:
         if len({shape.id is None for shape in self._shapes.values()}) != 1:
-            raise _Unusual  # some ids are numbers, and some are names
+            raise _Unusual  # some ids are numbers, others names
         size, alignment, start, end, id_ = np.concatenate([columns[:5] for columns in self._columns], axis=1)
         ids: list[BufferId] | range = [*self._ids]
         if not self._ids:
@@ -235,7 +235,7 @@ class _Reading:
         return BufferColumns(ids, size, alignment, start, end)
 
     def more(self) -> More | None:
-        """None: nothing is said but what stands in the columns."""
+        """Return further fields; None if the columns say everything."""
         if len(self._said) == 1 and not any(shape.accesses for shape in self._shapes.values()):
             return None
         accesses, offset, which = np.concatenate([columns[5:] for columns in self._columns], axis=1)
@@ -243,7 +243,7 @@ class _Reading:
 
 
 def _split(written: bytes) -> list[bytes]:
-    """The shapes of records that may have brackets within, each without its last one."""
+    """Return the shapes of records that may have inner brackets, each without its last one."""
     raw = np.frombuffer(written, np.uint8)
     closing = raw == CLOSING_BRACE
     depth = np.cumsum((raw == OPENING_BRACE).astype(np.int8) - closing.astype(np.int8), dtype=np.int32)
@@ -254,7 +254,7 @@ def _split(written: bytes) -> list[bytes]:
 
 
 def _without_names(raw: Bytes) -> tuple[Bytes, list[str]]:
-    """The same with nothing between the quotes of ids, and these."""
+    """Return the text with ids' strings emptied, and these strings."""
     quotes = np.flatnonzero(raw == QUOTE)
     if len(quotes) % 2 or not len(quotes) or quotes[-1] + 1 == len(raw):
         raise _Unusual
@@ -266,7 +266,7 @@ def _without_names(raw: Bytes) -> tuple[Bytes, list[str]]:
     is_id = (end[keys] - begin[keys] == 3) & (raw[begin[keys] + 1] == ord("i")) & (raw[begin[keys] + 2] == ord("d"))
     if named[0] == 0 or (raw[end[keys] + 1] != COLON).any():
         raise _Unusual
-    if not is_id.all():  # other texts belong to the shape, and what looks like a number in them would be taken for one
+    if not is_id.all():  # other texts belong to the shape, and digits in them would be taken for numbers
         if are_digits(raw[_inside(begin[named[~is_id]], end[named[~is_id]], len(raw))]).any():
             raise _Unusual
         named = named[is_id]
@@ -282,7 +282,7 @@ def _without_names(raw: Bytes) -> tuple[Bytes, list[str]]:
 
 
 def _inside(begin: Ints, end: Ints, length: int) -> Bools:
-    """True for what stands between quotes."""
+    """True for characters between quotes."""
     change = np.zeros(length, dtype=np.int8)
     change[begin + 1] += 1
     change[end] -= 1
@@ -290,7 +290,7 @@ def _inside(begin: Ints, end: Ints, length: int) -> Bools:
 
 
 def _shape(written: bytes) -> _Shape:
-    """Raises _Unusual unless it is that of a buffer with an id, a size, one lifetime, or a kind and none, and of what else is known."""
+    """Return the shape of a buffer with an id, a size, one lifetime (or a kind and none) and known fields. Raises _Unusual otherwise."""
     if written[:1] != b"," or b"0" not in written:
         raise _Unusual
     counted = 0
@@ -301,7 +301,7 @@ def _shape(written: bytes) -> _Shape:
         return b"%d" % counted
 
     try:
-        text = re.sub(b"0", number, written[1:] + b"}").decode("utf-8")  # of bytes it takes halves of surrogates, too
+        text = re.sub(b"0", number, written[1:] + b"}").decode("utf-8")  # for bytes it accepts half surrogates
         pairs: Any = json.loads(text, object_pairs_hook=tuple)
     except ValueError:
         raise _Unusual from None
@@ -321,7 +321,7 @@ def _shape(written: bytes) -> _Shape:
         if not isinstance(live, list) or len(live) != 1 or not isinstance(live[0], list) or len(live[0]) != 2:
             raise _Unusual
         span = _place_of(live[0][0]), _place_of(live[0][1])
-    elif "kind" not in fields:  # of constants alone
+    elif "kind" not in fields:  # only for constants
         raise _Unusual
     else:
         span = None

@@ -1,7 +1,7 @@
-"""First look at JSON from outside: finds what a validation library lets through, or would choke on.
+"""A first look at JSON from outside: finds faults that a validation library overlooks, or cannot handle.
 
-That is duplicate keys, deep nesting, numbers that are not finite or absurdly long, broken text. Sound input, the usual case, is looked at by
-C code alone; only when something is wrong does exact_scan.py go through it character by character, to say where.
+These are duplicate keys, deep nesting, numbers that are not finite or absurdly long, and broken text. Sound input, the usual case, is read by
+C code alone; only if something is wrong does exact_scan.py go through it character by character to find the place.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .pieces import (
 )
 
 WIDE = 1000
-"""An object with more keys than this is looked at with care: each key might become an error."""
+"""Objects with more keys are read with care: each key might become an error."""
 
 _DIGITS_ALIKE = bytes(ord("0") if chr(byte).isdecimal() else ord(" ") for byte in range(128)) + b" " * 128
 _LONG_NUMBER = b"0" * (MAX_DIGITS + 1)
@@ -50,24 +50,24 @@ class Scanned(NamedTuple):
     """What the first look showed."""
 
     top: dict[str, Any] | None
-    """The document's own keys if it is an object; of the values strings and numbers are kept, and how long lists are."""
+    """The document's own keys if it is an object, with strings and numbers, and the lengths of lists."""
     wide: bool
-    """Some object may have more than WIDE keys."""
+    """True if some object may have more than WIDE keys."""
     marks: Marks | None = None
-    """Of a document that is LARGE."""
+    """For a LARGE document."""
     seconds: float = 0.0
-    """How long it took: to read the document, which looks at no clock, takes about as long again."""
+    """The time taken: reading the document, which cannot look at the clock, takes about as long again."""
 
 
 def scan(data: bytes) -> Scanned:
-    """Raises BadInput unless the bytes are sound JSON."""
+    """Return the first look. Raises BadInput unless the bytes are sound JSON."""
     begun = time.monotonic()
     look(READING)
     _require_text(data)
     marks = Marks.of(data) if len(data) > LARGE else None
     if _nests_too_deep(data, marks) or (b"\\u" in data and _HALF_SURROGATE.search(data)):
         _find_fault(data)
-        if deepest(data) > MAX_DEPTH:  # brackets beyond the end of what exact_scan saw
+        if deepest(data) > MAX_DEPTH:  # brackets after the end of what exact_scan saw
             raise bad_input(Code.TOO_DEEP, (), f"brackets nest deeper than {MAX_DEPTH}")
     long_numbers = _has_long_numbers(data)
     hooks = _Hooks(has_long_numbers=long_numbers, is_quick=marks is not None and not long_numbers and b"\\" not in data)
@@ -76,29 +76,29 @@ def scan(data: bytes) -> Scanned:
         top = _read(data, hooks, marks)
         return Scanned(top, hooks.wide, marks, time.monotonic() - begun)
     hooks.last = {}
-    _find_fault(data)  # and nothing is left of what was read
+    _find_fault(data)  # and drops all that was read
     raise bad_input(Code.INVALID_JSON, (), "is not valid JSON")
 
 
 def _nests_too_deep(data: bytes, marks: Marks | None) -> bool:
-    """Whether it is worth a close look: few brackets cannot nest deep, wherever they stand."""
+    """True if a closer look is needed: few brackets cannot nest deep."""
     if marks is not None:
         return marks.deepest > MAX_DEPTH
     return data.count(b"[") + data.count(b"{") > MAX_DEPTH and deepest(data) > MAX_DEPTH
 
 
 def _read(data: bytes, hooks: _Hooks, marks: Marks | None) -> dict[str, Any] | None:
-    """Everything in the document, a piece after the other; the document's own keys. ValueError: look closely."""
+    """Read the whole document in pieces; return its own keys. ValueError: look closely."""
     whole = root(data) if len(data) > PIECE else None
     if whole is None and len(data) > PIECE and data.lstrip()[:1] in (b"[", b"{"):
-        raise ValueError  # it does not end as it begins
+        raise ValueError  # it ends differently from how it begins
     if whole is None or whole.end - whole.begin <= PIECE:
         return hooks.last if isinstance(hooks.load(data), _Object) else None
     return _read_container(data, whole, hooks, marks)
 
 
 def _read_container(data: bytes, span: Span, hooks: _Hooks, marks: Marks | None) -> dict[str, Any] | None:
-    """The keys of a long object; of a long list nothing is kept."""
+    """Read a long object and return its keys, or a long list, of which nothing is kept."""
     is_object = data[span.begin] == ord("{")
     keys: dict[str, Any] = {}
     count = 0
@@ -128,7 +128,7 @@ def _read_container(data: bytes, span: Span, hooks: _Hooks, marks: Marks | None)
 
 
 def _large(data: bytes, piece: Piece, *, is_object: bool) -> tuple[bytes, Span] | None:
-    """The key and the place of a large child, if it is a list or an object itself."""
+    """Return key and place of a large child, if it is a list or an object."""
     key, begin = b"", piece.begin
     if is_object:
         found = member(data, piece)
@@ -140,7 +140,7 @@ def _large(data: bytes, piece: Piece, *, is_object: bool) -> tuple[bytes, Span] 
 
 
 def members(data: bytes) -> dict[str, bytes]:
-    """The values of a sound document's own keys as they stand in it, none of them loaded."""
+    """Return the values of a sound document's own keys as written, none of them loaded."""
     text = data.decode("utf-8")
     values = json.JSONDecoder(object_pairs_hook=lambda _: None)
     found, at = {}, text.index("{") + 1
@@ -160,7 +160,7 @@ _AN_OBJECT = _Object()
 
 
 class _Hooks:
-    """What json.loads calls; a ValueError from here means: look closely."""
+    """The callbacks of json.loads; their ValueError means: look closely."""
 
     def __init__(self, *, has_long_numbers: bool, is_quick: bool = False) -> None:
         self.last: dict[str, Any] = {}
@@ -176,14 +176,14 @@ class _Hooks:
         )
 
     def load(self, data: bytes) -> Any:
-        """What stands there. Raises ValueError."""
+        """Load the data. Raises ValueError."""
         return self._decoder.decode(data.decode("utf-8"))
 
     def quickly(self, data: bytes) -> Any:
-        """A list read by a library that drops keys that are there already, written anew, and compared; None if that does not show that it is sound."""
+        """Read a list by a library that drops duplicate keys, write it again, and compare; None if that does not show that it is sound."""
         if not self._is_quick:
             return None
-        from pydantic_core import from_json, to_json  # only for long documents
+        from pydantic_core import from_json, to_json  # imported only for long documents
 
         try:
             read = from_json(data, allow_inf_nan=False, cache_strings="none")
@@ -196,7 +196,7 @@ class _Hooks:
         objects = written.count(b"{")
         if objects == len(read) and set(map(type, read)) == {dict}:
             self.wide = self.wide or max(map(len, read)) > WIDE
-        else:  # of objects within others nobody knows how many keys they have
+        else:  # the number of keys of nested objects is unknown
             self.wide = self.wide or objects > 0
         return read
 
@@ -227,7 +227,7 @@ class _Hooks:
 
 
 def _require_text(data: bytes) -> None:
-    """Raises BadInput unless it is UTF-8."""
+    """Raise BadInput unless it is UTF-8."""
     if data.startswith(codecs.BOM_UTF8):
         raise bad_input(Code.INVALID_JSON, (), "begins with a byte order mark; save the file as UTF-8 without one")
     byte = undecodable(data)
@@ -239,7 +239,7 @@ def _require_text(data: bytes) -> None:
 
 
 def undecodable(data: bytes) -> int | None:
-    """The first byte that is not UTF-8; None if all of it is."""
+    """Return the first byte that is not UTF-8; None if there is none."""
     if data.isascii():
         return None
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -253,7 +253,7 @@ def undecodable(data: bytes) -> int | None:
 
 
 def _has_long_numbers(data: bytes) -> bool:
-    """Is some number longer than MAX_DIGITS? Digits in texts count, too."""
+    """True if some number has more than MAX_DIGITS digits. Digits in texts count too."""
     step = PIECE - len(_LONG_NUMBER)
     return any(
         _LONG_NUMBER in data[begin : begin + PIECE].translate(_DIGITS_ALIKE) for begin in range(0, len(data), step)
@@ -261,8 +261,8 @@ def _has_long_numbers(data: bytes) -> bool:
 
 
 def _find_fault(data: bytes) -> None:
-    """Raises BadInput if the exact scan finds what made the fast look suspicious."""
-    from .exact_scan import exact_scan  # only for what is broken
+    """Raise BadInput if the exact scan confirms the suspicion of the fast look."""
+    from .exact_scan import exact_scan  # imported only for faulty documents
 
     report = Report()
     exact_scan(data.decode("utf-8"), report)

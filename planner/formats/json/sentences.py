@@ -1,4 +1,4 @@
-"""What pydantic found, in our own words: a stable code, the place, and one sentence that a user can act on."""
+"""pydantic's findings in our own words: a stable code, the place, and one sentence on which a user can act."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...model.problem import MAX_ADDRESS, MAX_TEXT
 BUFFER_ID_ERROR = "buffer_id"
 LABEL_ERROR = "label"
 PADDING_ERROR = "padding"
-"""Error types of our own, for values that may be one thing or another."""
+"""Our own error types, for values of alternative types."""
 
 RESERVED = frozenset({"size_range", "variants", "extensions"})
-"""Names that a later version of the format will give a meaning to."""
+"""Names that a later version of the format will define."""
 
 
 def kind_of(value: object) -> str:
-    """What a JSON value is, and for short ones which."""
+    """Return the kind of a JSON value, and the value if it is short."""
     match value:
         case None:
             return "null"
@@ -51,7 +51,7 @@ def _is_expression(place: Place, value: object) -> bool:
 
 
 def describe_error(error: ErrorDetails, within: Place = ()) -> tuple[Code, Place, str]:
-    """One of pydantic's errors as code, place and sentence. `within`: where the part stands that it is about."""
+    """Return one of pydantic's errors as code, place and sentence. `within`: the place of the part concerned."""
     place: Place = tuple(step for step in error["loc"] if not isinstance(step, bool))
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind == "missing":
@@ -96,7 +96,7 @@ _TYPES = {
 
 
 def too_long(text: str, most: int) -> str:
-    """Of a string."""
+    """Return the sentence about a string that is too long."""
     return f"must have {most} characters at most, not {len(text)}"
 
 

@@ -1,7 +1,7 @@
-"""Strict validation of JSON with pydantic, and its errors in our own words: place, code, one sentence, never too many.
+"""Strict validation of JSON with pydantic, with its errors in our own words: place, code, one sentence, never too many.
 
-The bytes are validated as a whole first, stopping early. Only if that fails is the document taken apart, item by item, so that ten thousand
-bad items cost a count and not ten thousand error objects.
+The bytes are first validated as a whole, stopping early. Only if that fails is the document validated item by item, so that ten thousand bad
+items cost a count and not ten thousand error objects.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .sentences import BUFFER_ID_ERROR, LABEL_ERROR, describe_error
 STRICT = ConfigDict(strict=True, extra="forbid")
 """For every wire type: no conversions, no unknown fields."""
 STRICT_VALUES = ConfigDict(strict=True)
-"""For parts that are no objects."""
+"""For parts that are not objects."""
 TOLERANT = ConfigDict(strict=True, extra="allow")
-"""For formats of others, whose files may say more than we use."""
+"""For other tools' formats, whose files may have further fields."""
 
 
 class _StopEarly:
-    """Makes a list report its first bad item only, so that errors stay few."""
+    """Makes a list report only its first bad item, so that errors stay few."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema: Any = handler(source)
@@ -43,7 +43,7 @@ Items: TypeAlias = Annotated[list[Item], _StopEarly()]
 
 
 class OneError:
-    """Makes a union complain once, not once for each of its members."""
+    """Makes a union report one error instead of one for each member."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -63,19 +63,19 @@ Label: TypeAlias = Annotated[str | int, OneError(LABEL_ERROR)]
 
 
 class Part(NamedTuple):
-    """What the items of a long list must be."""
+    """The type of a long list's items."""
 
     item: TypeAdapter[Any]
     inner: Mapping[str, Part] = MappingProxyType({})
-    """Lists inside the items that may be long too."""
+    """Lists within the items that may be long too."""
     member: TypeAdapter[Any] | None = None
-    """Where the items are long lists themselves: what theirs must be."""
+    """The type of the items' items, if the items are long lists."""
     kept: Callable[[list[Any]], Any] | None = None
-    """Of a long document: makes of sound items what is kept of them, which can be extended by further ones, and cleared."""
+    """For a long document: turns sound items into what is kept of them, which can be extended and cleared."""
 
 
 class Made(list[Any]):
-    """What is made of items as soon as they are read, so that few of these are ever there at once."""
+    """Turned from items as soon as they are read, so that few items exist at once."""
 
     def __init__(self, make: Callable[[Any], Any], items: list[Any]) -> None:
         super().__init__(map(make, items))
@@ -86,33 +86,33 @@ class Made(list[Any]):
 
 
 class Wire(NamedTuple):
-    """A document type, and its long lists, which are validated an item at a time when something is wrong."""
+    """A document type, and its long lists, which are validated item by item if something is wrong."""
 
     document: TypeAdapter[Any]
     lists: Callable[[], Mapping[tuple[str, ...], Part]]
-    """Only made when they are asked for."""
+    """Made on first use."""
     names: frozenset[str] | None = None
-    """All field names of all its objects, to tell the unknown ones in objects that have absurdly many; None: any may appear."""
+    """All field names of all its objects, to recognise unknown ones in objects with absurdly many; None: any may appear."""
     free: frozenset[str] = frozenset()
     """Fields whose own fields may be anything."""
     unread: frozenset[str] = frozenset()
-    """Of these the document's own, of which nothing is ever read."""
+    """The document's own free fields that are never read."""
 
 
 def once(lists: Callable[[], Mapping[tuple[str, ...], Part]]) -> Callable[[], Mapping[tuple[str, ...], Part]]:
-    """The lists of a Wire, made for the first document that asks for them: that takes longer than a small document."""
+    """Return the lists of a Wire, made on first use: that takes longer than a small document."""
     return cache(lists)
 
 
 def field_names(*objects: type) -> frozenset[str]:
-    """The names of all fields of the wire types."""
+    """Return the names of all fields of the wire types."""
     return frozenset(name for kind in objects for name in kind.__annotations__)
 
 
 def validated(wire: Wire, data: bytes, top: Mapping[str, Any]) -> Any:
-    """The document as plain Python objects, all at once. Raises BadInput with at most MAX_FINDINGS findings, and the number of the rest."""
+    """Return the document as plain Python objects, all at once. Raises BadInput with at most MAX_FINDINGS findings, and the number of the rest."""
     if not _needed(wire.document.core_schema) <= top.keys():
-        # Pydantic would make an error of each field that is missing, with a copy of the whole document.
+        # pydantic would make an error for each missing field, with a copy of the whole document
         report = Report()
         take_apart(wire, from_json(data), report)
         report.raise_if_any()
@@ -128,14 +128,14 @@ def validated(wire: Wire, data: bytes, top: Mapping[str, Any]) -> Any:
 
 
 def _needed(schema: Any) -> set[str]:
-    """The fields that the document itself must have."""
+    """Return the required fields of the document itself."""
     while "fields" not in schema:
         schema = schema["schema"]
     return {name for name, field in schema["fields"].items() if field["required"]}
 
 
 def report_wide(wire: Wire, document: Any, place: Place, report: Report) -> None:
-    """Objects with more keys than any type has: takes their unknown fields out of the document, and reports them, most only by their number."""
+    """Remove and report the unknown fields of objects with more keys than any type has, most only by number."""
     names = wire.names or frozenset()
     todo: list[tuple[Place, Any]] = [(place, document)]
     while todo:
@@ -153,7 +153,7 @@ def report_wide(wire: Wire, document: Any, place: Place, report: Report) -> None
 
 
 def take_apart(wire: Wire, document: Any, report: Report) -> None:
-    """Reports all that is wrong with it, its long lists item by item."""
+    """Report all faults of the document, its long lists item by item."""
     parts = wire.lists()
     longs: list[tuple[tuple[str, ...], list[Any]]] = []
     for path in parts:
@@ -172,7 +172,7 @@ def take_apart(wire: Wire, document: Any, report: Report) -> None:
 
 
 def is_taken_apart(part: Part, item: Any) -> bool:
-    """Is more than one thing validated of it?"""
+    """True if several parts of the item are validated separately."""
     return (
         not part.inner.keys().isdisjoint(item)
         if isinstance(item, dict)
@@ -215,5 +215,5 @@ def _list_errors(error: ValidationError, place: Place, report: Report) -> None:
 
 
 def unknown_keys(part: Mapping[str, Any], known: type) -> list[str]:
-    """Keys of a tolerantly read object that its wire type does not have."""
+    """Return the keys of a tolerantly read object that its wire type lacks."""
     return [key for key in part if key not in known.__annotations__]

@@ -1,7 +1,7 @@
-"""Documents as plain Python objects, validated: short ones at once, long ones piece by piece, before anybody makes objects of all of them.
+"""Documents as validated plain Python objects: short ones at once, long ones in pieces, so that few objects exist at a time.
 
-The long lists of these are validated a piece at a time, up to the first that is wrong; then each piece is only looked at for what else is wrong. What is left
-is short, or is refused unless a file of this length should have so much in it.
+Their long lists are validated in pieces, up to the first fault; later pieces are only searched for faults. The rest is short, or is refused
+unless a file of this length may contain so much.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .scan import Scanned
 from .strict import Part, Wire, is_taken_apart, report_wide, take_apart, validate_item, validated
 
 VALIDATED = (350, 32)
-"""Bytes of memory that validation takes: of a list or object, and of what stands in one."""
+"""The memory for validation: of a list or object, and of each entry."""
 AT_ONCE = 500
-"""Items whose errors there may be at a time; each takes some hundred bytes."""
+"""The most items whose errors exist at a time; each takes some hundred bytes."""
 
 
 def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
-    """The document as plain Python objects. Raises BadInput as `validated` does."""
+    """Return the document as plain Python objects. Raises BadInput as `validated` does."""
     expect(scanned.seconds, "reading")
     if len(data) > LARGE:
         return _validate_in_pieces(wire, data, scanned)
@@ -38,7 +38,7 @@ def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
 
 
 def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
-    """The document as plain Python objects. Raises BadInput as `validated` does."""
+    """Return the document as plain Python objects. Raises BadInput as `validated` does."""
     if not scanned.wide:
         wire = wire._replace(names=None)
     parts, length = wire.lists(), len(data)
@@ -80,7 +80,7 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
 
 
 def _report_unknown(wire: Wire, data: bytes, report: Report) -> None:
-    """What wide objects have that there is not; where there is any, whatever else is wrong as well."""
+    """Report unknown fields of wide objects and, if there are any, all other faults too."""
     document = from_json(data)
     report_wide(wire, document, (), report)
     if report:
@@ -90,7 +90,7 @@ def _report_unknown(wire: Wire, data: bytes, report: Report) -> None:
 def _add_items(
     wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report, found: Any, marks: Marks | None = None
 ) -> None:
-    """Adds all but what was read of a list before; where something is wrong, which is reported, there is nothing in it."""
+    """Add all items of a list but those already read; if there are faults, they are reported and nothing is added."""
     several = _several(part.item, fail_fast=True)
     for piece in pieces(data, span, marks):
         look("reading")
@@ -121,12 +121,12 @@ def _add_items(
 
 
 def _is_emptied(part: Part, first: Piece) -> bool:
-    """True if the first item of a list, too, is read by itself: it is long, and of its lists something else is kept."""
+    """True if the first item of a list is also read separately: it is long, and parts of its lists are kept differently."""
     return first.is_large and any(inner.kept is not None for inner in part.inner.values())
 
 
 def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, report: Report) -> Any:
-    """One item that is long, whose own lists may be."""
+    """Validate one long item, whose own lists may be long."""
     lists = sorted(long_lists(text, [(name,) for name in part.inner]), key=lambda found: found[1])
     rest = shortened(text, [span for _, span in lists])
     require_room(rest, length, place, VALIDATED)
@@ -143,7 +143,7 @@ def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, repor
 
 
 def _errors(item: TypeAdapter[Any], items: list[Any]) -> int:
-    """How much is wrong with them, found for many at once: a third of the time that it takes for one after the other."""
+    """Return the number of faults, found for many items at once: a third of the time of one by one."""
     several, found = _several(item, fail_fast=False), 0
     for first in range(0, len(items), AT_ONCE):
         try:
@@ -154,7 +154,7 @@ def _errors(item: TypeAdapter[Any], items: list[Any]) -> int:
 
 
 def _several(item: TypeAdapter[Any], *, fail_fast: bool) -> SchemaValidator:
-    """Of a list of such items, as strict as each by itself: an adapter's configuration is not part of its schema."""
+    """Return an adapter for a list of such items, as strict as for each: an adapter's configuration is not part of its schema."""
     return SchemaValidator(
         core_schema.list_schema(item.core_schema, fail_fast=fail_fast), core_schema.CoreConfig(strict=True)
     )

@@ -1,1 +1,1 @@
-"""Sharings and what they do with memory, as JSON."""
+"""Sharings and their reports, as JSON."""

@@ -1,4 +1,4 @@
-"""memplan-sharing/1: bytes become a Sharing. Whether it is a good one, or fits its problem, is for planner.planning.sharing.verify to say."""
+"""memplan-sharing/1: from bytes to a Sharing. Whether it is good, or fits its problem, is for planner.planning.sharing.verify."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
 
 
 def read_sharing_json(data: bytes, scanned: Scanned) -> Sharing:
-    """The Sharing that the document describes."""
+    """Return the Sharing in the document."""
     document: w.SharingWire = validate(_wire(), data, scanned)
     shortage = document.get("shortage")
     return Sharing(

@@ -17,7 +17,7 @@ COLUMNS = ("scope", "pool", "device", "dtype", "object", "objects", "size", "bou
 
 
 def write_sharing_report_json(report: SharingReport) -> bytes:
-    """The report as JSON, one kind a line."""
+    """Return the report as JSON, one kind per line."""
     fields = {
         "format": SHARING_REPORT_FORMAT,
         "problem": report.problem,
@@ -33,9 +33,9 @@ def write_sharing_report_json(report: SharingReport) -> bytes:
 
 
 def write_sharing_report_csv(report: SharingReport, naming: Callable[[str], str] = str) -> bytes:
-    """A row for each object, after those of a kind one of scope `kind`, and a last one of scope `all`; `size` is there the sum.
+    """Return a row for each object, then one of scope `kind` for each kind, and a last one of scope `all`, in which `size` is the sum.
 
-    `buffers` is a JSON list of the object's users. What stands in place of a name is up to `naming`; a terminal must not be shown it as it is.
+    `buffers` is a JSON list of the object's users. `naming` determines what replaces names; terminals must not get them unchanged.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")

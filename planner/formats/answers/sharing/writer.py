@@ -1,4 +1,4 @@
-"""memplan-sharing/1: a Sharing becomes bytes, always the same for the same Sharing, and what depends on the clock comes last."""
+"""memplan-sharing/1: from a Sharing to bytes, the same for the same Sharing, with what depends on the clock at the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def write_sharing_json(sharing: Sharing) -> bytes:
 
 
 def _fields(sharing: Sharing) -> dict[str, Any]:
-    """The sharing as plain Python values, in the order of the document."""
+    """Return the sharing as plain Python values, in the order of the document."""
     return {
         "format": SHARING_FORMAT,
         "status": str(sharing.status),
