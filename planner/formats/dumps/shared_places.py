@@ -18,7 +18,10 @@ def end_of(buffer: Buffer) -> int:
 
 
 def colocations(buffers: Sequence[Buffer], place: Place) -> Iterator[Colocation]:
-    """Return colocations that tie each buffer of such a group to its lowest. Hints are the file's places; each buffer has one interval and one pool. Raises BadInput."""
+    """Return colocations that tie each buffer of such a group to its lowest. Raises BadInput.
+
+    Hints are the file's places, and each buffer has one interval and one pool.
+    """
     base: dict[int, int] = {}
 
     def root(i: int) -> int:

@@ -1,7 +1,7 @@
-"""Columns of numpy in one file (.npz): for problems in arrays, without text and without an object for each buffer.
+"""Columns of numpy in one file (.npz): problems in arrays, without text and without an object for each buffer.
 
-The arrays are `size`, `start`, `end` and perhaps `alignment` and `id`, one entry a buffer, and `capacity`, a single number. Nothing else may
-stand in the file, and no array of objects: reading one would run code.
+The arrays are `size`, `start`, `end` and perhaps `alignment` and `id`, one entry per buffer, and `capacity`, a single number. The file may
+contain nothing else, and no array of objects, since reading one would run code.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Column: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 NEEDED = {"size": (0, MAX_ADDRESS), "start": (-MAX_TIME, MAX_TIME), "end": (-MAX_TIME, MAX_TIME)}
 NUMBERS = NEEDED | {"alignment": (1, MAX_ADDRESS), "capacity": (0, MAX_ADDRESS)}
-"""What each number may be, from least to greatest."""
+"""The range of each number."""
 KNOWN = (*NUMBERS, "id")
 MOST_TIMES = 64
-"""So many times its size the file may hold; what is packed tighter was made to burst."""
+"""The most times its size that the file may expand to; higher compression indicates an attack."""
 LEAST_ROOM = 1 << 16
 LONGEST_ID = 256
 HEADER = re.compile(
@@ -43,16 +43,16 @@ HEADER = re.compile(
     rb"'fortran_order': (?:False|True), 'shape': \((?:(?P<count>[0-9]{1,15}),)?\), ?\} *\n",
     re.DOTALL,
 )
-"""Of a single number, or of a column; numpy's own reader of it would take more for Python than is good."""
+"""The header of a number or a column; numpy's own reader would need more of Python than is safe."""
 
 
 def looks_like(data: bytes) -> bool:
-    """Does it begin like an archive of arrays?"""
+    """True if it begins like an archive of arrays."""
     return data[:4] == b"PK\3\4" and b".npy" in data[30:64]
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem. Raises BadInput."""
+    """Return the Problem. Raises BadInput."""
     columns = _columns(source.data)
     look("reading")
     for name in (name for name in NEEDED if name not in columns):
@@ -79,7 +79,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def write(problem: Problem) -> bytes:
-    """The file, without hints, which bind nobody. Raises BadInput for what columns cannot say."""
+    """Return the file, without hints, which are not binding. Raises BadInput for what columns cannot express."""
     problem = in_one_memory(problem)
     if any(buffer.hint is not None for buffer in problem.buffers):
         problem = replace(problem, buffers=tuple(replace(buffer, hint=None) for buffer in problem.buffers))
@@ -108,7 +108,7 @@ def write(problem: Problem) -> bytes:
 
 
 def _columns(data: bytes) -> dict[str, Column]:
-    """The arrays by name."""
+    """Return the arrays by name."""
     found: dict[str, Column] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -135,7 +135,7 @@ def _columns(data: bytes) -> dict[str, Column]:
 
 
 def _array(member: bytes) -> Column:
-    """One array, as numpy.lib.format describes it. Raises ValueError."""
+    """Return one array in the form of numpy.lib.format. Raises ValueError."""
     said = HEADER.match(member)
     if said is None:
         raise ValueError("a column of integers is wanted, or of strings for id, as numpy.savez writes them")
@@ -152,7 +152,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _check(name: str, column: Column, count: int | None, report: Report) -> None:
-    """Has it the kind, the length and the numbers that it must have?"""
+    """Check the array's type, length and range."""
     if (column.dtype.kind == "U") != (name == "id") and not (name == "id" and column.dtype.kind in "iu"):
         report.add(Code.WRONG_TYPE, (name,), f"integers are wanted, not {column.dtype}")
         return
@@ -174,13 +174,13 @@ def _ids(column: Column) -> list[BufferId]:
         ids: list[BufferId] = column.tolist()
         if column.dtype.kind == "U":
             "".join(map(str, ids)).encode()
-    except ValueError:  # a code point that there is not, or half of one
+    except ValueError:  # an invalid code point, or half of a surrogate pair
         raise bad_input(Code.INVALID_VALUE, ("id",), "must hold text") from None
     return ids
 
 
 def _column_of(ids: list[BufferId]) -> Column:
-    """Numbers as numbers, names as names. Raises BadInput."""
+    """Return ids as a column of numbers or names. Raises BadInput."""
     kinds = {type(id_) for id_ in ids}
     if len(kinds) > 1 or any(isinstance(id_, str) and len(id_) > LONGEST_ID for id_ in ids):
         text = f"ids that are all numbers can be written, or all names of {LONGEST_ID} characters at most"

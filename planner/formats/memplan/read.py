@@ -1,4 +1,4 @@
-"""memplan/1: bytes become a Problem, or BadInput says what is wrong with them."""
+"""memplan/1: from bytes to a Problem. BadInput tells what is wrong with them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .variants_wire import AlternativeWire, ChoosingProblemWire, VariantsWire
 
 SYMBOL_MARKS = (b'"symbols"', b'"size_range"')
-"""One of these stands in every document whose sizes depend on symbols."""
+"""Every document whose sizes depend on symbols contains one of these."""
 
 _SPEED = frozenset(SPEED_FIELDS)
 _KINDS = (
@@ -118,10 +118,10 @@ def _lists() -> dict[tuple[str, ...], Part]:
 
 
 def read(source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
-    """The problem that the document describes, checked; a ShapedProblem where sizes depend on symbols."""
+    """Return the document's problem, checked; a ShapedProblem if sizes depend on symbols."""
     require_format(source.scanned, PROBLEM_FORMAT, "a problem")
     if any(mark in source.data for mark in SYMBOL_MARKS):
-        from .shapes import read_shaped_document, shaped_document  # what most problems do without
+        from .shapes import read_shaped_document, shaped_document  # imported here: most problems do not need it
 
         document = shaped_document(source)
         if document is not None:
@@ -141,7 +141,7 @@ def _read_plain(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
-    """The problem whose buffers were read in columns; None if anything is wrong or unusual about it."""
+    """Return the problem whose buffers were read in columns; None if anything about it is wrong or unusual."""
     try:
         wire = _choosing_wire() if "variants" in (scanned.top or {}) else _wire()
         empty = _problem(validate(wire, taken.rest, scanned))
@@ -164,7 +164,7 @@ def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
 
 
 def _problem(document: ChoosingProblemWire) -> Problem:
-    """What is written there; whether it is sound is to be seen."""
+    """Return the problem as written; it is not checked yet."""
     report = Report()
     spelling = document.get("lifetimes")
     lifetimes = None if spelling is None else Lifetimes(spelling)
@@ -192,7 +192,7 @@ def _terms(objective: w.ObjectiveWire) -> tuple[Term, ...]:
 
 
 def read_pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
-    """The memories in a list called `pools`, whatever document it stands in."""
+    """Return the memories in a list called `pools` of any document."""
     return tuple(
         Pool(
             pool["name"],
@@ -210,7 +210,7 @@ def read_pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
 
 
 def _in_order(ranges: list[list[int]], place: Place, report: Report) -> tuple[Interval, ...]:
-    """Half-open ranges, merged."""
+    """Return half-open ranges, merged."""
     for j, (start, end) in enumerate(ranges):
         if end < start:
             report.add(Code.INTERVAL_REVERSED, (*place, j), f"the end {end} comes before the start {start}")
@@ -218,7 +218,7 @@ def _in_order(ranges: list[list[int]], place: Place, report: Report) -> tuple[In
 
 
 def _live(ranges: list[list[int]], lifetimes: Lifetimes | None, place: Place, report: Report) -> tuple[Interval, ...]:
-    """Half-open intervals, whatever the file says, merged."""
+    """Return half-open intervals, whatever the file uses, merged."""
     if lifetimes is not Lifetimes.INCLUSIVE:
         return _in_order(ranges, place, report)
     for j, (start, end) in enumerate(ranges):
@@ -294,7 +294,7 @@ def _constraints(constraints: w.ConstraintsWire) -> Constraints:
 
 
 def _variants(variants: VariantsWire, lifetimes: Lifetimes | None, report: Report) -> Variants:
-    from ...checks.variants import check_cost_terms  # which most problems do without
+    from ...checks.variants import check_cost_terms  # which most problems do not need
 
     check_cost_terms(len(variants.get("costs", [])), report)
     report.raise_if_any()

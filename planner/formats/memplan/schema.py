@@ -23,7 +23,7 @@ def problem_schema() -> dict[str, Any]:
 
 
 def _add_symbols(whole: dict[str, Any], buffer: dict[str, Any]) -> None:
-    """What stands for sizes that depend on symbols, which planner.formats.memplan.shapes reads."""
+    """Add sizes that depend on symbols, which planner.formats.memplan.shapes reads."""
     span = {"type": "array", "minItems": 2, "maxItems": 2}
     whole["properties"]["symbols"] = {
         "description": "Symbols that sizes may name, each with its least and greatest value.",
@@ -47,7 +47,7 @@ def _add_symbols(whole: dict[str, Any], buffer: dict[str, Any]) -> None:
 
 
 def _tidy(part: Any) -> Any:
-    """Without the titles that only repeat names, and without the suffix of the types' names."""
+    """Remove titles that only repeat names, and the suffix of the types' names."""
     if isinstance(part, list):
         return [_tidy(item) for item in part]
     if not isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""memplan/1 with `symbols`: sizes that are expressions or ranges become a ShapedProblem and are written again; the rest is as in any other problem."""
+"""memplan/1 with `symbols`: reads sizes that are expressions or ranges into a ShapedProblem, and writes them; the rest is as in any problem."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .write import write_memplan
 
 RANGE = re.compile(rb'"size_range"[ \t\n\r]*:')
 MOST_PARTS = 100_000
-"""Of all different expressions of a problem."""
+"""The most parts of all different expressions of a problem."""
 
 ReadPlain = Callable[[Source], tuple[Problem, tuple[str, ...]]]
 
 
 def shaped_document(source: Source) -> dict[str, Any] | None:
-    """The document, which is sound JSON, if sizes in it may depend on symbols; None for all others."""
+    """Return the document, which is sound JSON, if its sizes may depend on symbols; None otherwise."""
     if "symbols" not in source.top and not RANGE.search(source.data):
         return None
     document = source.loaded()
@@ -40,7 +40,7 @@ def shaped_document(source: Source) -> dict[str, Any] | None:
 def read_shaped_document(
     document: dict[str, Any], name: str | None, read_plain: ReadPlain
 ) -> tuple[ShapedProblem, tuple[str, ...]]:
-    """The problem, its largest sizes checked like any other problem's. Raises BadInput."""
+    """Return the problem, its largest sizes checked like any other problem's. Raises BadInput."""
     report = Report()
     symbols = _symbols(document.pop("symbols", {}), report)
     report.raise_if_any()
@@ -80,12 +80,12 @@ def _symbols(given: Any, report: Report) -> dict[str, tuple[int, int]]:
 
 
 def _pair_of(span: object) -> str:
-    """What stands where two values should."""
+    """Return the two values in place of a range."""
     return f"a list of {len(span)}" if isinstance(span, list) else kind_of(span)
 
 
 class _Sizes:
-    """Reads the sizes of one document's buffers. What stands there often is worked out once."""
+    """Reads the sizes of one document's buffers. Repeated texts are parsed once."""
 
     def __init__(self, symbols: dict[str, tuple[int, int]], report: Report) -> None:
         self._symbols, self._report = symbols, report
@@ -95,7 +95,7 @@ class _Sizes:
         self._is_full = False
 
     def of(self, buffer: dict[str, Any], i: int) -> tuple[Expression, Expression | None]:
-        """The buffer's size, and the least where only a range is known. Its largest takes the place of what stood there."""
+        """Return the buffer's size, and the least if only a range is known. Puts the largest size in its place."""
         if "size_range" not in buffer:
             said = buffer.get("size")
             found = self._read(said, ("buffers", i, "size")) if isinstance(said, str) else None
@@ -129,7 +129,7 @@ class _Sizes:
             self._report.add(Code.INVALID_EXPRESSION, place, f"the greatest size less the least: {error}")
 
     def _read(self, said: Any, place: Place) -> tuple[Expression, int, int] | None:
-        """The expression, and how small and how large it can be; None if it is none."""
+        """Return the expression with its least and greatest value; None if it is invalid."""
         if type(said) is int:
             said = str(said)
         if not isinstance(said, str):
@@ -154,7 +154,7 @@ class _Sizes:
 
 
 def write_shaped(problem: ShapedProblem) -> bytes:
-    """The problem as JSON; reading it gives the same one."""
+    """Return the problem as JSON; reading it gives the same one."""
     fields = json.loads(write_memplan(problem.largest))
     least = problem.least or (None,) * len(problem.sizes)
     for buffer, size, low in zip(fields["buffers"], problem.sizes, least, strict=True):

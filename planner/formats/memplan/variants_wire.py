@@ -1,4 +1,4 @@
-"""What memplan/1 says of variants, as it stands in a file. Loaded for problems that have them: most plans are made without."""
+"""The variants in memplan/1 as they appear in a file. Loaded only for problems that have them."""
 
 from __future__ import annotations
 

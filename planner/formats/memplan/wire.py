@@ -17,7 +17,7 @@ TEXT_LIMIT: dict[str, Any] = {"maxLength": MAX_TEXT}
 
 
 def said(text: str, default: Any = None, *, min_items: int | None = None) -> Any:
-    """A field's description, and what the schema says besides: its default, and a length that planner.checks sees to."""
+    """Return a field's description with its default, and a length for the schema that planner.checks enforces."""
     extra: dict[str, Any] = {} if default is None else {"default": default}
     if min_items is not None:
         extra["minItems"] = min_items

@@ -1,4 +1,4 @@
-"""memplan/1: a Problem becomes bytes. Defaults are left out; reading the bytes gives the same Problem again."""
+"""memplan/1: from a Problem to bytes. Defaults are left out; reading the bytes gives the same Problem."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _has_lifetimes(problem: Problem) -> bool:
 
 
 def _without(fields: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """The fields that say something."""
+    """Return the fields that differ from their defaults."""
     return {name: value for name, value in fields.items() if name not in defaults or value != defaults[name]}
 
 

@@ -1,10 +1,10 @@
-"""The JSON of dsa-solver (schema version 1) becomes a Problem.
+"""From the JSON of dsa-solver (schema version 1) to a Problem.
 
-What differs: capacities are hard here, so the term capacity_overflow goes without saying. The term bank_cost is 0 for every plan there, whatever the
-banks: their cost model is left to a later version, and so the term decides nothing. Pins that are exclusive for all time become buffers
-that live for all time. Colocations may be given in circles there, and penalties of colocated pairs cost nothing there; both are dropped.
-Alias classes and pipeline groups are provenance: what they demand is in the separations already. That buffers may share addresses only from a common
-beginning (`whole_slot_reuse`, `no_partial_overlaps`) is a choice for each pair of them.
+Differences: capacities are always binding here, so the term capacity_overflow is implied. The term bank_cost is 0 for every plan there,
+whatever the banks (their cost model is left to a later version), so it decides nothing. Pins that are exclusive for all time become buffers
+that live for all time. Colocations may form cycles there, and penalties of colocated pairs cost nothing there; both are dropped. Alias
+classes and pipeline groups are provenance: the separations already contain their demands. That buffers may share addresses only from a
+common beginning (`whole_slot_reuse`, `no_partial_overlaps`) is a choice for each pair of them.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def _lists() -> dict[tuple[str, ...], Part]:
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem of a dsa-solver document, checked, and warnings."""
+    """Return the Problem of a dsa-solver document, checked, and warnings."""
     document: w.DocumentWire = validate(_wire(), source.data, source.scanned)
     return _Translation(document).result()
 
 
 class _Translation:
-    """One document on its way; numbers of buffers and pools become names."""
+    """The translation of one document; numbers of buffers and pools become names."""
 
     def __init__(self, document: w.DocumentWire) -> None:
         self.name = document["instance"]
@@ -102,7 +102,7 @@ class _Translation:
         return (problem if made is problem else sound_as_read(made)), warnings
 
     def _with_slots(self, problem: Problem) -> Problem:
-        """As some versions ask for it: buffers share addresses only if they begin at one."""
+        """Apply the rule of some versions that buffers share addresses only if they begin at one."""
         place = ("problem", "pypto_structure", "whole_slot_reuse")
         whole = self.problem.get("pypto_structure", {}).get("whole_slot_reuse", False)
         if not isinstance(whole, bool):
@@ -146,7 +146,7 @@ class _Translation:
         return tuple(pools)
 
     def _names_of_buffers(self) -> frozenset[int]:
-        """Buffers go by their names where they have one; returns those that are pinned exclusively."""
+        """Use buffers' names as ids if they have one; return those that are pinned exclusively."""
         names: set[BufferId] = set()
         for i, buffer in enumerate(self.problem["buffers"]):
             name: BufferId = buffer["name"] or buffer["id"]
@@ -192,7 +192,7 @@ class _Translation:
         exclusions: list[Pair] = []
         for i, p in enumerate(given["temporal_exclusions"]):
             pair = self._pair(p["first"], p["second"], "temporal_exclusions", i)
-            # There, a separation or an exclusive pin outweighs an exclusion.
+            # there, a separation or an exclusive pin outweighs an exclusion
             if frozenset((p["first"], p["second"])) not in apart and exclusive.isdisjoint((p["first"], p["second"])):
                 exclusions.append(pair)
         return Constraints(conflicts, tuple(exclusions), colocations, reuse_penalties=self._penalties())
@@ -204,7 +204,7 @@ class _Translation:
         )
 
     def _colocations(self) -> tuple[Colocation, ...]:
-        """A spanning forest of them: circles say nothing new where every offset is 0."""
+        """Return a spanning forest of them: cycles add nothing, since every offset is 0."""
         kept: list[Colocation] = []
         for i, p in enumerate(self.problem["constraints"]["colocations"]):
             first, second = self._pair(p["first"], p["second"], "colocations", i)
@@ -214,7 +214,7 @@ class _Translation:
         return tuple(kept)
 
     def _penalties(self) -> tuple[ReusePenalty, ...]:
-        """Those of colocated buffers cost nothing there, so they are left out."""
+        """Return penalties without those of colocated buffers, which cost nothing there."""
         penalties: list[ReusePenalty] = []
         for i, p in enumerate(self.problem.get("cost_model", {"reuse_penalties": []})["reuse_penalties"]):
             first = self._id(p["first"], "cost_model", "reuse_penalties", i, "first")
@@ -232,7 +232,7 @@ class _Translation:
         left = self.problem["buffers"]
         left.reverse()
         for i in range(len(left)):
-            buffer = left.pop()  # what has been made a buffer of goes
+            buffer = left.pop()  # frees the parts already used
             spans = [(s["lower"], s["upper"]) for s in buffer["live_intervals"]]
             for j, (start, end) in enumerate(spans):
                 if end < start:

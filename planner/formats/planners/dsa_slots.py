@@ -1,7 +1,7 @@
-"""Buffers of dsa-solver's files that lie in one place or apart, and never over each other in part, as alternatives of a Problem.
+"""Buffers in dsa-solver's files that either lie at one place or apart, and never overlap in part, as alternatives of a Problem.
 
-`whole_slot_reuse` asks it of all buffers of a memory: what uses an address again begins where the other one did. `no_partial_overlaps` asks it of pairs,
-and that both be of one size. Those that are needed together are apart anyway.
+`whole_slot_reuse` requires this of all buffers of a memory: a reused address must be the beginning of both. `no_partial_overlaps` requires it
+of pairs, and that both have one size. Those that are needed together are apart anyway.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from ...model.errors import Code
 from ...model.problem import Alternative, Buffer, Colocation, Constraints, Problem, VariantGroup, Variants
 
 MOST = 8
-"""Pairs of which each is one choice."""
+"""The most pairs, each of which is one choice."""
 ONE, APART = "one place", "apart"
 
 
 def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: bool, place: Place) -> Problem:
-    """The problem in which these pairs of buffers (by position; with `whole` all others too) lie in one place or apart. Raises BadInput where they are too many."""
+    """Return the problem in which these pairs of buffers lie at one place or apart. Raises BadInput if they are too many.
+
+    Pairs are positions; with `whole` all other pairs are included.
+    """
     buffers = problem.buffers
     given = problem.constraints
     number = {buffer.id: i for i, buffer in enumerate(buffers)}
@@ -36,7 +39,7 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
     named = {tied.of(i) for pair in equal for i in pair}
     looked_at = [i for i in range(len(buffers)) if whole or tied.of(i) in named]
     parted: set[frozenset[int]] = set()
-    """Classes of tied buffers of which some are apart."""
+    """Classes of tied buffers with some kept apart."""
     for i, j in combinations(looked_at if given.colocations else (), 2):
         tick("reading")
         pair = frozenset((i, j))
@@ -54,7 +57,7 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
             continue
         together = overlap(first.live or (), second.live or ()) and pair not in never
         if not whole and (i, j) not in equal:
-            if together:  # nor may they be where a third one lies in one place with each
+            if together:  # nor may each share its place with a third one
                 conflicts.append((first.id, second.id))
             continue
         pinned = first.fixed is not None and second.fixed is not None
@@ -71,10 +74,10 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
         if len(groups) > MOST:
             text = f"more than {MOST} pairs of buffers may lie in one place or apart, and each is a choice"
             raise bad_input(Code.TOO_LARGE, place, text)
-    # All lean on earlier ones, so that choices never make a circle.
+    # each refers only to earlier ones, so that choices form no cycle
     ordered = [sorted((each.buffer, each.base), key=number.__getitem__) for each in given.colocations]
     colocations = tuple(Colocation(later, earlier, 0) for earlier, later in ordered)
-    # An exclusion lets a pair share addresses anywhere; these are apart, or share from a common beginning alone.
+    # an exclusion lets a pair share addresses anywhere; these are apart, or share from a common beginning
     decided = {frozenset((number[a], number[b])) for a, b in conflicts} | chosen
     exclusions = tuple((a, b) for a, b in given.exclusions if frozenset((number[a], number[b])) not in decided)
     constraints = replace(given, conflicts=tuple(conflicts), exclusions=exclusions, colocations=colocations)
@@ -83,6 +86,6 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
 
 
 def _may_meet(first: Buffer, second: Buffer) -> bool:
-    """Is there a memory that both may be in, and have they bytes?"""
+    """True if both have bytes, and some memory may hold both."""
     pools, others = ({*each.pools} if each.pools else None for each in (first, second))
     return bool(first.size and second.size) and (pools is None or others is None or not pools.isdisjoint(others))

@@ -1,4 +1,4 @@
-"""The JSON of dsa-solver (schema version 1), as far as it says what to plan; provenance is let through unread."""
+"""The JSON of dsa-solver (schema version 1), as far as it describes what to plan; provenance is not read."""
 
 from __future__ import annotations
 

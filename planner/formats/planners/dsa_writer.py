@@ -1,4 +1,4 @@
-"""A problem as the JSON of dsa-solver (schema version 1). What it has no words for is refused."""
+"""A problem as the JSON of dsa-solver (schema version 1). What it cannot express is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = {term: name for name, term in TERMS.items()}
 
 
 def write_dsa(problem: Problem) -> bytes:
-    """The document that `read_problem` reads. Raises BadInput for what it cannot say."""
+    """Return the document that `read_problem` reads. Raises BadInput for what it cannot express."""
     require_nothing_to_choose(problem)
     problem = spell_out_constants(problem)
     report = Report()
@@ -97,7 +97,7 @@ def _pool(pool: Pool, number: int) -> dict[str, Any]:
 def _buffer(
     buffer: Buffer, problem: Problem, number: int, pools: Mapping[str, int], free_times: Iterator[int]
 ) -> dict[str, Any]:
-    """One that meets none by its lifetime gets a time at which it is alone: there, each has one."""
+    """Return a buffer. Every one needs a lifetime there, so one that meets no other gets a time of its own."""
     live = merged(buffer.live or ())
     if not live:
         time = next(free_times)
@@ -120,7 +120,7 @@ def _pair(ids: Mapping[BufferId, int], first: BufferId, second: BufferId) -> dic
 
 
 def _is_standard(problem: Mapping[str, Any]) -> bool:
-    """Does it ask for no more than the profile of plain problems has: one memory, one lifetime each, peaks?"""
+    """True if it fits the profile of plain problems: one memory, one lifetime each, peaks."""
     (pool, *more), buffers = problem["pools"], problem["buffers"]
     return (
         not more

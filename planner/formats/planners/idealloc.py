@@ -1,7 +1,7 @@
-"""idealloc's binary files (.plc): eight big-endian words of 64 bits a buffer.
+"""idealloc's binary files (.plc): eight big-endian words of 64 bits per buffer.
 
-They are its number, birth, death, size, heap, offset there, alignment (0: none) and the size that was asked for. A buffer is needed between its birth
-and its death; where one dies and another is born at the same time, they do not meet.
+They are its number, birth, death, size, heap, offset there, alignment (0: none) and requested size. A buffer is needed between its birth and
+its death; one that dies when another is born does not meet it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _FIELDS = (
     ("alignment", MAX_ADDRESS),
 )
 SEEN = 4
-"""Records by which such a file is recognised."""
+"""The number of records by which such a file is recognised."""
 
 
 def looks_like(data: bytes) -> bool:
-    """Are its first records ones that make sense? Numbers that a program uses leave the first byte of a word empty."""
+    """True if its first records make sense. Numbers from real programs leave the first byte of a word empty."""
     if not data or len(data) % _RECORD.size:
         return False
     for at in range(0, min(len(data), SEEN * _RECORD.size), _RECORD.size):
@@ -47,7 +47,7 @@ def looks_like(data: bytes) -> bool:
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem; each heap is a memory, and where the buffers lay are hints."""
+    """Return the Problem; each heap is a memory, and the buffers' places are hints."""
     if not source.data or len(source.data) % _RECORD.size:
         text = f"it must hold records of {_RECORD.size} bytes, and has {len(source.data)} bytes"
         raise bad_input(Code.UNREADABLE, ("bytes", len(source.data)), text)
@@ -80,7 +80,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def write(problem: Problem) -> bytes:
-    """The records: each memory is a heap, ids that are no numbers become ones, and sizes of memories are not said. Raises BadInput for the rest."""
+    """Return the records: each memory is a heap, ids that are not numbers get some, and sizes of memories are lost. Raises BadInput for the rest."""
     problem = in_one_memory(problem)
     report = Report()
     if problem.constraints != Constraints() or problem.variants is not None:

@@ -1,9 +1,9 @@
-"""The CSV format of minimalloc: one buffer a row, lifetimes half-open, one pool whose capacity is given elsewhere.
+"""The CSV format of minimalloc: one buffer per row, lifetimes half-open, one pool whose capacity is given elsewhere.
 
-Columns, in any order: id (also buffer, buffer_id), lower (start, begin), upper, size; and, where present, alignment, offset (a fixed one),
-hint (negative: none), gaps and kind. A column `end` instead of `upper` is inclusive, and so are then the ends of gaps. Gaps are stretches of
-time, `12-15 20-22`, in which the buffer is not needed, or only a part of it, its window (`12-15@0:64`). omnimalloc may say in a line before
-all others where the memory begins: `# pool_offset=4096`.
+Columns, in any order: id (also buffer, buffer_id), lower (start, begin), upper, size; and optionally alignment, offset (a fixed one), hint
+(negative: none), gaps and kind. A column `end` instead of `upper` is inclusive, and so are then the ends of gaps. Gaps are intervals,
+`12-15 20-22`, in which the buffer is not needed, or only a part of it, its window (`12-15@0:64`). omnimalloc may state in a line before all
+others where the memory begins: `# pool_offset=4096`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ PINNED = "the column offset fixes every buffer that has one; leave it out to pla
 
 
 def looks_like_csv(data: bytes) -> bool:
-    """Does the first line name the columns, but for one that says where the memory begins?"""
+    """True if the first line names the columns, after an optional line with the memory's beginning."""
     base = _BASE.match(data)
     head = data[:4096] if base is None else data[base.end() : base.end() + 4096]
     first = head.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
@@ -71,7 +71,7 @@ def looks_like_csv(data: bytes) -> bool:
 
 
 def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem of a CSV file, checked, and warnings. `inclusive`: as if the column `upper` were called `end`."""
+    """Return the Problem of a CSV file, checked, and warnings. `inclusive`: as if the column `upper` were called `end`."""
     data = source.data
     base = _BASE.match(data)
     if len(data) >= LEAST_BYTES:
@@ -81,7 +81,7 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
         if quick is not None:
             try:
                 return sound_as_read(Problem(quick, (_pool(base),), lifetimes=Lifetimes.HALF_OPEN)), ()
-            except BadInput:  # which says what is wrong, and not in which line
+            except BadInput:  # which reports the faults, but without lines
                 del quick
     report = Report()
     listed = rows(data if base is None else b"\n" + data[base.end() :])
@@ -105,7 +105,7 @@ def _pool(base: re.Match[bytes] | None) -> Pool:
 
 
 def rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and cells of all rows that are not empty."""
+    """Yield line numbers and cells of all rows that are not empty."""
     byte = undecodable(data)
     if byte is not None:
         raise bad_input(Code.UNREADABLE, (), f"is not UTF-8: byte {byte} cannot be decoded")
@@ -140,16 +140,16 @@ class _Reader:
     def __init__(self, columns: dict[str, int], extra: int, report: Report) -> None:
         self._columns = columns
         self._extra = extra
-        """What is added to an end to make it half-open."""
+        """The number added to an end to make it half-open."""
         self._report = report
         self.parts: list[Buffer] = []
-        """What is needed of buffers within gaps with windows."""
+        """The parts of buffers needed within gaps with windows."""
         self.colocations: list[Colocation] = []
         self.is_pinned = False
-        """Does any row fix a buffer?"""
+        """True if any row fixes a buffer."""
 
     def buffer(self, row: int, line: int, cells: list[str]) -> Buffer | None:
-        """The buffer of a row; None (and findings) if something is wrong with it."""
+        """Return the buffer of a row; None, with findings, if it is faulty."""
         before = self._report.found
         if len(cells) != len(self._columns):
             text = f"line {line} has {len(cells)} cells, but the header has {len(self._columns)}"
@@ -207,7 +207,7 @@ class _Reader:
     def _live(
         self, where: tuple[int, int], cells: list[str], start: int, end: int, id_: str, size: int
     ) -> tuple[Interval, ...]:
-        """The row's lifetime without its gaps. What of it is needed within one, its window, is a part that lies in it."""
+        """Return the row's lifetime without its gaps. What is needed within a gap, its window, becomes a part of the buffer."""
         cell = cells[self._columns["gaps"]] if "gaps" in self._columns else ""
         if not cell.strip():
             return ((start, end),) if end > start else ()

@@ -1,6 +1,6 @@
-"""Rows of plain numbers, read in columns: a file of minimalloc's with many of them, in which nothing is unusual.
+"""Rows of plain numbers read in columns: for minimalloc's files with many rows and nothing unusual.
 
-Whatever is, spaces, quotes, other columns, is left to the careful reader, which says what is wrong with it and where.
+Anything unusual (spaces, quotes, other columns) is left to the careful reader, which reports faults and their places.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CONTROL = bytes(byte for byte in (*range(32), 127) if byte != NEWLINE)
 def read_columns(
     data: bytes, begin: int, header: Callable[[list[str]], tuple[dict[str, int], bool]], *, inclusive: bool
 ) -> BufferColumns | None:
-    """The buffers in the lines from `begin` on, of which the first names the columns; None where something is unusual."""
+    """Return the buffers in the lines from `begin` on, the first of which names the columns; None if something is unusual."""
     if data.startswith(MARK) or b'"' in data or not data.isascii():
         return None
     if b"\r" in data:
@@ -60,7 +60,7 @@ def read_columns(
 
 
 def _numbers(chunk: bytes, places: dict[str, int]) -> list[Ints] | None:
-    """Of the columns with numbers, a 1 for every alignment that is not said."""
+    """Return the columns of numbers, with 1 for every missing alignment."""
     raw: Bytes = np.frombuffer(chunk, np.uint8)
     marks = np.flatnonzero((raw == COMMA) | (raw == NEWLINE))
     if len(marks) % len(places):

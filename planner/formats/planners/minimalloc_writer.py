@@ -1,4 +1,4 @@
-"""A problem as minimalloc's CSV: id, lower, upper, size, and alignment, hint, offset and gaps where there are any."""
+"""A problem as minimalloc's CSV: id, lower, upper, size, and alignment, hint, offset and gaps if there are any."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPTIONAL = ("alignment", "hint", "offset", "gaps", "pool")
 
 
 def write_csv(problem: Problem) -> bytes:
-    """The rows, half-open. Raises BadInput for what such a file cannot say; sizes of memories are not said."""
+    """Return the rows, half-open. Raises BadInput for what such a file cannot express; sizes of memories are left out."""
     problem = in_one_memory(problem)
     _require_plain(problem)
     for i, buffer in enumerate(problem.buffers):
@@ -35,7 +35,7 @@ def write_csv(problem: Problem) -> bytes:
 
 
 def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
-    """The same with the plan's offsets, as minimalloc writes its solutions; where there are several memories, also in which."""
+    """Return the rows with the plan's offsets, as in minimalloc's solutions; with several memories, also each buffer's memory."""
     where = {place.id: place for place in plan.placements}
     rows: list[dict[str, int | str]] = []
     for buffer in as_chosen(problem, plan).buffers:
@@ -66,7 +66,7 @@ def _row(buffer: Buffer) -> dict[str, int | str]:
 
 
 def _table(rows: list[dict[str, int | str]]) -> bytes:
-    """With the columns that are always there, and those in which something stands."""
+    """Return the rows with the required columns, and those that are not empty."""
     columns = [
         name
         for name in ("id", "lower", "upper", "size", *OPTIONAL)

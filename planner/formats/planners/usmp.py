@@ -1,8 +1,7 @@
-"""Buffers and pools as TVM's USMP knows them, in JSON: sizes and conflicts, or sizes and inclusive intervals.
+"""Buffers and pools of TVM's USMP in JSON: sizes and conflicts, or sizes and inclusive intervals.
 
-Conflicts may be written on one side only, and a buffer may name itself; both are put right, and the lists as they were are kept for planners that
-follow TVM's to the letter. Pairs that are not named do not conflict.
-The order of `pool_candidates` is the buffer's order of preference.
+Conflicts may be written on one side only, and a buffer may name itself; both are corrected, and the original lists are kept for planners that
+follow TVM's to the letter. Pairs that are not named do not conflict. The order of `pool_candidates` is the buffer's order of preference.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _KINDS = ("intermediate", "input", "output")
 """TVM's BufferInfoKind, which is written as a number there."""
 _ASIDE = ("expected", "expected_peak", "note")
 _Speed = Annotated[int, Field(ge=-1, le=MAX_ADDRESS)] | None
-"""-1 is TVM's word for not known."""
+"""TVM writes -1 for unknown."""
 SPEEDS = "the pools' speeds are not used, because clock and bandwidths are not known of all of them"
 
 
@@ -44,7 +43,7 @@ class _ConstantWire(TypedDict):
     byte_offset: NotRequired[Annotated[int, Field(ge=-1, le=MAX_ADDRESS)] | None]
     size_bytes: NotRequired[Bytes]
     data: NotRequired[str | None]
-    """In base64; it may take the place of the size."""
+    """In base64; it may replace the size."""
     reads: NotRequired[Bytes]
     writes: NotRequired[Bytes]
     accesses: NotRequired[Bytes]
@@ -60,9 +59,9 @@ class _PoolWire(TypedDict):
     read_latency_cycles: NotRequired[_Speed]
     write_latency_cycles: NotRequired[_Speed]
     target_burst_bytes: NotRequired[Any]
-    """A number of bytes, or one for each target; looked at by _check_burst, since one error is better than one for each choice."""
+    """A number of bytes, or one for each target; checked by _check_burst, since one error is better than one for each choice."""
     constant_info_arr: NotRequired[Items[_ConstantWire] | None]
-    """Its presence makes a pool of constants."""
+    """If present, this is a pool of constants."""
 
 
 @with_config(TOLERANT)
@@ -77,7 +76,7 @@ class _BufferWire(TypedDict):
     writes: NotRequired[Bytes]
     accesses: NotRequired[Bytes]
     data: NotRequired[str | None]
-    """What a buffer of the kind "constant" holds, in base64."""
+    """The contents of a buffer of the kind "constant", in base64."""
 
 
 @with_config(TOLERANT)
@@ -86,7 +85,7 @@ class _ConflictsWire(TypedDict):
     pools: NotRequired[Items[_PoolWire]]
     buffers: Items[_BufferWire]
     memory_pressure: NotRequired[Bytes | None]
-    """The largest sum of live bytes, as TVM works it out; memplan proves its own bound."""
+    """The largest sum of live bytes, computed by TVM; memplan proves its own bound."""
     expected_peak: NotRequired[Any]
     note: NotRequired[Any]
     expected: NotRequired[Any]
@@ -97,9 +96,9 @@ class _IntervalsWire(TypedDict):
     name: NotRequired[str | None]
     lifetimes: Literal["half_open", "inclusive"]
     intervals: Items[Annotated[list[Time], Field(min_length=3, max_length=3)]]
-    """Of a long document _Rows."""
+    """For a long document, _Rows."""
     memory_pressure: NotRequired[Bytes | None]
-    """The largest sum of live bytes, as TVM works it out; memplan proves its own bound."""
+    """The largest sum of live bytes, computed by TVM; memplan proves its own bound."""
     expected_peak: NotRequired[Any]
     note: NotRequired[Any]
     expected: NotRequired[Any]
@@ -124,7 +123,7 @@ def _intervals_wire() -> Wire:
 
 
 class _Rows:
-    """Very many rows of three numbers, one number after the other."""
+    """Very many rows of three numbers, in one flat sequence."""
 
     def __init__(self, rows: list[list[int]]) -> None:
         self.numbers = array("q")
@@ -138,7 +137,7 @@ class _Rows:
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem of a document of either kind, checked, and warnings."""
+    """Return the Problem of a document of either kind, checked, and warnings."""
     if "intervals" in source.top:
         intervals: _IntervalsWire = validate(_intervals_wire(), source.data, source.scanned)
         problem = _from_intervals(intervals)
@@ -150,7 +149,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def _from_intervals(document: _IntervalsWire) -> Problem:
-    """Buffers are numbered in the order of their rows [start, end, size]."""
+    """Return buffers numbered in the order of their rows [start, end, size]."""
     report = Report()
     lifetimes = Lifetimes(document["lifetimes"])
     extra = 1 if lifetimes is Lifetimes.INCLUSIVE else 0
@@ -210,7 +209,7 @@ def _from_conflicts(document: _ConflictsWire) -> Problem:
 
 
 def _constants(document: _ConflictsWire, names: dict[str, int], report: Report) -> list[Buffer]:
-    """The constants of all pools of constants, behind all other buffers."""
+    """Return the constants of all pools of constants, after all other buffers."""
     found: list[Buffer] = []
     for i, pool in enumerate(document.get("pools", ())):
         for j, constant in enumerate(pool.get("constant_info_arr") or ()):
@@ -240,7 +239,7 @@ def _constants(document: _ConflictsWire, names: dict[str, int], report: Report) 
 
 
 def _speed(pool: _PoolWire) -> Speed | None:
-    """What is known of it; -1 says that something is not."""
+    """Return the known parts of the speed; -1 marks unknown ones."""
     fields: dict[str, Any] = {name: pool.get(name) for name in SPEED_FIELDS[:-1]}
     known = {name: value for name, value in fields.items() if value is not None and value >= 0}
     burst = pool.get("target_burst_bytes")
@@ -251,7 +250,7 @@ def _speed(pool: _PoolWire) -> Speed | None:
 
 
 def _check_burst(burst: Any, pool: int, report: Report) -> None:
-    """A number of bytes, or one for each target."""
+    """Check a number of bytes, or one for each target."""
     sizes = list(burst.values()) if isinstance(burst, dict) else [] if burst is None else [burst]
     if any(type(size) is not int for size in sizes):
         text = "must be an integer, or an object with one for each target"
@@ -299,13 +298,13 @@ def _warnings(document: _ConflictsWire) -> list[str]:
 
 
 def _aside(document: _ConflictsWire | _IntervalsWire) -> list[str]:
-    """One warning for what test files say of the problem without being part of it."""
+    """Return one warning for comments on the problem in test files."""
     names = [name for name in _ASIDE if name in document]
     return [f"ignored, because no part of the problem: {', '.join(names)}"] if names else []
 
 
 def _unknown(names: list[str]) -> list[str]:
-    """One warning for all unknown fields."""
+    """Return one warning for all unknown fields."""
     if not names:
         return []
     different = list(dict.fromkeys(names))

@@ -1,7 +1,7 @@
-"""A Problem in the field names of TVM's USMP, and where a plan puts what: for compilers that go on from there.
+"""A Problem in the field names of TVM's USMP, with a plan's places: for compilers that continue from there.
 
-Lifetimes become lists of conflicts. Constants stand in the `constant_info_arr` of their pool, with their data; with a plan, each has its
-`byte_offset`, and everything else stands in `pool_allocations`. What USMP has no words for is refused.
+Lifetimes become lists of conflicts. Constants are in the `constant_info_arr` of their pool, with their data; with a plan, each has its
+`byte_offset`, and everything else is in `pool_allocations`. What USMP cannot express is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KIND_NUMBERS = {"intermediate": 0, "input": 1, "output": 2}
 
 
 def usmp_document(problem: Problem, plan: Plan | None = None) -> bytes:
-    """The document that `read_problem` reads. Raises BadInput for what it cannot say."""
+    """Return the document that `read_problem` reads. Raises BadInput for what it cannot express."""
     if plan is not None:
         problem = as_chosen(problem, plan)
     require_nothing_to_choose(problem)
@@ -74,7 +74,7 @@ def _in_constant_pool(problem: Problem, buffer: Buffer) -> bool:
 
 
 def _homes_of_constants(problem: Problem, plan: Plan | None, report: Report) -> dict[BufferId, str]:
-    """The pool of each constant: where the plan puts it, or the only one that it may be in."""
+    """Return the pool of each constant: the plan's, or the only possible one."""
     placed = {} if plan is None else {place.id: place.pool for place in plan.placements}
     homes: dict[BufferId, str] = {}
     for i, (buffer, open_to) in enumerate(zip(problem.buffers, spell_out_constants(problem).buffers, strict=True)):
@@ -138,14 +138,14 @@ def _buffer(problem: Problem, buffer: Buffer, conflicts: list[str]) -> dict[str,
 
 
 def _alignment(problem: Problem, buffer: Buffer) -> int:
-    """The buffer's, and what any pool it may be in asks for, since pools have none there."""
+    """Return the least common alignment of the buffer and its possible pools, since pools have none there."""
     return lcm(
         buffer.alignment, *(p.alignment for p in problem.pools if buffer.pools is None or p.name in buffer.pools)
     )
 
 
 def _conflicts(problem: Problem) -> dict[BufferId, list[str]]:
-    """By buffer, the names of those it must not share addresses with; both sides name each other."""
+    """Return, by buffer, the names of those with which it must not share addresses; both sides name each other."""
     found: dict[BufferId, list[str]] = {buffer.id: [] for buffer in problem.buffers}
     excluded = {frozenset(pair) for pair in problem.constraints.exclusions}
     explicit = {frozenset(pair) for pair in problem.constraints.conflicts}

@@ -1,1 +1,1 @@
-"""Every format that a problem or a plan can be written in, a row for each: its name, and how it is recognised, read and written."""
+"""Every format of problems and plans, a row for each: its name, and how it is recognised, read and written."""

@@ -1,4 +1,4 @@
-"""A small document of each format, for the HTTP interface's description and for the tests. What is no text stands in base64."""
+"""A small document in each format, for the HTTP interface's description and for the tests. Binary ones are in base64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to know of a format that problems are written in, and what those are sent as."""
+"""The description of a format of problems, and its media types."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ if TYPE_CHECKING:
 JSON = "application/json"
 CSV = "text/csv"
 BYTES = "application/octet-stream"
-"""Says nothing of the format, so no format owns it."""
+"""Does not determine the format, so no format owns it."""
 LINES = "application/jsonl"
 LOG = "text/x-log"
 TEXT = "text/plain"
-"""Says only that it is text, so no format owns it either."""
+"""Only tells that it is text, so no format owns it either."""
 LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` plans them otherwise"
 
 
 class Memory(NamedTuple):
-    """Bytes of memory for each byte of a long file; docs/format.md shows them, and a test holds readers to them."""
+    """Bytes of memory for each byte of a long file; docs/format.md shows them, and a test enforces them."""
 
     read: int
     cut_off: int
-    """Refused, because the end is missing."""
+    """For a file that is refused because its end is missing."""
     besides: int = 8
-    """MiB that may come on top, however long the file is."""
+    """MiB in addition, for a file of any length."""
 
 
 class Format(NamedTuple):
-    """One way to write a problem down."""
+    """One way to write a problem."""
 
     name: str
     title: str
     """In a few words, for help and lists."""
     endings: tuple[str, ...]
     media_types: tuple[str, ...]
-    """As what it is sent, the usual one first."""
+    """Its media types, the usual one first."""
     recognises: Callable[[Source], bool]
-    """True if the content is of this format, and of no other one."""
+    """True if the content is in this format, and in no other."""
     reader: str
-    """module:function, from a Source to the Problem, or ShapedProblem, and warnings; imported when it is needed."""
+    """module:function, from a Source to the Problem, or ShapedProblem, and warnings; imported on first use."""
     example: str
-    """A small document: for the HTTP interface's description, and for the tests. Base64 if it is no text."""
+    """A small document: for the HTTP interface's description, and for the tests. Base64 if it is binary."""
     memory: Memory
-    """What reading it takes at most."""
+    """The most memory that reading takes."""
     writer: str | None = None
     """module:function, from a Problem to bytes."""
     is_text: bool = True
@@ -60,11 +60,11 @@ class Format(NamedTuple):
     contents: str | None = None
     """module:function, from a Source to the Contents of a program."""
     told: Mapping[str, Any] = NOTHING
-    """The settings that were said."""
+    """The given settings."""
 
     @property
     def document(self) -> bytes:
-        """The example as a file has it."""
+        """Return the example as in a file."""
         return self.example.encode() if self.is_text else b64decode(self.example)
 
     @property
@@ -72,35 +72,35 @@ class Format(NamedTuple):
         return JSON in self.media_types
 
     def fits(self, media_type: str) -> bool:
-        """True if it may be sent as that."""
+        """True if it may be sent with that media type."""
         return media_type in self.media_types or media_type == BYTES or (self.is_text and media_type == TEXT)
 
     def read(self, source: Source) -> tuple[Problem, tuple[str, ...]]:
-        """The Problem and warnings; where sizes depend on symbols, they are at their largest. Raises BadInput."""
+        """Return the Problem and warnings; sizes that depend on symbols are at their largest. Raises BadInput."""
         from ...model.problem import Problem
 
         found, warnings = self.read_with_symbols(source)
         return (found, warnings) if isinstance(found, Problem) else (found.largest, (LARGEST, *warnings))
 
     def read_with_symbols(self, source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
-        """The same with sizes as they are written."""
+        """Return the same with sizes as written."""
         problem, warnings = found(self.reader)(source, **self.told)
         return problem, warnings
 
     def contained(self, source: Source) -> Contents | None:
-        """What stands in it besides the problem; None where there is nothing else. Raises BadInput."""
+        """Return the contents besides the problem; None if there are none. Raises BadInput."""
         made: Contents | None = None if self.contents is None else found(self.contents)(source, **self.told)
         return made
 
     def write(self, problem: Problem) -> bytes:
-        """The problem in this format, which must have a writer. Raises BadInput for what cannot be said in it."""
+        """Return the problem in this format, which must have a writer. Raises BadInput for what the format cannot express."""
         assert self.writer is not None, f"{self.name} is read only"
         written: bytes = found(self.writer)(problem)
         return written
 
 
 def found(path: str) -> Callable[..., Any]:
-    """The function at module:function."""
+    """Return the function at module:function."""
     module, _, name = path.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
     return function

@@ -1,6 +1,6 @@
-"""Every format that a plan can be written in. Whoever writes, names or explains them reads this table.
+"""Every format of plans. Whatever writes, names or explains them reads this table.
 
-A format is a function from the problem, the plan and the bytes that the problem was read from, and a row here; docs/firmware.md explains each.
+A format is a function from the problem, the plan and the bytes from which the problem was read, and a row here; docs/firmware.md explains each.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 class PlanFormat(NamedTuple):
-    """One way to write a plan down."""
+    """One way to write a plan."""
 
     name: str
     title: str
     endings: tuple[str, ...]
     writer: str
-    """module:function, from a Problem, its Plan and the bytes it was read from; imported when it is needed. Raises BadInput."""
+    """module:function, from a Problem, its Plan and the bytes from which it was read; imported on first use. Raises BadInput."""
     read_as: str | None = None
-    """As what the problem is read if nothing is said, settings included; None: as what it is recognised as."""
+    """The default format for reading the problem, including settings; None: the recognised one."""
     settings: tuple[Setting, ...] = ()
     told: Mapping[str, Any] = NOTHING
 
     def write(self, problem: Problem, plan: Plan, source: bytes) -> bytes:
-        """The plan in this format. Raises BadInput for what cannot be said in it: one without addresses only in memplan's own."""
+        """Return the plan in this format. Raises BadInput for what it cannot express: only memplan's own can lack addresses."""
         if self.name != USUAL and not plan.status.has_plan:
             text = f"there is nothing to write: the plan is {plan.status.value}"
             raise bad_input(Code.NO_PLAN_FOUND, ("status",), text)
@@ -80,7 +80,7 @@ USUAL = "plan"
 
 
 def plan_format(name: str | None, file: str = "") -> PlanFormat:
-    """The format NAME (perhaps with settings: NAME:prefix=net), or what the file's ending says, or JSON. Raises BadInput."""
+    """Return the format NAME (or with settings: NAME:prefix=net), or the one of the file's ending, or JSON. Raises BadInput."""
     if name is None:
         fitting = [
             (len(end), row) for row in PLAN_FORMATS.values() for end in row.endings if file.lower().endswith(end)
@@ -95,7 +95,7 @@ def plan_format(name: str | None, file: str = "") -> PlanFormat:
 
 
 def plan_document(_problem: Problem, plan: Plan, _source: bytes) -> bytes:
-    """As every other command reads it."""
+    """Return the plan as every other command reads it."""
     from ..answers.plan_writer import write_plan_json
 
     return write_plan_json(plan)

@@ -1,4 +1,4 @@
-"""Every format that a problem can be written in. Whoever reads, recognises, names or explains formats reads this table.
+"""Every format of problems. Whatever reads, recognises, names or explains formats reads this table.
 
 A format is a module that reads it and a row here; docs/format.md explains each, and tests/planner/formats/tables/test_every_format.py tries each.
 """
@@ -17,7 +17,7 @@ IN_PLACE = Setting(
     "Of a model: elementwise operators may write over an input, and reshaped tensors (of .onnx files, slices and concatenations too) stay where they are.",
 )
 GRAPH, CASCADE = "memplan-graph/", "memplan-cascade/"
-"""What stands under `format`, but for the version."""
+"""The values of `format`, without the version."""
 
 FORMATS: dict[str, Format] = {
     row.name: row
@@ -265,11 +265,11 @@ FORMATS: dict[str, Format] = {
     )
 }
 USUAL = "memplan"
-"""What is read if nothing else is recognised: its errors say what is missing."""
+"""The format used if no other is recognised: its errors tell what is missing."""
 
 
 def format_named(name: str) -> Format:
-    """The format NAME, or NAME:SETTING,SETTING=VALUE. Raises BadInput if there is no such format, or it has no such setting."""
+    """Return the format NAME, or NAME:SETTING,SETTING=VALUE. Raises BadInput if there is no such format, or no such setting."""
     name, _, said = name.partition(":")
     if name not in FORMATS:
         raise bad_input(Code.INVALID_OPTION, (), f"there is no format {quoted(name)}; known are {', '.join(FORMATS)}")
@@ -277,21 +277,21 @@ def format_named(name: str) -> Format:
 
 
 def _told(row: Format, said: str) -> Format:
-    """The format with what stands behind its name. Raises BadInput if it has no such setting."""
+    """Return the format with the settings after its name. Raises BadInput if it has no such setting."""
     return row._replace(told=with_told(row.name, row.settings, said)) if said else row
 
 
 def chosen(source: Source, name: str | None, media_type: str | None = None) -> Format:
-    """The format that was named, or else the one that is recognised; `:SETTINGS` are told to that one. Raises BadInput."""
+    """Return the named format, or the recognised one; `:SETTINGS` apply to the latter. Raises BadInput."""
     if name is None or name.startswith(":"):
         return _told(recognised(source, media_type), (name or "")[1:])
     return format_named(name)
 
 
 def recognised(source: Source, media_type: str | None = None) -> Format:
-    """The format by the file's name and its content; otherwise by what it was sent as: the first such format then says what is wrong.
+    """Return the format by file name and content; otherwise the first of the media type, which then reports what is wrong.
 
-    JSON, which many formats are, and names without a known ending say nothing: content alone does.
+    JSON, which many formats share, and names without a known ending are no evidence: only the content counts.
     """
     ending = [row for row in FORMATS.values() if source.name and source.name.lower().endswith(row.endings)]
     says = [row for row in ending if not row.is_json]
@@ -307,10 +307,10 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
 
 
 def names() -> str:
-    """For help: all of them, with commas."""
+    """Return all names, with commas, for help."""
     return ", ".join(FORMATS)
 
 
 def written() -> dict[str, Format]:
-    """Those that problems can be written in, by name."""
+    """Return the formats that can be written, by name."""
     return {row.name: row for row in FORMATS.values() if row.writer is not None}

@@ -1,4 +1,4 @@
-"""What readers and writers can be told besides the bytes: settings, said behind a format's name or as options of the command."""
+"""Settings of readers and writers, given behind a format's name or as options of the command."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Setting(NamedTuple):
-    """What a reader can be told besides the bytes: NAME:like=tflm for the format NAME, --like tflm for the command."""
+    """A setting of a reader: NAME:like=tflm for the format NAME, --like tflm for the command."""
 
     name: str
     help: str
     words: tuple[str, ...] = ()
-    """Those it may be."""
+    """The allowed words."""
     metavar: str | None = None
-    """What stands for any other text; then it may be said several times. Without this and without words it is there or not."""
+    """Stands for any other text, and the setting may be repeated. Without this and without words, the setting is present or absent."""
 
     def read(self, values: Sequence[str]) -> Any:
-        """What the reader is handed. Raises BadInput."""
+        """Return the reader's argument. Raises BadInput."""
         if self.metavar is not None:
             return tuple(values)
         for value in values:
@@ -36,7 +36,7 @@ class Setting(NamedTuple):
 
 
 def with_told(name: str, settings: Sequence[Setting], said: str) -> Mapping[str, Any]:
-    """What is said behind a format's name: SETTING,SETTING=VALUE. Raises BadInput if there is no such setting."""
+    """Return the settings behind a format's name: SETTING,SETTING=VALUE. Raises BadInput if there is no such setting."""
     given: dict[str, list[str]] = {}
     for each in filter(None, said.split(",")):
         key, _, value = each.partition("=")
@@ -50,6 +50,6 @@ def with_told(name: str, settings: Sequence[Setting], said: str) -> Mapping[str,
 
 
 def with_settings(name: str | None, said: Mapping[str, Sequence[str]]) -> str | None:
-    """The name of a format with these settings behind it; without a name, of the one that will be recognised."""
+    """Return the name of a format followed by these settings; without a name, they apply to the recognised format."""
     settings = ",".join(f"{key}={value}" if value else key for key, values in said.items() for value in values)
     return f"{name or ''}{',' if ':' in (name or '') else ':'}{settings}" if said else name

@@ -1,4 +1,4 @@
-"""What a file's content shows of its format. Each function says yes to files of one format alone, after a look at little of them."""
+"""Recognises formats by a file's content. Each function accepts files of only one format, after reading little of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_usmp(source: Source) -> bool:
 
 
 def is_named(source: Source, *beginnings: str) -> bool:
-    """Does the document say so itself?"""
+    """True if the document names it."""
     format_ = source.top.get("format")
     return isinstance(format_, str) and format_.startswith(beginnings)
 

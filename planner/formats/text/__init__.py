@@ -1,1 +1,1 @@
-"""Text, line by line: numbers and times in lines, decimal numbers many at once, and buffers gathered in columns as they are read."""
+"""Text, line by line: numbers and times in lines, many decimal numbers at once, and buffers gathered in columns."""

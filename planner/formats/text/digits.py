@@ -1,4 +1,4 @@
-"""Decimal numbers in bytes, many at once: where they stand, and as an array."""
+"""Many decimal numbers in bytes at once: their places, and their values as an array."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from solvers.model.instance import Bools, Ints
 Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 
 MOST_DIGITS = 18
-"""So many always fit into int64."""
+"""Numbers of this many digits always fit into int64."""
 CHUNK = 1 << 19
-"""Bytes that are looked at together: the processor's cache holds them, and what is worked out of them."""
+"""Bytes processed together, which fit the processor's cache with what is computed from them."""
 
 
 def chunks(data: bytes, begin: int, end: int, mark: bytes) -> Iterator[bytes]:
-    """data[begin:end], which ends with a mark, in pieces that do so too; an empty one, and no more, where marks are further apart than a piece is long."""
+    """Yield pieces of data[begin:end], which ends with a mark, as they do; a last empty one if marks are further apart than a piece is long."""
     while begin < end:
         cut = data.rfind(mark, begin, min(begin + CHUNK, end)) + 1
         yield data[begin:cut]
@@ -27,12 +27,12 @@ def chunks(data: bytes, begin: int, end: int, mark: bytes) -> Iterator[bytes]:
 
 
 def are_digits(raw: Bytes) -> Bools:
-    found: Bools = (raw - np.uint8(ord("0"))) < 10  # below 0 it is a large number
+    found: Bools = (raw - np.uint8(ord("0"))) < 10  # below 0 it wraps to a large number
     return found
 
 
 def numbers(raw: Bytes, begin: Ints, end: Ints) -> Ints | None:
-    """What stands from each begin to each end, with all the digits there are; None unless these are 1 to MOST_DIGITS."""
+    """Return the numbers between each begin and end; None unless all have 1 to MOST_DIGITS digits."""
     length = end - begin
     if not len(length):
         return np.zeros(0, dtype=np.int64)

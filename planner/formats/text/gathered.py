@@ -1,4 +1,4 @@
-"""Buffers as they are read, one after the other: numbers in columns, and no object for each until all are there and nothing is wrong."""
+"""Buffers as they are read, with numbers in columns: objects are made only once all are read without faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...model.columns import buffer_columns
 from ...model.problem import Buffer, BufferId
 
 _FIELDS = 5
-"""Of each buffer: size, alignment, start, end and hint."""
+"""The fields of each buffer: size, alignment, start, end and hint."""
 _NO_HINT = -1
 _RARE = attrgetter("fixed", "max_offset", "accesses", "device", "dtype", "reads", "writes", "data")
 _NOT_SAID = _RARE(Buffer(0, 0))
@@ -20,13 +20,13 @@ _LARGEST = 1 << 63
 
 
 class Gathered:
-    """Of those of which more is said than numbers, one lifetime, memories and a kind, the buffers themselves."""
+    """Keeps buffer objects only for those with more than numbers, one lifetime, memories and a kind."""
 
     def __init__(self) -> None:
         self._ids: list[BufferId] = []
         self._numbers = array("q")
         self._said = array("l")
-        """Which memories and which kind each has, as a number."""
+        """The index of each buffer's memories and kind."""
         self._sayings: dict[tuple[tuple[str, ...] | None, str | None], int] = {(None, None): 0}
         self._whole: dict[int, Buffer] = {}
 
@@ -50,11 +50,11 @@ class Gathered:
         self._said.append(self._sayings.setdefault((buffer.pools, buffer.kind), len(self._sayings)))
 
     def row(self, i: int) -> Buffer:
-        """The buffer that was added as this one."""
+        """Return the buffer added as number i."""
         return next(self._rows(i, i + 1))
 
     def all(self, *, only: str | None = None) -> Sequence[Buffer]:
-        """All of them. Those that name the only memory there is need not."""
+        """Return all of them. Buffers need not name the only memory."""
         if only is not None:
             self._sayings = {
                 (None if pools == (only,) else pools, kind): i for (pools, kind), i in self._sayings.items()

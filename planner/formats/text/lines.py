@@ -1,4 +1,4 @@
-"""Lines of text with their numbers, and numbers in them that are what they should be, or a finding with the line."""
+"""Lines of text with their numbers, and checked numbers in them, or findings with the line."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ...model.problem import MAX_ADDRESS, MAX_TIME
 
 
 def lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Each line with its number. What is no text in between does not matter."""
+    """Yield each line with its number. Lines that are not text may be in between."""
     for number, line in enumerate(BytesIO(data), 1):
         tick("reading")
         yield number, line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def whole(text: str, number: int, what: str, report: Report, most: int = MAX_ADDRESS) -> int:
-    """A number of a line, written in decimal or 0x; 0 and a finding if it is none, or out of range."""
+    """Return a line's number in decimal or 0x; 0, with a finding, if it is invalid or out of range."""
     digits = text.removeprefix("0x")
     try:
         if len(digits) > 20:
@@ -36,7 +36,7 @@ def whole(text: str, number: int, what: str, report: Report, most: int = MAX_ADD
 
 
 def times(first: str, last: str, number: int, report: Report) -> tuple[int, int]:
-    """The half-open interval from the first to the last time, both of which count."""
+    """Return the half-open interval from the first to the last time, both inclusive."""
     start = whole(first, number, "the first time", report, MAX_TIME - 1)
     end = whole(last, number, "the last time", report, MAX_TIME - 1)
     if end < start:
@@ -46,6 +46,6 @@ def times(first: str, last: str, number: int, report: Report) -> tuple[int, int]
 
 
 def require_any(found: object, what: str) -> None:
-    """Raises BadInput if a log had nothing to read."""
+    """Raise BadInput if a log contained nothing to read."""
     if not found:
         raise bad_input(Code.MISSING_FIELD, (), f"the file has no line such as {what}")

@@ -1,1 +1,1 @@
-"""Programs instead of buffers: graphs of operators, functions that run each other, and traces of what a run allocated."""
+"""Programs instead of buffers: graphs of operators, functions that call each other, and traces of allocations."""

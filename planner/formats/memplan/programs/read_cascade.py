@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class CascadeFile(NamedTuple):
-    """What a file says of a network."""
+    """A network as described in a file."""
 
     network: Network
     pools: tuple[Pool, ...]
@@ -55,7 +55,7 @@ def _wire() -> Wire:
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem whose variants say what runs in stripes, and warnings. Raises BadInput."""
+    """Return the Problem whose variants tell what runs in stripes, and warnings. Raises BadInput."""
     file = read_file(source)
     if isinstance(file.options, TileOptions):
         return sound_as_read(tile_problem(file.network, file.pools, file.options).problem), ()
@@ -64,7 +64,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def read_file(source: Source) -> CascadeFile:
-    """The network, and how it is to be cut; what its shapes make is not checked yet. Raises BadInput."""
+    """Return the network, and how to cut it; the result of its shapes is not checked yet. Raises BadInput."""
     require_format(source.scanned, CASCADE_FORMAT, "a network")
     document: w.CascadeWire = validate(_wire(), source.data, source.scanned)
     report = Report()

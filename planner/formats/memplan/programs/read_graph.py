@@ -31,7 +31,7 @@ DEFAULT_POOLS = (Pool("default"),)
 
 
 class ProgramFile(NamedTuple):
-    """What a file says of a program."""
+    """A program as described in a file."""
 
     program: Program
     pools: tuple[Pool, ...] = DEFAULT_POOLS
@@ -84,13 +84,13 @@ def _wire() -> Wire:
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem of planning the graph or program in one arena; there is nothing to warn of."""
-    made = arrangement(*read_file(source))  # what the file says is gone by the time that the problem is made
+    """Return the Problem of planning the graph or program in one arena; there are no warnings."""
+    made = arrangement(*read_file(source))  # the file's contents are freed before the problem is made
     return sound_as_read(made.problem().problem), ()
 
 
 def read_file(source: Source) -> ProgramFile:
-    """The graph or program, checked. Raises BadInput."""
+    """Return the graph or program, checked. Raises BadInput."""
     if source.top.get("format") == GRAPH_FORMAT:
         return ProgramFile(program_of(_flat_graph(source.data, source.scanned)))
     require_format(source.scanned, PROGRAM_FORMAT, "a program")
@@ -98,7 +98,7 @@ def read_file(source: Source) -> ProgramFile:
 
 
 def read_graph_json(data: bytes, scanned: Scanned) -> Graph:
-    """The Graph in the bytes, checked. Raises BadInput."""
+    """Return the Graph in the bytes, checked. Raises BadInput."""
     require_format(scanned, GRAPH_FORMAT, "a graph")
     return _flat_graph(data, scanned)
 
@@ -178,7 +178,7 @@ def _function(wire: w.FunctionWire, at: tuple[str | int, ...], report: Report) -
 
 
 def _usual(wire: w.TensorWire) -> Tensor | w.TensorWire:
-    """The tensor, unless there may be more to say of it than a piece of a long document tells."""
+    """Return the tensor; None if describing it may need more than a piece of a long document."""
     report = Report()
     made = _tensor(wire, (), report)
     return wire if report else made

@@ -1,4 +1,4 @@
-"""memplan-trace/1: what a run allocated, used and freed, one event a line, as programs or instrumented runs write it."""
+"""memplan-trace/1: what a run allocated, used and freed, one event per line, as written by programs or instrumented runs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem that the events make, and warnings. Raises BadInput with the line of what is wrong."""
+    """Return the Problem of the events, and warnings. Raises BadInput with the faulty line."""
     lines = _lines(source.data)
     number, first = next(lines, (1, b"{}"))
     head = _valid(number, first, _Head)
@@ -128,7 +128,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _valid(number: int, line: bytes, kind: Any) -> Any:
-    """The line's object. Raises BadInput with its number."""
+    """Return the line's object. Raises BadInput with its number."""
     at = f"/lines/{number}"
     try:
         scanned = scan(line)
@@ -152,7 +152,7 @@ def _valid(number: int, line: bytes, kind: Any) -> Any:
             code, where, message = describe_error(detail)
             report.add(code, ("lines", number, *where), f"line {number}: {message}")
         report.raise_if_any()
-        raise  # not reached: what pydantic reports is listed above
+        raise  # not reached: an error that pydantic reports is listed above
 
 
 def _apply(trace: Trace, number: int, event: Any, report: Report) -> None:

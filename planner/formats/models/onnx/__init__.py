@@ -1,1 +1,1 @@
-"""ONNX models: read from their bytes as programs, with their shapes worked out, symbols kept, and control flow."""
+"""ONNX models: read from their bytes as programs, with shapes inferred, symbols kept, and control flow."""

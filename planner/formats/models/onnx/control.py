@@ -24,7 +24,7 @@ NUMBER, TRUTH = Type(INT64, ()), Type(BOOL, ())
 
 
 class Growing(ShapeError):
-    """What a loop carries does not keep its shape."""
+    """A value that a loop carries changes its shape."""
 
 
 class Lowering(Protocol):
@@ -36,30 +36,30 @@ class Lowering(Protocol):
     functions: list[Function]
 
     def count(self, more: int, place: Place) -> None:
-        """So many nodes more."""
+        """Count further nodes."""
         ...
 
     def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
-        """The nodes, one after the other."""
+        """Lower the nodes in order."""
         ...
 
     def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
-        """The constants of a graph."""
+        """Lower the constants of a graph."""
         ...
 
     def inner(
         self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, Any]], what: str
     ) -> tuple[Written, list[Value]]:
-        """The graph as a function that is run by `into`, and its outputs."""
+        """Lower the graph as a function that `into` runs; return its outputs."""
         ...
 
     def keep(self, written: Written, outputs: list[str], more: list[Value], first: str | None = None) -> Function:
-        """The function, finished."""
+        """Finish the function."""
         ...
 
 
 def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:
-    """If. Where it is known which arm runs, the other one is left out."""
+    """Lower If. If the running arm is known, the other one is left out."""
     test = _needed(inputs, 0)
     names = ["then_branch", "else_branch"]
     if is_settled(test.content) and test.content.size:
@@ -98,7 +98,7 @@ def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Writte
 
 
 def _form(node: Node, j: int, given: list[Value | Several]) -> Value | Several:
-    """What either arm gives out, if it is there: tensors, as many."""
+    """Return the common form of both arms' output, if it exists: tensors, equally many."""
     there = [each for each in given if each != ABSENT]
     if not there:
         return given[0]
@@ -109,14 +109,14 @@ def _form(node: Node, j: int, given: list[Value | Several]) -> Value | Several:
 
 
 def _is_maybe(low: Lowering, given: list[Value | Several]) -> bool:
-    """Is it there in one arm alone, or nobody knows in which?"""
+    """True if it exists in only one arm, or in an unknown one."""
     if len({each == ABSENT for each in given}) > 1:
         return True
     return any(each.is_maybe if isinstance(each, Several) else each in low.maybe for each in given)
 
 
 def _filled(written: Written, j: int, form: Value | Several) -> list[Value]:
-    """The arm's tensors; where its value is absent, room for those of the other one."""
+    """Return the arm's tensors; if its value is absent, room for those of the other arm."""
     own = written.back[j]
     if own == ABSENT:
         return [written.constant(value.name, value.type, None) for value in _items(form)]
@@ -128,12 +128,12 @@ def _items(value: Value | Several) -> tuple[Value, ...]:
 
 
 def _names(name: str, form: Value | Several) -> list[str]:
-    """Of the tensors that stand for it."""
+    """Return the names of the tensors that represent it."""
     return [f"{name}[{i}]" for i in range(len(form.items))] if isinstance(form, Several) else [name]
 
 
 def _either(low: Lowering, name: str, types: list[Type]) -> Type:
-    """What stands for either result: as large as the larger one."""
+    """Return what represents either result: as large as the larger one."""
     first = types[0]
     if all(each == first for each in types):
         return first
@@ -147,7 +147,7 @@ def _either(low: Lowering, name: str, types: list[Type]) -> Type:
 
 
 def _of_type(written: Written, value: Value, type_: Type) -> str:
-    """What stands for the value among the outputs, with room for this type."""
+    """Return what represents the value among the outputs, with room for this type."""
     found = written.given_back(value)
     if value.type == type_:
         return found
@@ -157,7 +157,7 @@ def _of_type(written: Written, value: Value, type_: Type) -> str:
 
 
 def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:
-    """Loop. The number of the turn stays in one place; the condition is carried, as what the turns hand on is. Where that grows, every turn stands for itself."""
+    """Lower Loop. The turn's number stays in one place; condition and carried values are passed on. If these grow, every turn is written out."""
     trips, test = [*inputs, None, None][:2]
     state = [_needed(inputs, 2 + j) for j in range(len(inputs) - 2)]
     carried = [TRUTH, *(value.type for value in state)]
@@ -189,7 +189,7 @@ def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
 
 
 def _turns(low: Lowering, node: Node, scope: Scope, j: int, count: Any) -> d.Dim:
-    """How many turns a loop takes at most: a number, or what the file calls the first dimension of what it puts together."""
+    """Return the most turns of a loop: a number, or the file's name for the first dimension of its joined outputs."""
     if count is not None:
         return d.most(count, 0)
     name = f"{_name(node)}_turns"
@@ -201,10 +201,10 @@ def _turns(low: Lowering, node: Node, scope: Scope, j: int, count: Any) -> d.Dim
 
 
 def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:
-    """Scan. What is scanned along another dimension than the first is put in order before."""
+    """Lower Scan. Inputs scanned along another dimension than the first are transposed before."""
     many = _scanned(node, inputs)
     if scope.opsets.get("", 9) < 9 and "scan_input_axes" not in node.attributes:
-        inputs = inputs[1:]  # how long each sequence is
+        inputs = inputs[1:]  # the length of each sequence
         node = _of_each_batch(node, many, len(inputs))
         many = len(inputs)
     state = [_needed(inputs, j) for j in range(len(inputs) - many)]
@@ -250,7 +250,7 @@ def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
 
 
 def _scanned(node: Node, inputs: Inputs) -> int:
-    """How many of the inputs are scanned; they are the last."""
+    """Return the number of scanned inputs; they are the last."""
     many = node.attributes.get("num_scan_inputs")
     if not isinstance(many, int) or not 1 <= many <= len(inputs):
         raise ShapeError("num_scan_inputs must say how many inputs are scanned")
@@ -258,7 +258,7 @@ def _scanned(node: Node, inputs: Inputs) -> int:
 
 
 def _of_each_batch(node: Node, many: int, count: int) -> Node:
-    """Scan as it was in opset 8, as it is since: one that goes through the batch, and runs another one for each sequence. It takes `count` inputs."""
+    """Rewrite Scan of opset 8 in the later form: one goes through the batch, and runs another for each sequence. It takes `count` inputs."""
     names = [f"{_name(node)}.{j}" for j in range(count)]
     results = [f"{_name(node)}.out{j}" for j in range(len(node.outputs))]
     known: dict[str, Attribute] = {
@@ -295,7 +295,7 @@ def _run(
 
 
 def _turned(written: Written, outputs: list[Value], carried: list[Type]) -> list[str]:
-    """The outputs of a turn. What is carried keeps its shape."""
+    """Return the outputs of a turn. Carried values keep their shapes."""
     if len(outputs) < len(carried):
         raise ShapeError(f"its graph gives out {len(outputs)} values, and needs {len(carried)} for the next turn")
     for value, type_ in zip(outputs, carried, strict=False):
@@ -306,7 +306,7 @@ def _turned(written: Written, outputs: list[Value], carried: list[Type]) -> list
 
 
 def _results(node: Node, names: tuple[str, ...], types: list[Type], scope: Scope, into: Written) -> tuple[str, ...]:
-    """Memory for what it gives out, where nobody asked for it too."""
+    """Return memory for its outputs, including unused ones."""
     made: list[str] = []
     for j, type_ in enumerate(types):
         name = names[j] if j < len(names) else ""

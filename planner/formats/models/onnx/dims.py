@@ -1,4 +1,4 @@
-"""Dimensions: numbers, or expressions in the symbols of a model, written in one way so that equal ones look alike."""
+"""Dimensions: numbers, or expressions in a model's symbols, in a normal form so that equal ones look alike."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ....planning.shapes.polynomial import Polynomial, Powers, constant, express
 from ....planning.shapes.ranges import Box, bounds, parts_of
 
 MOST_PARTS = 64
-"""Of one dimension; a size is the product of several."""
+"""The most parts of one dimension; a size is the product of several."""
 
 REMEMBERED = 4096
-"""Results of arithmetic: models compute the same dimensions again and again."""
+"""Cached results of arithmetic: models compute the same dimensions repeatedly."""
 
 Dim: TypeAlias = int | Expression
 Shape: TypeAlias = tuple[Dim, ...]
 
 
 def named(name: str, box: Box) -> Dim:
-    """The symbol, or its value where it can have only one."""
+    """Return the symbol, or its value if it can have only one."""
     low, high = box[name]
     return low if low == high else symbol(name)
 
@@ -32,7 +32,7 @@ def as_expression(dim: Dim) -> Expression:
 
 
 def least(dim: Dim, box: Box) -> int:
-    """It is never less."""
+    """Return a lower bound."""
     return dim if isinstance(dim, int) else bounds(dim, box)[0]
 
 
@@ -69,7 +69,7 @@ def total(dims: Iterable[Dim]) -> Dim:
 
 @lru_cache(REMEMBERED)
 def up(a: Dim, b: Dim) -> Dim:
-    """a / b, rounded up."""
+    """Return a / b, rounded up."""
     if isinstance(b, int) and b < 1:
         raise ExpressionError(f"a division by {b}")
     if isinstance(a, int) and isinstance(b, int):
@@ -79,7 +79,7 @@ def up(a: Dim, b: Dim) -> Dim:
 
 
 def down(a: Dim, b: Dim) -> Dim:
-    """a / b, rounded down."""
+    """Return a / b, rounded down."""
     if isinstance(a, int) and isinstance(b, int) and b > 0:
         return a // b
     exact = None if b == 0 else _quotient(_of(a), _of(b))
@@ -87,12 +87,12 @@ def down(a: Dim, b: Dim) -> Dim:
 
 
 def most(a: Dim, b: Dim) -> Dim:
-    """The greater of the two."""
+    """Return the greater of the two."""
     return _either(Kind.MAX, a, b)
 
 
 def fewest(a: Dim, b: Dim) -> Dim:
-    """The lesser of the two."""
+    """Return the lesser of the two."""
     return _either(Kind.MIN, a, b)
 
 
@@ -124,7 +124,7 @@ def _simple(made: Expression) -> Dim:
 
 
 def _quotient(a: Polynomial, b: Polynomial) -> Polynomial | None:
-    """a / b where that is a sum of products again and b is one product, or the two are the same but for a factor."""
+    """Return a / b if that is a sum of products and b is one product, or if the two differ only by a factor."""
     if len(b) == 1:
         ((below, by),) = b.items()
         found = {}
@@ -153,7 +153,7 @@ def _without(powers: Powers, below: Powers) -> Powers | None:
 
 
 def require_limit(dims: Iterable[Dim]) -> None:
-    """Raises ExpressionError for a number that no size can be."""
+    """Raise ExpressionError for a number that cannot be a size."""
     for dim in dims:
         if isinstance(dim, int) and not 0 <= dim < LIMIT:
             raise ExpressionError(f"a dimension of {str(dim)[:40]}")

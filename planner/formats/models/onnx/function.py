@@ -1,4 +1,4 @@
-"""A function while it is written down: its tensors, its operators, what it takes from around it, and the names that hold in it."""
+"""A function under construction: its tensors and operators, what it uses from outside, and the names valid in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Value:
-    """What a name of the file stands for."""
+    """The meaning of a name in the file."""
 
     __slots__ = ("_content", "home", "is_constant", "name", "owner", "type")
 
@@ -31,14 +31,14 @@ class Value:
     ) -> None:
         self.name, self.type, self.owner = name, type_, owner
         self.home: str | None = None
-        """What its tensor is called where it is made. It stands here, so that functions do not refer to their values: in a circle, all would stay for long."""
+        """Its tensor's name where it is made. Stored here so that functions do not refer to their values: such cycles would delay their release."""
         self.is_constant = is_constant
-        """Part of the model: it needs no memory that could be planned."""
+        """A part of the model: it needs no memory that could be planned."""
         self._content = content
 
     @property
     def content(self) -> Any:
-        """What is in it, where that is known. Of weights it is found out when somebody asks."""
+        """Return its contents, if known. For weights they are read on first use."""
         if isinstance(self._content, Constant):
             self._content = content_of(self._content)
         return self._content
@@ -46,12 +46,12 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """What a name of the file stands for that is a sequence: its tensors, where they are. Or an optional value that is not there."""
+    """The meaning of a name that is a sequence (its tensors, in place), or an optional value that is absent."""
 
     items: tuple[Value, ...] = ()
     is_absent: bool = False
     is_maybe: bool = False
-    """There in one arm of a branch alone."""
+    """It exists in only one arm of a branch."""
 
 
 ABSENT = Several(is_absent=True)
@@ -59,7 +59,7 @@ ABSENT = Several(is_absent=True)
 
 @dataclass(eq=False, slots=True)
 class Written:
-    """A function that is being written."""
+    """A function under construction."""
 
     name: str
     at: Point
@@ -70,16 +70,16 @@ class Written:
     operators: list[Operator] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     sizes: dict[str, Dim] = field(default_factory=dict)
-    """Bytes, as expressions."""
+    """In bytes, as expressions."""
     taken: dict[Value, str] = field(default_factory=dict)
-    """What it takes from around it, and what that is called here."""
+    """What it uses from outside, with the names here."""
     back: tuple[Value | Several, ...] = ()
-    """What its graph gives out."""
+    """The outputs of its graph."""
     _of_tensors: Names = field(default_factory=Names)
     _of_operators: Names = field(default_factory=lambda: Names(mark="_", first=2))
 
     def tensor(self, name: str, type_: Type, kind: TensorKind) -> str:
-        """A tensor of this name, or nearly."""
+        """Add a tensor of this name, or a similar one."""
         name = self._of_tensors.new(name)
         d.require_limit(type_.shape)
         bits = BITS[type_.element]
@@ -90,21 +90,21 @@ class Written:
         return name
 
     def number(self, dim: Dim) -> int:
-        """A dimension at the greatest values of the symbols."""
+        """Return a dimension at the greatest values of the symbols."""
         return dim if isinstance(dim, int) else max(0, dim.at(self.at))
 
     def value(self, name: str, type_: Type, kind: TensorKind, content: Any = None) -> Value:
-        """A tensor, and what stands for it."""
+        """Add a tensor; return the value that represents it."""
         made = Value(name, type_, self, content)
         made.home = self.tensor(name, type_, kind)
         return made
 
     def constant(self, name: str, type_: Type, content: Any) -> Value:
-        """What is part of the model, or is computed from such alone."""
+        """Return a value that is part of the model, or computed only from such values."""
         return Value(name, type_, self, content, is_constant=True)
 
     def use(self, value: Value) -> str | None:
-        """What the value is called here, which takes it from around if need be; None for constants, which have no place."""
+        """Return the value's name here, importing it from outside if needed; None for constants, which have no place."""
         if value.is_constant:
             return None
         if value.owner is self:
@@ -114,17 +114,17 @@ class Written:
         return self.taken[value]
 
     def used(self, values: Sequence[Value | None]) -> tuple[str, ...]:
-        """What they are called here."""
+        """Return their names here."""
         names = (self.use(value) for value in values if value is not None)
         return tuple(name for name in names if name is not None)
 
     def run(self, operator: Operator) -> None:
-        """One more step. Its name is made one that nothing else here has."""
+        """Add a step, with a name unique in this function."""
         name = self._of_operators.new((operator.name or operator.kind.value)[:1000])
         self.operators.append(replace(operator, name=name))
 
     def given_back(self, value: Value) -> str:
-        """What stands for it among the outputs."""
+        """Return what represents the value among the outputs."""
         found = self.use(value)
         if found is not None:
             return found
@@ -133,7 +133,7 @@ class Written:
         return made
 
     def finished(self, outputs: list[str], more: list[Value], first: str | None) -> Function:
-        """The function, with what it takes from around it among its inputs."""
+        """Return the function, with what it uses from outside among its inputs."""
         around = [] if first is None else [first]
         around += [self.taken[value] for value in more]
         given, back = (*self.inputs, *around), tuple(outputs)
@@ -141,7 +141,7 @@ class Written:
 
 
 class Scope:
-    """The names that hold within a graph, or within a function of the model's own."""
+    """The names valid in a graph, or in a function of the model's own."""
 
     def __init__(self, around: Scope | None, opsets: Mapping[str, int], known: Known) -> None:
         self.values: dict[str, Value] = {}
@@ -161,7 +161,7 @@ class Scope:
         return None
 
     def sequence(self, name: str) -> Several | None:
-        """The sequence of that name; None if it is none."""
+        """Return the sequence of that name; None if it is not one."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values:
@@ -172,7 +172,7 @@ class Scope:
         return None
 
     def hold(self, name: str, found: Value | Several) -> None:
-        """From now on the name stands for that."""
+        """Give the name this meaning."""
         if isinstance(found, Several):
             self.sequences[name] = found
         else:

@@ -1,4 +1,4 @@
-"""What an ONNX operator does with memory: computes somewhere else, or, where that is asked for, shares memory with what it reads."""
+"""What an ONNX operator does with memory: it computes elsewhere or, if requested, shares memory with its input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rules.table import IN_PLACE, VIEWS
 def operators_of(
     site: Site, inputs: list[Value | None], outputs: list[Value], into: Written, *, share: bool
 ) -> Iterator[Operator]:
-    """The steps that the node stands for, mostly one."""
+    """Return the node's steps, usually one."""
     read = into.used(inputs)
     made = into.used(outputs)
     name = site.node.name or site.node.outputs[0] or site.node.operator
@@ -25,7 +25,7 @@ def operators_of(
         yield Operator(OperatorKind.COMPUTE, read, made, name=name)
         return
     rest = tuple(id_ for id_ in dict.fromkeys(read) if all(id_ not in each.inputs for each in shared))
-    if rest:  # sizes and places are read too, and so are needed until here
+    if rest:  # sizes and positions are read too, so they are needed until here
         yield Operator(OperatorKind.COMPUTE, rest, (), name=name)
     for each in shared:
         yield Operator(each.kind, each.inputs, each.outputs, each.dim, each.start, each.step, name=name)
@@ -34,7 +34,7 @@ def operators_of(
 def _in_place(
     site: Site, source: str, made: tuple[str, ...], read: tuple[str, ...], first: Value | None, outputs: list[Value]
 ) -> Iterator[Operator]:
-    """None where the result needs memory of its own."""
+    """Return the operator; None if the result needs its own memory."""
     node = site.node
     if node.domain or first is None:
         return

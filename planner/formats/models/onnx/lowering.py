@@ -1,4 +1,4 @@
-"""From a model to a program: every node with the shapes of what it gives out, and every graph inside another as a function."""
+"""From a model to a program: every node with its output shapes, and every inner graph as a function."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from .turns import unrolled
 from .values import is_settled, values_of
 
 MOST_NODES = 1 << 17
-"""Of all graphs and functions together, those of functions as often as they are run."""
+"""The most nodes of all graphs and functions together; functions count as often as they are run."""
 MOST_HELD = 1 << 20
-"""Tensors in sequences, as often as one is in any."""
+"""The most tensors in sequences; one counts in each."""
 NODES, BYTES_A_NODE = 1 << 15, 512
-"""So many a file of any length may run, and one more for each so many bytes."""
+"""The nodes that a file of any length may run, and the bytes per further one."""
 BYTES_OF_A_NODE = 48
-"""Those that stand in the file come on top, at most one for each so many bytes."""
+"""Nodes in the file itself count extra, at most one per this many bytes."""
 MOST_FUNCTIONS = 32
-"""Functions of the model's own inside each other."""
+"""The most nested functions of the model's own."""
 
 
 class Lowering:
@@ -53,10 +53,10 @@ class Lowering:
         self.sizes: dict[tuple[str | None, int | str], d.Dim] = {}
         self.warnings: dict[str, None] = {}
         self.maybe: set[Value] = set()
-        """What the model is given, or not."""
+        """Optional inputs of the model."""
 
     def lower(self) -> None:
-        """All of it."""
+        """Lower the whole model."""
         graph = self._model.graph
         scope = Scope(None, self._model.opsets, graph.known)
         given = [
@@ -91,7 +91,7 @@ class Lowering:
         self.keep(main, outputs, [])
 
     def _length(self, said: Declared, place: Place) -> int | None:
-        """How many tensors a sequence has that the model is given: a dimension of that name says it. None if it is a tensor."""
+        """Return the number of tensors in an input sequence, given by a dimension of that name; None if it is a tensor."""
         if said.other is None:
             return None
         (found,) = self.symbols.shape(Declared(said.name, INT64, (said.name,)), place)
@@ -104,11 +104,11 @@ class Lowering:
         return _Greatest(self.symbols.box)
 
     def function_name(self, name: str) -> str:
-        """A function's, which no other has."""
+        """Return a unique function name."""
         return self._of_functions.new(name[:500])
 
     def keep(self, written: Written, outputs: list[str], more: list[Value], first: str | None = None) -> Function:
-        """The function, with what it takes from around it; before that, one more input where a loop's turns are counted."""
+        """Store the function, with what it uses from outside and, for counted loops, one more input."""
         made = written.finished(outputs, more, first)
         self.functions.append(made)
         self.sizes.update({(made.name, id_): size for id_, size in written.sizes.items()})
@@ -117,7 +117,7 @@ class Lowering:
     # Graphs
 
     def count(self, more: int, place: Place) -> None:
-        """So many nodes more, or outputs, each of which may take a step of its own. Raises BadInput where they are too many."""
+        """Count nodes, or outputs that may each need a step. Raises BadInput if there are too many."""
         self._count += more
         few = NODES + self._model.size // BYTES_A_NODE
         if self._count > few and self._count > self._most:
@@ -126,7 +126,7 @@ class Lowering:
 
     @cached_property
     def _most(self) -> int:
-        """How many nodes and outputs a run may come by, wherever they stand in the file. All of it is read for that, so few ask."""
+        """Return the most nodes and outputs that a run may have. This reads the whole file, so it is seldom called."""
         size = self._model.size
         there = sum(map(_count_of, (self._model.graph.nodes, *(body.nodes for body in self._model.functions))))
         return min(MOST_NODES, NODES + size // BYTES_A_NODE + min(there, size // BYTES_OF_A_NODE))
@@ -141,7 +141,7 @@ class Lowering:
             scope.values[name] = into.constant(name, type_, constant)
 
     def _back(self, graph: Graph, scope: Scope) -> tuple[Value | Several, ...]:
-        """What the graph gives out."""
+        """Return the graph's outputs."""
         found = []
         for j, said in enumerate(graph.outputs):
             value = scope.sequence(said.name) or scope.find(said.name)
@@ -243,7 +243,7 @@ class Lowering:
                 into.run(operator)
 
     def _types(self, site: Site, scope: Scope) -> list[Type]:
-        """Of its outputs: by the operator's rule, and otherwise by what the file says of them."""
+        """Return the types of its outputs: by the operator's rule, otherwise as stated in the file."""
         node = site.node
         rule = RULES.get((node.domain, node.operator))
         found: list[Type] = []
@@ -275,12 +275,12 @@ class Lowering:
                 found.append(Type(BOOL, ()))
         return found
 
-    # What runs graphs
+    # operators that run graphs
 
     def _inlined(
         self, node: Node, body: Body, inputs: list[Value | Several | None], scope: Scope, into: Written
     ) -> None:
-        """A function of the model's own, as if its nodes stood here."""
+        """Lower a function of the model's own as if its nodes were here."""
         self._depth += 1
         if self._depth > MOST_FUNCTIONS:
             raise bad_input(Code.TOO_DEEP, node.place, f"functions run each other deeper than {MOST_FUNCTIONS}")
@@ -310,7 +310,7 @@ class Lowering:
     def inner(
         self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, Any]], what: str
     ) -> tuple[Written, list[Value]]:
-        """The graph as a function that is run by `into`, and its outputs."""
+        """Lower the graph as a function that `into` runs; return its outputs."""
         written = Written(self.function_name(f"{node.name or node.operator}.{what}"), self.greatest(), into)
         inner = Scope(scope, scope.opsets, graph.known)
         self.constants(graph, inner, written)
@@ -332,12 +332,12 @@ class Lowering:
 
 
 def _flat(values: Iterable[Value | Several]) -> list[Value]:
-    """The tensors in them."""
+    """Return the tensors in them."""
     return [item for each in values for item in (each.items if isinstance(each, Several) else (each,))]
 
 
 def _is_given(name: str, body: Body, inputs: list[Value | Several | None]) -> bool:
-    """False for an input of the function that it was not given."""
+    """False for an input that the function was not given."""
     if name not in body.inputs:
         return True
     j = body.inputs.index(name)
@@ -345,7 +345,7 @@ def _is_given(name: str, body: Body, inputs: list[Value | Several | None]) -> bo
 
 
 class _Greatest(dict[str, int]):
-    """The greatest value of each symbol, of those too that are found later."""
+    """The greatest value of each symbol, including those found later."""
 
     def __init__(self, box: Mapping[str, tuple[int, int]]) -> None:
         super().__init__()
@@ -356,12 +356,12 @@ class _Greatest(dict[str, int]):
 
 
 def _count_of(nodes: Nodes) -> int:
-    """How many there are, those of their own graphs among them."""
+    """Return the number of nodes, including those of their own graphs."""
     return sum(1 + sum(_count_of(graph.nodes) for graph in _graphs(node)) for node in nodes)
 
 
 def _whole(nodes: Nodes) -> Iterator[Node]:
-    """The nodes, each once its own graphs have been read, those too that never run."""
+    """Yield the nodes, each after its own graphs have been read, even those that never run."""
     for node in nodes:
         for graph in _graphs(node):
             _count_of(graph.nodes)
@@ -369,12 +369,12 @@ def _whole(nodes: Nodes) -> Iterator[Node]:
 
 
 def _graphs(node: Node) -> Iterator[Graph]:
-    """Those that it may run."""
+    """Return the graphs that it may run."""
     return (each for each in node.attributes.values() if isinstance(each, Graph))
 
 
 def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:
-    """Of an input of the whole."""
+    """Return the type of an input of the model."""
     if said.other is not None and said.element is None:
         text = (
             f"{quoted(said.name)} is {said.other}, and its length is not known: give the model its tensors one by one"

@@ -1,4 +1,4 @@
-"""The messages of an ONNX file become a Model. Weights stay where they are."""
+"""From the messages of an ONNX file to a Model. Weights are not copied."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from .model import (
 )
 
 A_FUNCTION, A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 600, 300, 200, 350, 300, 32
-"""Bytes of memory for what is made of a message, names aside."""
+"""The memory of an object made from a message, without names."""
 LAZY_TIMES = 2
-"""So often the nodes of a graph or a function are read when it is their turn, before they are kept."""
+"""The nodes of a graph or a function are read this many times on demand before they are kept."""
 LONGEST_LIST = 1 << 16
-"""Numbers of a list that may say something of shapes; longer ones are weights."""
+"""The longest list of numbers that may describe shapes; longer ones are weights."""
 
 
 def read_model(data: bytes) -> Model:
-    """The model in the bytes. Raises BadInput with the place in the file, or in the graph."""
+    """Return the model in the bytes. Raises BadInput with the place in the file, or in the graph."""
     graph = None
     opsets: dict[str, int] = {}
     functions: dict[tuple[str, str], tuple[Part, Place]] = {}
@@ -56,7 +56,7 @@ def read_model(data: bytes) -> Model:
 
 
 class _Functions:
-    """The model's own. Those that are called are kept, since they may be called very often."""
+    """The model's own functions. Those in use are kept, since they may be called very often."""
 
     __slots__ = ("_called", "_parts")
 
@@ -139,7 +139,7 @@ def _graph(part: Part, place: Place, depth: int) -> Graph:
 
 
 class _Known:
-    """What a graph says of values in between, and of those that it gives out."""
+    """The graph's declarations of inner values and outputs."""
 
     __slots__ = ("_back", "_parts", "_place")
 
@@ -152,7 +152,7 @@ class _Known:
 
 
 class _Nodes:
-    """Those of a graph or a function, which are its fields of that number. From the third time on they are kept: how often a function runs is no matter of its length."""
+    """The nodes of a graph or a function, the fields of that number. They are kept from the third reading on: a function may run any number of times."""
 
     __slots__ = ("_depth", "_kept", "_number", "_part", "_place", "_times")
 
@@ -251,7 +251,7 @@ def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
         if of_kind not in found and of_kind not in defaults:
             raise bad_input(Code.MISSING_FIELD, place, f"the attribute {quoted(name)} has no {of_kind}")
         return name, found.get(of_kind, defaults.get(of_kind, 0))
-    if found:  # old files do not say which kind it is
+    if found:  # old files do not state the kind
         return name, next(iter(found.values()))
     return name, tuple(next((each for each in lists.values() if each), ()))
 
@@ -309,7 +309,7 @@ def _some(part: Part, into: list[int | float | str], each: Field, *, floats: boo
 
 
 def _sparse(part: Part) -> Constant:
-    """Of a sparse tensor, its values' name and type, and the dense shape."""
+    """Return a sparse tensor's name and type of values, and dense shape."""
     values = None
     shape: list[int] = []
     for each in part.fields():
@@ -379,7 +379,7 @@ def _dimension(part: Part, place: Place) -> int | str | None:
             if found >= LIMIT:
                 raise bad_input(Code.OUT_OF_RANGE, place, f"a dimension of {found}")
             if found < 0:
-                found = None  # how some exporters write that it is not known
+                found = None  # some exporters' mark for unknown
         elif each.number == 2:
             found = each.text() or None
     return found

@@ -1,4 +1,4 @@
-"""What stands in an ONNX file, of all that concerns memory: of each tensor only its shape, type and place in the file."""
+"""An ONNX file's contents as far as they concern memory: for each tensor only its shape, type and place in the file."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from ....checks.report import Place
 from ...binary.protobuf import Part
 
 MAX_GRAPHS = 32
-"""Graphs inside each other."""
+"""The most nested graphs."""
 MAX_RANK = 64
 MOST_NUMBERS = 1024
-"""Of a tensor's content, if it is to say something of shapes."""
+"""The most numbers of a tensor that may describe shapes."""
 
 BITS = {
     1: 32, 2: 8, 3: 8, 4: 16, 5: 16, 6: 32, 7: 64, 8: 64, 9: 8, 10: 16, 11: 64, 12: 32, 13: 64, 14: 64, 15: 128,
     16: 16, 17: 8, 18: 8, 19: 8, 20: 8, 21: 4, 22: 4, 23: 4, 24: 8, 25: 2, 26: 2,
 }  # fmt: skip
-"""Of an element, by the number of its type. Of a string, the pointer to it."""
+"""The bits of an element, by its type's number. A string counts as its pointer."""
 FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL = 1, 2, 3, 6, 7, 8, 9
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a file says of a value: its type, and its shape as far as it is known. A dimension is a number, a name, or not known."""
+    """A file's declaration of a value: type, and shape as far as known. A dimension is a number, a name, or unknown."""
 
     name: str
     element: int | None
     shape: tuple[int | str | None, ...] | None
     other: str | None = None
-    """What it is if it is no tensor. Of a sequence of tensors, type and shape are theirs."""
+    """Its kind if it is no tensor. For a sequence of tensors, type and shape are theirs."""
     is_optional: bool = False
     """It may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A tensor whose content stands in the file, or beside it."""
+    """A tensor whose contents are in the file, or beside it."""
 
     name: str
     element: int
     shape: tuple[int, ...]
     raw: Part | None = None
     numbers: tuple[int | float, ...] = ()
-    """Where the content is written as a short list."""
+    """The contents, if written as a short list."""
     is_outside: bool = False
 
 
@@ -54,14 +54,14 @@ Attribute: TypeAlias = "int | float | str | tuple[int | float | str, ...] | Cons
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An attribute that takes the value of one of the function's own."""
+    """An attribute whose value is an attribute of the surrounding function."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operator as it stands in the file."""
+    """An operator as written in the file."""
 
     operator: str
     domain: str
@@ -73,14 +73,14 @@ class Node:
 
 
 class Nodes(Protocol):
-    """Nodes that are read when it is their turn, each time, so that few are ever there at once."""
+    """Nodes that are read on each iteration, so that few exist at once."""
 
     def __iter__(self) -> Iterator[Node]: ...
     def __len__(self) -> int: ...
 
 
 class Known(Protocol):
-    """What the file says of values by their names, read when somebody asks."""
+    """The file's declarations of values by name, read on demand."""
 
     def get(self, name: str) -> Declared | None: ...
 
@@ -94,7 +94,7 @@ class Graph:
     inputs: tuple[Declared, ...]
     outputs: tuple[Declared, ...]
     known: Known
-    """What the file says of values in between."""
+    """The declarations of inner values."""
     constants: Mapping[str, Constant]
     place: Place
 
@@ -111,7 +111,7 @@ class Body:
 
 
 class Functions(Protocol):
-    """The model's own, by domain and name, read when somebody asks."""
+    """The model's own functions by domain and name, read on demand."""
 
     def get(self, key: tuple[str, str]) -> Body | None: ...
     def __iter__(self) -> Iterator[Body]: ...
@@ -120,7 +120,7 @@ class Functions(Protocol):
 @dataclass(frozen=True, slots=True)
 class Model:
     size: int
-    """Bytes of the file."""
+    """The size of the file."""
     graph: Graph
     opsets: Mapping[str, int]
     functions: Functions

@@ -1,4 +1,4 @@
-"""ONNX: a model's bytes become a Problem, or a ShapedProblem where dimensions have several values."""
+"""ONNX: from a model's bytes to a Problem, or a ShapedProblem if dimensions have several values."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ POOLS = (Pool("arena"),)
 
 
 class OnnxProgram(NamedTuple):
-    """A model as a program, its sizes as expressions where dimensions have several values, and what there is to warn of."""
+    """A model as a program, its sizes (expressions if dimensions have several values), and warnings."""
 
     program: Program
     sizes: dict[tuple[str | None, int | str], Dim]
     symbols: dict[str, tuple[int, int]]
-    """Of the dimensions that have several values."""
+    """The dimensions with several values."""
     warnings: tuple[str, ...]
 
 
 def read_program(source: Source, dim: Sequence[str] = (), *, in_place: bool = False) -> OnnxProgram:
-    """The model as a program, its dimensions with these values. Raises BadInput."""
+    """Return the model as a program, with these values of its dimensions. Raises BadInput."""
     symbols = Symbols(parse_dims(dim))
     model = read_model(source.data)
     lowering = Lowering(model, symbols, in_place=in_place)
@@ -62,7 +62,7 @@ def read_program(source: Source, dim: Sequence[str] = (), *, in_place: bool = Fa
 def read(
     source: Source, dim: Sequence[str] = (), *, in_place: bool = False
 ) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
-    """The Problem of planning all that the model computes in one arena, and warnings."""
+    """Return the Problem of planning everything that the model computes in one arena, and warnings."""
     program, sizes, symbols, warnings = read_program(source, dim, in_place=in_place)
     arranged = arrangement(program, POOLS)
     del program  # it may be large

@@ -1,6 +1,6 @@
-"""Sequences and optional values: names for tensors that lie where they are. Nothing is copied where a sequence is put together or taken apart.
+"""Sequences and optional values: names for tensors in place. Building a sequence or taking it apart copies nothing.
 
-How many tensors a sequence has must be known: of one that the model is given it is said, and a loop that makes one longer is taken turn by turn.
+The number of tensors in a sequence must be known: for an input it is given, and a loop that extends a sequence is written out turn by turn.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .symbols import Symbols
 
 MOST_ITEMS = 4096
-"""Tensors in a sequence."""
+"""The most tensors in a sequence."""
 
 
 class Lowering(Protocol):
@@ -33,11 +33,11 @@ class Lowering(Protocol):
     maybe: set[Value]
 
     def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
-        """The nodes, one after the other."""
+        """Lower the nodes in order."""
         ...
 
     def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
-        """The constants of a graph."""
+        """Lower the constants of a graph."""
         ...
 
 
@@ -77,7 +77,7 @@ def length(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value
 
 
 def split(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    """Parts of a tensor: of the sizes that are given, or one by one."""
+    """Split a tensor: into parts of given sizes, or one by one."""
     whole = _tensor(node, scope, 0)
     shape = whole.type.shape
     axis = _axis(node, len(shape))
@@ -105,7 +105,7 @@ def split(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value 
 
 
 def joined(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    """All of a sequence as one tensor, along a dimension or a new one."""
+    """Join a whole sequence to one tensor, along a dimension or a new one."""
     items = _sequence(node, scope, 0).items
     if not items:
         raise ShapeError("its sequence is empty")
@@ -125,7 +125,7 @@ def joined(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value
 
 
 def mapped(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    """Its graph for one tensor of the sequence after the other, as if its nodes stood here as often."""
+    """Lower the node's graph once for each tensor of the sequence."""
     body = node.attributes.get("body")
     if not isinstance(body, Graph):
         raise ShapeError("it has no graph body")
@@ -155,7 +155,7 @@ def optional(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Val
 
 
 def has_element(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    """Known but for what the model is given."""
+    """Known except for inputs of the model."""
     found = _anything(node, scope) if node.inputs and node.inputs[0] else ABSENT
     is_maybe = found.is_maybe if isinstance(found, Several) else found in low.maybe
     if is_maybe:
@@ -189,7 +189,7 @@ SEQUENCES: Mapping[str, Rule] = {
 
 
 def hands_on(low: Lowering, node: Node, scope: Scope) -> Value | Several | None:
-    """The sequence, or optional value, that an Identity is another name of."""
+    """Return the sequence, or optional value, that an Identity renames."""
     if node.domain or node.operator != "Identity" or not node.inputs:
         return None
     found = scope.sequence(node.inputs[0]) or scope.find(node.inputs[0])
@@ -215,7 +215,7 @@ def _anything(node: Node, scope: Scope) -> Value | Several:
 
 
 def _position(node: Node, scope: Scope, j: int, count: int, default: int) -> int:
-    """Which place of so many is meant."""
+    """Return the position among `count` that is meant."""
     found = default
     if j < len(node.inputs) and node.inputs[j]:
         said = _tensor(node, scope, j)
@@ -235,7 +235,7 @@ def _axis(node: Node, rank: int) -> int:
 
 
 def _even(size: d.Dim, part: d.Dim) -> list[d.Dim]:
-    """Parts of one size, the last one perhaps of less."""
+    """Return parts of one size; the last one may be smaller."""
     if not isinstance(size, int) or not isinstance(part, int) or part < 1:
         raise ShapeError("how many tensors it gives out is not known: the dimension must be a number (--dim NAME=SIZE)")
     count = min(-(-size // part), MOST_ITEMS + 1)

@@ -1,4 +1,4 @@
-"""The symbols of a model: what its dimensions are called, and which values they were given."""
+"""The symbols of a model: the names of its dimensions, and the values given for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPAN = re.compile(r"([0-9]{1,19})(?:\.\.([0-9]{1,19}))?", re.ASCII)
 
 
 def parse_dims(said: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """`batch=4` or `batch=1..16`, each as often as there are dimensions. Raises BadInput."""
+    """Return the values in `batch=4` or `batch=1..16`, one text per dimension. Raises BadInput."""
     found: dict[str, tuple[int, int]] = {}
     for text in said:
         name, _, span = text.rpartition("=")
@@ -52,20 +52,20 @@ COMBINED: Mapping[Kind, Callable[[Dim, Dim], Dim]] = {
 
 
 class Symbols:
-    """The dimensions that have names, and between which values they are. Those that nothing was said of are asked for."""
+    """The named dimensions and their ranges. Those without a given range are asked for."""
 
     def __init__(self, given: Given) -> None:
         self._given = given
         self._names: dict[str, str] = {}
-        """Of what stands in the file."""
+        """The symbols' names, by the file's names."""
         self.box: dict[str, tuple[int, int]] = {}
         self._counts: set[str] = set()
-        """Of what was given, that which says how often something runs."""
+        """The given names that count repetitions."""
         self._of_symbols = Names(mark="_")
         self.missing = Report()
 
     def shape(self, said: Declared, place: Place) -> Shape:
-        """The shape that a file says of a value."""
+        """Return the shape declared in the file."""
         assert said.shape is not None
         return tuple(self._dim(dim, f"{said.name}_{i}", place) for i, dim in enumerate(said.shape))
 
@@ -79,7 +79,7 @@ class Symbols:
         return self._named(otherwise if dim is None else dim, place)
 
     def _sum(self, text: str, place: Place) -> Dim | None:
-        """`past + 1`: what some exporters write where a name is meant."""
+        """Return `past + 1`: some exporters write this where a name is expected."""
         names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text)) - FUNCTIONS.keys()
         try:
             made = parse(text, names)
@@ -115,7 +115,7 @@ class Symbols:
         return d.named(self._names[name], self.box)
 
     def count(self, name: str) -> int | None:
-        """How often something runs, by what was given under this name; None if nothing was. Raises BadInput unless it is one number."""
+        """Return the given number of repetitions of that name; None if there is none. Raises BadInput unless it is one number."""
         for each in (name, re.sub(r"\W", "_", name, flags=re.ASCII)):
             if each in self._given:
                 low, high = self._given[each]
@@ -126,11 +126,11 @@ class Symbols:
         return None
 
     def require_all_known(self) -> None:
-        """Raises BadInput for dimensions that nothing was said of."""
+        """Raise BadInput for dimensions without given values."""
         self.missing.raise_if_any()
 
     def require_all_used(self) -> None:
-        """Raises BadInput for values of dimensions that the model does not have."""
+        """Raise BadInput for values of dimensions that the model lacks."""
         for name in self._given:
             if name not in self._names and name not in self.box and name not in self._counts:
                 known = ", ".join(list(self.box)[:8]) or "none that has a name"

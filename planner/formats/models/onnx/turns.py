@@ -1,5 +1,6 @@
-"""Loops of which every turn is known, or how many there are was said: as if their graph stood there as often. What such a loop carries may grow, sequences
-among it."""
+"""Loops whose number of turns is known or given: written out as that many copies of their graph. Their carried values may grow, including
+sequences.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +25,20 @@ class Lowering(Protocol):
     symbols: Symbols
 
     def count(self, more: int, place: Place) -> None:
-        """So many nodes more."""
+        """Count further nodes."""
         ...
 
     def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
-        """The nodes, one after the other."""
+        """Lower the nodes in order."""
         ...
 
     def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
-        """The constants of a graph."""
+        """Lower the constants of a graph."""
         ...
 
 
 def turns(trips: Value | Several | None) -> int | None:
-    """How many turns a loop takes at most, by its first input; None if that is not known."""
+    """Return the most turns of a loop by its first input; None if unknown."""
     if not isinstance(trips, Value) or not is_settled(trips.content) or trips.content.size != 1:
         return None
     found = trips.content.ravel()[0]
@@ -45,7 +46,7 @@ def turns(trips: Value | Several | None) -> int | None:
 
 
 def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None], scope: Scope, into: Written) -> None:
-    """The turns, one after the other. Raises ShapeError where their number depends on what is computed, and was not said."""
+    """Lower the turns one after the other. Raises ShapeError if their number depends on computed data, and was not given."""
     body = node.attributes.get("body")
     if not isinstance(body, Graph):
         raise ShapeError("it has no graph body")
@@ -94,7 +95,7 @@ def _there(value: Value | Several | None, name: str) -> Value | Several:
 
 
 def _goes_on(test: Value | Several | None, said: int | None, node: Node) -> bool:
-    """Is another turn taken? Raises ShapeError if that is not known."""
+    """True if another turn is taken. Raises ShapeError if that is unknown."""
     if test is None:
         return True
     if isinstance(test, Value) and is_settled(test.content) and test.content.size == 1:
@@ -105,7 +106,7 @@ def _goes_on(test: Value | Several | None, said: int | None, node: Node) -> bool
 
 
 def called(node: Node) -> str:
-    """What the node is called: otherwise after what it gives out."""
+    """Return the node's name, by default its output's."""
     return node.name or next((name for name in node.outputs if name), node.operator)
 
 
@@ -115,7 +116,7 @@ def _not_known(node: Node, what: str) -> ShapeError:
 
 
 def _together(parts: list[Value], name: str, into: Written) -> Value:
-    """What every turn gives out, as one tensor."""
+    """Return the outputs of all turns as one tensor."""
     types = {part.type for part in parts}
     if len(types) != 1:
         raise ShapeError(f"its turns put together {quoted(name)}, whose parts are of {len(types) or 'no'} shapes")

@@ -1,4 +1,4 @@
-"""The values of small tensors of numbers, where they are known: shapes are computed from them. Sums of symbols are numbers too."""
+"""The known values of small tensors of numbers, from which shapes are computed. Sums of symbols count as numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TYPES = {FLOAT: "<f4", 2: "u1", 3: "i1", 4: "<u2", 5: "<i2", INT32: "<i4", INT6
 
 
 def content_of(tensor: Constant) -> Values | None:
-    """What is in it; None if that is long, elsewhere, or of a type that says nothing of shapes."""
+    """Return its contents; None if they are long, elsewhere, or of a type that does not describe shapes."""
     count = 1
     for size in tensor.shape:
         count *= size
@@ -42,14 +42,14 @@ def content_of(tensor: Constant) -> Values | None:
 
 
 def as_values(numbers: list[Any], shape: tuple[int, ...]) -> Values:
-    """The content of a tensor of that shape."""
+    """Return the contents of a tensor of that shape."""
     made = np.empty(len(numbers), object)
     made[:] = numbers
     return made.reshape(shape)
 
 
 def computed(at: Site, types: list[Type]) -> Values | None:
-    """What is in the operator's first output; None if that is not known."""
+    """Return the contents of the operator's first output; None if unknown."""
     if at.node.domain or at.node.operator not in COMPUTED:
         return None
     shape = types[0].shape
@@ -65,12 +65,12 @@ def computed(at: Site, types: list[Type]) -> Values | None:
 
 
 def _is_huge(value: Any) -> bool:
-    """True for what is no size, and would only grow."""
+    """True for a value that cannot be a size, and would only grow."""
     return isinstance(value, int) and abs(value) > 1 << 64
 
 
 def _each(function: Callable[..., Any], count: int = 1) -> Callable[..., Values]:
-    """The function, element by element."""
+    """Return the function applied element by element."""
 
     def of(*given: Values) -> Values:
         return np.asarray(np.frompyfunc(function, count, 1)(*given), object)
@@ -79,7 +79,7 @@ def _each(function: Callable[..., Any], count: int = 1) -> Callable[..., Values]
 
 
 class _Unknown(Exception):
-    """What is in the result is not known."""
+    """The contents of the result are unknown."""
 
 
 def _first(at: Site, i: int = 0) -> Values:
@@ -276,13 +276,13 @@ COMPUTED: Mapping[str, Callable[[Site], Values | None]] = {
 
 
 def values_of(at: Site, types: list[Type]) -> Values | None:
-    """What is in the operator's first output; None if that is not known."""
+    """Return the contents of the operator's first output; None if unknown."""
     try:
         return computed(at, types)
     except (_Unknown, ShapeError, ValueError, IndexError, TypeError, OverflowError, ZeroDivisionError):
-        return None  # a value that cannot be worked out is one that is not known
+        return None  # a value that cannot be computed is unknown
 
 
 def is_settled(values: Values | None) -> bool:
-    """True if it is known and the same for all values of the symbols."""
+    """True if it is known, and equal for all values of the symbols."""
     return values is not None and not any(isinstance(each, Expression) for each in values.ravel())

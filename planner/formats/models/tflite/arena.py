@@ -1,8 +1,8 @@
-"""How large TFLite Micro's arena has to be: what the plan puts into its head, and an estimate of its tail.
+"""The size of TFLite Micro's arena: the plan's share in its head, and an estimate of its tail.
 
-The tail holds what lives as long as the interpreter: its own records, what kernels prepare, and variable tensors. The figures of a 64-bit build with
-reference kernels were measured model by model and kernel by kernel. On a 32-bit processor records are as large as their fields there, and kernels, which keep
-mostly numbers of 32 bits, are taken to keep as much as on 64.
+The tail holds what lives as long as the interpreter: its own records, what kernels prepare, and variable tensors. The figures of a 64-bit
+build with reference kernels were measured model by model and kernel by kernel. For a 32-bit processor, records have the size of their fields
+there, and kernels, which mostly keep 32-bit numbers, are assumed to keep as much as on 64 bits.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from .variables import Variables
 
 
 class Records(NamedTuple):
-    """Bytes of what the interpreter writes down."""
+    """Bytes of the interpreter's records."""
 
     base: int
     """The interpreter, its allocators and planners."""
     eval_tensor: int
-    """Of every tensor."""
+    """For every tensor."""
     tensor: int
-    """Of each of the model's inputs and outputs."""
+    """For each of the model's inputs and outputs."""
     node: int
-    """Of every operator."""
+    """For every operator."""
     handle: int
-    """Of every piece of scratch memory."""
+    """For every piece of scratch memory."""
     quantisation: int
-    """Of the scales of an input or output."""
+    """For the scales of an input or output."""
 
 
 RECORDS: Mapping[int, Records] = {
     64: Records(584, 24, 64, 64, 8, 24),
     32: Records(300, 12, 40, 32, 4, 12),
 }
-"""By the bits of a pointer. The base is that of an interpreter that counts what it allocates; one that does not takes less than half of it."""
+"""By the bits of a pointer. The base is for an interpreter that counts its allocations; without counting it is less than half."""
 _KEPT: Mapping[str, int] = {
     name: size
     for size, names in {
@@ -60,18 +60,18 @@ _KEPT: Mapping[str, int] = {
     }.items()
     for name in names.split()
 }
-"""Bytes that a kernel keeps, together with its parameters."""
+"""Bytes that a kernel keeps, including its parameters."""
 _BY_CHANNEL = frozenset(("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"))
-"""They keep a multiplier and a shift for each channel besides."""
+"""These also keep a multiplier and a shift for each channel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What the tail holds, estimated."""
+    """The estimated contents of the tail."""
 
     parts: tuple[tuple[str, int], ...]
     unknown: tuple[str, ...]
-    """Operators of whose kernels it is not known what they keep; nothing is counted for them."""
+    """Operators whose kernels are unknown; nothing is counted for them."""
 
     @property
     def size(self) -> int:
@@ -79,7 +79,7 @@ class Tail:
 
 
 def estimated_tail(model: Model, bits: int = 64) -> Tail:
-    """What TFLite Micro keeps for the model besides what is planned, where pointers have so many bits."""
+    """Return what TFLite Micro keeps for the model besides what is planned, with pointers of `bits` bits."""
     record = RECORDS[bits]
     operators = [(each, operator) for each in model.subgraphs for operator in each.operators]
     main = model.subgraphs[0]
@@ -100,7 +100,7 @@ def estimated_tail(model: Model, bits: int = 64) -> Tail:
 
 
 def most_scratch(problem: Problem) -> int:
-    """The most that kernels need at one step, of a problem as TFLite Micro has it."""
+    """Return the most scratch memory at one step, in a problem by TFLite Micro's rules."""
     needed: Counter[Interval] = Counter()
     for buffer in problem.buffers:
         if buffer.kind == SCRATCH:
@@ -121,7 +121,7 @@ def _kept(subgraph: SubgraphRow, operator: OperatorRow) -> int:
 
 
 def _turned(subgraph: SubgraphRow, operator: OperatorRow) -> int:
-    """Copies of factors: of the second one if it does not stand as columns, of the first if it does."""
+    """Return the transposed copies of factors: of the second one if it is not stored by columns, of the first if it is."""
     options = operator.options
     is_turned = (
         options is not None and options.byte(0, "adj_x") != 0,

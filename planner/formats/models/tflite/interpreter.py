@@ -1,4 +1,4 @@
-"""TFLite Micro's own interpreter, asked what it makes of a model: how much of its arena it takes, and what comes out."""
+"""Runs TFLite Micro's own interpreter on a model, to learn how much of its arena it uses, and its outputs."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ INSTALL = "TFLite Micro's interpreter is not installed: pip install 'memplan[tfl
 _LINE = re.compile(r"Arena allocation (total|head|tail) (\d+) bytes")
 _PART = re.compile(r"'([^']+)' used (\d+) bytes")
 MOST_SAID = 400
-"""Characters of what it says of a model that it does not take."""
+"""The most characters of its message about a refused model."""
 
 
 @dataclass(frozen=True, slots=True)
 class MicroRun:
-    """What the interpreter says."""
+    """The interpreter's findings."""
 
     head: int | None = None
-    """Bytes of the arena for tensors and scratch memory; None: it does not take the model."""
+    """Bytes of the arena for tensors and scratch memory; None: it refuses the model."""
     tail: int | None = None
     parts: tuple[tuple[str, int], ...] = ()
-    """Of the tail, what it tells apart."""
+    """The parts of the tail that it distinguishes."""
     outputs: tuple[tuple[str, ...], ...] = ()
-    """A digest of every output of every run, on inputs that are the same for models with the same inputs."""
+    """A digest of every output of every run; inputs are equal for models with the same inputs."""
     refusal: str | None = None
-    """Why it does not take the model."""
+    """Why it refuses the model."""
 
 
 def is_installed() -> bool:
@@ -43,7 +43,7 @@ def is_installed() -> bool:
 
 
 def run_micro(models: Sequence[bytes], arena: int, seconds: float | None = None, runs: int = 3) -> list[MicroRun]:
-    """The models run in a process of their own, so that nothing in them can harm this one. Raises CannotSolve where there is no interpreter."""
+    """Run the models in a separate process, so that nothing in them can harm this one. Raises CannotSolve if there is no interpreter."""
     if not is_installed():
         raise CannotSolve(Finding(Code.UNAVAILABLE, "", INSTALL))
     command = [sys.executable, "-I", str(SCRIPT), str(arena), str(runs), *(str(len(data)) for data in models)]

@@ -1,6 +1,6 @@
-"""Runs of TFLite Micro's interpreter, as a script in a process of its own: models on the standard input, findings as JSON on the standard output.
+"""Runs TFLite Micro's interpreter, as a script in a separate process: models on standard input, findings as JSON on standard output.
 
-What the interpreter itself prints goes to the standard error, where it says how much of the arena it took. Nothing of memplan is imported here.
+The interpreter's own messages, with the arena that it used, go to standard error. Nothing of memplan is imported here.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import sys
 from collections.abc import Callable
 
 END = "\n--- end of the model ---\n"
-"""Between what is printed of one model and of the next."""
+"""Separates the messages about one model from the next."""
 MOST_PORTS = 1000
-"""Inputs or outputs that are looked at."""
+"""The most inputs or outputs examined."""
 
 
 def main(arena: int, runs: int, lengths: list[int]) -> list[dict[str, object]]:
-    """What came of each model."""
+    """Return the findings for each model."""
     found: list[dict[str, object]] = []
     for length in lengths:
         data = sys.stdin.buffer.read(length)
@@ -31,7 +31,7 @@ def main(arena: int, runs: int, lengths: list[int]) -> list[dict[str, object]]:
 
 
 def outputs(data: bytes, arena: int, runs: int) -> list[list[str]]:
-    """The digests of all outputs of each run, with inputs that are the same for models with the same inputs. Raises what the interpreter raises."""
+    """Return the digests of all outputs of each run, with inputs that are equal for models with the same inputs. Raises what the interpreter raises."""
     import numpy as np
     from tflite_micro.python.tflite_micro import runtime
 
@@ -51,7 +51,7 @@ def outputs(data: bytes, arena: int, runs: int) -> list[list[str]]:
 
 
 def number_of(details: Callable[[int], object]) -> int:
-    """How many inputs or outputs there are: the interpreter says so by refusing to tell of one more."""
+    """Return the number of inputs or outputs, which the interpreter reveals by refusing to describe one more."""
     for number in range(MOST_PORTS):
         try:
             details(number)
@@ -61,7 +61,7 @@ def number_of(details: Callable[[int], object]) -> int:
 
 
 def value(chance: object, shape: tuple[int, ...], kind: object) -> object:
-    """Something to put in: of every kind of number the whole range, of real ones a small one."""
+    """Return an input: for every kind of integer the whole range, for real numbers a small one."""
     import numpy as np
 
     assert isinstance(chance, np.random.Generator)
@@ -75,7 +75,7 @@ def value(chance: object, shape: tuple[int, ...], kind: object) -> object:
 
 
 def ramp(shape: tuple[int, ...], kind: object) -> object:
-    """What rises slowly, again and again: where noise drowns in noise, this does not."""
+    """Return repeated slow ramps, which rounding noise does not hide as it hides noise."""
     import numpy as np
 
     assert isinstance(kind, np.dtype)

@@ -1,7 +1,7 @@
-"""What kernels of TFLite Micro take besides their tensors: an estimate, from what its reference kernels ask for.
+"""Memory of TFLite Micro's kernels besides their tensors: an estimate, from the requests of its reference kernels.
 
-A table of known kernels, measured on x86-64 and read in their sources. Kernels tuned for a processor (CMSIS-NN, Xtensa, Arm Ethos-U) ask for other
-amounts; of an operator that is not in the table nothing is known.
+The table of known kernels was measured on x86-64 and read from their sources. Kernels tuned for a processor (CMSIS-NN, Xtensa, Arm Ethos-U)
+request other amounts; nothing is known about operators that are not in the table.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from .model import Model, OperatorRow, SubgraphRow, TensorRow
 from .schema import OPERATORS
 
 Tensors: TypeAlias = Sequence[TensorRow | None]
-"""Of an operator, inputs or outputs; None: left out."""
+"""The inputs or outputs of an operator; None: left out."""
 
 
 def scratch_bytes(subgraph: SubgraphRow, operator: OperatorRow) -> tuple[int, ...]:
-    """What the operator's kernel asks for while it runs: bytes of each piece."""
+    """Return the requests of the operator's kernel while it runs: bytes of each piece."""
     rule = _SCRATCH.get(operator.custom or operator.code)
     return () if rule is None else rule(_of(subgraph, operator.inputs), _of(subgraph, operator.outputs))
 
@@ -47,7 +47,7 @@ def _rank(tensors: Tensors, i: int) -> int:
 
 
 def _unpacked(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
-    """Weights of less than a byte are unpacked before they are used."""
+    """Weights of less than a byte are unpacked before use."""
     return (_elements(inputs, 1),) if _type(inputs, 1) == "int4" else ()
 
 
@@ -65,7 +65,7 @@ def _svdf(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
 
 
 def _mean(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
-    """Indices and axes, and sums of whole numbers in full."""
+    """Indices and axes, and full sums of whole numbers."""
     sums = (_elements(outputs, 0) * 4,) if _type(inputs, 0) in ("int8", "uint8", "int16") else ()
     return (*_extreme(inputs, outputs), *sums)
 
@@ -88,7 +88,7 @@ def _transposed_convolution(inputs: Tensors, outputs: Tensors) -> tuple[int, ...
 
 
 def _fourier(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
-    """As many elements as are transformed, which is two less than the result has."""
+    """As many elements as are transformed: two fewer than the result has."""
     tensor = outputs[0] if outputs else None
     return () if tensor is None else (max(tensor.elements - 2, 0) * (tensor.type.micro_bytes or 0),)
 
@@ -108,11 +108,11 @@ _SCRATCH: Mapping[str, Callable[[Tensors, Tensors], tuple[int, ...]]] = {
     "TRANSPOSE_CONV": _transposed_convolution,
     "SignalRfft": _fourier,
 }
-"""Kernels that ask for scratch memory; built-in ones that are not here ask for none."""
+"""Kernels that request scratch memory; built-in ones that are not here request none."""
 
 
 def unknown_kernels(model: Model) -> tuple[str, ...]:
-    """Operators of the model whose kernels nothing is known of, each once."""
+    """Return the model's operators with unknown kernels, each once."""
     known = {*OPERATORS.values(), *_SCRATCH, *_SIGNAL}
     used = {operator.custom or operator.code: None for subgraph in model.subgraphs for operator in subgraph.operators}
     return tuple(name for name in used if name not in known)
@@ -121,4 +121,4 @@ def unknown_kernels(model: Model) -> tuple[str, ...]:
 _OF_SOUND = """SignalWindow SignalFftAutoScale SignalEnergy SignalFilterBank SignalFilterBankSquareRoot SignalPCAN SignalFilterBankLog
 SignalFilterBankSpectralSubtraction SignalFramer SignalStacker SignalDelay SignalOverlapAdd"""
 _SIGNAL = frozenset(_OF_SOUND.split())
-"""Kernels of the audio front end that ask for none."""
+"""Kernels of the audio front end that request none."""

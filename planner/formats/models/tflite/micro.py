@@ -1,8 +1,8 @@
-"""A model by TFLite Micro's rules: what its planner is asked to place, with the sizes and lifetimes that it counts.
+"""A model by TFLite Micro's rules: what its planner has to place, with the sizes and lifetimes that it counts.
 
-Variables lie in the arena's tail, constants in the file. Sizes are rounded up to 16 bytes. Every operator is a step, and so is the entry to each
-subgraph that an operator runs; the operator's own tensors are needed through all of these. What a subgraph is given and gives back is copied, and
-needed from the subgraph's beginning to its end, or as long as it is used.
+Variables lie in the arena's tail, constants in the file. Sizes are rounded up to 16 bytes. Every operator is a step, and so is the entry to
+each subgraph that an operator runs; the operator's own tensors are needed through all of these. A subgraph's inputs and outputs are copied,
+and needed from the subgraph's beginning to its end, or as long as they are used.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .model import Model, TensorRow, unique_names
 
 ALIGNMENT = 16
 MOST_STEPS = 1 << 17
-"""Of all subgraphs, counted as often as they are run."""
+"""The most steps of all subgraphs, counted as often as they are run."""
 MOST_NESTING = 64
 ARENA = "arena"
 NEVER = (0, 0)
-"""Of tensors that nothing touches: TFLite Micro gives them memory all the same."""
+"""For untouched tensors, which TFLite Micro still gives memory."""
 SCRATCH = "scratch"
-"""The kind of what kernels need while they run."""
+"""The kind of memory that kernels need while they run."""
 
 
 def micro_problem(model: Model) -> Problem:
-    """What TFLite Micro places in the head of its arena: tensors, and what its kernels need while they run, as far as that is known."""
+    """Return what TFLite Micro places in the head of its arena: tensors, and what its kernels need while they run, as far as known."""
     steps = _Steps(model)
     steps.run(0, ())
     buffers = []
@@ -46,14 +46,14 @@ def micro_problem(model: Model) -> Problem:
 
 
 def is_placed(model: Model, subgraph: int, number: int) -> bool:
-    """Does TFLite Micro's planner place the tensor? Handles of resource variables lie where the kernel keeps them."""
+    """True if TFLite Micro's planner places the tensor. Handles of resource variables lie where the kernel keeps them."""
     tensor = model.subgraphs[subgraph].tensors[number]
     is_outside = tensor.is_constant or tensor.is_variable or (subgraph, number) in model.handles
     return not is_outside and tensor.elements > 0
 
 
 def placed_bytes(tensor: TensorRow, subgraph: int, number: int) -> int:
-    """As many as it takes in the arena. Raises BadInput for types that TFLite Micro does not know."""
+    """Return its bytes in the arena. Raises BadInput for types unknown to TFLite Micro."""
     if tensor.type.micro_bytes is None:
         text = f"TFLite Micro takes no tensors of the type {tensor.type.name}, as {quoted(tensor.name)} is one"
         raise bad_input(Code.UNSUPPORTED, ("subgraphs", subgraph, "tensors", number, "type"), text)
@@ -65,7 +65,7 @@ def _rounded(size: int) -> int:
 
 
 def tensor_ids(model: Model) -> list[BufferId]:
-    """A name for every tensor of the file, in its order: as plans by use call them."""
+    """Return a name for every tensor of the file, in its order, as in plans by use."""
     functions = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
     found: list[BufferId] = []
     for function, subgraph in zip(functions, model.subgraphs, strict=True):
@@ -75,26 +75,26 @@ def tensor_ids(model: Model) -> list[BufferId]:
 
 
 def place_of(model: Model, number: int) -> tuple[int, int]:
-    """The subgraph and the number there of a tensor counted through all of them."""
+    """Return the subgraph of a tensor numbered through all, and its number there."""
     s = bisect_right(model.first_tensors, number) - 1
     return s, number - model.first_tensors[s]
 
 
 class _Steps:
-    """The way through the model, step by step, and what is needed at each."""
+    """Goes through the model step by step, and records what each step needs."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._now = 0
         self._function = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
         self.live: dict[tuple[int, int], list[Interval]] = {}
-        """By subgraph and tensor: half-open, one for each time that the subgraph is run."""
+        """By subgraph and tensor: half-open, one for each run of the subgraph."""
         self.names: list[tuple[int, str]] = []
         self.scratch: dict[tuple[int, int, int], tuple[int, list[Interval]]] = {}
         """By subgraph, operator and piece: its bytes, and when it is needed."""
 
     def run(self, s: int, within: tuple[int, ...]) -> None:
-        """The subgraph runs now, within those."""
+        """Run the subgraph now, within the others."""
         if s in within or len(within) >= MOST_NESTING:
             text = f"runs itself, or nests deeper than {MOST_NESTING}"
             raise bad_input(Code.CONTRADICTION, ("subgraphs", s), text)
@@ -115,7 +115,7 @@ class _Steps:
                 self._step(s)
                 self.run(each, (*within, s))
             need(operator.outputs, begun)
-            need(operator.inputs, start)  # what nobody has written by now was there before
+            need(operator.inputs, start)  # what is not written by now was there before
             for j, size in enumerate(scratch_bytes(subgraph, operator)):
                 if size:
                     self.scratch.setdefault((s, i, j), (size, []))[1].append((begun, self._now + 1))
@@ -124,7 +124,7 @@ class _Steps:
             self.live.setdefault((s, i), []).append(interval)
 
     def name_of(self, s: int, i: int) -> str:
-        """What the operator is called."""
+        """Return the operator's name."""
         operator = self._model.subgraphs[s].operators[i]
         name = f"{operator.custom or operator.code}.{i}"
         return name if len(self._model.subgraphs) == 1 else f"{self._function[s]}/{name}"
@@ -137,7 +137,7 @@ class _Steps:
 
 
 def _merged(intervals: list[Interval]) -> tuple[Interval, ...]:
-    """In order; those that touch as one."""
+    """Return them in order, with touching ones joined."""
     found: list[Interval] = []
     for start, end in intervals:
         if found and start <= found[-1][1]:

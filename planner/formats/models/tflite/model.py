@@ -1,4 +1,4 @@
-"""A .tflite file as it is: subgraphs of tensors and operators, read strictly, with nothing made of them yet."""
+"""A .tflite file as it is: subgraphs of tensors and operators, read strictly and not interpreted yet."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .schema import CONTROL, CUSTOM, HANDLE, TYPES, Type, operator_name
 IDENTIFIER = b"TFL3"
 VERSION = 3
 LEAST_TENSOR = 24
-"""Bytes of a file for each tensor or operator that it may have; real ones take twice as many."""
+"""The file's bytes for each tensor or operator that it may have; real ones take twice as many."""
 MAX_RANK = 32
 MAX_NAME = 200
-"""Characters; longer names are cut, since nothing depends on them."""
+"""Longer names are cut, since nothing depends on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class TensorRow:
     is_constant: bool
     """Its bytes are in the file."""
     channels: int
-    """How many scales its quantisation has."""
+    """The number of scales in its quantisation."""
 
     @property
     def elements(self) -> int:
@@ -50,9 +50,9 @@ class OperatorRow:
     """Numbers of tensors; -1: left out."""
     outputs: tuple[int, ...]
     subgraphs: tuple[int, ...]
-    """Those it runs."""
+    """The subgraphs that it runs."""
     options: Table | None
-    """What stands in builtin_options."""
+    """The contents of builtin_options."""
     custom: str | None = None
     """The name of an operator that is not built in."""
 
@@ -70,7 +70,7 @@ class SubgraphRow:
 
 @dataclass(frozen=True, slots=True)
 class MetadataRow:
-    """A buffer of the file with a name."""
+    """A named buffer of the file."""
 
     name: str
     buffer: int
@@ -84,16 +84,16 @@ class Model:
     root: Table
     subgraphs: tuple[SubgraphRow, ...]
     buffers: tuple[tuple[int, int], ...]
-    """Where each begins, and its bytes; none of those it has not."""
+    """The begin and the number of bytes of each; 0 bytes if it has none."""
     metadata: tuple[MetadataRow, ...]
     signatures: tuple[int, ...]
     """Subgraphs that are run from outside by name."""
     outside: tuple[int, ...] = ()
-    """Where the places of what lies behind the FlatBuffer stand, eight bytes each, counted from the beginning of the file."""
+    """The places of references behind the FlatBuffer, eight bytes each, counted from the beginning of the file."""
 
     @cached_property
     def first_tensors(self) -> tuple[int, ...]:
-        """The number of each subgraph's first tensor among those of all, and the number of all."""
+        """Return the number of each subgraph's first tensor among all, and the number of all."""
         found = [0]
         for subgraph in self.subgraphs:
             found.append(found[-1] + len(subgraph.tensors))
@@ -101,7 +101,7 @@ class Model:
 
     @cached_property
     def handles(self) -> dict[tuple[int, int], OperatorRow]:
-        """By subgraph and tensor: the handles of resource variables, each with the operator that gives it out."""
+        """Return, by subgraph and tensor, the handles of resource variables, each with the operator that makes it."""
         return {
             (s, i): operator
             for s, subgraph in enumerate(self.subgraphs)
@@ -112,7 +112,7 @@ class Model:
 
 
 def read_model(data: bytes) -> Model:
-    """The model in the bytes. Raises BadInput with the byte where something is wrong."""
+    """Return the model in the bytes. Raises BadInput with the faulty byte."""
     return _Reader(data).model()
 
 
@@ -155,7 +155,7 @@ class _Reader:
         return self._behind(table, 1, "offset", "size") or (start, size)
 
     def _behind(self, table: Table, number: int, offset: str, size: str) -> tuple[int, int] | None:
-        """What lies behind the FlatBuffer, in files that are longer than its references reach."""
+        """Return what lies behind the FlatBuffer, in files longer than its references reach."""
         at, start, length = table.field(number, 8, offset), table.long(number, offset), table.long(number + 1, size)
         if at is None or start <= 1:
             return None
@@ -255,7 +255,7 @@ class _Reader:
 
 
 def _numbers(table: Table, number: int, name: str, tensors: int) -> tuple[int, ...]:
-    """Numbers of tensors; -1 for what is left out."""
+    """Return numbers of tensors; -1 if left out."""
     found = table.signed_vector(number, name)
     for j, each in enumerate(found):
         if not -1 <= each < tensors:
@@ -268,7 +268,7 @@ def _beyond(place: Place, number: int, count: int, what: str) -> Exception:
 
 
 def unique_names(names: Iterable[str], otherwise: str) -> list[str]:
-    """Each name, or `otherwise` where it is empty, with its number behind it where another one has it."""
+    """Return each name, or `otherwise` if it is empty, with its number appended if another has the same."""
     found: list[str] = []
     taken: set[str] = set()
     for i, name in enumerate(names):

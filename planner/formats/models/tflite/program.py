@@ -1,4 +1,4 @@
-"""A model as a program: lifetimes by use, state kept throughout, and results over their sources where that is asked for."""
+"""A model as a program: lifetimes by use, state kept throughout, and results over their sources if requested."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .schema import ELEMENTWISE, VIEWS
 from .variables import READ, Variables
 
 ALIGNMENT = 16
-"""Of every tensor: what TFLite's and TFLite Micro's kernels count on."""
+"""The alignment of every tensor on which TFLite's and TFLite Micro's kernels rely."""
 
 
 def program_of_model(model: Model, in_place: bool = False) -> Program:
-    """The program; what neither the first subgraph nor a signature comes to is left out.
+    """Return the program, without what neither the first subgraph nor a signature reaches.
 
-    `in_place`: elementwise operators may write over an input, and reshaped tensors lie where they were.
+    `in_place`: elementwise operators may write over an input, and reshaped tensors stay in place.
     """
     names = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
     entries = dict.fromkeys((0, *model.signatures))
@@ -29,7 +29,7 @@ def program_of_model(model: Model, in_place: bool = False) -> Program:
 
 
 def in_the_file(error: BadInput, model: Model, program: Program) -> BadInput:
-    """What is wrong with the program, said of the model it was made of."""
+    """Return an error about the program as one about its model."""
     names = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
     places = {f: names.index(function.name) for f, function in enumerate(program.functions)}
     findings = []
@@ -42,7 +42,7 @@ def in_the_file(error: BadInput, model: Model, program: Program) -> BadInput:
 
 
 def _state(model: Model, variables: Variables) -> dict[str, Tensor]:
-    """Every resource variable as a tensor that all functions see."""
+    """Return every resource variable as a tensor visible to all functions."""
     taken = {tensor.name for subgraph in model.subgraphs for tensor in subgraph.tensors}
     made: dict[str, Tensor] = {}
     for name, bits in variables.bits.items():
@@ -55,7 +55,7 @@ def _state(model: Model, variables: Variables) -> dict[str, Tensor]:
 
 
 def _reached(model: Model, start: list[int]) -> list[int]:
-    """Subgraphs that a run may come to, in the order of the file."""
+    """Return the subgraphs that a run may reach, in the order of the file."""
     found, todo = set(start), list(start)
     while todo:
         for operator in model.subgraphs[todo.pop()].operators:
@@ -87,7 +87,7 @@ class _Lowering:
         self._written = {i for operator in self._row.operators for i in operator.outputs}
 
     def function(self) -> Function:
-        """The function: tensors that nothing touches are left out."""
+        """Return the function without untouched tensors."""
         row = self._row
         used = {i for operator in row.operators for i in (*operator.inputs, *operator.outputs)}
         used |= {*row.inputs, *row.outputs}
@@ -108,7 +108,7 @@ class _Lowering:
             return TensorKind.MUTABLE if tensor.is_variable else TensorKind.INPUT
         if tensor.is_constant or (tensor.elements == 0 and i not in self._written):
             return TensorKind.CONSTANT
-        # What nobody writes and somebody reads is kept from run to run.
+        # what is read but never written is kept from run to run
         return TensorKind.INTERMEDIATE if i in self._written and not tensor.is_variable else TensorKind.MUTABLE
 
     def _tensor(self, i: int) -> Tensor:
@@ -174,6 +174,6 @@ class _Lowering:
         return tensor.elements * (tensor.type.bits or 0)
 
     def _form(self, i: int) -> tuple[int, int | None]:
-        """What two tensors must have in common for one to be written over the other."""
+        """Return what two tensors must have in common for one to be written over the other."""
         tensor = self._row.tensors[i]
         return tensor.elements, tensor.type.bits

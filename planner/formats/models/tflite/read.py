@@ -23,7 +23,7 @@ MICRO = "tflm"
 
 
 def read(source: Source, like: str | None = None, in_place: bool = False) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem, and what is not known of it. Raises BadInput."""
+    """Return the Problem, and warnings about what is unknown. Raises BadInput."""
     model = read_model(source.data)
     if like == MICRO:
         if in_place:
@@ -40,5 +40,5 @@ def read(source: Source, like: str | None = None, in_place: bool = False) -> tup
 
 
 def read_program(source: Source, in_place: bool = False) -> Program:
-    """The model as a program. Raises BadInput."""
+    """Return the model as a program. Raises BadInput."""
     return program_of_model(read_model(source.data), in_place)

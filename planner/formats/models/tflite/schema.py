@@ -1,4 +1,4 @@
-"""What numbers mean in TFLite's schema, and what operators do with memory."""
+"""The meaning of numbers in TFLite's schema, and what operators do with memory."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 
 class Type(NamedTuple):
-    """What a tensor's elements are."""
+    """The type of a tensor's elements."""
 
     name: str
     bits: int | None
-    """Packed where they are less than a byte; None: not known before it runs."""
+    """Packed if less than a byte; None: unknown before it runs."""
     micro_bytes: int | None
-    """What TFLite Micro gives each; None: nothing, it does not take them."""
+    """TFLite Micro's bytes for each; None: it does not support them."""
 
 
 TYPES: dict[int, Type] = {
@@ -57,24 +57,24 @@ BROADCAST_ARGS RANDOM_STANDARD_NORMAL BUCKETIZE RANDOM_UNIFORM MULTINOMIAL GELU 
 UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_SUM ATAN2 UNSORTED_SEGMENT_MIN SIGN BITCAST BITWISE_XOR
 RIGHT_SHIFT"""
 OPERATORS = dict(enumerate(_IN_ORDER.split())) | {200: "STABLEHLO_WHILE"}
-"""Built-in operators by number; those that are not here go by their number."""
+"""Built-in operators by number; others are known by their number."""
 CUSTOM = 32
 HANDLE = "VAR_HANDLE"
-"""Gives out what a resource variable is known by."""
+"""Returns the handle of a resource variable."""
 
 
 def operator_name(code: int) -> str:
-    """What the built-in operator of that number is called."""
+    """Return the name of the built-in operator of that number."""
     return OPERATORS.get(code, f"BUILTIN_{code}")
 
 
 class Control(NamedTuple):
-    """An operator that runs subgraphs: in which fields of its options their numbers stand."""
+    """An operator that runs subgraphs, and the fields of its options with their numbers."""
 
     union: int
-    """Number of the operator's field with the options' kind; the options are in the next one."""
+    """The number of the operator's field with the options' kind; the options are in the next one."""
     kind: int
-    """Number of the options' kind."""
+    """The number of the options' kind."""
     fields: tuple[str, ...]
     """In the order of their numbers."""
 
@@ -88,9 +88,9 @@ CONTROL: dict[str, Control] = {
 }
 
 VIEWS = frozenset(("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "BITCAST"))
-"""The first input's bytes again, in another shape."""
+"""Operators that return the first input's bytes in another shape."""
 _ELEMENT_BY_ELEMENT = """ADD SUB MUL DIV MAXIMUM MINIMUM POW FLOOR_DIV FLOOR_MOD SQUARED_DIFFERENCE ATAN2 LOGICAL_OR LOGICAL_AND BITWISE_XOR RIGHT_SHIFT
     RELU RELU_N1_TO_1 RELU6 RELU_0_TO_1 LEAKY_RELU PRELU ELU GELU HARD_SWISH LOGISTIC TANH EXP LOG SIN COS SQRT RSQRT SQUARE NEG ABS SIGN FLOOR
     CEIL ROUND LOGICAL_NOT QUANTIZE DEQUANTIZE CAST"""
 ELEMENTWISE = frozenset(_ELEMENT_BY_ELEMENT.split())
-"""Each element of the result depends on the elements at its own place."""
+"""Operators whose result's elements depend only on the elements at the same position."""

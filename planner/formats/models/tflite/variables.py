@@ -1,4 +1,4 @@
-"""Resource variables of a model: which one each handle names, and how much is assigned to it. TFLite Micro keeps them in the arena's tail."""
+"""Resource variables of a model: the one that each handle names, and its assigned size. TFLite Micro keeps them in the arena's tail."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from .model import Model, OperatorRow
 
 READ, ASSIGN = "READ_VARIABLE", "ASSIGN_VARIABLE"
 MOST_ROUNDS = 64
-"""Of handing handles from subgraph to subgraph: as deep as these nest."""
+"""The most rounds of passing handles between subgraphs: as deep as these nest."""
 
 
 class Variables:
-    """Those of one model."""
+    """The variables of one model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     @cached_property
     def named(self) -> Mapping[tuple[int, int], str]:
-        """By subgraph and tensor: the variable whose handle it is, as far as that is said by the subgraphs that run it."""
+        """Return, by subgraph and tensor, the variable of the handle, as far as the callers of the subgraph determine it."""
         found = {place: _name(operator) for place, operator in self._model.handles.items()}
         if not found:
             return found
@@ -35,7 +35,7 @@ class Variables:
 
     @cached_property
     def bits(self) -> Mapping[str, int]:
-        """The most that is assigned to each variable; a size that is not known counts as nothing."""
+        """Return the largest size assigned to each variable; an unknown size counts as 0."""
         found = dict.fromkeys(self.named.values(), 0)
         for s, subgraph in enumerate(self._model.subgraphs):
             for operator in subgraph.operators:
@@ -51,13 +51,13 @@ class Variables:
         return found
 
     def of(self, s: int, operator: OperatorRow) -> str | None:
-        """The variable that the operator reads or assigns to."""
+        """Return the variable that the operator reads or assigns to."""
         if operator.code not in (READ, ASSIGN) or not operator.inputs:
             return None
         return self.named.get((s, operator.inputs[0]))
 
     def _handed(self) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-        """Tensors that operators hand to subgraphs that they run, and back."""
+        """Yield the tensors that operators pass to subgraphs and back."""
         for s, subgraph in enumerate(self._model.subgraphs):
             for operator in subgraph.operators:
                 given = operator.inputs[1:] if operator.code == "IF" else operator.inputs

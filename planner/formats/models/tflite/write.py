@@ -1,7 +1,7 @@
-"""A plan written into its model: the metadata `OfflineMemoryAllocation`, which TFLite Micro obeys. All else stays as it is, byte for byte.
+"""Writes a plan into its model: the metadata `OfflineMemoryAllocation`, which TFLite Micro obeys. All else stays byte for byte.
 
-References in a FlatBuffer lead forwards only. So what is new (the root table, the lists of buffers and of metadata, and the offsets) is put before
-everything else, and everything else follows unchanged.
+References in a FlatBuffer lead forwards only. So new parts (the root table, the lists of buffers and of metadata, and the offsets) come
+first, and everything else follows unchanged.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ UNPLANNED = -1
 MOST = (1 << 31) - 1
 _WORD, _LONG = struct.Struct("<I"), struct.Struct("<Q")
 _MODEL_FIELDS = 8
-"""Of the root table; none of the later ones is known."""
+"""The number of fields in the root table; later ones are unknown."""
 _REPLACED = frozenset((4, 6))
 """Its lists of buffers and of metadata."""
 _HEADER = 8
 _FAR = 1 << 31
 _GRAIN = 64
-"""What is put before the file is a multiple of this, so that everything keeps its alignment."""
+"""The length of the new part is a multiple of this, so that everything keeps its alignment."""
 
 
 def write_into(_problem: Problem, plan: Plan, source: bytes) -> bytes:
-    """The model with the plan's offsets. Raises BadInput if the plan is not one of this model, or not one that TFLite Micro can follow."""
+    """Return the model with the plan's offsets. Raises BadInput unless it is a plan of this model that TFLite Micro can follow."""
     model = read_model(source)
     return with_metadata(model, [offset for _, offset in offsets_of(model, plan)])
 
 
 def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
-    """Every tensor of the file with its offset; -1 where TFLite Micro's planner does not place it. Raises BadInput."""
+    """Return every tensor of the file with its offset; -1 if TFLite Micro's planner does not place it. Raises BadInput."""
     if not plan.status.has_plan:
         raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
     placed = {placement.id: (number, placement) for number, placement in enumerate(plan.placements)}
@@ -68,7 +68,7 @@ def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
 
 
 def _require_apart(model: Model, plan: Plan) -> None:
-    """TFLite Micro believes whatever the file says. Raises BadInput if tensors would overlap that it needs at one time."""
+    """Raise BadInput if tensors overlap that TFLite Micro needs at one time: it trusts the file."""
     problem = micro_problem(model)
     placed = {placement.id: placement for placement in plan.placements}
     tensors = tuple(each for each in problem.buffers if each.kind != SCRATCH and each.id in placed)
@@ -82,13 +82,13 @@ def _require_apart(model: Model, plan: Plan) -> None:
 
 
 def scratch_offsets(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
-    """What the plan places besides tensors, in its order: what kernels need while they run."""
+    """Return the plan's places besides tensors, in its order: what kernels need while they run."""
     tensors = set(tensor_ids(model))
     return [(placement.id, placement.offset) for placement in plan.placements if placement.id not in tensors]
 
 
 def planned_offsets(model: Model) -> tuple[int, ...] | None:
-    """The offsets in the model's metadata; None if it has none."""
+    """Return the offsets in the model's metadata; None if it has none."""
     row = next((row for row in model.metadata if row.name == METADATA), None)
     if row is None:
         return None
@@ -98,7 +98,7 @@ def planned_offsets(model: Model) -> tuple[int, ...] | None:
 
 
 def with_metadata(model: Model, offsets: Sequence[int]) -> bytes:
-    """The file with these offsets in its metadata, in place of those that it has."""
+    """Return the file with these offsets in its metadata, replacing old ones."""
     numbers = (1, len(model.subgraphs), len(offsets), *offsets)
     content = struct.pack(f"<{len(numbers)}i", *numbers)
     place = _place(model)
@@ -113,7 +113,7 @@ def with_metadata(model: Model, offsets: Sequence[int]) -> bytes:
 
 
 def _place(model: Model) -> tuple[int, int] | None:
-    """Where the only offsets in the file begin, and their bytes; None if there are none, or something else lies there too."""
+    """Return begin and length of the file's only offsets; None if there are none, or something else shares the place."""
     rows = [row for row in model.metadata if row.name == METADATA]
     if len(rows) != 1:
         return None
@@ -124,7 +124,7 @@ def _place(model: Model) -> tuple[int, int] | None:
 
 
 class _Front:
-    """What is put before the file. Positions are those of the new file; what the old file has lies `shift` further on than it did."""
+    """The part before the file. Positions are those of the new file; the old file's are `shift` higher than before."""
 
     def __init__(self, model: Model, content: bytes) -> None:
         self._model = model
@@ -132,8 +132,8 @@ class _Front:
         self._bytes = bytearray()
 
     def whole(self) -> bytes:
-        """The new file."""
-        self._lay_out(_FAR)  # how long it is does not depend on how far the rest moves
+        """Return the new file."""
+        self._lay_out(_FAR)  # its length does not depend on the shift
         shift = -(-(len(self._bytes) - _HEADER) // _GRAIN) * _GRAIN
         self._lay_out(shift)
         rest = bytearray(self._model.data[_HEADER:])
@@ -143,7 +143,7 @@ class _Front:
         return bytes(self._bytes).ljust(shift + _HEADER, b"\0") + bytes(rest)
 
     def _lay_out(self, shift: int) -> None:
-        """All of it, given how far the old file moves."""
+        """Lay everything out for this shift of the old file."""
         root, kept = self._model.root, {}
         for number in range(1, _MODEL_FIELDS):
             at = root.field(number, 4, str(number))
@@ -164,9 +164,9 @@ class _Front:
         self._point(fields[6], self._vector(others, self._metadata))
 
     def _table(self, words: Mapping[int, int]) -> dict[int, int]:
-        """A table of fields of four bytes each, and where they stand; the first one stands four bytes behind its beginning."""
+        """Write a table of fields of four bytes each; the first one is four bytes after its beginning."""
         count = max(words) + 1
-        self._pad(4, count % 2 * 2)  # so that what follows the list of fields is aligned
+        self._pad(4, count % 2 * 2)  # to align what follows the list of fields
         vtable = len(self._bytes)
         at = dict(zip(sorted(words), range(4, 4 + 4 * len(words), 4), strict=True))
         size = 4 + 4 * len(words)
@@ -176,7 +176,7 @@ class _Front:
         return {i: table + offset for i, offset in at.items()}
 
     def _vector(self, targets: Sequence[int], make: Callable[[], int]) -> int:
-        """A vector of the tables that stand there, and of one that is made behind it."""
+        """Write a vector of the tables at these places, and of one made behind it."""
         self._pad(4)
         start = len(self._bytes)
         self._bytes += _WORD.pack(len(targets) + 1) + bytes(4 * len(targets) + 4)
@@ -202,5 +202,5 @@ class _Front:
         _WORD.pack_into(self._bytes, at, to - at)
 
     def _pad(self, alignment: int, rest: int = 0) -> None:
-        """Until the length is so many bytes above a multiple of the alignment."""
+        """Pad until the length is `rest` above a multiple of the alignment."""
         self._bytes += bytes((rest - len(self._bytes)) % alignment)

@@ -1,1 +1,1 @@
-"""The output shapes of ONNX's operators, from their inputs: a function for each kind, and a table of them all."""
+"""The output shapes of ONNX's operators, from their inputs: a function for each kind, and a table of all."""

@@ -1,4 +1,4 @@
-"""Rules of operators that work element by element, or make tensors of nothing but a shape."""
+"""Rules of operators that work element by element, or make tensors from a shape."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from .site import ShapeError, Site, Type, broadcast
 
 
 def same(at: Site) -> list[Type]:
-    """As the first input."""
+    """Return the first input's type."""
     return [at.given(0)]
 
 
 def same_for_all(at: Site) -> list[Type]:
-    """Each output as the input of its number."""
+    """Return for each output the type of the input of its number."""
     return [at.given(i) for i in range(len(at.node.outputs))]
 
 
 def joined(at: Site) -> list[Type]:
-    """All inputs, element by element."""
+    """Return the type of all inputs broadcast together."""
     if "axis" in at.node.attributes or "broadcast" in at.node.attributes:
-        return [at.given(0)]  # before opset 7 the second is laid over the first
+        return [at.given(0)]  # before opset 7 the second is broadcast to the first
     return [Type(at.element(), broadcast([at.shape(i) for i in range(len(at.inputs)) if at.has(i)]))]
 
 
@@ -77,7 +77,7 @@ def shape_of(at: Site) -> list[Type]:
 
 
 def part_of_shape(at: Site) -> tuple[int, int, int]:
-    """From which dimension to which Shape looks."""
+    """Return the range of dimensions that Shape returns."""
     end = at.number("end", 1 << 30)
     return slice(at.number("start", 0), end).indices(len(at.shape(0)))
 
@@ -131,7 +131,7 @@ def determinant(at: Site) -> list[Type]:
     return [Type(at.element(), at.rank(0, 2)[:-2])]
 
 
-# What depends on data has the greatest shape that it can have.
+# a size that depends on data is the greatest possible
 
 
 def non_zero(at: Site) -> list[Type]:
@@ -171,4 +171,4 @@ def non_max_suppression(at: Site) -> list[Type]:
 AT_RANDOM = frozenset(
     ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 )
-"""Make something else each time."""
+"""Operators with a different result each time."""

@@ -1,4 +1,4 @@
-"""Rules of what networks compute with: products of matrices, convolutions, pools, norms, recurrent layers, attention."""
+"""Rules of network layers: matrix products, convolutions, pooling, norms, recurrent layers, attention."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .site import ShapeError, Site, Type, broadcast
 
 
 def product_shape(a: Shape, b: Shape) -> Shape:
-    """Of numpy's matmul."""
+    """Return the shape of numpy's matmul."""
     if not a or not b:
         raise ShapeError("a number has no product of matrices")
     left = (1, *a) if len(a) == 1 else a
@@ -37,7 +37,7 @@ def qlinear_matmul(at: Site) -> list[Type]:
 
 
 def fused_matmul(at: Site) -> list[Type]:
-    """MatMul of the domain com.microsoft, which may transpose first."""
+    """MatMul of the domain com.microsoft, which may transpose its inputs."""
     a, b = at.rank(0, 1), at.rank(1, 1)
     turned = [
         (*s[:-2], s[-1], s[-2]) if len(s) > 1 and at.number(n, 0) else s for s, n in ((a, "transA"), (b, "transB"))
@@ -53,7 +53,7 @@ def gemm(at: Site) -> list[Type]:
 
 
 def _window(at: Site, space: Shape, kernel: Shape, *, ceil: bool = False) -> Shape:
-    """What a window that moves over space makes."""
+    """Return the output dimensions of a window that moves over space."""
     n = len(space)
     strides = at.numbers("strides") or (1,) * n
     dilations = at.numbers("dilations") or (1,) * n
@@ -256,7 +256,7 @@ def loss(at: Site) -> list[Type]:
 
 
 def einsum(at: Site) -> list[Type]:
-    """Letters stand for dimensions, three dots for those that are not named."""
+    """Letters are dimensions, three dots the unnamed ones."""
     text = at.text("equation", "").replace(" ", "")
     left, arrow, right = text.partition("->")
     terms = left.split(",")

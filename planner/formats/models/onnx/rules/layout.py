@@ -1,4 +1,4 @@
-"""Rules of what changes where elements stand, or how many there are: reshapes, slices, gathers, reductions, resizing."""
+"""Rules of operators that rearrange elements or change their number: reshapes, slices, gathers, reductions, resizing."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def split(at: Site) -> list[Type]:
 
 
 def slice_of(at: Site) -> tuple[list[tuple[int, Dim, Dim, int]], Shape]:
-    """(axis, start, count, step) of each axis that is cut, and the shape that is left."""
+    """Return (axis, start, count, step) of each axis that is cut, and the resulting shape."""
     shape = list(at.shape(0))
     starts: list[Dim] | None
     ends: list[Dim] | None
@@ -141,10 +141,10 @@ def slice_of(at: Site) -> tuple[list[tuple[int, Dim, Dim, int]], Shape]:
 
 
 def _cut(at: Site, size: Dim, start: Dim, end: Dim, step: int) -> tuple[Dim, Dim]:
-    """Where it begins, and how many indices it has. Only steps forward are worked out in symbols."""
+    """Return the start and the number of indices. Only forward steps are computed in symbols."""
     if step < 0:
         if not all(isinstance(each, int) for each in (size, start, end)):
-            return 0, d.up(size, -step)  # all of it, at most
+            return 0, d.up(size, -step)  # at most all of it
         assert isinstance(size, int)
         assert isinstance(start, int)
         assert isinstance(end, int)
@@ -155,10 +155,10 @@ def _cut(at: Site, size: Dim, start: Dim, end: Dim, step: int) -> tuple[Dim, Dim
 
 
 def _within(at: Site, place: Dim, size: Dim) -> Dim:
-    """From 0 to size; counted from the end if negative."""
+    """Return a position from 0 to size; negative ones count from the end."""
     if isinstance(place, int):
         if place >= 1 << 31:
-            return size  # how exporters write the end
+            return size  # exporters write the end like this
         if place < 0:
             place = d.add(place, size)
     elif d.least(place, at.box) < 0:
@@ -232,7 +232,7 @@ def reduced(at: Site) -> list[Type]:
 
 
 def _reduced_at_most(at: Site, shape: Shape, gone: Dim) -> list[Type]:
-    """So many dimensions are gone, nobody knows which: one that is left was at most so many places further behind."""
+    """Return the greatest shape if this many unknown dimensions are dropped: a remaining one was at most that many places further back."""
     if not isinstance(gone, int) or gone > len(shape):
         return []
     if not gone:  # each of them may have become 1, which is more than 0

@@ -1,4 +1,4 @@
-"""Operators beside networks' layers: recurrent ones with their state, training, features, trees."""
+"""Operators besides network layers: recurrent ones with state, training, features, trees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .site import NotKnown, ShapeError, Site, Type
 
 
 def linear_attention(at: Site) -> list[Type]:
-    """What is attended to, and the state: (batch, heads, size of a key, size of a value)."""
+    """Return the result, and the state: (batch, heads, size of a key, size of a value)."""
     q, k, v = at.rank(0, 3), at.rank(1, 3), at.rank(2, 3)
     heads, kv_heads = at.number("q_num_heads", 0), at.number("kv_num_heads", 0)
     if heads < 1 or kv_heads < 1:
@@ -21,7 +21,7 @@ def linear_attention(at: Site) -> list[Type]:
 
 
 def convolution_with_state(at: Site) -> list[Type]:
-    """As much as goes in, and as many steps as the kernel looks back."""
+    """Return an output like the input, and a state of the steps that the kernel looks back."""
     x, w = at.rank(0, 3), at.rank(1, 3)
     return [at.given(0), Type(at.element(), (*x[:2], d.sub(w[2], 1)))]
 
@@ -31,7 +31,7 @@ def flex_attention(at: Site) -> list[Type]:
 
 
 def trained(parts: int) -> Callable[[Site], list[Type]]:
-    """A step of training, given a rate, a count, and for each tensor itself, its gradient and what is remembered of it: all but gradients anew."""
+    """Return a training step's outputs: its inputs are a rate, a count, and for each tensor itself, its gradient and state; all but gradients are renewed."""
 
     def rule(at: Site) -> list[Type]:
         count, rest = divmod(len(at.inputs) - 2, parts)
@@ -43,12 +43,12 @@ def trained(parts: int) -> Callable[[Site], list[Type]]:
 
 
 def as_numbers(at: Site) -> list[Type]:
-    """Features made of others, as many."""
+    """Return as many features, as numbers."""
     return [Type(FLOAT, at.shape())]
 
 
 def labels(at: Site) -> list[Type]:
-    """What stands for each value; texts have no size that can be planned."""
+    """Return a label for each value; texts have no size that can be planned."""
     for name, element in (("values_int64s", INT64), ("values_floats", FLOAT)):
         if name in at.node.attributes:
             return [Type(element, at.shape())]
@@ -59,7 +59,7 @@ def labels(at: Site) -> list[Type]:
 
 
 def picked(at: Site) -> list[Type]:
-    """Some of the last dimension."""
+    """Return a selection of the last dimension."""
     x, y = at.rank(0, 1), at.rank(1, 1)
     count = d.product(y)
     return [Type(at.element(), (1, count) if len(x) == 1 else (*x[:-1], count))]
@@ -73,20 +73,20 @@ def counted_words(at: Site) -> list[Type]:
 
 
 def cleaned_words(at: Site) -> list[Type]:
-    """As many words, less those that are left out."""
+    """Return as many words, less those that are removed."""
     if at.node.attributes.get("stopwords"):
         at.depends_on_data()
     return [at.given(0)]
 
 
 def targets(at: Site) -> list[Type]:
-    """A row of results for each row of features."""
+    """Return a row of results for each row of features."""
     name = "targets" if "targets" in at.node.attributes else "n_targets"
     return [Type(FLOAT if at.node.operator != "TreeEnsemble" else at.element(), (at.rank(0, 1)[0], at.number(name, 1)))]
 
 
 def classified(at: Site) -> list[Type]:
-    """For each row of features its class, and a score for each class."""
+    """Return a class for each row of features, and a score for each class."""
     classes = _classes(at)
     if classes is None:
         raise NotKnown("it does not say which classes there are")
@@ -96,13 +96,13 @@ def classified(at: Site) -> list[Type]:
 
 
 def zipped(at: Site) -> list[Type]:
-    """A map from classes to scores for each row: the scores once more. The maps themselves are the runtime's own."""
+    """Return the scores of a map from classes to scores for each row. The maps themselves are the runtime's own."""
     at.notes.add("of maps (ZipMap) the numbers in them are planned, and not the maps")
     return [at.given(0)]
 
 
 def _classes(at: Site) -> tuple[int, int] | None:
-    """What they are called by, and how many there are."""
+    """Return the type of the class labels, and their number."""
     for name, element in (("classlabels_int64s", INT64), ("classlabels_ints", INT64), ("classlabels_strings", STRING)):
         said = at.node.attributes.get(name)
         if isinstance(said, tuple) and said:

@@ -1,4 +1,4 @@
-"""An operator with all that is known of its inputs: what rules are asked about."""
+"""An operator with all that is known about its inputs: the argument of rules."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class ShapeError(ValueError):
-    """Why an operator's shapes cannot be found out."""
+    """The reason why an operator's shapes cannot be inferred."""
 
 
 class NotKnown(ShapeError):
-    """They depend on something that is not known; what the file says of them is believed."""
+    """They depend on something unknown; the file's declaration is used."""
 
     def __init__(self, why: str, greatest: Sequence[Type] = ()) -> None:
         super().__init__(why)
         self.greatest = greatest
-        """What no dimension can be beyond, where that is known: planned where the file says nothing."""
+        """The upper limits of the dimensions, if known: used for planning if the file declares nothing."""
 
 
 class Type(NamedTuple):
-    """Of a tensor."""
+    """A tensor's type."""
 
     element: int
     shape: Shape
@@ -41,25 +41,25 @@ class Type(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An operator, and what it is given."""
+    """An operator and its inputs."""
 
     node: Node
     inputs: tuple[Type | None, ...]
-    """None: left out, or not known."""
+    """None: left out, or unknown."""
     values: tuple[Values | None, ...]
-    """What is in the inputs, where that is known."""
+    """The contents of the inputs, if known."""
     opset: int
     box: Box
     notes: set[str] = field(default_factory=set)
 
     def depends_on_data(self) -> None:
-        """The size of the result is not known; the rule gives the greatest size that it can have."""
+        """Record that the size of the result is unknown; the rule returns the greatest possible one."""
         self.notes.add(
             "how large some results are depends on data; they are planned with the greatest size that they can have"
         )
 
     def given(self, i: int) -> Type:
-        """Input i. Raises ShapeError if it is not there."""
+        """Return input i. Raises ShapeError if it is absent."""
         if i >= len(self.inputs) or self.inputs[i] is None:
             raise ShapeError(f"input {i} is missing, or its shape is not known")
         found = self.inputs[i]
@@ -76,14 +76,14 @@ class Site:
         return self.given(i).element
 
     def rank(self, i: int, least: int) -> Shape:
-        """The shape of input i, which has so many dimensions at least."""
+        """Return the shape of input i, which has at least `least` dimensions."""
         shape = self.shape(i)
         if len(shape) < least:
             raise ShapeError(f"input {i} has {len(shape)} dimensions, and needs {least}")
         return shape
 
     def number(self, name: str, default: int) -> int:
-        """An attribute that is a number."""
+        """Return an attribute that is a number."""
         value = self.node.attributes.get(name, default)
         if not isinstance(value, int):
             raise ShapeError(f"the attribute {name} is no number")
@@ -94,7 +94,7 @@ class Site:
         return value if isinstance(value, str) else default
 
     def numbers(self, name: str) -> tuple[int, ...] | None:
-        """An attribute that is a list of numbers; None if it is not there."""
+        """Return an attribute that is a list of numbers; None if it is absent."""
         value = self.node.attributes.get(name)
         if value is None:
             return None
@@ -111,7 +111,7 @@ class Site:
         return value if isinstance(value, Constant) else None
 
     def content(self, i: int) -> list[Any] | None:
-        """What is in input i; None if it is not there. Raises NotKnown if it is there and its content is not known."""
+        """Return the contents of input i; None if it is absent. Raises NotKnown if they are unknown."""
         if not self.has(i):
             return None
         values = self.values[i]
@@ -122,14 +122,14 @@ class Site:
         return list(values.ravel())
 
     def dims(self, i: int) -> list[Dim] | None:
-        """The same as dimensions."""
+        """Return the contents as dimensions."""
         found = self.content(i)
         if found is not None and not all(isinstance(each, int | Expression) for each in found):
             raise ShapeError(f"input {i} must hold whole numbers")
         return found
 
     def whole(self, i: int) -> list[int] | None:
-        """The same where only numbers will do."""
+        """Return the contents as plain numbers."""
         found = self.dims(i)
         if found is None:
             return None
@@ -138,7 +138,7 @@ class Site:
         return found  # type: ignore[return-value]
 
     def axes(self, rank: int, i: int, name: str = "axes") -> tuple[int, ...] | None:
-        """Axes from an attribute, or from input i, from 0 on; None if nothing is said."""
+        """Return axes from an attribute, or from input i, counted from 0; None if not given."""
         said = self.numbers(name)
         if said is None:
             found = self.whole(i)
@@ -150,14 +150,14 @@ class Site:
 
 
 def axis_of(axis: int, rank: int) -> int:
-    """From 0 on. Raises ShapeError if there is none."""
+    """Return the axis counted from 0. Raises ShapeError if there is none."""
     if not -rank <= axis < rank:
         raise ShapeError(f"there is no axis {axis}: there are {rank} dimensions")
     return axis % rank if rank else 0
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:
-    """What tensors of these shapes make together, one element each."""
+    """Return the shape of tensors combined element by element."""
     rank = max(map(len, shapes), default=0)
     found: list[Dim] = [1] * rank
     for shape in shapes:

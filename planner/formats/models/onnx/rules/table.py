@@ -141,10 +141,10 @@ RULES: dict[tuple[str, str], Rule] = {
 }
 
 VIEWS = frozenset(("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Dropout"))
-"""Give out the bytes of their first input."""
+"""Operators that return the bytes of their first input."""
 IN_PLACE = frozenset((*_SAME.split(), *_JOINED.split(), "BatchNormalization", "Cast", "Where")) - frozenset(
     ("LRN", "ReverseSequence", "InstanceNormalization", "GroupNormalization", "RotaryEmbedding", "CumProd", "CumSum", "Identity", "LpNormalization",
      "MeanVarianceNormalization", "RMSNormalization", "Crop", "Trilu", "Hardmax", "Softmax", "LogSoftmax", "Where", "Scatter",
      "ScatterElements", "ScatterND", "TensorScatter")
 )  # fmt: skip
-"""Work element by element, so that a result can be written over the first input where that is as large."""
+"""Operators that work element by element, so that a result of equal size can be written over the first input."""
