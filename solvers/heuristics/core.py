@@ -18,14 +18,14 @@ from .improve import Improver, Lowering, is_plain
 from .layout import lives
 
 MOST_IN_CORE = 2_000
-CORES = (4, 2, 1, 8)
-"""Each core begins with 1 divided by this of the most blocks that a core may have."""
+CORES = (2, 6, 4, 8)
+"""Each core begins with this many eighths of the most blocks that a core may have. Small ones are quick; the largest cannot grow."""
 LEAST_OUTSIDE = 4
 """There must be this many times as many blocks outside the core: otherwise the core is no small part."""
 BLOCKS_A_UNIT, WIDTH_A_UNIT = 4, 400
 """For a unit of work this many blocks are looked through, or blocks placed that live in this many sections together."""
-PARTS = 4
-"""The search of a core takes at most 1/PARTS of the work that is left, and so does improving its result."""
+SEARCHING, IMPROVING = 4, 16
+"""The search of a core takes at most 1/SEARCHING of the work that is left, and improving its result 1/IMPROVING."""
 
 
 class Core(Improver):
@@ -79,7 +79,7 @@ class _Run:
                 break
             until = self.done + (work - self.done) // 4 * 3
             offset = self._grown(given, count, enough, seed, until, report)
-            if offset is not None and (keep(offset) or improve(offset, max(work - self.done, 0) // PARTS)):
+            if offset is not None and (keep(offset) or improve(offset, max(work - self.done, 0) // IMPROVING)):
                 return best, self.done
         if self.done < work:
             improve(best, work - self.done)
@@ -91,7 +91,7 @@ class _Run:
         core = self.by_area[:count]
         most = most_in_core(self.instance.blocks)
         while len(core) <= most and self.done < until and not report(None):
-            packed = self._packed(core, seed, (until - self.done) // PARTS, report)
+            packed = self._packed(core, seed, (until - self.done) // SEARCHING, report)
             offset = None if packed is None else self._placed(given, packed)
             if offset is None:
                 break
@@ -168,4 +168,4 @@ def most_in_core(blocks: int) -> int:
 def cores(blocks: int) -> list[int]:
     """The sizes of the cores to begin with."""
     most = most_in_core(blocks)
-    return [most // part for part in CORES if most >= part]
+    return [most * eighths // 8 for eighths in CORES if most * eighths >= 8]
