@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _MODULES = ("bench", "cascades", "compilers", "formats", "generate", "graph", "shapes")
 
 
-if not TYPE_CHECKING:  # a type checker that sees it would believe in any name
+if not TYPE_CHECKING:  # a type checker that sees it would accept any name
 
     def __getattr__(name: str) -> Any:
-        """Everything is looked up when it is first asked for: `python -m memplan` starts sooner without the library."""
+        """Names are looked up on first use: `python -m memplan` starts faster without the library."""
         if name in _MODULES:
             return import_module(f".{name}", __name__)
         if name == "__version__":

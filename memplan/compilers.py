@@ -1,4 +1,4 @@
-"""What compilers hand over within one process: tensors in, places out."""
+"""Interfaces to compilers within one process: tensors in, places out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measuring: every instance with every solver and seed, each in a process of its own; then reports, and comparisons of two measurements."""
+"""Measurements: every instance with every solver and seed, each in its own process; reports, and comparisons of two measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What compilers hand over within one process: tensors in, places out, no file between."""
+"""Interfaces to compilers within one process: tensors in, places out, without files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""ExecuTorch's memory planning: an algorithm for its pass, so that the .pte that is exported has our places.
+"""ExecuTorch's memory planning: an algorithm for its pass, so that the exported .pte has our places.
 
-Tensors come as `executorch.exir.tensor.TensorSpec`, with lifetimes and sizes; the answer has the fields of its `MemoryAlgoResult`. Nothing of
-ExecuTorch is imported but where its pass is made.
+Tensors come as `executorch.exir.tensor.TensorSpec`, with lifetimes and sizes; the answer has the fields of its `MemoryAlgoResult`. ExecuTorch
+is imported only to make its pass.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from ..planning.placing.solving import plan
 FIRST = 1
 """The memory of tensors that were not put elsewhere; 0 is for constants."""
 ALIGNMENT = 16
-"""What ExecuTorch aligns tensors to."""
+"""ExecuTorch's alignment of tensors."""
 
 
 @dataclass(slots=True)
 class Place:
-    """One tensor's, with the fields of ExecuTorch's SpecAllocResult."""
+    """One tensor's place, with the fields of ExecuTorch's SpecAllocResult."""
 
     mem_id: int
     mem_offset: int
     mem_obj_id: int | None = None
-    """Which tensors share storage objects: there are none."""
+    """The tensors sharing storage objects: there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,19 @@ class Placed:
 
     spec_dict: dict[Any, Place]
     bufsizes: list[int]
-    """Bytes of each memory, by its number."""
+    """The bytes of each memory, by its number."""
 
 
 class ExecuTorchAlgorithm:
     """Called by ExecuTorch for every graph: `MemoryPlanningAlgorithmSuite([ExecuTorchAlgorithm()])`."""
 
     __name__ = "memplan"
-    """The suite knows its algorithms by their names."""
+    """The suite identifies its algorithms by their names."""
 
     def __init__(self, banks: Mapping[int, Pool] | None = None, options: Options | None = None) -> None:
-        """`banks` says what memory each number is, the best one first; without it everything is in memory 1, which is as large as it has to be.
+        """`banks` gives the memory of each number, the best one first; without it everything is in memory 1, which is as large as needed.
 
-        Tensors that a pass put into a memory stay in it; a number that is no bank is a memory without an end.
+        Tensors that a pass put into a memory stay in it; a number without a bank is an unlimited memory.
         """
         self.banks = dict(banks or {})
         for number in self.banks:
@@ -74,7 +74,7 @@ class ExecuTorchAlgorithm:
         graph_signature: Any = None,
         extra_padding: int = 0,
     ) -> Placed:
-        """Places for the tensors. Raises NoPlan where they do not fit into the banks."""
+        """Return places for the tensors. Raises NoPlan if they do not fit into the banks."""
         given = list(specs)
         for spec in given:
             spec.realign(alignment)
@@ -100,7 +100,7 @@ class ExecuTorchAlgorithm:
         return Placed(found, sizes)
 
     def _pools(self, alignment: int, specs: list[Any], graph_module: Any, padding: int) -> dict[int, Pool]:
-        """The memories by number. What is put behind the last tensor has to fit into a bank as well."""
+        """Return the memories by number. Padding after the last tensor has to fit into a bank as well."""
         ids = {spec.mem_id for spec in specs if spec.mem_id is not None}
         ids |= {number for _, sizes in _submodules(graph_module) for number, size in enumerate(sizes) if size}
         if not self.banks:
@@ -123,7 +123,7 @@ def executorch_pass(
     alignment: int = ALIGNMENT,
     **others: Any,
 ) -> Any:
-    """ExecuTorch's MemoryPlanningPass with memplan as its only algorithm; `others` are told to the pass. Needs ExecuTorch."""
+    """Return ExecuTorch's MemoryPlanningPass with memplan as its only algorithm; `others` are passed to it. Needs ExecuTorch."""
     from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite
     from executorch.exir.passes import MemoryPlanningPass
 
@@ -132,7 +132,7 @@ def executorch_pass(
 
 
 def _problem(specs: list[Any], graph_module: Any, pools: dict[int, Pool], banks: list[int]) -> Problem:
-    """The Problem of the tensors that lie in no other one; ids are their numbers. Those that nobody put anywhere may be in the banks alone."""
+    """Return the Problem of the tensors that lie in no other one; ids are their numbers. Those without a memory may only be in the banks."""
     uses = _uses(specs, graph_module)
     free = tuple(pools[number].name for number in banks)
     buffers = []
@@ -152,12 +152,12 @@ def _problem(specs: list[Any], graph_module: Any, pools: dict[int, Pool], banks:
 
 
 def _base(spec: Any) -> Any:
-    """The tensor in which it lies; None: it has a place of its own."""
+    """Return the tensor in which it lies; None if it has its own place."""
     return getattr(spec, "storage_base", None)
 
 
 def _inside(spec: Any, found: dict[Any, Place]) -> Place:
-    """Where a tensor lies that lies in another."""
+    """Return the place of a tensor that lies in another."""
     offset = 0
     seen = set()
     while _base(spec) is not None:
@@ -172,9 +172,9 @@ def _inside(spec: Any, found: dict[Any, Place]) -> Place:
 
 
 def _submodules(graph_module: Any) -> Iterator[tuple[tuple[int, int], list[int]]]:
-    """Of each branch and loop: how much of each memory its own tensors take, from 0 on, and when.
+    """Return, for each branch and loop, how much of each memory its own tensors take, from 0 on, and when.
 
-    What it gives back may still lie there, so it takes that until the last use of its results.
+    Its results may still lie there, so it takes that until their last use.
     """
     if not getattr(graph_module, "input_mem_buffer_sizes", None):
         return
@@ -192,7 +192,7 @@ def _submodules(graph_module: Any) -> Iterator[tuple[tuple[int, int], list[int]]
 
 
 def _uses(specs: list[Any], graph_module: Any) -> Counter[Any]:
-    """How many nodes take each tensor as an input, be it under another shape."""
+    """Return how many nodes take each tensor as an input, in any shape."""
     planned = set(specs)
     of: dict[Any, list[Any]] = {}
     uses: Counter[Any] = Counter()
@@ -206,7 +206,7 @@ def _uses(specs: list[Any], graph_module: Any) -> Counter[Any]:
 
 
 def _specs(node: Any) -> Iterator[Any]:
-    """The tensors that it gives out."""
+    """Return the node's output tensors."""
     said = node.meta.get("spec")
     for each in said if isinstance(said, list | tuple) else (said,):
         if hasattr(each, "lifetime"):

@@ -1,7 +1,7 @@
-"""torch.export's programs as Programs of ours: tensors with their sizes, operators with what they share.
+"""From torch.export's programs to our Programs: tensors with their sizes, operators with what they share.
 
-Everything is found in the graph that PyTorch hands over (shapes, operators' schemas, the signature); nothing is computed. In a Program, sizes that depend on
-symbols are at their largest; a ShapedProblem keeps them as expressions.
+Everything is found in the graph that PyTorch provides (shapes, operators' schemas, the signature); nothing is computed. In a Program, sizes
+that depend on symbols are at their largest; a ShapedProblem keeps them as expressions.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ BRANCH, LOOP = "cond", "while_loop"
 
 
 def torch_program(exported: Any, *, in_place: bool = False, ranges: Ranges | None = None) -> Program:
-    """The Program of a `torch.export.ExportedProgram`: what is handed in and back, state that is written, and all between.
+    """Return the Program of a `torch.export.ExportedProgram`: inputs and outputs, written state, and everything between.
 
-    `in_place` lets elementwise operators write over an input; `ranges` says between which values symbols are, by their names, where the program does
-    not, or closer than it does. Raises BadInput for what has no size before it runs, and for operators that run graphs in other ways than `cond` and
-    `while_loop`.
+    `in_place` lets elementwise operators write over an input; `ranges` gives the ranges of symbols by name, if the program has none, or wider
+    ones. Raises BadInput for sizes unknown before the run, and for operators that run graphs other than `cond` and `while_loop`.
     """
     return _lowered(exported, in_place, Symbols(exported, ranges or {}))[0]
 
@@ -39,7 +38,7 @@ def torch_program(exported: Any, *, in_place: bool = False, ranges: Ranges | Non
 def torch_shapes(
     exported: Any, pools: Sequence[Pool], *, in_place: bool = False, ranges: Ranges | None = None
 ) -> ShapedProblem:
-    """The problem of the same, with sizes as expressions over the program's symbols, for `plan_shapes`. Raises BadInput as `torch_program` does."""
+    """Return the same problem with sizes as expressions over the program's symbols, for `plan_shapes`. Raises BadInput as `torch_program` does."""
     symbols = Symbols(exported, ranges or {})
     program, sizes = _lowered(exported, in_place, symbols)
     return with_symbols(program_problem(program, pools), sizes, symbols.box)
@@ -75,7 +74,7 @@ def _lowered(exported: Any, in_place: bool, symbols: Symbols) -> tuple[Program, 
 
 
 class _Lowering:
-    """One graph as a function; those that it runs are put before it."""
+    """One graph as a function; the functions that it runs come before it."""
 
     def __init__(self, name: str, symbols: Symbols, in_place: bool, functions: list[Function], sizes: Sizes) -> None:
         self.name, self._symbols, self._in_place, self._functions, self._sizes = (
@@ -89,10 +88,10 @@ class _Lowering:
         self._operators: list[Operator] = []
         self._inputs: list[str] = []
         self._values: dict[str, tuple[str | None, ...]] = {}
-        """The tensors of each node; None for what is none."""
+        """The tensors of each node; None for what is not a tensor."""
 
     def run(self, module: Any, kinds: Mapping[str, TensorKind]) -> list[str]:
-        """Lowers all nodes; answers with the tensors that the graph gives back. What has no kind is an input."""
+        """Lower all nodes; return the graph's outputs. Values without a kind are inputs."""
         back: list[str] = []
         for node in module.graph.nodes:
             if node.op == "placeholder":
@@ -111,16 +110,16 @@ class _Lowering:
         return back
 
     def held(self, name: str) -> tuple[str, ...]:
-        """The tensors of a node."""
+        """Return the tensors of a node."""
         return tuple(id_ for id_ in self._values[name] if id_ is not None)
 
     def compute(self, name: str, inputs: Sequence[str], outputs: Sequence[str], **more: Any) -> None:
-        """One more step."""
+        """Add a step."""
         kind = more.pop("kind", OperatorKind.COMPUTE)
         self._operators.append(Operator(kind, tuple(inputs), tuple(outputs), name=name, **more))
 
     def function(self, back: Sequence[str], *, of_caller: bool = False) -> Function:
-        """What was lowered. What is given back to a caller of ours is a tensor of its own."""
+        """Return the function. A caller of ours gets separate output tensors."""
         outputs = []
         for number, id_ in enumerate(back):
             tensor = self.tensors[id_]
@@ -193,7 +192,7 @@ class _Lowering:
         return tuple(id_ for each in _nodes(nodes) for id_ in self.held(each.name))
 
     def _test(self, node: Any, said: Any) -> str:
-        """What says which branch runs; what is no tensor needs no room."""
+        """Return the tensor that decides which branch runs; other values need no room."""
         found = self._all((said,))
         if found:
             return found[0]
@@ -202,7 +201,7 @@ class _Lowering:
         return id_
 
     def _inner(self, node: Any, module: Any, graph: Any) -> str:
-        """The graph as a function of its own for this operator."""
+        """Return the graph as a separate function for this operator."""
         name = f"{self.name}/{node.name}/{graph.target}"
         inner = _Lowering(name, self._symbols, self._in_place, self._functions, self._sizes)
         back = inner.run(getattr(module, graph.target), {})
@@ -210,7 +209,7 @@ class _Lowering:
         return name
 
     def _kind(self, node: Any) -> tuple[OperatorKind, tuple[str, ...], dict[str, int]]:
-        """What the operator does with memory, by its schema and the tensors' strides; its inputs, the one that it shares with first."""
+        """Return what the operator does with memory, by its schema and the tensors' strides; and its inputs, beginning with the one it shares."""
         inputs = tuple(dict.fromkeys(self._all((node.args, node.kwargs))))
         plain: tuple[OperatorKind, tuple[str, ...], dict[str, int]] = OperatorKind.COMPUTE, inputs, {}
         source: Any = node.args[0] if node.args else None
@@ -223,7 +222,7 @@ class _Lowering:
         if alias is not None and not alias.is_write and hasattr(theirs, "is_contiguous") and theirs.is_contiguous():
             over = self.held(source.name)
             part = PARTS.get(str(node.target))
-            # Where a part begins depends on sizes, so that these have to be numbers.
+            # where a part begins depends on sizes, so these have to be numbers
             settled = all(each is None or isinstance(each, int) for each in (*node.args[1:], *theirs.shape))
             if part is not None and over and settled:
                 return part, over, self._part(part, self.tensors[over[0]].shape, node.args[1:])
@@ -237,7 +236,7 @@ class _Lowering:
         return plain
 
     def _part(self, part: OperatorKind, shape: tuple[int, ...], said: tuple[int | None, ...]) -> dict[str, int]:
-        """Which part a slice (dim, start, end, step) or a select (dim, index) is."""
+        """Return the part of a slice (dim, start, end, step) or a select (dim, index)."""
         dim, start, _, step = (*said, *(0, 0, None, 1)[len(said) :])
         if part is OperatorKind.SELECT:
             return {"dim": dim or 0, "start": start or 0}
@@ -254,12 +253,12 @@ class _Lowering:
 
 
 def _writes(node: Any) -> bool:
-    """Does the operator write over an argument?"""
+    """True if the operator writes over an argument."""
     return bool(getattr(getattr(node.target, "_schema", None), "is_mutable", False))
 
 
 def _nodes(said: Any) -> Iterator[Any]:
-    """The nodes in arguments, in their order."""
+    """Return the nodes in arguments, in order."""
     if hasattr(said, "all_input_nodes"):
         yield said
     elif isinstance(said, Mapping):

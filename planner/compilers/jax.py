@@ -1,4 +1,4 @@
-"""JAX's functions as Problems: what XLA's own planner was asked to place when it compiled them."""
+"""From JAX's functions to Problems: what XLA's own planner had to place when it compiled them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ DUMPED = "*after_optimizations.hlo.pb"
 
 
 def jax_problem(lowered: Any) -> Problem:
-    """The Problem of `jax.jit(function).lower(...)`: temporary buffers, an event of XLA's heap simulator a step.
+    """Return the Problem of `jax.jit(function).lower(...)`: temporary buffers, one event of XLA's heap simulator per step.
 
-    It is compiled once more, since only a dump has the times: `compiled.memory_analysis()` has them not on every back end. Raises BadInput for what has no temporary
-    buffers that XLA places.
+    This compiles it once more, since only a dump has the times: not every back end has them in `compiled.memory_analysis()`. Raises BadInput
+    if XLA places no temporary buffers.
     """
     with TemporaryDirectory() as folder:
         lowered.compile(compiler_options={"xla_dump_to": folder, "xla_dump_hlo_as_proto": True})

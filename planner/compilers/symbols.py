@@ -1,4 +1,4 @@
-"""The symbols that sizes of PyTorch's programs depend on: between which values they are, and sizes as expressions of ours."""
+"""The symbols in the sizes of PyTorch's programs: their ranges, and sizes as our expressions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..model.problem import MAX_ADDRESS
 from ..planning.shapes.expression import Expression, Kind, ceildiv, number, symbol, times, total
 
 Ranges = Mapping[str, tuple[int, int]]
-"""Of symbols by their name, the least and the greatest value."""
+"""The least and the greatest value of symbols, by name."""
 MOST_POWER = 8
 EITHER = {"Max": Kind.MAX, "Min": Kind.MIN}
 QUOTIENTS = ("FloorDiv", "CleanDiv")
 
 
 class Symbols:
-    """Those of one program. Raises BadInput for ranges of symbols that it does not have."""
+    """The symbols of one program. Raises BadInput for ranges of symbols that it lacks."""
 
     def __init__(self, exported: Any, said: Ranges) -> None:
         from torch.utils._sympy.value_ranges import ValueRanges
@@ -36,10 +36,10 @@ class Symbols:
                 raise bad_input(Code.INVALID_OPTION, ("options", "ranges"), text)
             self._ranges[known[name]] = ValueRanges(least, most)
         self.box: dict[str, tuple[int, int]] = {}
-        """The ranges of the symbols that came by."""
+        """The ranges of the symbols seen so far."""
 
     def most(self, size: Any, place: Place) -> int:
-        """The largest that a dimension may be. Raises BadInput if there is no such number."""
+        """Return the largest value of a dimension. Raises BadInput if there is none."""
         if isinstance(size, int):
             return size
         from torch.utils._sympy.value_ranges import bound_sympy
@@ -51,13 +51,13 @@ class Symbols:
         return int(upper)
 
     def bytes(self, shape: Sequence[Any], element_size: int) -> Expression | None:
-        """What a tensor takes; None where no expression of ours says it."""
+        """Return a tensor's bytes; None if our expressions cannot express them."""
         factors = [number(size) if isinstance(size, int) else self._expression(size.node.expr) for size in shape]
         known = [each for each in factors if each is not None]
         return times([number(element_size), *known]) if len(known) == len(factors) else None
 
     def _expression(self, found: Any) -> Expression | None:
-        """An expression of sympy's as one of ours."""
+        """Return an expression of sympy's as one of ours."""
         if found.is_Integer:
             return number(int(found))
         if found.is_Symbol:

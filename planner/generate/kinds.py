@@ -1,6 +1,6 @@
-"""The kinds of made-up problems, by name, and what makes one of them.
+"""The kinds of made-up problems by name, and their generators.
 
-The name of a problem says how it was made and what is known of it: "packing n=200 seed=3 height=1048576 optimum=1048576".
+A problem's name tells how it was made and what is known about it: "packing n=200 seed=3 height=1048576 optimum=1048576".
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Kind:
     summary: str
     make: Callable[[Request], Sketch]
     parameters: Mapping[str, int] = field(default_factory=dict)
-    """Those of its own, and their defaults; all at least 1."""
+    """The kind's own parameters, and their defaults; all at least 1."""
 
 
 KINDS: dict[str, Kind] = {
@@ -86,13 +86,13 @@ KINDS: dict[str, Kind] = {
 
 
 def check_kind(kind: str) -> None:
-    """Raises BadInput for a kind that does not exist."""
+    """Raise BadInput for an unknown kind."""
     if kind not in KINDS:
         raise bad_option("kind", f"there is no kind {echo(kind)}; known are {', '.join(KINDS)}")
 
 
 def generate(kind: str, request: Request) -> Problem:
-    """The problem of this kind, size and seed. Raises BadInput for a kind or parameter that does not exist."""
+    """Return the problem of this kind, size and seed. Raises BadInput for an unknown kind or parameter."""
     check_kind(kind)
     request = _complete(kind, request)
     sketch = KINDS[kind].make(request)
@@ -113,7 +113,7 @@ def generate(kind: str, request: Request) -> Problem:
 
 
 def _complete(kind: str, request: Request) -> Request:
-    """With every parameter of the kind, in their order."""
+    """Return the request with every parameter of the kind, in their order."""
     for name, value, least, greatest in (
         ("buffers", request.buffers, 0, MOST_BUFFERS),
         ("seed", request.seed, 0, GREATEST),

@@ -1,4 +1,4 @@
-"""Several memories to choose from: fast ones are small and dear, or of known speed; how often each buffer is read and written; constants in flash."""
+"""Several memories to choose from: fast ones are small and dear, or have a known speed; reads and writes of each buffer; constants in flash."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .rectangles import random_rectangles
 from .request import Request, Sketch, largest_live_sum
 
 LIVE = 16
-"""Of random rectangles, by default so many are live at a time, on average."""
+"""The average number of live random rectangles by default."""
 LARGEST = 1 << 14
 
 NAMES = ("tcm", "sram", "dram")
 PARTS_OF_64 = (4, 20)
-"""Sizes of the fast ones where speeds are not known, in sixty-fourths of what is live together."""
+"""Sizes of the fast memories without known speeds, in sixty-fourths of the live bytes."""
 LINE = 64
-"""Bytes that one access moves."""
+"""The bytes that one access moves."""
 MOST_PASSES = 8
 
 FAST = 8
-"""The fastest memory's size by default, where speeds are known."""
+"""The fastest memory's size by default, with known speeds."""
 MIDDLE = 20
-"""That of the next one."""
+"""The size of the next one."""
 HOT_ONE_IN = 8
 WEIGHT_ONE_IN = 4
 LARGEST_WEIGHT = 1 << 18
@@ -44,7 +44,7 @@ NETWORKS = (transformer, convnet, unet)
 
 
 def pools(request: Request) -> Sketch:
-    """Random rectangles with three memories to choose from; some may not be everywhere."""
+    """Random rectangles with three memories to choose from; some may not use all."""
     chance = request.chance()
     longest = 4 * request.parameters["live"]
     horizon = 2 * request.buffers + longest
@@ -77,14 +77,14 @@ def offload(request: Request) -> Sketch:
 
 
 def _used(buffer: Buffer, chance: Chance) -> Buffer:
-    """Written once, and read once or more often."""
+    """Return the buffer written once, and read once or more."""
     passes = chance.between(2, MOST_PASSES)
-    allowed = NAMES[1:] if chance.one_in(8) else None  # what other devices read, too, is not in a memory of one's own
+    allowed = NAMES[1:] if chance.one_in(8) else None  # what other devices also read is not in a private memory
     return replace(buffer, accesses=-(-buffer.size // LINE) * passes, pools=allowed)
 
 
 def _three_by_cost(total: int, alignment: int) -> tuple[Pool, ...]:
-    """For so many bytes live together. A size that is a multiple of the alignment is how memories come."""
+    """Return three memories for this many live bytes. Sizes are multiples of the alignment, as in practice."""
     sizes = [total * part // 64 for part in PARTS_OF_64]
     return tuple(
         Pool(
@@ -99,7 +99,7 @@ def _three_by_cost(total: int, alignment: int) -> tuple[Pool, ...]:
 
 
 def memories(request: Request) -> Sketch:
-    """A network on four memories: three to choose from for what is computed, and flash for what is known beforehand."""
+    """A network on four memories: three to choose from for computed tensors, and flash for constants."""
     chance = request.chance()
     weights = request.buffers // WEIGHT_ONE_IN
     network = chance.pick(NETWORKS)(replace(request, buffers=request.buffers - weights))
@@ -124,7 +124,7 @@ def _weight(number: int, chance: Chance) -> Buffer:
 
 
 def _three_by_speed(total: int, request: Request) -> tuple[Pool, ...]:
-    """For so many bytes live together."""
+    """Return three memories for this many live bytes."""
     parts = (request.parameters["fast"], MIDDLE)
     fast, middle = (max(total * part // 64, 1) // request.alignment * request.alignment for part in parts)
     sizes = (("tcm", fast, TCM), ("sram", middle, SRAM), ("dram", None, DRAM))

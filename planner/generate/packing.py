@@ -1,6 +1,6 @@
-"""Perfect packings: a box is cut into pieces without waste, so its height is the smallest peak, and every byte is in use at every time.
+"""Perfect packings: a box is cut into pieces without waste, so its height is the smallest peak, and every byte is always in use.
 
-A piece is cut in two, or, once in a while, around a pinwheel into five, which no straight cut takes apart again.
+A piece is cut in two or, occasionally, around a pinwheel into five, which no straight cut separates again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HEIGHT = 1 << 20
 STEPS_PER_BUFFER = 8
 PINWHEEL_ONE_IN = 6
 PARTS_OF_64 = (8, 20, 36)
-"""Of the height, for each of several memories."""
+"""The height's share for each of several memories."""
 HELD_ONE_IN = 4
 
 Piece: TypeAlias = tuple[int, int, int, int]
@@ -40,7 +40,7 @@ def packing(request: Request) -> Sketch:
 def pool_packing(request: Request) -> Sketch:
     """Several memories, each a box, whose smallest peaks are known although most pieces may be anywhere.
 
-    Every byte of every box is in use at every time, and what a box cannot take costs more elsewhere: full boxes are the only optimum.
+    Every byte of every box is always in use, and what a box cannot take costs more elsewhere: full boxes are the only optimum.
     """
     chance = request.chance()
     units = -(-request.parameters["height"] // request.alignment)
@@ -56,7 +56,7 @@ def pool_packing(request: Request) -> Sketch:
     names = NAMES[:boxes]
     buffers = []
     for i, ((start, end, bottom, top), place) in enumerate(pieces):
-        # Some may only be where they belong, or in the last memory, which takes everything: so there is always a plan.
+        # Some may only be in their own memory, or in the last one, which takes everything: so there is always a plan.
         held = tuple(dict.fromkeys((names[place], names[-1])))
         allowed = held if chance.one_in(HELD_ONE_IN) else None
         buffers.append(Buffer(i, (top - bottom) * request.alignment, live=((start, end),), pools=allowed))
@@ -74,12 +74,12 @@ def pool_packing(request: Request) -> Sketch:
 
 
 def _duration(request: Request) -> int:
-    """How long the box is."""
+    """Return the length of the box."""
     return max(STEPS_PER_BUFFER * request.buffers, 16)
 
 
 def _cut_up(whole: Piece, count: int, chance: Chance) -> list[Piece]:
-    """So many pieces, which leave nothing of the whole."""
+    """Return this many pieces, which cover the whole."""
     pieces = [whole] if count else []
     while len(pieces) < count:
         pick = chance.below(len(pieces))
@@ -90,7 +90,7 @@ def _cut_up(whole: Piece, count: int, chance: Chance) -> list[Piece]:
 
 
 def _cut(piece: Piece, chance: Chance, wanted: int) -> list[Piece]:
-    """The piece in parts, at most `wanted` more than before; only itself where it is too small to cut."""
+    """Return the piece in parts, at most `wanted` more than before; only itself if it is too small to cut."""
     start, end, bottom, top = piece
     if wanted >= 4 and end - start >= 3 and top - bottom >= 3 and chance.one_in(PINWHEEL_ONE_IN):
         return _pinwheel(piece, chance)
@@ -105,13 +105,13 @@ def _cut(piece: Piece, chance: Chance, wanted: int) -> list[Piece]:
 
 
 def _middle(low: int, high: int, chance: Chance) -> int:
-    """A place strictly between, not too near to either end where there is room."""
+    """Return a place strictly between, not too near to either end if there is room."""
     margin = (high - low) // 6
     return chance.between(low + max(margin, 1), high - max(margin, 1))
 
 
 def _pinwheel(piece: Piece, chance: Chance) -> list[Piece]:
-    """Four parts around a fifth."""
+    """Return four parts around a fifth."""
     start, end, bottom, top = piece
     left = chance.between(start + 1, end - 2)
     right = chance.between(left + 1, end - 1)

@@ -1,4 +1,4 @@
-"""Rectangles without a network behind them: anywhere, or as in very large models, where bursts of short tensors meet large ones that live long."""
+"""Rectangles without a network: anywhere, or as in very large models, where bursts of short tensors meet large long-lived ones."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from .chance import Chance
 from .request import Request, Sketch
 
 LIVE = 32
-"""Of random rectangles, by default so many are live at a time, on average."""
+"""The average number of live random rectangles by default."""
 LARGEST = 1 << 16
 STEPS_PER_BUFFER = 4
 
 CONFLICTS = 10_000_000
-"""In a problem like those of very large models, about so many pairs live together, by default and where there are buffers enough for it."""
+"""The approximate number of pairs live together in a problem like those of very large models, by default and with enough buffers."""
 LARGEST_BURST = 60
 
 
@@ -43,16 +43,16 @@ def pangu(request: Request) -> Sketch:
 
 
 def _long(chance: Chance, horizon: int) -> tuple[int, int, int]:
-    """A weight, a cache or an optimiser's state: start, end, size."""
+    """Return a weight, a cache or an optimiser's state: start, end, size."""
     length = max(horizon * chance.between(1, 3) // 4 + chance.below(horizon // 8 + 1), 1)
     start = chance.below(max(horizon - length, 0) + 1)
-    # Many are of one of a few shapes, as layers repeat.
+    # Many have one of a few shapes, as layers repeat.
     size = chance.pick((3, 4, 5, 8, 12)) << 20 if not chance.one_in(3) else chance.spread(1 << 16, 1 << 26)
     return start, min(start + length, horizon), size
 
 
 def _burst(chance: Chance, horizon: int, count: int) -> list[tuple[int, int, int]]:
-    """Short tensors about one moment."""
+    """Return short tensors around one moment."""
     centre = chance.below(horizon)
     made = []
     for _ in range(count):

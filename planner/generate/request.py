@@ -1,4 +1,4 @@
-"""What is asked of a generator, and what it hands back."""
+"""The input and the output of a generator."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Request:
     seed: int = 0
     alignment: int = 1
     parameters: Mapping[str, int] = field(default_factory=dict)
-    """Of the kind alone; what is left out has its default."""
+    """The kind's own; missing ones have their defaults."""
 
     def chance(self) -> Chance:
-        """The source of all that is random in it."""
+        """Return the source of all its random numbers."""
         return Chance(self.seed)
 
 
@@ -36,11 +36,11 @@ class Sketch:
     terms: tuple[Term, ...] = DEFAULT_TERMS
     variants: Variants | None = None
     optimum: int | None = None
-    """The smallest peak there is, where the construction tells."""
+    """The smallest possible peak, if the construction determines it."""
 
 
 def largest_live_sum(buffers: Iterable[Buffer]) -> int:
-    """The largest sum of sizes that are live together: no plan's peaks add up to less."""
+    """Return the largest sum of sizes that are live together: no plan's peaks add up to less."""
     changes: dict[int, int] = {}
     for buffer in buffers:
         for start, end in buffer.live or ():

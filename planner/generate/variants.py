@@ -1,4 +1,4 @@
-"""Groups of buffers that come in alternatives: what takes more room is faster, as stripes, tiles and recomputation are."""
+"""Groups of alternative buffers: those that take more room are faster, as with stripes, tiles and recomputation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LARGEST = 1 << 12
 UNIT = 16
 """Sizes are multiples of this."""
 LIVE = 8
-"""So many buffers of a choice are live at a time, on average."""
+"""The average number of live buffers of a choice."""
 LARGEST_COST = 1_000
 SHARE_OF_GROUPS = (2, 3)
 
 
 def variants(request: Request) -> Sketch:
-    """A choice has so many buffers as were asked for, a third of them in any case."""
+    """Each choice has as many buffers as requested, a third of them in any case."""
     chance = request.chance()
     groups, alternatives = request.parameters["groups"], request.parameters["alternatives"]
     own = request.buffers * SHARE_OF_GROUPS[0] // SHARE_OF_GROUPS[1]
@@ -47,7 +47,7 @@ def _size(chance: Chance) -> int:
 
 
 def _group(name: str, ids: Sequence[int], spans: Sequence[Interval], count: int, chance: Chance) -> VariantGroup:
-    """From the largest and fastest to the smallest and slowest."""
+    """Return alternatives from the largest and fastest to the smallest and slowest."""
     sizes = [_size(chance) for _ in ids]
     cost = chance.between(1, LARGEST_COST)
     found = []
@@ -56,7 +56,7 @@ def _group(name: str, ids: Sequence[int], spans: Sequence[Interval], count: int,
             cost += chance.between(1, LARGEST_COST)
             sizes = [max(UNIT, size * chance.between(8, 15) // 16 // UNIT * UNIT) for size in sizes]
         buffers = [Buffer(i, size, live=(spans[i],)) for i, size in zip(ids, sizes, strict=True)]
-        if a and buffers and chance.one_in(3):  # computed again: for a shorter time
+        if a and buffers and chance.one_in(3):  # recomputed: for a shorter time
             at = chance.below(len(buffers))
             start, end = spans[ids[at]]
             buffers[at] = replace(buffers[at], live=((start, start + (end - start + 1) // 2),))

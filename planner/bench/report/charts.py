@@ -1,4 +1,4 @@
-"""Charts as SVG, drawn with nothing but text: lines, steps and dots on two axes. Colours and fonts come from the page's style sheet."""
+"""Charts as SVG, written as text: lines, steps and dots on two axes. Colours and fonts come from the page's style sheet."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ LEFT, RIGHT, TOP, BOTTOM = 62, 26, 14, 46
 ROW = 20
 LONGEST_NAME = 34
 COLOURS = 8
-"""So many series can be told apart by the style sheet's colours; more share them."""
+"""The number of distinct colours in the style sheet; further series share them."""
 
 Points = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What belongs together on a chart."""
+    """A series of points on a chart."""
 
     name: str
     points: Points
     notes: Sequence[str] = field(default=())
-    """What a pointer over each dot is told."""
+    """The text of a pointer over each dot."""
 
 
 def lines(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: str) -> str:
-    """Each series as stairs: a value holds until the next."""
+    """Draw each series as steps: a value holds until the next."""
     drawn = []
     for place, one in enumerate(series):
         path, before = "", None
@@ -39,7 +39,7 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: s
             before = here_y
         if before is not None:
             path += f"H{_x(x, x.high):.1f}"
-        # Later lines are thinner, so that those below them still show.
+        # later lines are thinner, so that those below stay visible
         width = 2 + 2 * (len(series) - 1 - place) / max(len(series) - 1, 1)
         name = escape(one.name)
         drawn.append(
@@ -49,7 +49,7 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: s
 
 
 def dots(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: str) -> str:
-    """A dot for each point; of a series' points that fall onto each other, the first."""
+    """Draw a dot for each point; of coinciding points of a series, only the first."""
     drawn: dict[tuple[int, int, int], str] = {}
     for place, one in enumerate(series):
         shift = _apart(place, len(series))
@@ -61,7 +61,7 @@ def dots(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: st
 
 
 def dots_in_rows(rows: Sequence[str], series: Sequence[Series], x: Scale, x_title: str) -> str:
-    """A row for each name; a series' points are (x, row number)."""
+    """Draw a row for each name; a series' points are (x, row number)."""
     left = 12 + 7 * min(max(map(len, rows), default=0), LONGEST_NAME)
     height = TOP + ROW * len(rows) + BOTTOM
     parts = []
@@ -105,12 +105,12 @@ def _dot(x: float, y: float, place: int, note: str) -> str:
 
 
 def _apart(place: int, count: int) -> float:
-    """Side by side, so that solvers that are alike do not hide each other."""
+    """Return positions side by side, so that equal solvers do not hide each other."""
     return (place - (count - 1) / 2) * min(4, (ROW - 8) / max(count, 1))
 
 
 def _legend(series: Sequence[Series]) -> str:
-    """Names beside their colours, in the page's text, where they wrap as they need."""
+    """Return names beside their colours, in the page's text, which wraps."""
     items = (
         f'<span><i class="key c{place % COLOURS}"></i>{escape(one.name)}</span>' for place, one in enumerate(series)
     )

@@ -1,4 +1,4 @@
-"""What the charts show, as points: profiles, gaps over time, times, growth."""
+"""The charts' points: profiles, gaps over time, times, growth."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .charts import Series
 from .figures import megabytes, number, seconds
 
 QUICKEST = 1e-4
-"""Seconds; what is quicker counts as this, or noise would decide ratios."""
+"""In seconds; shorter times count as this, since noise would decide ratios."""
 LEAST_GAP = 1e-4
-"""What is closer is drawn here: a logarithm knows no zero."""
+"""Smaller gaps are drawn here, since a logarithm has no zero."""
 SOLVED = (CellStatus.OPTIMAL, CellStatus.FEASIBLE, CellStatus.INFEASIBLE, CellStatus.UNKNOWN)
 
 
 def proven_over_time(records: Sequence[Record]) -> list[Series]:
-    """How much of the runs is proven after so many seconds."""
+    """Return the share of runs proven by each time."""
     made = []
     for solver, runs in grouped(records, lambda r: r.solver).items():
         times = sorted(max(r.seconds_to_proof, QUICKEST) for r in runs if r.seconds_to_proof is not None)
@@ -27,7 +27,7 @@ def proven_over_time(records: Sequence[Record]) -> list[Series]:
 
 
 def performance_profile(records: Sequence[Record]) -> list[Series]:
-    """How much of the runs a solver proves within so many times the quickest solver's time (Dolan and Moré)."""
+    """Return the share of runs that a solver proves within each multiple of the quickest solver's time (Dolan and Moré)."""
     ratios: dict[str, list[float]] = {record.solver: [] for record in records}
     counts = dict.fromkeys(ratios, 0)
     for runs in grouped(records, lambda r: (r.instance, r.sha256, r.seed)).values():
@@ -43,7 +43,7 @@ def performance_profile(records: Sequence[Record]) -> list[Series]:
 
 
 def gap_over_time(records: Sequence[Record]) -> list[Series]:
-    """The mean gap of a solver's runs on common ground, as it shrinks."""
+    """Return the mean gap of each solver's comparable runs over time."""
     bounds = common_bounds(records)
     made = []
     for solver, runs in grouped(records, lambda r: r.solver).items():
@@ -63,12 +63,12 @@ def gap_over_time(records: Sequence[Record]) -> list[Series]:
         for at, change in sorted(steps):
             total += change
             points.append((at, max(total / counted, LEAST_GAP)))
-        made.append(Series(solver, points))  # without points too: a solver has the same colour in all charts
+        made.append(Series(solver, points))  # even without points: a solver has the same colour in all charts
     return made
 
 
 def times_per_instance(records: Sequence[Record], rows: Sequence[str]) -> list[Series]:
-    """Seconds to the proof, a dot for each run."""
+    """Return the seconds to the proof, a dot for each run."""
     places = {name: place for place, name in enumerate(rows)}
     made = []
     for solver, runs in grouped(records, lambda r: r.solver).items():
@@ -82,7 +82,7 @@ def times_per_instance(records: Sequence[Record], rows: Sequence[str]) -> list[S
 
 
 def growth(records: Sequence[Record], *, memory: bool) -> list[Series]:
-    """Seconds of planning, or bytes, by the number of buffers."""
+    """Return the seconds of planning, or bytes, by the number of buffers."""
     made = []
     for solver, runs in grouped(records, lambda r: r.solver).items():
         points, notes = [], []

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 
 def number(value: int | None) -> str:
-    """1048576 as `1 048 576`."""
+    """Return 1048576 as `1 048 576`."""
     return "–" if value is None else f"{value:,}".replace(",", " ")
 
 
 def numbers(values: Sequence[int]) -> str:
-    """Of several terms, the first one first."""
+    """Return the values of several terms, the first one first."""
     return "; ".join(map(number, values)) or "–"
 
 
@@ -23,7 +23,7 @@ def percent(part: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Three digits."""
+    """Return three digits."""
     if value is None:
         return "–"
     if value >= 100:
@@ -36,7 +36,7 @@ def megabytes(value: int | None) -> str:
 
 
 def short_seconds(value: float) -> str:
-    """A mark on a time axis."""
+    """Return a label for a time axis."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if value >= size * 0.999:
             return f"{value / size:g} {unit}"
@@ -44,7 +44,7 @@ def short_seconds(value: float) -> str:
 
 
 def short_number(value: float) -> str:
-    """A mark on an axis of counts or bytes."""
+    """Return a label for an axis of counts or bytes."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= size * 0.999:
             return f"{value / size:g} {unit}"
@@ -59,6 +59,6 @@ FIGURE = re.compile(r"(-?[\d\s]*\.?\d+(?:e[+-]?\d+)?)(?: (ms|s|%|MB|of \d+)|;.*)
 
 
 def figure_in(text: str) -> float | None:
-    """What a cell is sorted by: its figure, of several terms the first; None where it is a word, or nothing."""
+    """Return a cell's sort key: its figure, or its first term's; None for words and empty cells."""
     found = FIGURE.fullmatch(text)
     return None if found is None else float("".join(found[1].split())) / (1000 if found[2] == "ms" else 1)

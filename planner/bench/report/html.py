@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: tables that can be sorted, and charts; no network, light or dark as the reader's system is."""
+"""The report as a self-contained page: sortable tables and charts; no network, light or dark as the reader's system."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from .style import SCRIPT, STYLE
 
 NONE: Mapping[str, str] = {}
 MOST_ROWS = 60
-"""Of instances in the chart of times: the slowest."""
+"""The instances in the chart of times: the slowest."""
 
 
 def html(records: Sequence[Record], maps: Maps | None = None) -> str:
-    """With the maps that can be drawn."""
+    """Return the page, with the maps that can be drawn."""
     wrong = contradictions(records)
     failed = failures(records)
     parts = [
@@ -137,7 +137,7 @@ def _xs(series: Sequence[Series]) -> list[float]:
 
 
 def _after_the_start(series: Sequence[Series]) -> list[float]:
-    """Without the points at which stairs begin before anything happens."""
+    """Return the points without those at which steps begin before anything happens."""
     return [x for x in _xs(series) if x > QUICKEST]
 
 
@@ -151,9 +151,9 @@ def _figure(title: str, drawn: str, note: str = "") -> str:
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], anchors: Mapping[str, str] = NONE) -> str:
-    """A line above every row with another name than the one before; who says the same again is seen once the rows are sorted otherwise.
+    """Return a table with a line above every row whose name differs from the one before; repeated names show only after sorting otherwise.
 
-    `anchors`: where on the page names lead.
+    `anchors`: the links of names within the page.
     """
     head = "".join(f"<th><button>{escape(heading)}</button></th>" for heading in headings)
     body, before = [], None

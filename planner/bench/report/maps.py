@@ -1,4 +1,4 @@
-"""Memory maps of the runs that are worth a look, each beside that of the best run of the same problem, as pictures within the page."""
+"""Memory maps of the interesting runs, each beside that of the best run of the same problem, as pictures within the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..running.instances import File
 from .figures import number, percent, seconds
 
 EACH = 3
-"""Problems drawn of each reason."""
+"""The problems drawn for each reason."""
 SHEET = Sheet(width=640)
 
 ABOUT_MAPS = (
@@ -29,22 +29,22 @@ ABOUT_MAPS = (
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One row of the table as pictures."""
+    """A table row as pictures."""
 
     one: Worst
     pictures: tuple[tuple[str, bytes], ...]
-    """What is said below each, and the picture."""
+    """The caption of each, and the picture."""
 
 
 class Maps:
-    """Draws plans that were kept, of problems whose files are at hand."""
+    """Draws kept plans of problems whose files are available."""
 
     def __init__(self, plans: KeptPlans, files: Sequence[File]) -> None:
         self._plans = plans
         self._files: Mapping[tuple[str, str], File] = {(file.name, file.sha256): file for file in files}
 
     def of(self, found: Sequence[Worst]) -> list[Drawn]:
-        """Of each reason some; no problem twice."""
+        """Return some for each reason; no problem twice."""
         drawn: list[Drawn] = []
         seen: set[tuple[str, str]] = set()
         for why in Why:
@@ -65,7 +65,7 @@ class Maps:
             yield _said(run, one), svg(drawn, SHEET, [other for _, other in there])
 
     def _map(self, run: Record) -> MemoryMap | None:
-        """None where the plan was not kept, or the problem's file is not there any more."""
+        """Return the map; None if the plan was not kept, or the problem's file is gone."""
         file = self._files.get((run.instance, run.sha256))
         if file is None or (plan := self._plans.of(run)) is None:
             return None
@@ -84,12 +84,12 @@ def _said(run: Record, one: Worst) -> str:
 
 
 def anchor(one: Worst) -> str:
-    """What leads to its pictures."""
+    """Return the anchor of its pictures."""
     return f"map-{one.record.key}"
 
 
 def shown(drawn: Drawn) -> str:
-    """As a part of the page."""
+    """Return this part of the page."""
     one = drawn.one
     figures = "".join(
         f'<figure><img alt="{escape(f"Memory map of {one.record.instance}: {said}")}" '

@@ -1,4 +1,4 @@
-"""The report as Markdown: what was measured and how, solver by solver, instance by instance."""
+"""The report as Markdown: the conditions, the solvers, the instances."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def markdown(records: Sequence[Record]) -> str:
 
 
 def conditions(records: Sequence[Record]) -> list[str]:
-    """Sentences about how it was measured."""
+    """Return sentences about how it was measured."""
     versions = sorted({f"{name} {version}" for record in records for name, version in record.versions.items()})
     machines = sorted({", ".join(f"{k} {v}" for k, v in sorted(record.machine.items())) for record in records})
     settings = sorted(
@@ -70,7 +70,7 @@ def conditions(records: Sequence[Record]) -> list[str]:
 
 
 def about_gaps(records: Sequence[Record]) -> str:
-    """What the solvers' mean gaps are of."""
+    """Return the basis of the solvers' mean gaps."""
     count = len(common_bounds(records))
     which = "the one problem" if count == 1 else f"the {count} problems"
     return (
@@ -129,7 +129,7 @@ def instance_row(row: InstanceTally) -> list[str]:
 
 
 def with_frontiers(records: Sequence[Record]) -> list[Record]:
-    """The runs that were asked for a frontier and found points of it, by instance."""
+    """Return the runs that were asked for a frontier and found points of it, by instance."""
     return sorted((r for r in records if r.points), key=lambda r: (r.instance, r.sha256, r.solver, r.seed))
 
 
@@ -150,20 +150,20 @@ def frontier_row(record: Record) -> list[str]:
 
 
 def _over(found: int, bound: int | None) -> float | None:
-    """By which share of the bound it is exceeded; None: that is no number."""
+    """Return by which share the bound is exceeded; None if undefined."""
     if found == bound:
         return 0.0
     return (found - bound) / abs(bound) if bound else None
 
 
 def _worst(gaps: Sequence[float | None]) -> float | None:
-    """None: there is one without a bound."""
+    """Return the worst gap; None if some run has no bound."""
     known = [gap for gap in gaps if gap is not None]
     return max(known) if known and len(known) == len(gaps) else None
 
 
 def failures(records: Sequence[Record]) -> list[str]:
-    """What went wrong, once for all runs of a solver that it happened to."""
+    """Return what went wrong, once for all runs of a solver."""
     said = []
     failed = [record for record in records if record.error is not None]
     for (solver, status, error), runs in grouped(failed, lambda r: (r.solver, r.status, r.error)).items():
@@ -179,7 +179,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def cell(text: str) -> str:
-    """Names are free text, and must not become part of the page's form."""
+    """Return a name for a table cell, in which it cannot break the page's format."""
     return "".join(
         c if c.isprintable() else " " for c in text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
     )

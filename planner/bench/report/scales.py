@@ -1,4 +1,4 @@
-"""From figures to places on a chart's axis, straight or logarithmic, with round figures as its marks."""
+"""The scales of a chart's axes, linear or logarithmic, with round figures as marks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """One axis: `low` to `high` in figures."""
+    """One axis, from `low` to `high`."""
 
     low: float
     high: float
@@ -18,7 +18,7 @@ class Scale:
     label: Callable[[float], str]
 
     def at(self, value: float) -> float:
-        """0 at the low end, 1 at the high end, nothing beyond."""
+        """Return a position from 0 at the low end to 1 at the high end."""
         low, high, value = self.low, self.high, min(max(value, self.low), self.high)
         if self.logarithmic:
             low, high, value = math.log10(low), math.log10(high), math.log10(value)
@@ -26,7 +26,7 @@ class Scale:
 
 
 def logarithmic(values: Iterable[float], label: Callable[[float], str]) -> Scale:
-    """Whole powers of ten around the values; 1 to 10 where there are none."""
+    """Return whole powers of ten around the values; 1 to 10 if there are none."""
     positive = [value for value in values if value > 0]
     least = math.floor(math.log10(min(positive, default=1.0)))
     greatest = max(math.ceil(math.log10(max(positive, default=10.0))), least + 1)
@@ -39,7 +39,7 @@ def logarithmic(values: Iterable[float], label: Callable[[float], str]) -> Scale
 
 
 def linear(high: float, label: Callable[[float], str]) -> Scale:
-    """From 0, in four or five steps."""
+    """Return a scale from 0, in four or five steps."""
     rough = max(high, 1e-9) / 4
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)

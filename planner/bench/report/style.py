@@ -1,4 +1,6 @@
-"""The style sheet of the report's page, and the script that sorts its tables. Colours of series: eight that people with any colour vision can tell apart (after Okabe and Ito)."""
+"""The style sheet of the report's page, and the script that sorts its tables. The series have eight colours that people with any colour vision
+can distinguish (after Okabe and Ito).
+"""
 
 from __future__ import annotations
 
@@ -65,4 +67,4 @@ for (const table of document.querySelectorAll("table")) table.tHead.addEventList
   table.tBodies[0].append(...rows.map(each => each.row))
 })
 """
-"""Figures by their worth, words by the alphabet, what is missing last."""
+"""Sorts figures by value, words alphabetically, and missing cells last."""

@@ -23,7 +23,7 @@ HEADINGS = (
 
 
 def write_reports(results: Results, files: Sequence[File] = ()) -> tuple[Path, ...]:
-    """Write them anew, and say where; with maps of plans of those files. Raises OSError."""
+    """Write the reports, with maps of plans of those files; return their places. Raises OSError."""
     made = []
     page = partial(html, maps=Maps(results.plans, files))
     for name, make in (("summary.csv", summary), ("report.md", markdown), ("report.html", page)):
@@ -36,7 +36,7 @@ def write_reports(results: Results, files: Sequence[File] = ()) -> tuple[Path, .
 
 
 def summary(records: Sequence[Record]) -> str:
-    """The runs as CSV for spreadsheets: one line for each instance and solver, all seeds together."""
+    """Return the runs as CSV for spreadsheets: one line for each instance and solver, with all seeds."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADINGS)

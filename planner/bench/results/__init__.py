@@ -1,1 +1,1 @@
-"""What was measured: records, and what follows from them."""
+"""The measured records, and conclusions from them."""

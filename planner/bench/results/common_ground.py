@@ -1,4 +1,4 @@
-"""Where solvers can be compared at all: the problems that each of them takes, and gaps to one bound, the best that any run proved."""
+"""Which problems compare solvers: those that each of them supports, by gaps to one bound, the best that any run proved."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TypeAlias
 from .records import CellStatus, Record
 
 WORST_GAP = 1.0
-"""What has no plan counts as twice the bound; what is even further away does, too."""
+"""A run without a plan counts as twice the bound; worse plans do too."""
 
 ProblemKey: TypeAlias = tuple[str, str, str]
 
 
 def problem_of(record: Record) -> ProblemKey:
-    """What runs have in common that could have had the same plan; a killed one does not know its problem's digest."""
+    """Return what is common to runs that could have had the same plan; a killed one does not know its problem's digest."""
     return record.instance, record.sha256, str(record.options.get("capacity"))
 
 
 def common_bounds(records: Iterable[Record]) -> dict[ProblemKey, int]:
-    """The best bound of every problem that all solvers take (one that refuses everything counts as none), that fits, and that has a bound."""
+    """Return the best bound of every feasible problem that all solvers support; a solver that refuses everything is ignored."""
     records = list(records)
     taking = {record.solver for record in records if record.status is not CellStatus.REFUSED}
     takers: dict[ProblemKey, set[str]] = {}
@@ -40,5 +40,5 @@ def common_bounds(records: Iterable[Record]) -> dict[ProblemKey, int]:
 
 
 def gap_to(bound: int, value: int | None) -> float:
-    """How far a plan's value is from the bound, as a share of it."""
+    """Return the distance of a plan's value from the bound, as a share of it."""
     return WORST_GAP if value is None else min(value / bound - 1, WORST_GAP)

@@ -1,4 +1,4 @@
-"""Two measurements side by side: run by run, what got better, what got worse, and what became of the times."""
+"""Two measurements compared run by run: what got better or worse, and how the times changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .intervals import Ratio, mean_ratio
 from .records import CellStatus, Record
 
 QUICKEST = 1e-3
-"""Seconds; differences below are noise of the machine."""
+"""In seconds; differences below are noise of the machine."""
 DEFAULT_THRESHOLD = 0.05
 
 Key = tuple[str, str, str, int, str]
@@ -19,7 +19,7 @@ Key = tuple[str, str, str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One run that came out differently."""
+    """One run with a different result."""
 
     instance: str
     solver: str
@@ -27,12 +27,12 @@ class Change:
     text: str
     is_worse: bool
     is_certain: bool
-    """Both runs are reproducible, so that it was no accident of the clock."""
+    """Both runs are reproducible, so the clock did not cause it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two measurements."""
+    """The differences between two measurements."""
 
     paired: int
     only_before: int
@@ -44,7 +44,7 @@ class Comparison:
 
     @property
     def slower(self) -> list[str]:
-        """Solvers whose times grew beyond the threshold, and surely so."""
+        """Return the solvers whose times surely grew beyond the threshold."""
         limit = 1 + self.threshold
         return [s for s, ratio in self.times.items() if ratio.mean > limit and ratio.low is not None and ratio.low > 1]
 
@@ -54,9 +54,9 @@ class Comparison:
 
 
 def compare(before: Iterable[Record], after: Iterable[Record], threshold: float = DEFAULT_THRESHOLD) -> Comparison:
-    """Pairs by instance, solver and seed; what has no partner only counts."""
+    """Compare pairs by instance, solver and seed; runs without a partner are only counted."""
     before, after = list(before), list(after)
-    # Where a folder holds runs with several settings, like is compared with like; else the settings may differ, to see what they do.
+    # if a folder has runs with several settings, equal ones are compared; otherwise settings may differ, to show their effect
     several = any(len({_settings(record) for record in records}) > 1 for records in (before, after))
     old = {_key(record, several=several): record for record in before}
     new = {_key(record, several=several): record for record in after}
@@ -105,7 +105,7 @@ def _changes(before: Record, after: Record) -> Iterable[Change]:
 
 
 def _is_worse(before: Sequence[int | None], after: Sequence[int | None]) -> bool:
-    """Term by term; no plan is worse than any."""
+    """Compare term by term; no plan is worse than any."""
     for old, new in zip(before, after, strict=False):
         if old != new:
             return new is None or (old is not None and new > old)
@@ -117,7 +117,7 @@ def _shown(record: Record) -> str:
 
 
 def _ratios(pairs: Iterable[tuple[Record, Record]]) -> Iterable[tuple[tuple[str, str], float]]:
-    """Seconds of planning, where both runs came to an end of their own, with equal right."""
+    """Return ratios of planning time, for runs that both ended by themselves; each pair counts equally."""
     for before, after in pairs:
         if before.seconds is None or after.seconds is None or before.status is not after.status:
             continue

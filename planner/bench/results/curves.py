@@ -1,4 +1,4 @@
-"""Two frontiers of one problem side by side: how much of the room between cost and memory each of them opens up, and what is proven of it."""
+"""Two frontiers of one problem compared: how much of the space between cost and memory each opens, and what is proven."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .records import FrontierPoint, Record
 
 @dataclass(frozen=True, slots=True)
 class CurveChange:
-    """What became of a frontier."""
+    """How a frontier changed."""
 
     text: str
     is_worse: bool
 
 
 def curve_changes(before: Record, after: Record) -> Iterator[CurveChange]:
-    """What differs between the frontiers that two runs found; nothing where one of them has none."""
+    """Return the differences between the frontiers of two runs, if both have one."""
     if not before.points or not after.points:
         return
     if [_worth(point) for point in before.points] != [_worth(point) for point in after.points]:
@@ -45,7 +45,7 @@ def curve_changes(before: Record, after: Record) -> Iterator[CurveChange]:
 
 
 def opened(points: Sequence[FrontierPoint], corner: Sequence[int]) -> int:
-    """The area of all costs and values, up to the corner, that one of the points is no worse than."""
+    """Return the area of costs and values, up to the corner, that some point matches or beats."""
     area, reached = 0, corner[1]
     for cost, value in sorted(map(_worth, points)):
         if cost <= corner[0] and value < reached:
@@ -61,7 +61,7 @@ def is_proven(point: FrontierPoint) -> bool:
 
 
 def _beyond(numbers: Sequence[int]) -> int:
-    """A little more than the greatest of them, so that the ends of a frontier open something, too."""
+    """Return a little more than the greatest, so that the ends of a frontier open something too."""
     return max(numbers) + max((max(numbers) - min(numbers)) // 10, 1)
 
 

@@ -1,4 +1,4 @@
-"""The folder of a measurement, which can be continued from what is in it: a file with a line for each run, and plans beside it."""
+"""The folder of a measurement, which can be continued: a file with a line for each run, and plans beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILE_NAME = "results.jsonl"
 
 
 class Results:
-    """The records in a folder; a run that is killed loses none that was noted."""
+    """The records in a folder; a killed run loses none that was written."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -25,7 +25,7 @@ class Results:
 
     @classmethod
     def read(cls, folder: Path) -> Results:
-        """Those that are there already. A last line that was cut off, by a power cut say, does not count."""
+        """Return the existing records. A truncated last line, for example after a power cut, does not count."""
         results = cls(folder)
         for number, line in enumerate(results._file.read(), 1):
             try:
@@ -37,12 +37,12 @@ class Results:
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """In the order in which they were made."""
+        """Return them in the order in which they were made."""
         return tuple(self._records.values())
 
     @property
     def plans(self) -> KeptPlans:
-        """Those that were kept."""
+        """Return the kept plans."""
         if self._plans is None:
             self._plans = KeptPlans(self.folder, self._records.values())
         return self._plans
@@ -51,17 +51,17 @@ class Results:
         return key in self._records
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Let these be run again; what was written of them counts no more once there is something newer."""
+        """Let these be run again; newer records replace the written ones."""
         for key in keys:
             self._records.pop(key, None)
 
     def add(self, record: Record) -> None:
-        """Write it down, with its plan if that is one of those that are kept. Raises OSError."""
+        """Write it, with its plan if that is kept. Raises OSError."""
         if not self._is_open:
             self._file.open()
             self._is_open = True
         plan, record = record.plan, replace(record, plan=None)
-        if plan is not None:  # before the line: what has one is not run again
+        if plan is not None:  # before the line: a run with a line is not repeated
             self.plans.add(record, plan.encode())
         self._file.append(record.line())
         self._records.pop(record.key, None)

@@ -1,4 +1,4 @@
-"""How sure a ratio of times is: a confidence interval by resampling, the same every time."""
+"""Confidence intervals of time ratios by resampling, the same every time."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ...generate.chance import Chance
 
 RESAMPLES = 4000
 OUTSIDE = 40
-"""One in so many resamples lies beyond each end: 95 % lie between."""
+"""One in this many resamples lies beyond each end: 95 % lie between."""
 FEWEST = 6
-"""Fewer say nothing: five coins in a row fall alike once in sixteen times."""
+"""Fewer prove nothing: five coins in a row fall alike once in sixteen times."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A geometric mean, and between what it may lie; None: too few to say."""
+    """A geometric mean and its interval; None if there are too few."""
 
     mean: float
     low: float | None
@@ -26,7 +26,7 @@ class Ratio:
 
 
 def mean_ratio(ratios: Sequence[tuple[Hashable, float]]) -> Ratio | None:
-    """Of (group, ratio): seeds of one instance go together, since they are alike; with few instances each run counts for itself."""
+    """Return the mean of (group, ratio): an instance's seeds are one group, since they are alike; with few instances each run counts for itself."""
     if not ratios:
         return None
     groups: dict[Hashable, list[float]] = {}

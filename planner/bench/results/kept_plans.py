@@ -1,4 +1,4 @@
-"""Plans that are kept beside the results, to be looked at: of each problem the best, the worst and the one that took longest."""
+"""Plans that are kept beside the results for inspection: of each problem the best, the worst and the slowest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDER = "plans"
 
 
 class KeptPlans:
-    """The plans in a folder of results: three for each problem at most, however many runs it had."""
+    """The plans in a folder of results: at most three for each problem, however many runs it had."""
 
     def __init__(self, folder: Path, records: Iterable[Record]) -> None:
         self._folder = folder / FOLDER
@@ -28,7 +28,7 @@ class KeptPlans:
                 self._kept[problem_of(record)] = (*self._kept.get(problem_of(record), ()), record)
 
     def add(self, record: Record, plan: bytes) -> None:
-        """Keep it if it is one of those now, and no more of the others than there have to be. Raises OSError."""
+        """Keep it if it is now one of those, and drop others that no longer are. Raises OSError."""
         problem = problem_of(record)
         before = [other for other in self._kept.get(problem, ()) if other.key != record.key]
         kept = extremes([*before, record])
@@ -40,7 +40,7 @@ class KeptPlans:
                 self._path(other).unlink(missing_ok=True)
 
     def of(self, record: Record) -> Plan | None:
-        """A run's plan; None if it was not kept, or cannot be read any more."""
+        """Return a run's plan; None if it was not kept, or is unreadable."""
         with suppress(OSError, PlannerError):
             return read_plan(self._path(record).read_bytes())
         return None
@@ -50,7 +50,7 @@ class KeptPlans:
 
 
 def extremes(records: Iterable[Record]) -> tuple[Record, ...]:
-    """Of the runs of one problem that have a plan: the best, the worst, the slowest; of equals the first."""
+    """Return the best, the worst and the slowest of one problem's runs with a plan; of equals the first."""
     placed = [record for record in records if record.value is not None]
     if not placed:
         return ()
@@ -61,5 +61,5 @@ def extremes(records: Iterable[Record]) -> tuple[Record, ...]:
 
 
 def worth(record: Record) -> tuple[int, ...]:
-    """What a plan is compared by: the values of all terms."""
+    """Return a plan's key of comparison: the values of all terms."""
     return tuple(value for value in record.values if value is not None)

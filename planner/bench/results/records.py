@@ -1,4 +1,4 @@
-"""What is remembered of a run, one line of JSON each."""
+"""The record of a run, one line of JSON each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 FrontierPoint: TypeAlias = tuple[int, int | None, int, int]
-"""Cost, what is proven of it (None: nothing), value, what is proven of it."""
+"""Cost, its proven bound (None: none), value, its proven bound."""
 
 
 class CellStatus(StrEnum):
@@ -19,10 +19,10 @@ class CellStatus(StrEnum):
     INFEASIBLE = "infeasible"
     UNKNOWN = "unknown"
     REFUSED = "refused"
-    """The solver does not exist here or does not take the problem, or the problem is none."""
+    """The solver does not exist here or does not support the problem, or the problem is invalid."""
     CRASHED = "crashed"
     KILLED = "killed"
-    """It went on after its limit and its grace."""
+    """It continued after its limit and its grace."""
 
     @property
     def is_proven(self) -> bool:
@@ -40,7 +40,7 @@ class Record:
     key: str
     instance: str
     sha256: str
-    """Of the file."""
+    """The file's."""
     solver: str
     seed: int
     options: dict[str, Any]
@@ -53,30 +53,30 @@ class Record:
     peak: int | None = None
     peak_bound: int | None = None
     value: int | None = None
-    """Of the objective's first term; with one pool of cost 1 the peak."""
+    """The objective's first term; with one pool of cost 1 the peak."""
     values: list[int | None] = field(default_factory=list)
-    """Of all terms."""
+    """All terms."""
     bound: int | None = None
-    """Proven for `value`."""
+    """The proven bound of `value`."""
     gap: float | None = None
     """value / bound - 1."""
     points: list[FrontierPoint] = field(default_factory=list)
-    """Of the frontier, where that is measured; the value is then the least of them."""
+    """The points of the frontier, if measured; the value is then their least."""
     within: float | None = None
-    """By what share anything may be better than each of the points, at most."""
+    """The greatest share by which anything may be better than each of the points."""
     reproducible: bool | None = None
     found_by: str | None = None
     seconds: float | None = None
-    """Of planning: from the problem in memory to the verified plan."""
+    """The time for planning: from the problem in memory to the verified plan."""
     seconds_to_best: float | None = None
     seconds_to_proof: float | None = None
     seconds_to_read: float | None = None
     process_seconds: float | None = None
     """From start to end of the process."""
     peak_memory_bytes: int | None = None
-    """Of the largest process that took part."""
+    """That of the largest process involved."""
     trace: list[tuple[float, int | None, int | None]] = field(default_factory=list)
-    """(seconds, value, bound) whenever one of them changed."""
+    """(seconds, value, bound) at each change."""
     wrong: str | None = None
     """Why the answer cannot be true."""
     error: str | None = None
@@ -84,10 +84,10 @@ class Record:
     versions: dict[str, str] = field(default_factory=dict)
     machine: dict[str, str | int] = field(default_factory=dict)
     plan: str | None = None
-    """The plan itself, as JSON, on its way from the run; it has no place in a line."""
+    """The plan itself as JSON, on its way from the run; it is not part of the line."""
 
     def line(self) -> str:
-        """As one line of JSON."""
+        """Return one line of JSON."""
         fields = {**asdict(self), "status": str(self.status)}
         del fields["plan"]
         return json.dumps(fields, allow_nan=False)
@@ -98,7 +98,7 @@ _REQUIRED = frozenset(("key", "instance", "sha256", "solver", "seed", "options",
 
 
 def parse(line: str) -> Record:
-    """The record in a line. Fields that this version does not know are passed over. Raises ValueError."""
+    """Return the record in a line. Unknown fields are ignored. Raises ValueError."""
     content = json.loads(line)
     if not isinstance(content, dict) or not content.keys() >= _REQUIRED:
         raise ValueError("no record")

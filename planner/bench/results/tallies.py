@@ -1,4 +1,4 @@
-"""Records added up: for each solver, and for each instance and solver."""
+"""Totals of records: for each solver, and for each instance and solver."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Tally:
     statuses: dict[CellStatus, int]
     wrong: int
     mean_gap: float | None
-    """Of a solver: on common ground. Of one instance: of the runs that have a gap."""
+    """For a solver: over comparable problems. For one instance: over runs with a gap."""
     seconds: float
-    """Of planning, all together."""
+    """The total time for planning."""
     median_seconds_to_proof: float | None
     peak_memory_bytes: int | None
     not_reproducible: int
@@ -38,10 +38,10 @@ class InstanceTally:
     instance: str
     buffers: int | None
     best: tuple[int, ...]
-    """The values of all terms; nothing where there is no plan."""
+    """The values of all terms; empty without a plan."""
     worst: tuple[int, ...]
     bound: int | None
-    """Of the first term."""
+    """The bound of the first term."""
     tally: Tally
 
 
@@ -56,7 +56,7 @@ def per_solver(records: Sequence[Record]) -> list[Tally]:
 
 
 def per_instance(records: Sequence[Record]) -> list[InstanceTally]:
-    """By name and solver."""
+    """Return totals by name and solver."""
     made = []
     for (instance, _, solver), runs in sorted(grouped(records, lambda r: (r.instance, r.sha256, r.solver)).items()):
         values = [tuple(v for v in run.values if v is not None) for run in runs if run.value is not None]
@@ -87,7 +87,7 @@ def tally(solver: str, runs: Sequence[Record]) -> Tally:
 
 
 def contradictions(records: Iterable[Record]) -> list[str]:
-    """What cannot be true: answers against what is known of an instance, and solvers against each other."""
+    """Return contradictions: answers with what is known of an instance, and solvers with each other."""
     records = list(records)
     said = [f"{r.instance}, {r.solver}, seed {r.seed}: {r.wrong}" for r in records if r.wrong is not None]
     for runs in grouped(records, lambda r: (r.digest, str(r.capacity))).values():
@@ -105,7 +105,7 @@ def contradictions(records: Iterable[Record]) -> list[str]:
 
 
 def grouped(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, list[Record]]:
-    """In the order of their first appearance."""
+    """Return groups in the order of their first appearance."""
     groups: dict[K, list[Record]] = {}
     for record in records:
         groups.setdefault(key(record), []).append(record)

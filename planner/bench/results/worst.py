@@ -1,4 +1,4 @@
-"""The runs that are worth a look: far behind the best solver, with a gap that no solver closed, or slow."""
+"""The runs worth a look: far behind the best solver, with a gap that no solver closed, or slow."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .records import Record
 from .tallies import grouped
 
 EACH = 8
-"""Of each reason."""
+"""The most for each reason."""
 
 
 class Why(StrEnum):
-    """What is the matter with it."""
+    """The reason."""
 
     BEHIND = "far behind the best"
     OPEN = "widest gap of all solvers"
@@ -31,13 +31,13 @@ class Worst:
     record: Record
     best: Record
     behind: float | None
-    """By what share of the best value it is worse; None: that is no number."""
+    """By which share it is worse than the best value; None if undefined."""
     gap: float | None
-    """To the best bound that any run proved."""
+    """The gap to the best bound that any run proved."""
 
 
 def worst(records: Iterable[Record], each: int = EACH) -> list[Worst]:
-    """Those of the first reason first, the worst of them first; of each problem one for each reason at most."""
+    """Return runs by reason, the worst first; of each problem at most one for each reason."""
     problems = [_Problem(runs) for runs in grouped(records, problem_of).values() if any(map(_is_placed, runs))]
     ranked: dict[Why, tuple[Callable[[_Problem], Record], Callable[[Worst], float | None]]] = {
         Why.BEHIND: (lambda problem: problem.worst, lambda one: one.behind),
@@ -58,7 +58,7 @@ def _largest(those: Iterable[Worst], size: Callable[[Worst], float | None], coun
 
 
 class _Problem:
-    """What the runs of one problem that have a plan come to."""
+    """The results of one problem's runs with a plan."""
 
     def __init__(self, runs: Iterable[Record]) -> None:
         runs = list(runs)

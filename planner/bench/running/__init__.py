@@ -1,1 +1,1 @@
-"""Runs of a measurement: what is measured, each in a process of its own."""
+"""The runs of a measurement: what is measured, each in its own process."""

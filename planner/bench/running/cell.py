@@ -1,4 +1,4 @@
-"""One run, in a process of its own: what is asked for, and the record's fields as JSON."""
+"""One run, in its own process: the request, and the record's fields as JSON."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from .grid import FROM_NAME
 from .known import Known, capacity_from_name
 
 MOST_DRAWN = 20_000
-"""Buffers: plans of more are not kept, since no map shows them."""
+"""Plans of more buffers are not kept, since no map shows them."""
 MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
-"""What the system counts ru_maxrss in, in bytes."""
+"""The unit of ru_maxrss on this system, in bytes."""
 
 
 def prepare() -> None:
-    """What reading and every plan need is imported before any run begins; solvers' own libraries are not, since their time belongs to the solvers that need them."""
+    """Import what reading and every plan need before any run begins; solvers' own libraries count as time of their solvers."""
     for row in FORMATS.values():
         with suppress(BadInput):
             row.read(Source(row.document))
@@ -46,7 +46,7 @@ def prepare() -> None:
 
 
 def answered(request: Mapping[str, Any]) -> bytes:
-    """The fields of a record that only the run itself can tell."""
+    """Return the fields of a record that only the run itself can know."""
     return json.dumps(_fields(request), allow_nan=False).encode()
 
 
@@ -77,7 +77,7 @@ def _fields(request: Mapping[str, Any]) -> dict[str, Any]:
 def _options(request: Mapping[str, Any], problem: Problem) -> Options:
     settings = request["settings"]
     capacity = settings["capacity"]
-    if capacity == FROM_NAME:  # several pools have sizes of their own, if any
+    if capacity == FROM_NAME:  # several pools keep their own sizes, if any
         has_one_pool = len(problem.pools) == 1
         capacity = capacity_from_name(request["path"], Known.of(problem.name)) if has_one_pool else None
     return Options(
@@ -117,12 +117,12 @@ def _of_plan(made: Plan) -> dict[str, Any]:
 
 
 def _seconds_to_best(made: Plan) -> float | None:
-    """When the final value of the first term was first there."""
+    """Return when the first term reached its final value."""
     return next((point.seconds for point in made.run.trace if point.value == made.objective.value is not None), None)
 
 
 def _seconds_to_proof(made: Plan) -> float | None:
-    """When value and bound first met; where a later term or infeasibility had to be proven, when all was done."""
+    """Return when value and bound first met; if a later term or infeasibility had to be proven, when everything was done."""
     if made.status not in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE):
         return None
     if made.status is PlanStatus.OPTIMAL and len(made.objective.terms) == 1:
@@ -140,13 +140,13 @@ def _wrong(problem: Problem, made: Plan, about: Mapping[str, Any]) -> str | None
 
 
 def _peak_memory() -> int:
-    """Bytes that the largest of them had at its largest: this process, or one that it has waited for (and theirs)."""
+    """Return the greatest memory of this process or of those it has waited for (and theirs)."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * MEMORY_UNIT
     return max(_own_memory(), children)
 
 
 def _own_memory() -> int:
-    """Of this process alone. ru_maxrss begins with what its parent had when it started it, so the kernel's other count is better."""
+    """Return this process's own memory. ru_maxrss begins with the parent's at its start, so the kernel's other count is better."""
     try:
         for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmHWM:"):

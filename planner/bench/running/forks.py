@@ -1,6 +1,7 @@
-"""The process that forks one for each run: it has imported what every plan needs, so that a run begins in milliseconds. It has no threads, and knows of no run.
+"""The process that forks one for each run: it has imported what every plan needs, so a run begins in milliseconds. It has no threads, and knows
+nothing of runs.
 
-A process of its own means that no run warms up another, that memory can be told apart, and that a crash is one row of the results.
+Separate processes mean that no run warms up another, that memory can be told apart, and that a crash is one row of the results.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from solvers.sandbox.parent_death import die_with
 
 CHUNK = 1 << 16
 MOST_SAID = 1 << 16
-"""Bytes of what a run says on its standard error: the last."""
+"""The bytes kept of a run's standard error: the last ones."""
 
 
 class Ended(NamedTuple):
-    """How a run's process ended, and what it had answered and said."""
+    """How a run's process ended, with its answer and messages."""
 
     code: int
     """Below 0: the signal that ended it."""
@@ -32,18 +33,18 @@ class Ended(NamedTuple):
 
 
 class Forks:
-    """Answers every request by a process of its own. `answering` names the function that does that there, as `module:function`; its module is imported before."""
+    """Answers every request by a separate process. `answering` names the function as `module:function`; its module is imported before."""
 
     def __init__(self, answering: str) -> None:
         module, function = answering.split(":")
         self._answer: Callable[[Mapping[str, Any]], bytes] = getattr(import_module(module), function)
         getattr(import_module(module), "prepare", _nothing)()
         gc.freeze()  # keeps the collector from touching, and so copying, the pages that the runs share
-        # Whoever holds the other end is this process: on systems where the kernel does not end a run with it, that says so.
+        # This process holds the other end: where the kernel does not end a run with it, a closed line tells the run.
         self._lifeline = os.pipe()
 
     def run(self, request: Mapping[str, Any]) -> Ended:
-        """Fork, and wait for the end, whatever it is."""
+        """Fork, and wait for the end in any case."""
         answers, errors = os.pipe(), os.pipe()
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
@@ -59,7 +60,7 @@ class Forks:
         return Ended(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), answer, said)
 
     def _live(self, request: Mapping[str, Any], parent: int, answer_to: int, errors: int) -> int:
-        """The run, in its own process. What libraries print must not get among its answer."""
+        """The run, in its own process. Output printed by libraries must not mix with its answer."""
         null = os.open(os.devnull, os.O_RDONLY)
         for file, standard in ((null, 0), (errors, 1), (errors, 2)):
             os.dup2(file, standard)
@@ -78,7 +79,7 @@ class Forks:
 
 
 def _read(answers: int, errors: int) -> tuple[bytes, bytes]:
-    """All of the one and the end of the other, until both are closed."""
+    """Read all of the one and the end of the other, until both are closed."""
     found = {answers: bytearray(), errors: bytearray()}
     with selectors.DefaultSelector() as selector:
         for file in found:

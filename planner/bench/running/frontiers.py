@@ -1,4 +1,4 @@
-"""A run on a problem with variants: what is measured is the whole frontier of memory and cost."""
+"""A run on a problem with variants, which measures the whole frontier of memory and cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .known import Known
 
 
 def measured(problem: Problem, options: Options) -> dict[str, Any]:
-    """The fields of a record: of the frontier, and as its value the least of all points."""
+    """Return the fields of a record: the frontier's, with the least value of all points as its value."""
     begun = time.monotonic()
     trace: list[tuple[float, int | None, int | None]] = []
 
@@ -57,7 +57,7 @@ def measured(problem: Problem, options: Options) -> dict[str, Any]:
 
 
 def contradiction(points: list[FrontierPoint], least: int | None = None) -> str | None:
-    """Why the points and what is proven of them cannot all be true, or None. No choice has a smaller value than `least`, where that is known."""
+    """Return why the points and the proofs about them cannot all be true, or None. No choice has a smaller value than `least`, if known."""
     for cost, cost_bound, value, bound in points:
         if least is not None and value < least:
             return f"{value} is below {least}, which no plan can beat"

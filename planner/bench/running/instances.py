@@ -1,4 +1,4 @@
-"""Which problems to measure: files, all problems in a folder, or a suite of made-up ones."""
+"""The problems to measure: files, all problems in a folder, or a suite of made-up ones."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .suites import SUITES
 
 ENDINGS = tuple(dict.fromkeys(ending for row in FORMATS.values() for ending in row.endings))
 READ_BEFOREHAND = 1 << 20
-"""Smaller files of a folder are read to see whether they hold a problem at all; larger ones are no manifests."""
+"""Smaller files of a folder are read to see whether they hold a problem; larger ones are no manifests."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """An instance: a file, and what it is called in the results."""
+    """An instance: a file, and its name in the results."""
 
     name: str
     """The folder's and the file's name, so that results from different machines can be compared."""
@@ -28,9 +28,9 @@ class File:
 
 
 def collect(paths: Iterable[str], made: Path) -> tuple[list[File], list[str]]:
-    """The instances, in order, each once; and the files of folders that hold no problem.
+    """Return the instances in order, each once; and the files of folders that hold no problem.
 
-    `@NAME` is a suite: its problems are written into the folder `made`. Raises BadInput for what cannot be read.
+    `@NAME` is a suite, whose problems are written into the folder `made`. Raises BadInput for what cannot be read.
     """
     files: dict[tuple[str, str], File] = {}
     passed_over: list[str] = []
@@ -61,7 +61,7 @@ def _paths(text: str, made: Path, passed_over: list[str]) -> Iterator[Path]:
 
 
 def holds_problem(file: Path) -> bool:
-    """True if the file is one, False if it is a manifest, a schema or a table that lies beside them."""
+    """True if the file is a problem, False if it is a manifest, a schema or a table beside problems."""
     try:
         if file.stat().st_size < READ_BEFOREHAND:
             read_problem(file.read_bytes(), name=file.name)
@@ -81,7 +81,7 @@ def _suite(name: str, made: Path) -> Iterator[Path]:
     for kind, request in SUITES[name]:
         aligned = "" if request.alignment == 1 else f"-a{request.alignment}"
         path = folder / f"{kind}-n{request.buffers}-s{request.seed}{aligned}.json"
-        # Written anew every time: a generator that has changed makes other instances, and the results show it.
+        # written anew every time, so that a changed generator shows in the results
         path.write_bytes(write_problem(generate(kind, request)))
         yield path
 

@@ -1,4 +1,4 @@
-"""What a problem's name says of its optimum, and whether a result can be true in the light of it."""
+"""The optimum stated in a problem's name, and whether a result contradicts it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ NUMBER_IN_NAME = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the smallest peak, whatever the solver."""
+    """What is known about the smallest peak, independently of solvers."""
 
     optimum: int | None = None
     bound: int | None = None
 
     @classmethod
     def of(cls, name: str | None) -> Known:
-        """From a generated problem's name; nothing from others."""
+        """Return it from a generated problem's name; nothing from others."""
         facts = {word: int(number) for word, number in FACT.findall(name or "")}
         return cls(facts.get("optimum"), facts.get("bound"))
 
     def contradiction(self, plan: Plan, capacity: int | None) -> str | None:
-        """Why the plan or its claims must be wrong, or None."""
+        """Return why the plan or its claims must be wrong, or None."""
         least = self.optimum if self.optimum is not None else self.bound
         if plan.peak is not None and least is not None and plan.peak < least:
             return f"the peak {plan.peak} is below {least}, which no plan can beat"
@@ -43,7 +43,7 @@ class Known:
 
 
 def capacity_from_name(file: str, known: Known) -> int | None:
-    """The last number between dots in the file's name, or the known optimum."""
+    """Return the last number between dots in the file's name, or the known optimum."""
     for part in reversed(PurePath(file).name.split(".")[1:-1]):
         if NUMBER_IN_NAME.fullmatch(part):
             return int(part)

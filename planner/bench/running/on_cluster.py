@@ -1,4 +1,4 @@
-"""Runs of a measurement on a Dask cluster: each still has a process of its own, on whichever worker has room."""
+"""Runs of a measurement on a Dask cluster: each still has its own process, on whichever worker has room."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROCESSES = CellProcesses()
 
 
 class OnCluster:
-    """A cluster that runs already. So many runs are under way as it has threads: more would be timed while they wait."""
+    """A running cluster, with as many runs in progress as it has threads: further ones would be timed while waiting."""
 
     def __init__(self, where: str) -> None:
         self._client = connect(where)
@@ -33,7 +33,7 @@ class OnCluster:
 
 
 class ClusterCell:
-    """A run that is under way there."""
+    """A run in progress there."""
 
     def __init__(self, client: Any, cell: Cell) -> None:
         self._client, self._cell = client, cell
@@ -46,12 +46,12 @@ class ClusterCell:
         return self._client.submit(run_there, self._data, self._cell, pure=False, retries=REPEATS)
 
     def result(self) -> Record:
-        """Wait for the end, whatever it is. Raises BadInput if the scheduler is gone for good."""
+        """Wait for the end in any case. Raises BadInput if the scheduler is gone for good."""
         while True:
             try:
                 line, plan = self._future.result()
                 return replace(parse(line), plan=plan)
-            except CancelledError:  # with the scheduler, which may be there again
+            except CancelledError:  # with the scheduler, which may return
                 if self._is_killed:
                     return without_answer(self._cell, CellStatus.CRASHED, "it was stopped")
                 self._future = self._submitted()
@@ -64,9 +64,9 @@ class ClusterCell:
 
 
 def run_there(data: bytes, cell: Cell) -> tuple[str, str | None]:
-    """On a worker: the record of the run, as a line, and its plan."""
+    """On a worker: return the record of the run as a line, and its plan."""
     with tempfile.TemporaryDirectory(prefix="memplan-") as folder:
-        path = Path(folder) / cell.file.path.name  # the name may say the capacity
+        path = Path(folder) / cell.file.path.name  # the name may contain the capacity
         path.write_bytes(data)
         record = PROCESSES.start(replace(cell, file=replace(cell.file, path=path))).result(wanted_there())
         return record.line(), record.plan

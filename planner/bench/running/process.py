@@ -1,4 +1,4 @@
-"""A cell's process, seen from outside: forked by one that stays for the next cell, given its request, read, and killed with all it started when it will not end."""
+"""A cell's process, seen from outside: forked by a process that stays for the next cell, given its request, read, and killed with its children if it does not end."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SAID_LENGTH = 500
 
 
 class CellProcesses:
-    """Processes of this machine, one forking process for each thread that starts runs: with that thread it would end, too."""
+    """Processes of this machine: one forking process for each thread that starts runs, as it would end with the thread."""
 
     def __init__(self, answering: str = RUN) -> None:
         self.answering = answering
-        """What a run is, as `module:function`."""
+        """The function of a run, as `module:function`."""
         self._of_thread = threading.local()
         self._all: list[Companion] = []
 
@@ -35,7 +35,7 @@ class CellProcesses:
         return CellProcess(self, cell)
 
     def borrow(self) -> Companion:
-        """This thread's, without a run."""
+        """Return this thread's process, without a run."""
         found: Companion | None = getattr(self._of_thread, "companion", None)
         if found is None:
             found = self._of_thread.companion = Companion(FORKING)
@@ -43,19 +43,19 @@ class CellProcesses:
         return found
 
     def end(self, companion: Companion) -> int:
-        """End this thread's, whatever it is at; what it ended with."""
+        """End this thread's process, whatever it does; return its exit code."""
         self._of_thread.companion = None
         self._all.remove(companion)
         return companion.end()
 
     def close(self) -> None:
-        """End all. Nobody uses one any more."""
+        """Close all. They must no longer be in use."""
         while self._all:
             self._all.pop().end()
 
 
 class CellProcess:
-    """A run that is under way."""
+    """A run in progress."""
 
     def __init__(self, processes: CellProcesses, cell: Cell) -> None:
         self._processes, self._cell = processes, cell
@@ -79,7 +79,7 @@ class CellProcess:
         self._companion.send((self._processes.answering, request))
 
     def result(self, wanted: Callable[[], bool] = always) -> Record:
-        """Wait for the end, whatever it is; `wanted` says now and then whether anybody still does. Called by the thread that started it."""
+        """Wait for the end in any case; `wanted` tells now and then whether anybody still waits. Called by the thread that started it."""
         try:
             return self._record(self._companion.receive_within(self._cell.hard_limit, wanted))
         except TimeoutError as late:
@@ -90,11 +90,11 @@ class CellProcess:
             return self._record(Ended(code, b"", b""))
 
     def kill(self) -> None:
-        """End it, with everything in its group; solvers' processes see that their parent is gone."""
+        """End it, with everything in its group; solvers' processes notice that their parent is gone."""
         self._companion.kill()
 
     def _record(self, ended: Ended | None, why: str = "") -> Record:
-        """None: it was ended, and why."""
+        """Return the record; None: it was ended, and why."""
         cell = self._cell
         seconds = round(time.monotonic() - self._begun, 6)
         if ended is None:
@@ -112,7 +112,7 @@ class CellProcess:
 
 
 def about(cell: Cell) -> dict[str, Any]:
-    """The fields of a record that are known before the run."""
+    """Return the fields of a record that are known before the run."""
     return {
         "key": cell.key,
         "instance": cell.file.name,
@@ -124,6 +124,6 @@ def about(cell: Cell) -> dict[str, Any]:
 
 
 def without_answer(cell: Cell, status: CellStatus, why: str, seconds: float | None = None) -> Record:
-    """The record of a run that told nothing."""
+    """Return the record of a run without an answer."""
     here: dict[str, Any] = {"versions": versions(()), "machine": machine(), "process_seconds": seconds}
     return parse(json.dumps({**about(cell), **here, "status": str(status), "error": why}))

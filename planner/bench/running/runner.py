@@ -1,4 +1,4 @@
-"""Runs what is missing, some cells side by side, and writes down each as it ends."""
+"""Runs the missing cells, some side by side, and writes each record when it ends."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ POLL_SECONDS = 0.1
 
 
 class Running(Protocol):
-    """A run that is under way, here or elsewhere."""
+    """A run in progress, here or elsewhere."""
 
     def result(self) -> Record:
-        """Wait for the end, whatever it is."""
+        """Wait for the end in any case."""
         ...
 
     def kill(self) -> None:
@@ -29,7 +29,7 @@ class Running(Protocol):
 
 
 def missing(cells: Sequence[Cell], results: Results) -> list[Cell]:
-    """Those that have no result yet. Raises BadInput where the results are of another version, which would be measured together with this one."""
+    """Return the cells without a result. Raises BadInput if the results are of another version, since they would be mixed."""
     made_with = {record.versions.get("memplan") for record in results.records} - {None}
     here = versions(()).get("memplan")
     if here is not None and made_with - {here}:
@@ -48,7 +48,7 @@ def run(
     on_record: Callable[[Record], None] | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> bool:
-    """Run the cells, `jobs` at a time, each where `start` starts it. False if `stopped` ended it before all were done; what was under way then is not noted."""
+    """Run the cells, `jobs` at a time, each started by `start`. False if `stopped` ended it before all were done; runs in progress are then not recorded."""
     waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
     for cell in cells:
         waiting.put(cell)

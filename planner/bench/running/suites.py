@@ -1,6 +1,6 @@
-"""Sets of made-up problems that are measured again and again, fixed before anything is tuned on them.
+"""Sets of made-up problems that are measured repeatedly, fixed before anything is tuned on them.
 
-Seeds below 100 are for tuning. Those from 1000 on (`check`) are for nothing but to see whether what was tuned holds for others of the kind.
+Seeds below 100 are for tuning. Those from 1000 on (`check`) only serve to see whether results of tuning hold for other problems of the kind.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _GRAPHS = ("transformer", "convnet", "unet", "recurrent", "training")
 _CHOICES = ("pools", "offload", "memories", "hot", "pool_packing")
 
 SUITES: dict[str, Suite] = {
-    # One of each kind, in seconds.
+    # one of each kind, in seconds
     "smoke": (
         *(one for kind in ("random", "packing", *_GRAPHS, "pangu") for one in _each(kind, (60,), (1,))),
         *_each("convnet", (60,), (2,), alignment=64),
         *(one for kind in (*_CHOICES, "variants") for one in _each(kind, (20,), (1,))),
     ),
-    # Many small ones, as compilers hand them over.
+    # many small ones, as compilers produce them
     "kernels": tuple(
         one
         for kind in ("random", "packing", *_GRAPHS, "pangu", *_CHOICES)

@@ -1,1 +1,1 @@
-"""Made-up networks: each kind writes down a program step by step, and its tensors are the buffers."""
+"""Made-up networks: each kind writes a program step by step, and its tensors are the buffers."""

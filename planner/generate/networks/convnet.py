@@ -8,7 +8,7 @@ from .tape import Tape
 
 STAGES = 4
 BLOCKS = 6
-"""At most, in a stage."""
+"""The most blocks in a stage."""
 SCRATCH_ONE_IN = 3
 
 
@@ -29,7 +29,7 @@ def convnet(request: Request) -> Sketch:
 
 
 def _conv(tape: Tape, x: int, size: int, chance: Chance) -> int:
-    """A convolution with its activation; some need room to rearrange their input."""
+    """Add a convolution with its activation; some need room to rearrange their input."""
     scratch = chance.between(1, 9) * size // 8 if chance.one_in(SCRATCH_ONE_IN) else 0
     return tape.step("relu", size, tape.step("conv", size, x, scratch=scratch))
 
@@ -58,7 +58,7 @@ def _branching(tape: Tape, x: int, area: int, channels: int, chance: Chance) -> 
 
 
 def _dense(tape: Tape, x: int, area: int, channels: int, chance: Chance) -> int:
-    """Every layer reads all that came before it."""
+    """Every layer reads all earlier ones."""
     growth, made = max(channels // 4, 1), [x]
     for _ in range(chance.between(2, 6)):
         size = area * (channels + growth * (len(made) - 1))

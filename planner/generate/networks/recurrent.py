@@ -1,6 +1,6 @@
-"""Recurrent networks, unrolled in both directions: long chains of small tensors, and inputs and states that wait for the way back.
+"""Recurrent networks, unrolled in both directions: long chains of small tensors, and inputs and states that wait for the backward pass.
 
-Sequences of different lengths are computed together, so that fewer and fewer of them are left as the positions go on, as in packed batches.
+Sequences of different lengths are computed together, so that fewer remain at later positions, as in packed batches.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from .tape import Tape
 TENSORS_PER_STEP = 14
 LARGEST_HEAD = 1 << 14
 STEPS_AT_MOST = 60
-"""Longer programs are several batches, one after the other."""
+"""Longer programs are several batches in sequence."""
 NUMBER = 4
-"""Bytes of one."""
+"""The bytes of a number."""
 
 
 def recurrent(request: Request) -> Sketch:
@@ -27,7 +27,7 @@ def recurrent(request: Request) -> Sketch:
 
 
 def _batch(tape: Tape, steps: int, chance: Chance) -> None:
-    """Every position is read from the left and from the right; then a head sees both states."""
+    """Add a batch: every position is read from the left and from the right; then a head sees both states."""
     most = chance.between(4, 12)
     rows = sorted((chance.between(1, most) for _ in range(steps)), reverse=True)
     width, token = 16 * chance.between(2, 8), 16 * chance.between(2, 12)
@@ -41,7 +41,7 @@ def _batch(tape: Tape, steps: int, chance: Chance) -> None:
 
 
 def _direction(tape: Tape, inputs: list[int], rows: list[int], width: int) -> list[int]:
-    """The hidden states, in the order of the inputs."""
+    """Return the hidden states, in the order of the inputs."""
     states: list[int] = []
     cell: int | None = None
     for x, row in zip(inputs, rows, strict=True):

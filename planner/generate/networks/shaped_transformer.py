@@ -1,4 +1,4 @@
-"""A transformer whose sizes depend on how many tokens there are: reading a prompt (prefill), or one token after the other (decode)."""
+"""A transformer whose sizes depend on the number of tokens: reading a prompt (prefill), or one token after the other (decode)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from ...model.problem import Buffer, Lifetimes, Pool, Problem
 from ...planning.shapes import ShapedProblem, shaped
 
 BYTES = 2
-"""Of a number."""
+"""The bytes of a number."""
 
 
 def shaped_transformer(
     layers: int = 2, width: int = 256, heads: int = 4, longest: int = 2048, *, decode: bool = False
 ) -> ShapedProblem:
-    """`n` is the number of tokens that are known; of every layer keys and values of all of them are kept to the end."""
+    """Return the problem. `n` is the number of known tokens; every layer's keys and values of all tokens are kept to the end."""
     tape = _Tape()
     rows = "" if decode else "*n"
     row = f"{width * BYTES}{rows}"
@@ -49,7 +49,7 @@ class _Tape:
         self._last: list[int] = []
 
     def step(self, name: str, size: str, *inputs: int) -> int:
-        """A step that reads tensors and makes one."""
+        """Add a step that reads tensors and makes one."""
         self.read(*inputs)
         self.sizes[name] = size
         self._births.append(len(self._births))
@@ -57,7 +57,7 @@ class _Tape:
         return len(self._births) - 1
 
     def read(self, *inputs: int) -> None:
-        """The next step reads these too."""
+        """Let the next step read these too."""
         for tensor in inputs:
             self._last[tensor] = max(self._last[tensor], len(self._births))
 

@@ -1,4 +1,4 @@
-"""A program written down step by step: every step makes a tensor, which is needed until the last step that reads it."""
+"""A program written step by step: every step makes a tensor, which is needed until the last step that reads it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Tape:
         self._time = 0
 
     def __len__(self) -> int:
-        """How many tensors there are."""
+        """Return the number of tensors."""
         return len(self._names)
 
     def step(self, name: str, size: int, *inputs: int, scratch: int = 0) -> int:
-        """Run a step that reads `inputs` and makes a tensor; `scratch` is memory that it needs while it runs."""
+        """Add a step that reads `inputs` and makes a tensor; `scratch` is memory that it needs while it runs."""
         for tensor in inputs:
             self._last[tensor] = self._time
         if scratch:
@@ -32,12 +32,12 @@ class Tape:
         return len(self) - 1
 
     def chain(self, chance: Chance, count: int, largest: int) -> None:
-        """Go on with steps that each read the one before, until there are `count` tensors."""
+        """Add steps that each read the one before, until there are `count` tensors."""
         while len(self) < count:
             self.step("head", chance.spread(64, largest), *([len(self) - 1] if len(self) else []))
 
     def buffers(self, count: int) -> tuple[Buffer, ...]:
-        """The first `count` tensors; the program ends after the last of them."""
+        """Return the first `count` tensors; the program ends after the last of them."""
         end = self._births[count - 1] + 1 if count else 0
         return tuple(
             Buffer(f"{self._names[i]}.{i}", self._sizes[i], live=((birth, min(self._last[i] + 1, end)),), kind=kind)

@@ -1,7 +1,7 @@
 """Training graphs: activations wait for their step of the backward pass, gradients of weights for the optimiser.
 
-As large models are trained, only the input of each segment of layers is kept; the way back runs a segment's layers again before it needs them.
-With `segment=1` everything is kept instead. (Thousands of tensors that all wait for the end of the way forward are easy to pack.)
+As for large models, only the input of each segment of layers is kept; the backward pass runs a segment's layers again before it needs them.
+With `segment=1` everything is kept instead. (Thousands of tensors that all wait for the end of the forward pass are easy to pack.)
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from ..request import Request, Sketch
 from .tape import Tape
 
 SEGMENT = 20
-"""Layers that are run again together, by default."""
+"""The layers that are run again together, by default."""
 TENSORS_PER_LAYER = (11, 16)
-"""At most, without and with running it again."""
+"""The most tensors of a layer, without and with running it again."""
 LARGEST_HEAD = 1 << 16
 MIDDLE = 1 << 18
-"""Bytes of a middling activation."""
+"""The bytes of a medium activation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large the tensors of a layer are."""
+    """The sizes of a layer's tensors."""
 
     before: int
     after: int
@@ -78,7 +78,7 @@ def _shapes(count: int, chance: Chance) -> list[Shape]:
         after = _next_size(size, chance) if chance.one_in(2) else size
         wide = after * chance.between(4, 20) // 8
         scratch = after * chance.between(1, 24) // 16 if chance.one_in(3) else 0
-        # What waits for the optimiser is small, or it would be all that matters.
+        # What waits for the optimiser is small, as it would dominate otherwise.
         gathers = chance.one_in(8)
         weights = after * chance.between(1, 16) // (256 if gathers else 16)
         shapes.append(Shape(size, after, wide, weights, scratch, gathers))
@@ -87,7 +87,7 @@ def _shapes(count: int, chance: Chance) -> list[Shape]:
 
 
 def _next_size(size: int, chance: Chance) -> int:
-    """Up or down, and back into the middle from either end."""
+    """Return a larger or smaller size, pulled back to the middle from either end."""
     if size > MIDDLE << 2:
         return size // chance.between(2, 4)
     if size < MIDDLE >> 2:
@@ -96,7 +96,7 @@ def _next_size(size: int, chance: Chance) -> int:
 
 
 def _forward(tape: Tape, x: int, shapes: list[Shape]) -> list[Saved]:
-    """Two convolutions around an activation, and the input added where it has the same size."""
+    """Two convolutions around an activation, with the input added if it has the same size."""
     layers = []
     for shape in shapes:
         wide = tape.step("conv", shape.wide, x, scratch=shape.scratch)
@@ -111,7 +111,7 @@ def _forward(tape: Tape, x: int, shapes: list[Shape]) -> list[Saved]:
 
 
 def _backward(tape: Tape, shape: Shape, layer: Saved, gradient: int, waiting: list[int]) -> int:
-    """The gradient of the layer's input; that of its weights waits for the end, or is used up at once."""
+    """Return the gradient of the layer's input; that of its weights waits for the end, or is used at once."""
     inside = tape.step("d_relu", shape.wide, gradient, layer.wide, layer.mask)
     of_weights = tape.step("d_weight", shape.weights, inside, layer.source, scratch=shape.scratch)
     if shape.gathers:

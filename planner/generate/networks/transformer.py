@@ -7,7 +7,7 @@ from ..request import Request, Sketch
 from .tape import Tape
 
 BYTES = 2
-"""Of a number."""
+"""The bytes of a number."""
 EXPERTS_ONE_IN = 3
 
 
@@ -37,7 +37,7 @@ def _attention(tape: Tape, stream: int, tokens: int, width: int) -> int:
 
 
 def _feed_forward(tape: Tape, stream: int, tokens: int, width: int, experts: int, chance: Chance) -> int:
-    """One wide layer, or several experts, each of which takes some of the tokens."""
+    """Add one wide layer, or several experts, each of which takes some of the tokens."""
     size = tokens * width * BYTES
     norm = tape.step("norm", size, stream)
     left, parts = tokens, []

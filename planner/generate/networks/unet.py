@@ -1,4 +1,4 @@
-"""U-Nets: what is made on the way down is kept until the way up has come back to the same level, so lifetimes nest over the whole program."""
+"""U-Nets: tensors from the way down are kept until the way up is back at the same level, so lifetimes nest over the whole program."""
 
 from __future__ import annotations
 
