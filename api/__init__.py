@@ -1,1 +1,1 @@
-"""How people and programs reach the planner: the command, the HTTP service, and its page."""
+"""The ways to reach the planner: the command, the HTTP service, and its page."""

@@ -51,7 +51,7 @@ CODES = {404: HttpCode.NOT_FOUND, 405: HttpCode.METHOD_NOT_ALLOWED}
 
 
 class Application:
-    """The service as an ASGI application. Why it could not start is said in a sentence."""
+    """The service as an ASGI application. If it cannot start, one sentence tells why."""
 
     def __init__(self, settings: Settings) -> None:
         settings.require_safe_host()
@@ -78,10 +78,10 @@ class Application:
         try:
             await self._guarded(scope, receive, send_on)
         except WrongSettings:
-            return  # it has been told
+            return  # already reported
 
     async def start(self, settings: Settings, metrics: Metrics) -> Service:
-        """The service behind it. Raises WrongSettings."""
+        """Build the service. Raises WrongSettings."""
         log.info("memory", **self._shares.in_mib())
         try:
             return await Service.start(settings, metrics, self._shares)
@@ -91,7 +91,7 @@ class Application:
 
 
 def _shares_of(settings: Settings) -> Shares:
-    """What the memory there is allows to the service's own process, and to the others. Raises WrongSettings."""
+    """Return the memory shares of the service's own process and of the others. Raises WrongSettings."""
     from .store.opening import is_shared
 
     elsewhere = False
@@ -102,7 +102,7 @@ def _shares_of(settings: Settings) -> Shares:
 
 
 def cross_origin(origins: tuple[str, ...]) -> dict[str, Any]:
-    """What pages of these origins may do. Refusals are for them to read as well, so this stands outside of the guard."""
+    """Return what pages of these origins may do. They may also read refusals, so this is outside of the guard."""
     return {
         "allow_origins": origins,
         "allow_methods": ("GET", "HEAD", "POST", "DELETE"),
@@ -120,7 +120,7 @@ def cross_origin(origins: tuple[str, ...]) -> dict[str, Any]:
 
 
 def create_app(settings: Settings | None = None) -> Application:
-    """The service with these settings, or with those of the process. Raises WrongSettings."""
+    """Return the service with these settings, or with those of the process. Raises WrongSettings."""
     settings = settings or read_settings()
     logs.configure(settings.log_format, settings.log_level)
     return Application(settings)
@@ -143,7 +143,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
         version=MEMPLAN,
         summary=SUMMARY,
         lifespan=lifespan,
-        openapi_url=None,  # written anew for every request, it would hold up all others; ours is not
+        openapi_url=None,  # writing it anew for every request would hold up all others; ours is written once
         docs_url=None,  # their pages fetch scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
@@ -158,7 +158,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
 
 
 def _describe(app: FastAPI, settings: Settings) -> None:
-    """Adds to the OpenAPI document what no Python type of FastAPI's stands for: the problem's schema, where the service is, and who may use it."""
+    """Add to the OpenAPI document what FastAPI's Python types cannot express: the problem's schema, servers, and access."""
     describe = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -180,7 +180,7 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 def _without_traceback(handler: Handler) -> Handler:
-    """A refusal's traceback leads to frames that lead back to it: a circle, which would keep the request's body until somebody looks for garbage."""
+    """Drop a refusal's traceback: its frames refer back to it, and this cycle would keep the request's body until the next garbage collection."""
 
     async def handle(request: Request, error: Exception) -> Response:
         response = await handler(request, error)
@@ -201,14 +201,14 @@ async def _on_not_yet(_: Request, error: Exception) -> Response:
 
 
 async def _on_http(_: Request, error: Exception) -> Response:
-    """No such path, or no such method there."""
+    """Answer an unknown path or method."""
     assert isinstance(error, HTTPException)
     code = CODES.get(error.status_code, HttpCode.INVALID_HEADER)
     return answer(Refusal(error.status_code, code, str(error.detail), headers=error.headers))
 
 
 async def _on_invalid(_: Request, error: Exception) -> Response:
-    """An option in the query that makes no sense."""
+    """Answer an invalid option in the query."""
     assert isinstance(error, RequestValidationError | ValidationError)
     return answer(wrong_options(error.errors()))
 
@@ -243,9 +243,9 @@ HANDLERS: dict[type[Exception], Handler] = {
 
 
 def _told_of_the_end(then: Callable[[], None]) -> Callable[[], None]:
-    """Has the function called when the process is told to end, before whoever else handles that; returns the way back.
+    """Call the function when the process is told to end, before other handlers; return a function that undoes this.
 
-    The server waits for open requests before it ends the application, so those that last must hear of it on their own.
+    The server waits for open requests before it ends the application, so long requests must learn of the end by themselves.
     """
     if threading.current_thread() is not threading.main_thread():
         return lambda: None
@@ -271,7 +271,7 @@ _app: Application | None = None
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """The application with the process's settings; made when it is first called, so that importing this starts nothing."""
+    """The application with the process's settings; made on the first call, so that importing this starts nothing."""
     global _app  # noqa: PLW0603
     if _app is None:
         _app = create_app()

@@ -1,4 +1,4 @@
-"""What the service says when something is wrong: problem documents (RFC 9457) with the codes that the command line uses too."""
+"""The service's errors: problem documents (RFC 9457) with the same codes as the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CONTENT_TYPE = "application/problem+json"
 
 
 class HttpCode(StrEnum):
-    """Stable codes of what can only go wrong over HTTP; the others are planner.model.errors.Code."""
+    """Stable codes of errors specific to HTTP; the others are planner.model.errors.Code."""
 
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
@@ -46,11 +46,11 @@ class HttpCode(StrEnum):
 MALFORMED = frozenset(
     {Code.INVALID_JSON, Code.TOO_DEEP, Code.DUPLICATE_KEY, Code.NOT_FINITE, Code.INTEGER_TOO_LONG, Code.UNREADABLE}
 )
-"""Findings about the bytes: they are no sound document, whatever it was meant to say."""
+"""Findings about the bytes: they are not a sound document of any kind."""
 
 
 class Refusal(Exception):
-    """A request that is not carried out: its status, its code, and one clear sentence."""
+    """A request that is refused: status, code, and one clear sentence."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Refusal(Exception):
         self.members = dict(members or {})
 
     def document(self) -> bytes:
-        """The problem document."""
+        """Return the problem document."""
         fields: dict[str, object] = {
             "type": f"urn:memplan:problem:{self.code.value}",
             "title": HTTPStatus(self.status).phrase,
@@ -91,7 +91,7 @@ class Refusal(Exception):
 
 
 def status_of(code: Code) -> int:
-    """400 for bytes that are no document, 413 for more than there was time for, 503 for solvers that broke, 422 for what cannot be used."""
+    """Return 400 for bytes that are no document, 413 if time ran out, 503 for solvers that broke, 422 for unusable input."""
     if code in MALFORMED:
         return HTTPStatus.BAD_REQUEST
     if code is Code.OUT_OF_TIME:
@@ -100,12 +100,12 @@ def status_of(code: Code) -> int:
 
 
 def refused(error: PlannerError) -> Refusal:
-    """What the planner objects to, as a refusal; the first finding says what kind it is."""
+    """Return the planner's error as a refusal; the first finding determines its kind."""
     return refused_findings(error.findings, error.more)
 
 
 def refused_findings(findings: Sequence[Finding], more: int = 0) -> Refusal:
-    """The same, of findings that have come from another process."""
+    """Return findings from another process as a refusal."""
     first = findings[0]
     place = f"{first.pointer}: " if first.pointer else ""
     rest = len(findings) + more - 1
@@ -114,23 +114,23 @@ def refused_findings(findings: Sequence[Finding], more: int = 0) -> Refusal:
 
 
 def bad_option(name: str, message: str) -> Refusal:
-    """An option that makes no sense, told as the planner tells it."""
+    """Return the refusal of an invalid option, in the planner's words."""
     return refused_findings([Finding(Code.INVALID_OPTION, f"/options/{name}" if name else "", message)])
 
 
 def unsupported(detail: str) -> Refusal:
-    """A body that is not, or cannot be, what the request says it is."""
+    """Return the refusal of a body that is not, or cannot be, what the request claims."""
     return Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HttpCode.UNSUPPORTED_MEDIA_TYPE, detail)
 
 
 def too_busy(detail: str) -> Refusal:
-    """There is no room for it at the moment. The connection ends, since what else was sent is not read."""
+    """Return the refusal for lack of room at the moment. The connection ends, since the rest of the request is not read."""
     headers = {"Retry-After": "5", "Connection": "close"}
     return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, HttpCode.TOO_BUSY, detail, headers=headers)
 
 
 class OutOfMemory(Refusal):
-    """More memory than there is for one request. Nobody need try it again, but what was found before it ran out may do."""
+    """The request needs more memory than one may have. Trying again is useless, but earlier partial results may serve."""
 
     def __init__(self, detail: str = "this takes more memory than there is for one request") -> None:
         headers = {"Connection": "close"}
@@ -138,10 +138,10 @@ class OutOfMemory(Refusal):
 
 
 def too_large(detail: str) -> Refusal:
-    """More than the service takes. The connection ends, since the rest of the body is not read."""
+    """Return the refusal of more than the service takes. The connection ends, since the rest of the body is not read."""
     return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Code.TOO_LARGE, detail, headers={"Connection": "close"})
 
 
 def takes_too_long(seconds: float) -> Refusal:
-    """What is only looked at has a limit of its own."""
+    """Return the refusal of a check that exceeded its own time limit."""
     return Refusal(413, Code.TOO_LARGE, f"this takes longer than {seconds:g} seconds to look at")

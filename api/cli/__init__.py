@@ -36,10 +36,10 @@ def main() -> NoReturn:
 
 def load_libraries_lean() -> None:
     """Keep numpy and pydantic from preparing what no command needs, which takes longer than a small plan. Call it before they are imported."""
-    # Nothing here multiplies matrices: numpy's threads for that would only spin, for a tenth of a second from its import on.
+    # Nothing here multiplies matrices: numpy's threads for that would only spin for a tenth of a second after its import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Plugins of pydantic's that happen to be installed have no business in a command. Told so by its variable it still imports what it would
-    # find them with, and that imports e-mail, sockets and archives. Were the loader called otherwise in another version, the variable would do.
+    # Installed plugins of pydantic do not belong in a command. With its own variable set, pydantic still imports what it would
+    # find them with: e-mail, sockets and archives. If another version calls the loader differently, the variable still works.
     if "PYDANTIC_DISABLE_PLUGINS" not in os.environ:
         os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
         loader = ModuleType(LOADER)
@@ -48,7 +48,7 @@ def load_libraries_lean() -> None:
 
 
 def confess(error: Exception) -> None:
-    """Say in one sentence that memplan itself is at fault."""
+    """Report in one sentence that memplan itself is at fault."""
     from .terminal.text import say, visible
 
     if isinstance(error, MemoryError):
@@ -62,7 +62,7 @@ def confess(error: Exception) -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """End at once, without waiting for threads or exit handlers, or for a million objects to be freed. Solver processes end with their parent."""
+    """End at once, without waiting for threads, exit handlers, or a million objects to be freed. Solver processes end with their parent."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

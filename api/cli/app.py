@@ -1,4 +1,4 @@
-"""The table of commands. What they do is imported when they run, so that `--help` is quick."""
+"""The table of commands. Their implementations are imported when they run, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], type[PlannerCommand] | None]] = {
     "worker": (service.worker, None),
     "migrate": (service.migrate, None),
 }
-"""In the order of the help: what each runs, and which options of the planner it takes (None: its help names no table)."""
+"""In the order of the help: the function of each, and the planner's options that it takes (None: its help names no table)."""
 
 app = typer.Typer(
     name="memplan",

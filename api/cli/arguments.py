@@ -14,20 +14,20 @@ from planner.planning.options.capacity import quoted
 
 
 def parse_size(text: str, option: str) -> int:
-    """Bytes: `1048576`, `1_048_576`, `0x100000`, `1MiB`."""
+    """Return bytes: `1048576`, `1_048_576`, `0x100000`, `1MiB`."""
     with told_of(option):
         return capacity.parse_size(text)
 
 
 def parse_capacities(texts: Sequence[str]) -> int | Mapping[str, int] | None:
-    """`65536` for the only pool, or `sram=64KiB` for each pool by name."""
+    """Return sizes: `65536` for the only pool, or `sram=64KiB` for each pool by name."""
     with told_of("--capacity"):
         return capacity.parse_capacities(texts)
 
 
 @contextmanager
 def told_of(option: str) -> Iterator[None]:
-    """What is wrong with a value, told of the option that it was given for."""
+    """Report errors about a value as errors of its option."""
     try:
         yield
     except BadInput as error:
@@ -35,7 +35,7 @@ def told_of(option: str) -> Iterator[None]:
 
 
 def parse_seconds(text: str, option: str) -> float | None:
-    """A number of seconds, or `none` for no limit."""
+    """Return a number of seconds, or None for `none`: no limit."""
     if text.lower() == "none":
         return None
     try:

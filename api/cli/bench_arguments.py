@@ -1,4 +1,4 @@
-"""Arguments of `memplan bench`: lists of solvers, ranges of seeds, where the capacity comes from."""
+"""Arguments of `memplan bench`: lists of solvers, ranges of seeds, the source of the capacity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_SEEDS = 10_000
 
 
 def parse_solvers(text: str) -> tuple[str, ...]:
-    """`auto,search`, each once."""
+    """Return the solvers in `auto,search`, each once."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
         raise typer.BadParameter("no solver is named", param_hint="--solvers")
@@ -24,7 +24,7 @@ def parse_solvers(text: str) -> tuple[str, ...]:
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """`0-4`, `7` or `0-2,10`: each seed once, in the order given."""
+    """Return the seeds in `0-4`, `7` or `0-2,10`, each once, in the order given."""
     seeds: dict[int, None] = {}
     for part in text.split(","):
         match = SEEDS.fullmatch(part.strip())
@@ -38,7 +38,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 
 def parse_capacity(text: str) -> int | str | None:
-    """Bytes, `from-name`, or `none`."""
+    """Return bytes, `from-name`, or None for `none`."""
     if text == FROM_NAME:
         return FROM_NAME
     return None if text == "none" else parse_size(text, "--capacity")

@@ -16,17 +16,17 @@ from .terminal.text import say, tolerate_narrow_encodings, visible
 
 
 def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
-    """Run one command. Usage errors are bad input like any other. Time limits count from `begun` (of time.monotonic(); default: now)."""
+    """Run one command. Usage errors are bad input like any other. Time limits count from `begun` (on time.monotonic(); default: now)."""
     begun = time.monotonic() if begun is None else begun
     tolerate_narrow_encodings()
     called = command_called(arguments[0] if arguments else "")
     try:
-        # Without any argument, help is what is wanted.
+        # without any argument, show the help
         code = called.main(list(arguments) or ["--help"], prog_name="memplan", standalone_mode=False, obj=begun)
     except typer.Abort:
         return ExitCode.INTERRUPTED
     except Exception as error:
-        # Usage errors have no public class of their own in all supported versions of typer; this method they all have.
+        # Usage errors have no public class of their own in all supported versions of typer, but all have this method.
         message = getattr(error, "format_message", None)
         if message is None:
             raise
@@ -38,7 +38,7 @@ def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
 
 
 def command_called(name: str) -> Any:
-    """The application with the command of this name alone: typer takes as long to look at all the others as a small plan takes."""
+    """Return an application with only this command: typer takes as long to examine all others as a small plan takes."""
     return _application(name if any(command.name == name for command in app.registered_commands) else None)
 
 
@@ -53,7 +53,7 @@ def _application(name: str | None) -> Any:
 
 
 def _command_path(called: object, arguments: Sequence[str]) -> str:
-    """The command that the arguments name, as it is typed: of some usage errors the library does not say in which command they are."""
+    """Return the command in the arguments as typed: for some usage errors the library does not tell it."""
     path = ["memplan"]
     for word in arguments:
         called = getattr(called, "commands", {}).get(word)
@@ -64,7 +64,7 @@ def _command_path(called: object, arguments: Sequence[str]) -> str:
 
 
 def _in_our_words(error: Exception) -> None:
-    """Newer versions of typer have pydantic read the options, and say what that says."""
+    """Return our own message: newer versions of typer read options with pydantic, and show its words."""
     from planner.formats.json.sentences import describe_error
 
     found = error.__cause__.errors()  # type: ignore[union-attr]
@@ -72,7 +72,7 @@ def _in_our_words(error: Exception) -> None:
 
 
 def refuse_usage(message: str, command_path: str, *, as_json: bool) -> None:
-    """Say which argument is wrong, and where help is."""
+    """Report which argument is wrong, and where to find help."""
     message = " ".join(message.split())
     if as_json:
         from planner.model.errors import Code, Finding

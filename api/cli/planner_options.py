@@ -1,4 +1,4 @@
-"""The planner's options on the command line, made from the library's own table of them."""
+"""The planner's options on the command line, made from the library's own table."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ MEGABYTE = 1_000_000
 INPUT_FORMAT = "input_format"
 """The parameter of every command that reads a problem."""
 SETTINGS = "memplan.settings"
-"""Where a context keeps what was said of them."""
+"""Where a context keeps the given settings."""
 
 
 class PlannerCommand(TyperCommand):
-    """A command whose help names what tables hold, and which may take options of the planner.
+    """A command whose help names entries of tables, and which may take options of the planner.
 
-    Tables are looked up when such a command is parsed or explained: to import the planner takes longer than all the rest.
+    Tables are loaded when such a command is parsed or explained: importing the planner takes longer than everything else.
     """
 
     takes: ClassVar[Sequence[str] | None] = ()
-    """The options' names in the library; None: all of them."""
+    """The library's names of the options; None: all of them."""
 
     def get_params(self, ctx: Any) -> Any:
         from planner.planning.options.options import DECLARED
@@ -78,7 +78,7 @@ class TakesAll(PlannerCommand):
 
 
 class TakesFigures(PlannerCommand):
-    """A command that plans for the figures alone."""
+    """A command that plans only for the figures."""
 
     takes = ("time_limit", "work_limit", "memory_limit_bytes", "capacity")
 
@@ -125,26 +125,26 @@ class TakesShapes(PlannerCommand):
 
 
 class TakesSweep(PlannerCommand):
-    """A command that plans for many capacities, which it takes itself."""
+    """A command that plans for many capacities, which are its own option."""
 
     takes = ("time_limit", "work_limit", "memory_limit_bytes", "solver", "seed", "prefer")
 
 
 class TakesReplacements(PlannerCommand):
-    """A command that looks at a plan, which may have been made for other capacities or another objective."""
+    """A command for an existing plan, which may have other capacities or another objective."""
 
     takes = ("capacity", "prefer", "stability")
 
 
 def settings() -> dict[str, Setting]:
-    """What readers can be told besides the format's name."""
+    """Return the settings of readers, besides the format's name."""
     from planner.formats.tables.problems import FORMATS
 
     return {setting.name: setting for row in FORMATS.values() for setting in row.settings}
 
 
 def setting_parameters() -> Any:
-    """The options of a command that reads a problem, one for each setting of a format. Their values are kept with the context."""
+    """Return the options of a command that reads a problem, one for each setting of a format. Their values are kept with the context."""
 
     def keep(name: str) -> Callable[..., None]:
         def kept(context: typer.Context, value: Any) -> None:
@@ -169,7 +169,7 @@ def setting_parameters() -> Any:
 
 
 def made(found: Sequence[Parameter]) -> Any:
-    """What a command takes that has these parameters."""
+    """Return the arguments of a command with these parameters."""
 
     def command() -> None: ...
 
@@ -181,20 +181,20 @@ def made(found: Sequence[Parameter]) -> Any:
 
 
 def said(context: typer.Context) -> dict[str, Any]:
-    """The values of the planner's options, by their names in the library."""
+    """Return the values of the planner's options, by their names in the library."""
     kept: dict[str, Any] = context.meta.setdefault("memplan.options", {})
     return kept
 
 
 def options(context: typer.Context, **settled: Any) -> Options:
-    """What was said, as the library takes it; `settled` is not for the user to say."""
+    """Return the given options for the library; `settled` is not an option for users."""
     from planner.planning.options.options import Options
 
     return Options(**said(context) | settled)
 
 
 def parameters(rows: Iterable[Declared]) -> Any:
-    """The parameters of a command for these options. Their values are kept with the context."""
+    """Return the parameters of a command for these options. Their values are kept with the context."""
 
     def keep(row: Declared, read: Callable[[Any], Any]) -> Callable[..., None]:
         def kept(context: typer.Context, value: Any) -> None:
@@ -213,7 +213,7 @@ def parameters(rows: Iterable[Declared]) -> Any:
 
 
 def on_the_command_line(row: Declared) -> tuple[Any, Any, Callable[[Any], Any], dict[str, Any]]:
-    """How an option of its kind is typed: its type, its default, what makes the library's value of it, and what help says besides."""
+    """Return how an option of its kind is typed: type, default, conversion to the library's value, and additions to the help."""
     from planner.planning.options.options import OptionKind
 
     from .arguments import parse_capacities, parse_seconds
@@ -250,7 +250,7 @@ def on_the_command_line(row: Declared) -> tuple[Any, Any, Callable[[Any], Any], 
 
 
 def parse_choice(row: Declared, word: str) -> StrEnum:
-    """The choice that was typed."""
+    """Return the typed choice."""
     from planner.planning.options.options import chosen
 
     try:
@@ -260,7 +260,7 @@ def parse_choice(row: Declared, word: str) -> StrEnum:
 
 
 def in_bytes(row: Declared, megabytes: int) -> int:
-    """The bytes that were meant; a refusal quotes what was typed."""
+    """Return the flag."""
     from planner.planning.options.options import GREATEST
 
     if megabytes * MEGABYTE >= GREATEST:

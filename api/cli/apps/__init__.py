@@ -1,4 +1,4 @@
-"""The commands as they are typed: names, arguments, options, help. This module has the options that several commands share."""
+"""The commands as typed: names, arguments, options, help. This module has the options that several commands share."""
 
 from __future__ import annotations
 

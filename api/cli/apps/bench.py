@@ -1,4 +1,4 @@
-"""`memplan bench` and its options. What it does is imported when it runs."""
+"""`memplan bench` and its options. Its implementation is imported when it runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT = "run"
 
 
 class DefaultCommand(TyperGroup):
-    """A group of commands of which one need not be named: takes what is neither a command nor a request for help as arguments of `run`."""
+    """A group of commands with a default: arguments that are neither a command nor a request for help go to `run`."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         if args and args[0] not in (*self.commands, *ctx.help_option_names):

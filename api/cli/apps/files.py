@@ -1,4 +1,4 @@
-"""The commands that make files of problems and plans, with their options. What they do is imported when they run."""
+"""The commands that make files of problems and plans, with their options. Their implementations are imported when they run."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def export_model(
 
 
 def _known_kind(kind: str) -> str:
-    """Said before what else is missing: without a kind nothing of the rest makes sense."""
+    """Check the kind before reporting other missing options, which depend on it."""
     from ..commands.files import generate as generate_command
 
     return generate_command.known(kind)

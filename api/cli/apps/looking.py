@@ -1,4 +1,4 @@
-"""The commands that look at problems, plans, and memplan itself, with their options. What they do is imported when they run."""
+"""The commands that look at problems, plans, and memplan itself, with their options. Their implementations are imported when they run."""
 
 from __future__ import annotations
 

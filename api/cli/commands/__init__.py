@@ -1,1 +1,1 @@
-"""What each command does, one file for each."""
+"""The implementations of the commands, one file each."""

@@ -1,4 +1,4 @@
-"""`memplan bench` and `memplan bench compare`: measure, report, and say what became better or worse."""
+"""`memplan bench` and `memplan bench compare`: measure, report, and tell what got better or worse."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from ..terminal.tables.bench import comparison_fields, print_comparison, print_t
 from ..terminal.text import say, visible
 
 INSTANCES = "instances"
-"""Where in the output folder the problems of suites are written."""
+"""The folder for problems of suites, within the output folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to measure, and where to."""
+    """What to measure, and where to write."""
 
     paths: Sequence[str]
     solvers: Sequence[str]
@@ -88,7 +88,7 @@ def measure(request: Request, settings: Settings) -> ExitCode:
 
 @contextmanager
 def where_to_run(request: Request) -> Iterator[tuple[int, Callable[[Cell], Running]]]:
-    """How many runs side by side, and what starts one: in processes of this machine, or on a cluster. Raises BadInput."""
+    """Return how many runs are side by side, and what starts one: processes of this machine, or a cluster. Raises BadInput."""
     if request.cluster is None:
         with closing(CellProcesses()) as processes:
             yield request.jobs, processes.start
@@ -103,7 +103,7 @@ def where_to_run(request: Request) -> Iterator[tuple[int, Callable[[Cell], Runni
 
 
 def require_solvers(wanted: Sequence[str]) -> None:
-    """Raises BadInput for a name that no solver has. A cluster may have others."""
+    """Raise BadInput for a name that is no solver's. A cluster may have others."""
     for name in wanted:
         try:
             if name != AUTO:
@@ -113,7 +113,7 @@ def require_solvers(wanted: Sequence[str]) -> None:
 
 
 def deliver(request: Request, results: Results, ran: int) -> None:
-    """The sums over all solvers; the rest is in the reports."""
+    """Print the totals over all solvers; the rest is in the reports."""
     tallies, wrong = per_solver(results.records), contradictions(results.records)
     if prints_json(as_json=request.as_json):
         solvers = [tally_fields(line) for line in tallies]
@@ -125,7 +125,7 @@ def deliver(request: Request, results: Results, ran: int) -> None:
 
 
 def compare_folders(before: str, after: str, threshold: float, *, as_json: bool) -> ExitCode:
-    """Exit code 1 if the second measurement is worse."""
+    """Compare; exit code 1 if the second measurement is worse."""
     with refusing(None, as_json=as_json):
         found = compare(records_in(before), records_in(after), threshold)
     if prints_json(as_json=as_json):

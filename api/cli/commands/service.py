@@ -1,4 +1,4 @@
-"""`memplan serve`, `worker` and `migrate`: the HTTP service, a worker for several services, and the tables of the store that they share."""
+"""`memplan serve`, `worker` and `migrate`: the HTTP service, a worker for several services, and the tables of their shared store."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..terminal.standard_output import write_out
 from ..terminal.text import is_terminal, say, visible
 
 ACCEPTED_AT_ONCE = 16
-"""New lines that the event loop takes before what is too many is ended: in a rush, more would take every descriptor, and then it takes none for a second."""
+"""Connections that the event loop accepts before it closes excess ones: in a rush, more would take every descriptor, and then none is accepted for a second."""
 WAITING_LINES = 2048
-"""New lines that the system lets wait to be taken."""
+"""Connections that the system lets wait for acceptance."""
 
 
 def serve(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
-    """The HTTP service, until it is told to stop."""
+    """Run the HTTP service until told to stop."""
 
     def safely(settings: Settings) -> ExitCode:
         settings.require_safe_host()
@@ -48,7 +48,7 @@ def work(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
 
 
 def migrate(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
-    """Bring the tables of a shared store up to date, before services and workers of a new version start: opening it once does that."""
+    """Update the tables of a shared store before services and workers of a new version start: opening it once does that."""
 
     def open_once(settings: Settings) -> ExitCode:
         from ...store import StoreUnavailable
@@ -68,9 +68,9 @@ def migrate(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
 
 
 def _with_settings(settings_file: str | None, given: dict[str, Any], act: Callable[[Settings], ExitCode]) -> ExitCode:
-    """Options that were not given come from MEMPLAN_* variables, the settings file, and defaults."""
+    """Act with the settings; missing options come from MEMPLAN_* variables, the settings file, and defaults."""
     if settings_file is not None:
-        os.environ[FILE_VARIABLE] = settings_file  # so that worker processes and messages speak of the same file
+        os.environ[FILE_VARIABLE] = settings_file  # so that worker processes and messages refer to the same file
     try:
         return act(read_settings(**{name: value for name, value in given.items() if value is not None}))
     except WrongSettings as error:
@@ -79,7 +79,7 @@ def _with_settings(settings_file: str | None, given: dict[str, Any], act: Callab
 
 
 def new_token(name: str) -> ExitCode:
-    """Print a new token, and the setting that lets it in."""
+    """Print a new token, and the setting that admits it."""
     if not name.strip() or {",", "="} & {*name}:
         say("error: --new-token: a token's name is not empty, and has no comma and no equals sign [invalid_option]")
         return ExitCode.BAD_INPUT
@@ -96,7 +96,7 @@ def _serve(settings: Settings) -> ExitCode:
     from ...routes.http.connections import Lines, lines_at_most
 
     class Server(uvicorn.Server):
-        """Says where it can be reached, once it can."""
+        """Reports its address once it can be reached."""
 
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
@@ -132,7 +132,7 @@ def _serve(settings: Settings) -> ExitCode:
     for number in (signal.SIGINT, signal.SIGTERM):
         # The server sends itself the signal that ended it once more when all is done; by then there is nothing left to end.
         signal.signal(number, _ignore)
-    with listening, contextlib.suppress(SystemExit):  # its way of saying that it could not start
+    with listening, contextlib.suppress(SystemExit):  # its way of reporting that it could not start
         server.run(sockets=[listening])
     if application.wrong is not None:
         raise application.wrong
@@ -140,7 +140,7 @@ def _serve(settings: Settings) -> ExitCode:
 
 
 def listening_socket(settings: Settings) -> socket.socket:
-    """Taken before anything is started. Raises WrongSettings where it cannot be had."""
+    """Return the socket, opened before anything is started. Raises WrongSettings if that fails."""
     host, port = settings.host, settings.port
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -160,7 +160,7 @@ def listening_socket(settings: Settings) -> socket.socket:
 
 
 def _ignore(_number: int, _frame: Any) -> None:
-    """A signal that has been heeded already."""
+    """Ignore a signal that was already handled."""
 
 
 def _ready_to_work(jobs: int, metrics_port: int | None) -> None:

@@ -1,1 +1,1 @@
-"""What a command reads, writes and draws on the terminal."""
+"""Reading, writing and drawing on the terminal."""

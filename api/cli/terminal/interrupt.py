@@ -1,4 +1,4 @@
-"""Ctrl-C asks politely: the first one ends the planning with the best plan so far, the second ends everything."""
+"""Ctrl-C: the first one ends the planning with the best plan so far, the second ends everything."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupt:
-    """While this is entered, a first SIGINT or SIGTERM only sets a flag; a second raises KeyboardInterrupt."""
+    """Inside the block, a first SIGINT or SIGTERM only sets a flag; a second raises KeyboardInterrupt."""
 
     def __init__(self) -> None:
         self._requested = False
         self._before: dict[signal.Signals, Any] = {}
 
     def requested(self) -> bool:
-        """Has somebody asked to stop?"""
+        """True if somebody asked to stop."""
         return self._requested
 
     def __enter__(self) -> Interrupt:
         for number in SIGNALS:
-            # A signal that is ignored (nohup, background jobs of a shell) stays ignored.
+            # an ignored signal (nohup, background jobs of a shell) stays ignored
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, self._on_signal)
         return self
@@ -35,7 +35,7 @@ class Interrupt:
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         if self._requested:
-            # A third one must not even depend on Python getting round to it.
+            # a third one must work even if Python does not get to handle it
             signal.signal(number, signal.SIG_DFL)
             raise KeyboardInterrupt
         self._requested = True

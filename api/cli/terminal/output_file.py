@@ -18,22 +18,22 @@ class OutputFile:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        # A symbolic link is followed: the file it leads to is replaced, not the link.
+        # a symbolic link is followed: its target is replaced, not the link
         self._path = Path(os.path.realpath(name))
 
     def check(self, *inputs: str) -> None:
-        """Raise BadInput if writing could not work, before hours of solving are spent on it."""
+        """Raise BadInput if writing could not work, before hours of solving."""
         try:
             self._check(inputs)
         except (OSError, ValueError) as error:
             raise self._refused(error) from error
 
     def write(self, data: bytes) -> None:
-        """Put the data there. Raises BadInput if the disk is full, or the folder gone by now."""
+        """Write the data. Raises BadInput if the disk is full, or the folder is gone by now."""
         self.write_pieces((data,))
 
     def write_pieces(self, pieces: Iterable[bytes]) -> None:
-        """The same with data that is made as it is written."""
+        """Write data that is made meanwhile."""
         try:
             if self._is_special():
                 with self._path.open("wb") as stream:
@@ -59,7 +59,7 @@ class OutputFile:
         probe.unlink()
 
     def _is_special(self) -> bool:
-        """Devices and named pipes are written to; a rename would put a file in the place of /dev/null."""
+        """True for devices and named pipes, which are written to directly; a rename would put a file in the place of /dev/null."""
         return self._path.exists() and not self._path.is_file()
 
     def _is(self, other: str) -> bool:
@@ -86,7 +86,7 @@ class OutputFile:
             raise
 
     def _mode(self) -> int:
-        """The permissions of the file that is replaced, or those a new file gets."""
+        """Return the permissions of the replaced file, or those of a new file."""
         try:
             return stat.S_IMODE(self._path.stat().st_mode)
         except FileNotFoundError:
@@ -99,7 +99,7 @@ class OutputFile:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """What the system says went wrong, without the number and the path that are said elsewhere."""
+    """Return the system's reason, without number and path, which are given elsewhere."""
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno).lower()
     return str(error)

@@ -1,4 +1,4 @@
-"""Picture files: what kind of picture a file's ending asks for."""
+"""Picture files: the kind of picture by the file's ending."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SVG, PNG, PDF, PAGE = ".svg", ".png", ".pdf", ".html"
 
 @dataclass(frozen=True, slots=True)
 class PictureFile:
-    """Where a picture goes, and as what."""
+    """The file of a picture, and its kind."""
 
     file: OutputFile
     ending: str
@@ -26,7 +26,7 @@ class PictureFile:
 
     @classmethod
     def checked(cls, name: str, option: str, *inputs: str, pages: bool = False) -> PictureFile:
-        """The file of that name. Raises BadInput if its ending says nothing, or it could not be drawn or written."""
+        """Return the file of that name. Raises BadInput for an unknown ending, or if it could not be drawn or written."""
         ending = SVG if name == STANDARD_OUTPUT else PurePath(name).suffix.lower()
         known = [SVG, PNG, PDF, *([PAGE] if pages else [])]
         if ending not in known:
@@ -45,7 +45,7 @@ class PictureFile:
         return self.ending == PAGE
 
     def sheet(self, sheet: Sheet) -> Sheet:
-        """What to draw on. Only a browser knows what its reader's system is like; elsewhere the theme is light unless it is said."""
+        """Return the sheet to draw on. Only a browser knows its reader's system; elsewhere the theme is light by default."""
         from planner.drawing import Sheet, Theme
 
         if self.ending == SVG or sheet.theme is not Theme.SYSTEM:
@@ -53,7 +53,7 @@ class PictureFile:
         return Sheet(sheet.width, Theme.LIGHT)
 
     def write(self, picture: bytes) -> None:
-        """The SVG picture, as what the file is."""
+        """Write the SVG picture in the file's kind."""
         from planner.drawing import pdf, png
 
         self.file.write({PNG: png, PDF: pdf}[self.ending](picture) if self.ending != SVG else picture)

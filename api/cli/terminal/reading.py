@@ -1,4 +1,4 @@
-"""Input files: read whole, and refused in one sentence if they cannot be."""
+"""Input files: read whole, or refused in one sentence."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ MAX_INPUT_BYTES = 1 << 30
 
 
 def shown_name(file: str) -> str:
-    """What messages call the file."""
+    """Return the file's name for messages."""
     return "standard input" if file == STANDARD_INPUT else file
 
 
 def require_one_standard_input(*files: str | None) -> None:
-    """Raises BadParameter where several are to be read from the standard input."""
+    """Raise BadParameter if several are to be read from standard input."""
     if files.count(STANDARD_INPUT) > 1:
         several = "two files" if len(files) == 2 else "files"
         raise typer.BadParameter(f"only one of the {several} can be the standard input", param_hint="PLAN")
@@ -49,13 +49,13 @@ def read_planned_problem(
     stability: Stability | None = None,
     baseline: str | None = None,
 ) -> Problem:
-    """The problem that a plan with these options is a plan of. Raises BadInput."""
+    """Return the problem that is planned with these options. Raises BadInput."""
     problem, _warnings = read_problem(read_bytes(file), name=file, format=input_format)
     return planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
 
 
 def read_baseline(file: str | None) -> Plan | None:
-    """The older plan that says where buffers were. Raises BadInput, with the file's name."""
+    """Return the older plan that tells where buffers were. Raises BadInput with the file's name."""
     if file is None:
         return None
     try:
@@ -66,17 +66,17 @@ def read_baseline(file: str | None) -> Plan | None:
 
 
 def read_frontier_file(file: str, data: bytes) -> Frontier:
-    """The frontier in that file, whose plans are in files beside it. Raises BadInput, with the names of these."""
+    """Return the frontier in that file, with plans from files beside it. Raises BadInput with their names."""
     return read_frontier(data, _beside(file))
 
 
 def read_sweep_file(file: str, data: bytes) -> Sweep:
-    """The same of a sweep."""
+    """Return the sweep in that file, likewise."""
     return read_sweep(data, _beside(file))
 
 
 def _beside(file: str) -> Callable[[str], bytes] | None:
-    """What reads the files that lie beside that one; None: it lies nowhere."""
+    """Return a reader of the files beside that one; None if it has no folder."""
 
     def read(name: str) -> bytes:
         if Path(name).name != name:
@@ -87,7 +87,7 @@ def _beside(file: str) -> Callable[[str], bytes] | None:
 
 
 def read_bytes(file: str) -> bytes:
-    """Everything in the file, or in the standard input for `-`. Raises BadInput."""
+    """Return everything in the file, or in standard input for `-`. Raises BadInput."""
     try:
         if file == STANDARD_INPUT:
             return _read_standard_input()
@@ -99,7 +99,7 @@ def read_bytes(file: str) -> bytes:
 
 @contextmanager
 def open_input(file: str) -> Iterator[BufferedReader]:
-    """The file, or the standard input for `-`, to be read bit by bit. Raises BadInput."""
+    """Return the file, or standard input for `-`, for reading bit by bit. Raises BadInput."""
     try:
         with Path(file).open("rb") if file != STANDARD_INPUT else nullcontext(sys.stdin.buffer) as stream:
             yield stream  # type: ignore[misc]

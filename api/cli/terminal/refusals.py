@@ -1,4 +1,4 @@
-"""Bad input, told to people on stderr, one line per finding, or to programs as JSON on stdout."""
+"""Bad input, reported to people on stderr, one line per finding, or to programs as JSON on stdout."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .standard_output import print_json
 from .text import say, visible
 
 NOT_ABOUT_THE_FILE = (Code.INVALID_OPTION, Code.UNKNOWN_SOLVER, Code.UNSUPPORTED, Code.UNAVAILABLE)
-"""Findings about options and outputs, unless they name a place in the file: its name would mislead."""
+"""Findings about options and outputs; unless they name a place in the file, its name would mislead."""
 
 ARGUMENTS = ("kind",)
-"""Options of the library that stand on the command line by themselves."""
+"""Options of the library that are arguments on the command line."""
 
 
 @contextmanager
 def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
-    """Report a PlannerError that comes out of the block as being about `source`, and exit with 2; with 4 if only time was wanting."""
+    """Report a PlannerError from the block as being about `source`, and exit with 2; with 4 if only time was short."""
     try:
         yield
     except PlannerError as error:
@@ -33,13 +33,13 @@ def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def given_up_after(seconds: float | None, *, as_json: bool) -> Iterator[None]:
-    """What is done within ends soon after so many seconds, with 4; None: there is no limit."""
+    """End the block soon after this many seconds, with exit code 4; None: there is no limit."""
     with refusing(None, as_json=as_json), time_limit(seconds):
         yield
 
 
 def report(findings: tuple[Finding, ...], more: int, source: str | None, *, as_json: bool) -> None:
-    """Tell what is wrong, at most MAX_FINDINGS things in full."""
+    """Report what is wrong, at most MAX_FINDINGS findings in full."""
     listed, more = findings[:MAX_FINDINGS], more + len(findings[MAX_FINDINGS:])
     if as_json:
         errors = [{"code": f.code.value, "pointer": f.pointer, "message": f.message} for f in listed]
@@ -63,7 +63,7 @@ def line(finding: Finding, source: str | None) -> str:
 
 
 def option(pointer: str) -> str:
-    """`/options/time_limit` as the command line spells it."""
+    """Return `/options/time_limit` as the command line spells it."""
     name = pointer.removeprefix("/options/").removesuffix("_bytes")
     if name in ARGUMENTS:
         return name.upper()

@@ -1,4 +1,4 @@
-"""The standard output: bytes and JSON, for a reader who may leave early, on a disk that may be full."""
+"""Standard output: bytes and JSON, for a reader who may leave early, on a disk that may be full."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .text import is_terminal, say
 
 
 def prints_json(out: str | None = None, *, as_json: bool, nothing_else: bool = True) -> bool:
-    """JSON goes out where it was asked for, and into a pipe that would otherwise get nothing."""
+    """True if JSON was requested, or if a pipe would otherwise get nothing."""
     if as_json or out == STANDARD_OUTPUT:
         return True
     return out is None and nothing_else and not is_terminal(sys.stdout)
@@ -29,17 +29,17 @@ def print_json(value: Mapping[str, object]) -> None:
 
 
 def print_document(document: bytes) -> None:
-    """Print a JSON document: byte for byte for programs, and with nothing unprintable in it for a terminal."""
+    """Print a JSON document: byte for byte for programs, and without unprintable characters for a terminal."""
     if not document.endswith(b"\n"):
         document += b"\n"
     write_out(escaped(document) if is_terminal(sys.stdout) else document)
 
 
 def escaped(document: bytes) -> bytes:
-    """The same JSON, with whatever is not printable in its strings as \\u escapes."""
+    """Return the same JSON with unprintable characters in its strings as \\u escapes."""
     text = document.decode("utf-8", "surrogatepass")
     if not text.replace("\n", "").isprintable():
-        # Outside strings JSON has no unprintable characters but the line ends.
+        # outside strings, JSON's only unprintable characters are line ends
         text = "".join(
             c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1].replace("\x7f", "\\u007f") for c in text
         )
@@ -48,16 +48,16 @@ def escaped(document: bytes) -> bytes:
 
 
 def json_ascii(text: str) -> bytes:
-    """For terminals that do not speak UTF-8."""
+    """Return it for terminals that do not use UTF-8."""
     return "".join(c if c.isascii() else json.dumps(c)[1:-1] for c in text).encode("ascii")
 
 
 def write_out(data: bytes) -> None:
-    """Write all of it. A reader that left early, as `head` does, ends the command quietly; a full disk with a sentence."""
+    """Write everything. If the reader left early, as `head` does, the command ends quietly; on a full disk, with a sentence."""
     if sys.stdout is None:
         return
     try:
-        # Not through the text layer: JSON is UTF-8 whatever the locale is.
+        # not through the text layer: JSON is UTF-8 whatever the locale is
         _write_all(sys.stdout.buffer, memoryview(data))
     except BrokenPipeError:
         _forget()
@@ -87,7 +87,7 @@ def _write_all(stream: BinaryIO, data: memoryview) -> None:
 
 
 def _forget() -> None:
-    """Send what is still buffered nowhere, or Python would try again at exit, and complain."""
+    """Discard buffered output; otherwise Python would try again at exit, and complain."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

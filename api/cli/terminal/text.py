@@ -1,7 +1,7 @@
-"""Text on its way to a terminal: sizes exactly and roughly, lines no wider than it, and what came from a file must not be able to control it.
+"""Text for a terminal: exact and rough sizes, lines no wider than it, and escaped contents of files.
 
 Names of buffers and pools are free text. Escape sequences in them could move the cursor, change the window's title or
-hide lines, and bidirectional controls could show one name as another; so what is not printable is written as an escape.
+hide lines, and bidirectional controls could show one name as another; so unprintable characters are written as escapes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def visible(text: str) -> str:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Is this stream a terminal? A closed one is not."""
+    """True if the stream is a terminal. A closed one is not."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
@@ -30,12 +30,12 @@ def is_terminal(stream: IO[str] | None) -> bool:
 
 
 def can_redraw(stream: IO[str] | None) -> bool:
-    """Is the stream a terminal that can erase a line and write it anew?"""
+    """True if the stream is a terminal that can erase a line and write it anew."""
     return is_terminal(stream) and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
 
 
 def columns(stream: IO[str]) -> int:
-    """How wide the stream's terminal is; 80 if that is not known."""
+    """Return the width of the stream's terminal; 80 if unknown."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
@@ -43,17 +43,17 @@ def columns(stream: IO[str]) -> int:
 
 
 def grouped(number: int) -> str:
-    """1048576 as `1 048 576`."""
+    """Return 1048576 as `1 048 576`."""
     return f"{number:,}".replace(",", " ")
 
 
 def exact(size: int) -> str:
-    """1048576 as `1 048 576 B`."""
+    """Return 1048576 as `1 048 576 B`."""
     return f"{grouped(size)} B"
 
 
 def rough(size: int) -> str:
-    """1048576 as `1.0 MiB`; below 1 KiB the exact figure is short enough."""
+    """Return 1048576 as `1.0 MiB`; below 1 KiB the exact figure is short enough."""
     if abs(size) < 1024:
         return exact(size)
     power = min((abs(size).bit_length() - 1) // 10, len(UNITS))
@@ -63,19 +63,19 @@ def rough(size: int) -> str:
 
 
 def both(size: int) -> str:
-    """1048576 as `1 048 576 B (1.0 MiB)`."""
+    """Return 1048576 as `1 048 576 B (1.0 MiB)`."""
     return exact(size) if abs(size) < 1024 else f"{exact(size)} ({rough(size)})"
 
 
 def percent(part: float) -> str:
-    """0.031 as `3.1 %`. What is not nothing does not show as 0.0 %."""
+    """Return 0.031 as `3.1 %`. A positive part never shows as 0.0 %."""
     if part and abs(part) < 0.0005:
         return "< 0.05 %"
     return f"{part * 100:.1f} %"
 
 
 def say(line: str) -> None:
-    """One line for people, on stderr; on a terminal it is broken between words. Nobody listening is no reason to fail."""
+    """Print one line for people on stderr, broken between words on a terminal. A missing reader is no failure."""
     try:
         sys.stderr.write((broken(line, columns(sys.stderr)) if is_terminal(sys.stderr) else line) + "\n")
         sys.stderr.flush()
@@ -84,7 +84,7 @@ def say(line: str) -> None:
 
 
 def broken(line: str, width: int) -> str:
-    """In lines of so many characters. What is longer without a blank, such as a path, stays whole."""
+    """Return lines of at most `width` characters. Longer words, such as paths, stay whole."""
     if len(line) <= width:
         return line
     lines = [""]
@@ -98,13 +98,13 @@ def broken(line: str, width: int) -> str:
 
 
 def say_warnings(warnings: Iterable[str]) -> None:
-    """A line for each."""
+    """Print a line for each."""
     for warning in warnings:
         say(f"warning: {visible(warning)}")
 
 
 def tolerate_narrow_encodings() -> None:
-    """Let streams that cannot show a character (in an ASCII locale, say) show its escape instead of failing."""
+    """Let streams that cannot show a character (in an ASCII locale, for example) show its escape instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

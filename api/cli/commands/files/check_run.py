@@ -1,4 +1,4 @@
-"""`memplan check-run`: a model planned, written, and run by TFLite Micro's interpreter, beside the same model as it was."""
+"""`memplan check-run`: a model is planned, written, and run by TFLite Micro's interpreter, beside the original."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ...terminal.standard_output import print_json, prints_json, write_out
 from ...terminal.text import visible
 
 SPARE = 4 << 20
-"""Bytes of the arena besides all tensors, for the tail."""
+"""The arena's bytes besides all tensors, for the tail."""
 LARGEST_ARENA = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was planned, and what the interpreter says."""
+    """What was planned, and the interpreter's findings."""
 
     model: Model
     problem: Problem
@@ -40,13 +40,13 @@ class Findings:
     small_tail: Tail
     """The same on a 32-bit processor."""
     before: MicroRun | None = None
-    """With the interpreter's own plan; None: it was not asked."""
+    """With the interpreter's own plan; None: it was not run."""
     after: MicroRun | None = None
     """With the plan written into the model."""
 
     @property
     def identical(self) -> bool | None:
-        """Is everything that comes out the same, bit for bit? None if nothing was run."""
+        """Return whether all outputs are equal bit for bit; None if nothing was run."""
         if self.before is None or self.after is None or self.before.head is None or self.after.head is None:
             return None
         return self.before.outputs == self.after.outputs
@@ -72,11 +72,11 @@ EXIT_CODES = {
     "no plan": ExitCode.UNKNOWN,
     "not taken by the interpreter": ExitCode.UNKNOWN,
 }
-"""Of verdicts; of all others it is that something is wrong."""
+"""The exit codes of verdicts; all others mean that something is wrong."""
 
 
 def run(file: str, options: Options, *, out: str | None, estimate: bool, as_json: bool) -> ExitCode:
-    """Plan, write, run, and say whether it went as planned."""
+    """Plan, write and run a model, and report whether the run matches the plan."""
     with refusing(shown_name(file), as_json=as_json):
         output = None if out is None else OutputFile(out)
         if output is not None:
@@ -94,7 +94,7 @@ def run(file: str, options: Options, *, out: str | None, estimate: bool, as_json
 
 
 def examined(data: bytes, options: Options, *, estimate: bool = False) -> Findings:
-    """The findings. Raises BadInput for what is no model, and CannotSolve where there is no interpreter."""
+    """Return the findings. Raises BadInput for an invalid model, and CannotSolve if there is no interpreter."""
     model = read_model(data)
     problem = micro_problem(model)
     found = Findings(model, problem, planner.plan(problem, options), estimated_tail(model), estimated_tail(model, 32))
@@ -111,7 +111,7 @@ def written(model: Model, plan: Plan) -> bytes:
 
 
 def document(file: str, found: Findings) -> dict[str, Any]:
-    """All of it, as JSON has it."""
+    """Return all findings for JSON."""
     before, after, plan = found.before or MicroRun(), found.after or MicroRun(), found.plan
     return {
         "model": PurePath(file).name,
@@ -147,7 +147,7 @@ def total(ran: MicroRun) -> int | None:
 
 
 def lines(file: str, found: Findings) -> list[str]:
-    """The same, for people."""
+    """Return the findings for people."""
     told = document(file, found)
     rows = [
         ("bytes", "planned", *(("run", "its own plan") if found.after else (None, None))),

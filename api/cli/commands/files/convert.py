@@ -1,4 +1,4 @@
-"""`memplan convert`: a problem of any format that is read, in any that is written."""
+"""`memplan convert`: from any format that can be read to any that can be written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...terminal.text import say_warnings
 
 
 def run(file: str, out: str, to: str | None, *, input_format: str | None) -> None:
-    """Read, write, and warn of what was warned of."""
+    """Read, write, and pass warnings on."""
     with refusing(shown_name(file), as_json=False):
         row = target(out, to)
         output = OutputFile(out)
@@ -34,7 +34,7 @@ def run(file: str, out: str, to: str | None, *, input_format: str | None) -> Non
 
 
 def target(out: str, to: str | None) -> Format:
-    """The format to write: as named, or the only one, or the usual one, with the file's ending. Raises BadInput."""
+    """Return the format to write: the named one, or the only or usual one with the file's ending. Raises BadInput."""
     known = written()
     if to is not None:
         if to not in known:

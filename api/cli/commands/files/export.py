@@ -1,4 +1,4 @@
-"""`memplan export-model`: the integer program of a problem, in the format its file name says."""
+"""`memplan export-model`: writes a problem's integer program in the format of the file's ending."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(file: str, out: str, model_format: ModelFormat | None, *, plain: bool, i
 
 
 def format_of(out: str) -> ModelFormat:
-    """What the file's ending says."""
+    """Return the format of the file's ending."""
     if out == STANDARD_OUTPUT:
         return "lp"
     ending = PurePath(out).suffix.lower()

@@ -17,7 +17,7 @@ from ...terminal.standard_output import write_out
 
 
 def known(kind: str) -> str:
-    """The same kind, if there is one."""
+    """Return the kind, if it exists."""
     with refusing(None, as_json=False):
         check_kind(kind)
     return kind
@@ -37,7 +37,7 @@ def run(kind: str, request: Request, out: str) -> None:
 
 
 def parameters(texts: Sequence[str]) -> dict[str, int]:
-    """`live=32` for each."""
+    """Return the parameters in `live=32`, one per text."""
     parsed: dict[str, int] = {}
     for text in texts:
         name, _, number = text.partition("=")

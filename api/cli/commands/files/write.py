@@ -1,4 +1,4 @@
-"""`memplan write`: a plan that was made before, as compilers, linkers and runtimes take it."""
+"""`memplan write`: an existing plan in the form for compilers, linkers and runtimes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(
     baseline: str | None,
     input_format: str | None,
 ) -> ExitCode:
-    """Read both, verify, write. A plan that is wrong is not written."""
+    """Read both, verify, write. A wrong plan is not written."""
     require_one_standard_input(problem_file, plan_file)
     with refusing(shown_name(problem_file), as_json=False):
         row = plan_format(output_format, out)

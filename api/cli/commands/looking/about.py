@@ -1,4 +1,4 @@
-"""`memplan solvers`, `schema` and `doctor`: which solvers there are, what problems look like, and whether all is there that planning needs."""
+"""`memplan solvers`, `schema` and `doctor`: the list of solvers, the format of problems, and the state of the installation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def schema() -> None:
 
 
 def solvers(*, as_json: bool) -> None:
-    """List the solvers: what each is, what it does not take, and why it cannot run here."""
+    """List the solvers: what each is, what it does not support, and why it cannot run here."""
     known = planner.solver_list()
     if prints_json(as_json=as_json):
         listed = [
@@ -51,7 +51,7 @@ def solvers(*, as_json: bool) -> None:
 
 
 def doctor(*, as_json: bool) -> ExitCode:
-    """Check, and say what was found."""
+    """Check the installation and report."""
     checks = api_doctor.run()
     well = all(check.ok for check in checks)
     if prints_json(as_json=as_json):

@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 
 def run(request: Request) -> ExitCode:
-    """Exit code 1 if they differ."""
+    """Compare; exit code 1 if they differ."""
     require_one_standard_input(request.before, request.after, *{request.problem_before, request.problem})
     plot = None
     with refusing(None, as_json=request.as_json):
@@ -81,7 +81,7 @@ def _problem(request: Request, file: str | None) -> Problem:
 
 
 def _require_same_sizes(problem: Problem, plan: Plan) -> None:
-    """Raises BadInput for a plan of another problem, which would be drawn with the wrong sizes."""
+    """Raise BadInput for a plan of another problem, which would be drawn with the wrong sizes."""
     sizes = {buffer.id: buffer.size for buffer in as_chosen(problem, plan).buffers}
     for number, place in enumerate(plan.placements):
         size = sizes.get(place.id)
@@ -94,7 +94,7 @@ def _require_same_sizes(problem: Problem, plan: Plan) -> None:
 
 
 def _show(found: Difference) -> None:
-    """The buffers first, and what it comes to last, where the reader's eyes are."""
+    """Print the buffers first and the totals last, where the reader looks."""
     console, table = console_on(), new_table()
     shown = found.changes[:MAX_ROWS]
     rows = [(change.kind, _place(change.before), _place(change.after), grouped(change.bytes)) for change in shown]

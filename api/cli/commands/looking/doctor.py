@@ -1,4 +1,4 @@
-"""Is this installation complete, and what is to be done where it is not? Looks without importing any solver library."""
+"""Checks whether this installation is complete, and tells how to mend it. No solver library is imported."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """One check."""
 
     name: str
     ok: bool
-    """False: something is wrong, missing, or slower than it could be."""
+    """False: something is wrong, missing, or slower than possible."""
     detail: str
     remedy: str | None = None
-    """What to do, where there is something to do or to gain."""
+    """What to do, if there is anything to do or to gain."""
 
 
 def run() -> list[Check]:
-    """Look at everything; a probe that breaks is a finding like any other."""
+    """Run all checks; a check that fails to run is a finding like any other."""
     probes: tuple[tuple[str, Callable[[], Check]], ...] = (
         ("Python", _python),
         ("memplan", _memplan),
@@ -92,7 +92,7 @@ def _kernels() -> Check:
 
 
 def _library(name: str, module: str, bring: str) -> Check:
-    """Is a library installed? Asks its metadata, which costs milliseconds where importing it can cost seconds."""
+    """Check that a library is installed by its metadata, which takes milliseconds; importing it can take seconds."""
     if find_spec(module) is None:
         return Check(name, False, "not installed", f"run `pip install '{bring}'`")
     return Check(name, True, version(module))

@@ -1,4 +1,4 @@
-"""`memplan draw`: a plan as a picture: its memory map, also beside another's, what is in use over time, or how it was found. Of a frontier its curve."""
+"""`memplan draw`: a picture of a plan: its memory map, alone or beside another's, bytes in use over time, or the convergence; of a frontier the curve."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Request(NamedTuple):
     what: str
     """`map`, `profile` or `convergence`."""
     other_file: str | None
-    """Another plan, to compare with."""
+    """Another plan, for comparison."""
     sheet: Sheet
     input_format: str | None
 
@@ -52,7 +52,7 @@ class Request(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A plan that was read, and what is wrong with it."""
+    """A plan that was read, and its faults."""
 
     file: str
     data: bytes
@@ -68,7 +68,7 @@ def run(
     stability: Stability | None,
     baseline: str | None,
 ) -> ExitCode:
-    """Read all, draw, and say what is wrong with a plan if something is: to see that, one may want to look at it."""
+    """Read everything, draw, and report a plan's faults, if any: a picture may help to see them."""
     require_one_standard_input(request.problem_file, *request.plan_files)
     with refusing(shown_name(request.problem_file), as_json=False):
         out = PictureFile.checked(request.out, "out", request.problem_file, *request.plan_files, pages=True)
@@ -109,8 +109,8 @@ def _write(picture: bytes, request: Request, out: PictureFile) -> None:
 def _draw_nested(
     request: Request, data: bytes, capacity: int | Mapping[str, int] | None, out: PictureFile
 ) -> list[Checked]:
-    """The arenas of a program, one below the other."""
-    from planner.graph.nested import arenas_of  # what most plans do without
+    """Draw the arenas of a program, one below the other."""
+    from planner.graph.nested import arenas_of  # imported here: most plans do not need it
 
     with refusing(shown_name(request.problem_file), as_json=False):
         file = read_program(read_bytes(request.problem_file))
@@ -130,7 +130,7 @@ def _draw_nested(
 
 
 def _draw_frontier(request: Request, problem: Problem, data: bytes, out: PictureFile) -> ExitCode:
-    """Memory by cost."""
+    """Draw memory over cost."""
     with refusing(shown_name(request.plan_file), as_json=False):
         if request.what != "map" or request.other_file is not None or out.is_page:
             raise bad_option("what", "a frontier is drawn as its curve alone, as SVG, PNG or PDF")
@@ -146,7 +146,7 @@ def _checked(problem: Problem, file: str, data: bytes) -> Checked:
     with refusing(shown_name(file), as_json=False):
         plan = read_plan(data)
         findings = verify(problem, plan)
-        memory_map(problem, plan, findings)  # a plan of another problem is refused by the file's own name
+        memory_map(problem, plan, findings)  # a plan of another problem is refused with its own file's name
         return Checked(file, data, plan, findings)
 
 

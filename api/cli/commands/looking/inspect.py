@@ -1,4 +1,4 @@
-"""`memplan inspect`: what is in a file: operators, tensors, what they need in the file's own order, and what is in use when most is."""
+"""`memplan inspect`: the contents of a file: operators, tensors, their need in the file's own order, and what is in use at the peak."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ...terminal.text import is_terminal, say_warnings
 
 
 class Request(NamedTuple):
-    """What to read, and what to show."""
+    """What to read and to show."""
 
     file: str
     plot: str | None
@@ -70,7 +70,7 @@ def run(request: Request, options: Options) -> ExitCode:
 
 
 def _frontier(request: Request, data: bytes) -> ExitCode:
-    """Its points, and as JSON their plans too. Without the problem nothing says that they are right, or in bytes."""
+    """Show its points; in JSON also their plans. Without the problem, nothing tells that they are right, or in bytes."""
     found = read_frontier_file(request.file, data)
     if request.plot is not None:
         text = "cannot be drawn without the problem; 'memplan pareto -o FOLDER' draws the curve of a frontier"

@@ -45,7 +45,7 @@ class View(StrEnum):
 
 
 def view(tables: str | None, *, as_json: bool, as_csv: bool) -> View:
-    """What was asked for; by default tables on a terminal and JSON elsewhere."""
+    """Return the requested view; by default tables on a terminal and JSON elsewhere."""
     if as_csv and (as_json or tables):
         raise typer.BadParameter("cannot be combined with --json or --report", param_hint="--csv")
     if as_json and tables:
@@ -69,7 +69,7 @@ def run(
     as_json: bool,
     input_format: str | None,
 ) -> ExitCode:
-    """Read both, make sure that they belong together, and show the report. A plan that is wrong gets none: its figures would be, too."""
+    """Read both, check that they belong together, and show the report. A wrong plan gets none: its figures would be wrong too."""
     require_one_standard_input(problem_file, plan_file)
     with refusing(shown_name(problem_file), as_json=as_json):
         problem = read_planned_problem(problem_file, input_format, capacity, prefer, stability, baseline)
@@ -110,7 +110,7 @@ def _findings(problem: Problem, answer: Plan | Sharing | Frontier) -> Sequence[V
 
 
 def show_frontier(problem: Problem, found: Frontier, shown: View) -> None:
-    """Print the points of a verified frontier, as JSON each with its report."""
+    """Print the points of a verified frontier; in JSON each with its report."""
     if shown is View.JSON:
         from planner.formats.answers.write_report import write_frontier_report
 
@@ -161,7 +161,7 @@ def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
 
 
 def _print_csv(write: Callable[[Callable[[str], str]], bytes]) -> None:
-    """With names as they are, but not on a terminal."""
+    """Write names unchanged, except on a terminal."""
     if is_terminal(sys.stdout):
         write_out(write(visible).decode("utf-8").encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
     else:

@@ -1,4 +1,4 @@
-"""`memplan verify`: is this plan a plan of this problem, and are its claims possible? Also all plans of a frontier or a sweep."""
+"""`memplan verify`: checks that a plan is one of this problem, and that its claims hold; also all plans of a frontier or a sweep."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run(
     as_json: bool,
     input_format: str | None,
 ) -> ExitCode:
-    """Verify, and print what was found. A plan that was made for other pool sizes, or another objective, is checked with those."""
+    """Verify, and print the findings. A plan for other pool sizes, or another objective, is checked with those."""
     require_one_standard_input(problem_file, plan_file, proof)
     with refusing(shown_name(problem_file), as_json=as_json):
         given = read_bytes(problem_file)
@@ -90,7 +90,7 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was checked, and what was found."""
+    """What was checked, and the findings."""
 
     checked: str
     findings: Sequence[VerifyFinding | SharingFinding | SaidFinding]
@@ -137,7 +137,7 @@ def _sweep(problem: Problem, file: str, data: bytes) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class SaidFinding:
-    """Something that is wrong with a plan for all shapes, or with a sweep."""
+    """A fault of a plan for all shapes, or of a sweep."""
 
     kind: str
     message: str
@@ -157,7 +157,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def show(verdict: Verdict) -> None:
-    """For a terminal."""
+    """Print the verdict for a terminal."""
     from rich.text import Text
 
     from ...terminal.tables.consoles import console_on, plain, word

@@ -1,4 +1,4 @@
-"""`memplan plan --arenas nested`: a program function by function, to be compared with one arena for all of it."""
+"""`memplan plan --arenas nested`: plans a program function by function, for comparison with one arena."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .plan import EXIT_CODES, Request, checked_output, say_what_is_wrong
 
 
 def run(request: Request, options: Options) -> ExitCode:
-    """Plan each function within its share of the limits, deliver all plans in one document, and say by the exit code how it went."""
+    """Plan each function within its share of the limits, deliver all plans in one document, and return the exit code."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         output = checked_output(request)
         file = read_program(read_bytes(request.file))

@@ -43,13 +43,13 @@ class Request(NamedTuple):
 
 
 def run(request: Request, options: Options) -> ExitCode:
-    """Find it, write it, show it, and say by the exit code how it went."""
+    """Find the frontier, write it, show it, and return the exit code."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         data = read_bytes(request.file)
         with time_limit(options.time_limit, request.begun):
             problem, warnings = read_problem(data, name=request.file, format=request.input_format)
         say_warnings(warnings)
-        frontier_problem(problem, options, request.points)  # what has none is refused before there is a folder
+        frontier_problem(problem, options, request.points)  # before there is a folder
         folder = None if request.folder is None else _folder(request.folder)
         in_bytes = measures_bytes(problem)
         with Interrupt() as interrupt:
@@ -74,7 +74,7 @@ def run(request: Request, options: Options) -> ExitCode:
 
 
 def _folder(name: str) -> Path:
-    """The folder, which is made if it is not there."""
+    """Return the folder, which is made if missing."""
     path = Path(name)
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -50,19 +50,19 @@ class Request(NamedTuple):
     quiet: bool = False
     verbose: bool = False
     report: str | None = None
-    """The tables of `memplan report` to show in place of the usual output."""
+    """The tables of `memplan report` to show instead of the usual output."""
     block_map: bool = False
-    """Show the memory map in place of the table of placements, in a pipe too."""
+    """Show the memory map instead of the table of placements, also in a pipe."""
     proof: str | None = None
     """Where to write a proof of the plan's bound."""
     output_format: str | None = None
-    """In what the plan is written; None: as the target's ending says."""
+    """The format of the plan; None: by the target's ending."""
     baseline: str | None = None
     """An older plan."""
 
     @property
     def target(self) -> str | None:
-        """The file to write; `-o -` means what --json means."""
+        """Return the file to write; `-o -` means the same as --json."""
         return None if self.out == STANDARD_OUTPUT else self.out
 
     @property
@@ -78,7 +78,7 @@ class Request(NamedTuple):
 
 
 def run(request: Request, options: Options) -> ExitCode:
-    """Plan, deliver, and say by the exit code how it went."""
+    """Plan, deliver, and return the exit code."""
 
     def in_bytes(problem: Problem) -> bool:
         if options.stability not in (None, Stability.TIES):

@@ -1,4 +1,4 @@
-"""`memplan plan-many`: many files planned side by side, into a folder that the next call goes on with."""
+"""`memplan plan-many`: plans many files side by side into a folder, which the next call continues."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .shared_answers import SharedAnswers
 
 LISTED = 20
-"""Files without a plan, in the summary."""
+"""The most files without a plan listed in the summary."""
 SOURCES = {
     "solved": "solved",
     "same": "equal to another",
@@ -35,7 +35,7 @@ SOURCES = {
 
 
 class Request(NamedTuple):
-    """What to plan, and where to."""
+    """What to plan, and where to write."""
 
     patterns: Sequence[str]
     out: str
@@ -59,9 +59,7 @@ def run(request: Request, farm: Farm) -> ExitCode:
         if not files:
             raise BadInput(Finding(Code.INVALID_OPTION, "", "none of the named files holds a problem"))
         with Interrupt() as interrupt:
-            where = places_for(
-                farm, len(files)
-            )  # before there are threads: those of a store, of the line that is redrawn
+            where = places_for(farm, len(files))  # before there are threads: those of a store and of the redrawn line
             farm, answers = _with_store(farm, request.store)
             under_way: dict[str, UnderWay] = {}
             limit = farm.options.time_limit
@@ -85,7 +83,7 @@ def run(request: Request, farm: Farm) -> ExitCode:
 
 
 def _with_store(farm: Farm, url: str | None) -> tuple[Farm, SharedAnswers | None]:
-    """With the store's answers, and options as the service has them. Raises BadInput."""
+    """Return the farm with the store's answers, and the service's options. Raises BadInput."""
     if url is None:
         return farm, None
     from .shared_answers import SharedAnswers, as_the_service_has_them
@@ -95,7 +93,7 @@ def _with_store(farm: Farm, url: str | None) -> tuple[Farm, SharedAnswers | None
 
 
 def farm_with_baseline(farm: Farm, name: str) -> Farm:
-    """Its baseline is what an earlier run made in that folder. Raises BadInput."""
+    """Return the farm with an earlier run's folder as its baseline. Raises BadInput."""
     manifest = Manifest.read(Path(name))
     if not manifest.settings:
         message = f"{name} holds no manifest of plan-many"
@@ -112,7 +110,7 @@ def _make(folder: Path) -> None:
 
 
 def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seconds: float) -> None:
-    """What came of it, as JSON or in a few lines."""
+    """Print the result as JSON or in a few lines."""
     statuses = Counter(str(entry.status) for entry in entries)
     sources = Counter(entry.source for entry in entries if entry.source is not None)
     passed_over = None if files is None else files - len(entries)
@@ -140,7 +138,7 @@ def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seco
 
 
 def _moves(entries: Sequence[Entry]) -> dict[str, int]:
-    """How the plans of changed files differ from the baseline's; empty without such files."""
+    """Return how the plans of changed files differ from the baseline's; empty if there are none."""
     compared = [entry for entry in entries if entry.moved is not None]
     if not compared:
         return {}
@@ -155,7 +153,7 @@ def _moves(entries: Sequence[Entry]) -> dict[str, int]:
 
 
 def _summary(request: Request, entries: Sequence[Entry], passed_over: int | None, seconds: float) -> Iterator[str]:
-    """What has no plan, and how many of each kind there are; where it all is comes last."""
+    """Return the files without a plan and the number of each kind; the folder comes last."""
     without = [entry for entry in entries if not entry.status.has_plan]
     for entry in without[:LISTED]:
         yield f"{entry.file}: {entry.status}" + (f": {entry.reason}" if entry.reason else "")

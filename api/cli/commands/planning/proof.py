@@ -1,4 +1,4 @@
-"""`--proof` of `memplan plan`: a proof of what the plan claims, found in what is left of the time, and written whole or not at all."""
+"""`--proof` of `memplan plan`: a proof of the plan's claims, found in the remaining time, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class Proving:
         self._output, self._options = OutputFile(file), options
         self._found: PlanProof | None = None
         self.is_interrupted = False
-        """Was the search for a proof ended?"""
+        """True if the search for a proof was ended."""
 
     def check(self, *others: str | None) -> None:
-        """Raises BadInput if the proof could not be written, or would take the place of another file."""
+        """Raise BadInput if the proof could not be written, or would replace another file."""
         self._output.check(*(file for file in others if file is not None))
 
     def plan(
         self, problem: Problem, options: Options, cancelled: Callable[[], bool], begun: float, **watching: Any
     ) -> Plan:
-        """The plan as ever, and then the proof. Raises BadInput and CannotSolve, before planning where there can be no proof."""
+        """Plan as usual, then search for the proof. Raises BadInput and CannotSolve, before planning if there can be no proof."""
         planned = planned_problem(problem, options.capacity, options.prefer, options.stability, watching.get("start"))
         require_provable(planned)
         made = planner.plan(problem, options, cancelled=cancelled, begun=begun, **watching)
@@ -50,7 +50,7 @@ class Proving:
         return made
 
     def write(self, *, quiet: bool) -> bool:
-        """Puts the proof into its file, or says why there is none."""
+        """Write the proof, or report why there is none."""
         assert self._found is not None
         if self._found.lines is None:
             if not quiet:
@@ -63,7 +63,7 @@ class Proving:
 
 
 def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """As gzip does it, without a time."""
+    """Return it compressed by gzip, without a time."""
     packer = zlib.compressobj(wbits=31)
     yield from map(packer.compress, pieces)
     yield packer.flush()

@@ -1,4 +1,4 @@
-"""`memplan shapes`: plan a problem whose sizes depend on symbols, for all their values or for some."""
+"""`memplan shapes`: plans a problem whose sizes depend on symbols, for all or some of their values."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def run(request: Request, options: Options) -> ExitCode:
 
 
 def _check_outputs(request: Request) -> PictureFile | None:
-    """What will hold the plot, if one was asked for."""
+    """Check the file of the plot, if one was requested."""
     for name in (request.out, request.c):
         if name is not None and name != STANDARD_OUTPUT:
             OutputFile(name).check(request.file)

@@ -1,4 +1,4 @@
-"""The service's store of answers, as plan-many uses it: looked at before a problem is planned, told of what was planned."""
+"""The service's store of answers for plan-many: consulted before planning, and given the new plans."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ....store.records import ANYBODY, Kept, StoredPlan, Summary
 from ...terminal.text import say
 
 AT_ONCE = 64
-"""So many are written in one go."""
+"""The most answers written at once."""
 SECONDS = 1.0
-"""Others see them no later than this."""
+"""Others see them after this time at the latest."""
 
 
 class SharedAnswers:
-    """Answers to requests without a token, under the service's keys. If the store is lost, a message says so, and planning goes on without it."""
+    """Answers to requests without a token, under the service's keys. If the store is lost, a message tells, and planning continues without it."""
 
     def __init__(self, url: str) -> None:
         """Raises BadInput if it cannot be opened."""
@@ -63,7 +63,7 @@ class SharedAnswers:
             self._write()
 
     def close(self) -> None:
-        """Write what is not written yet, and leave."""
+        """Write what is not written yet, and close."""
         self._write()
         self._store.close()
 
@@ -83,10 +83,10 @@ class SharedAnswers:
 
 
 def as_the_service_has_them(options: Options) -> Options:
-    """With the limits that the service sets where none are asked for, so that both mean the same."""
+    """Return the options with the service's default limits, so that both mean the same."""
     return replace(options, memory_limit_bytes=options.memory_limit_bytes or Settings().max_solver_memory)
 
 
 def key_of(problem: WasRead, options: Options) -> str:
-    """The same as of a request for that plan."""
+    """Return the key of a request for that plan."""
     return answer_key(PlanKind.name, problem.digest, "", problem.listed, as_document(options), problem.warnings)

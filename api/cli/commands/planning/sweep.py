@@ -1,4 +1,4 @@
-"""`memplan sweep`: what each size of memory buys, and the smallest that is enough."""
+"""`memplan sweep`: the result for each size of memory, and the smallest sufficient one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ...terminal.standard_output import print_document, prints_json
 from ...terminal.text import is_terminal, say_warnings
 
 INDEX = "sweep.json"
-"""Of the folder of plans: it names them."""
+"""The file in the folder of plans that names them."""
 
 
 class Request(NamedTuple):
@@ -46,7 +46,7 @@ class Request(NamedTuple):
 
 
 def run(request: Request, options: Options) -> ExitCode:
-    """Sweep, deliver, and say by the exit code whether anything fits."""
+    """Sweep, deliver, and return the exit code: whether anything fits."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         plot = _check_outputs(request)
         data, begun = read_bytes(request.file), time.monotonic()
@@ -75,7 +75,7 @@ def run(request: Request, options: Options) -> ExitCode:
 
 
 def _check_outputs(request: Request) -> PictureFile | None:
-    """What will hold the plot, if one was asked for."""
+    """Check the file of the plot, if one was requested."""
     if request.out is not None and request.out != STANDARD_OUTPUT:
         OutputFile(request.out).check(request.file)
     if request.plans is not None:

@@ -1,1 +1,1 @@
-"""Live progress on stderr while a plan, a measurement or many problems are under way."""
+"""Live progress on stderr during a plan, a measurement or many problems."""

@@ -1,4 +1,4 @@
-"""Live progress of a measurement: how many runs are done, how the last one went, and how long the rest may take."""
+"""Live progress of a measurement: runs done, the last result, and the expected remaining time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BAR = 20
 
 
 class Progress(RedrawnLine):
-    """Told of every record. On a terminal one line that is redrawn; elsewhere silence, but for what failed."""
+    """Receives every record. On a terminal one redrawn line; elsewhere only failures."""
 
     def __init__(self, total: int, jobs: int, *, quiet: bool) -> None:
         super().__init__(quiet=quiet)

@@ -1,4 +1,4 @@
-"""Live progress of many problems: how many are planned, how fast, how long the rest may take, and how far the one is that takes longest."""
+"""Live progress of many problems: the number planned, the rate, the expected remaining time, and the progress of the slowest."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..text import grouped, visible
 from .redrawn_line import RedrawnLine, clock
 
 WINDOW = 30.0
-"""Seconds that the rate is taken of: what is left may be as slow as what was last."""
+"""The seconds over which the rate is measured: the rest may be as slow as the latest."""
 LONG = 1.0
-"""What is under way for so many seconds is shown by name."""
+"""Work that takes this many seconds is shown by name."""
 
 
 class ManyProgress(RedrawnLine):
-    """Told of every entry. On a terminal one line that is redrawn; elsewhere silence."""
+    """Receives every entry. On a terminal one redrawn line; elsewhere silence."""
 
     def __init__(self, total: int, under_way: Mapping[str, UnderWay], *, time_limit: float | None, quiet: bool) -> None:
         super().__init__(quiet=quiet)
@@ -51,7 +51,7 @@ class ManyProgress(RedrawnLine):
         busy = sorted((each.since, name, each) for name, each in list(self._under_way.items()))
         if rate > 0 and self._total > self._done + len(busy):
             parts.append(f"about {clock((self._total - self._done) / rate)} left")
-        elif busy and self._limit is not None:  # those that were done say nothing of these
+        elif busy and self._limit is not None:  # files done in earlier runs tell nothing about these
             parts.append(f"at most {clock(max(busy[-1][0] + self._limit - now, 0))} left")
         if busy and now - busy[0][0] >= LONG:
             parts.append(_at_work(now, *busy[0]))
@@ -59,7 +59,7 @@ class ManyProgress(RedrawnLine):
 
 
 def _at_work(now: float, since: float, name: str, file: UnderWay) -> str:
-    """The file that takes longest, and what is known of its plan."""
+    """Return the file that takes longest, and what is known of its plan."""
     said = f"{visible(name)} {clock(now - since)}"
     if file.reached is None:
         return said

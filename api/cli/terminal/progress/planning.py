@@ -13,7 +13,7 @@ from planner import Progress
 from ..text import can_redraw, columns, exact, grouped, percent, say
 
 FIRST_SHOWN_SECONDS = 0.3
-"""What is quicker than this needs no progress."""
+"""Shorter runs need no progress."""
 REDRAWN_SECONDS = 0.1
 ERASE_LINE = "\r\x1b[K"
 
@@ -37,7 +37,7 @@ class Silent:
     """Shows nothing."""
 
     def __call__(self, moment: Progress) -> None:
-        """Take note of a moment."""
+        """Record a moment."""
 
     def __enter__(self) -> Silent:
         return self
@@ -59,7 +59,7 @@ class Lines(Silent):
 
 
 class StatusLine(Silent):
-    """One line, redrawn by a thread of its own, so that the seconds run on while a solver is busy."""
+    """One line, redrawn by its own thread, so that the seconds continue while a solver is busy."""
 
     def __init__(
         self, stream: IO[str], *, in_bytes: bool, time_limit: float | None, stopping: Callable[[], bool]
@@ -88,7 +88,7 @@ class StatusLine(Silent):
         self._thread.join()
 
     def line(self, width: int) -> str:
-        """The line as it would be drawn now, cut to the terminal's width."""
+        """Return the line as drawn now, cut to the terminal's width."""
         prefix = "stopping   " if self._stopping() else ""
         seconds = f"{time.monotonic() - self._start:.1f}{self._limit} s"
         return f"{prefix}{seconds}   {describe(self._moment, in_bytes=self._in_bytes)}"[: max(width - 1, 0)]
@@ -104,14 +104,14 @@ class StatusLine(Silent):
                 self._stream.write(ERASE_LINE)
                 self._stream.flush()
         except (OSError, ValueError):
-            # The terminal has gone away; the planning goes on.
+            # the terminal is gone; the planning continues
             return
 
 
 def progress_on(
     stream: IO[str] | None, *, in_bytes: bool, time_limit: float | None, stopping: Callable[[], bool], verbose: bool
 ) -> Silent:
-    """The kind of progress that suits the stream."""
+    """Return the kind of progress that suits the stream."""
     if verbose:
         return Lines(in_bytes=in_bytes)
     if stream is not None and can_redraw(stream):

@@ -1,4 +1,4 @@
-"""One line on the terminal that is drawn anew by a thread of its own, so that seconds run on while others work."""
+"""One line on the terminal, redrawn by its own thread, so that seconds continue while others work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REDRAWN_SECONDS = 0.5
 
 
 class RedrawnLine(ABC):
-    """Whoever inherits it says what the line is. Off a terminal nothing is drawn."""
+    """Subclasses provide the line. Off a terminal nothing is drawn."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -26,10 +26,10 @@ class RedrawnLine(ABC):
 
     @abstractmethod
     def line(self) -> str:
-        """As it would be drawn now."""
+        """Return the line as drawn now."""
 
     def _tell(self, text: str) -> None:
-        """A line that stays, above the one that is redrawn. With the lock held."""
+        """Print a permanent line above the redrawn one. Requires the lock."""
         if not self._quiet:
             if self._draws:
                 self._write(ERASE_LINE)
@@ -58,11 +58,11 @@ class RedrawnLine(ABC):
             sys.stderr.write(text)
             sys.stderr.flush()
         except (OSError, ValueError):
-            self._ended.set()  # the terminal has gone away; the work goes on
+            self._ended.set()  # the terminal is gone; the work continues
 
 
 def clock(seconds: float) -> str:
-    """80 as `1:20`."""
+    """Return 80 as `1:20`."""
     whole = round(seconds)
     hours, rest = divmod(whole, 3600)
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"

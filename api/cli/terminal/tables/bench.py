@@ -40,7 +40,7 @@ def print_tallies(tallies: Sequence[Tally], wrong: Sequence[str], folder: str) -
 
 
 def figures(line: Tally) -> tuple[str, ...]:
-    """A solver's row."""
+    """Return a solver's row."""
     proven = sum(count for status, count in line.statuses.items() if status.is_proven)
     unproven = line.statuses[CellStatus.FEASIBLE]
     counts = (line.runs, proven, unproven, line.runs - proven - unproven)
@@ -67,7 +67,7 @@ def comparison_fields(found: Comparison) -> dict[str, Any]:
 
 
 def print_comparison(found: Comparison) -> None:
-    """What changed, worst first, and the times."""
+    """Print what changed, worst first, and the times."""
     console = console_on()
     console.print(plain(f"{found.paired} runs paired; {found.only_before} only before, {found.only_after} only after"))
     if found.changes:

@@ -1,4 +1,4 @@
-"""A memory map of block characters: time across, address up, a colour and a name for each buffer, or what is needed where nothing fits."""
+"""A memory map of block characters: time across, address up, a colour and a name for each buffer, or the need if nothing fits."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ COLOURS = (74, 215, 108, 176, 186, 80, 140, 180, 174, 109, 147, 150)
 """Of 256: light enough for dark letters, dark enough for a light page."""
 LETTERS = "color(16)"
 SHADES = "█▓▒░"
-"""Where there are no colours."""
+"""Used without colours."""
 GUTTER = 11
 TALLEST, LOWEST = 28, 5
 BESIDE = 10
-"""Lines that something else takes."""
+"""Lines for other output."""
 MOST_POOLS = 12
 LEAST_WIDTH = 40
 NAMED_FROM = 4
-"""Characters of room."""
+"""The least number of characters for a name."""
 
 Cells = npt.NDArray[np.int32]
-"""A buffer's number and one in each cell; 0 where there is none. The first row is the highest."""
+"""A buffer's number plus one in each cell; 0 if there is none. The first row is the highest."""
 
 
 def print_map(drawn: MemoryMap, console: Console) -> None:
-    """The pools one above the other, in as many lines as the terminal has room for."""
+    """Print the pools one above the other, in as many lines as fit the terminal."""
     pools = [pool for pool in drawn.pools if pool.boxes or pool.profile] or list(drawn.pools[:1])
     room = min(max(console.height - BESIDE, LOWEST), TALLEST)
     rows = max(room // min(len(pools), MOST_POOLS), LOWEST)
@@ -77,7 +77,7 @@ def _figures(pool: PoolMap) -> str:
 
 
 def _cells(drawn: MemoryMap, pool: PoolMap, columns: int, rows: int, top: int) -> Cells:
-    """Which buffer is seen where: the larger are painted first, and each is seen somewhere."""
+    """Return which buffer is visible where: larger ones are painted first, and each is visible somewhere."""
     cells: Cells = np.zeros((rows, columns), dtype=np.int32)
     begin, span = drawn.axis.begin, drawn.axis.right - drawn.axis.begin
     for box in sorted(pool.boxes, key=lambda box: (box.start - box.end) * drawn.buffers[box.buffer].size):
@@ -90,7 +90,7 @@ def _cells(drawn: MemoryMap, pool: PoolMap, columns: int, rows: int, top: int) -
 
 
 def _demand(drawn: MemoryMap, pool: PoolMap, columns: int, rows: int, top: int) -> Cells:
-    """How much is in use or needed at each time, as a hill; what has no room is of another colour."""
+    """Return how much is in use or needed at each time, as a hill; what does not fit has another colour."""
     cells: Cells = np.zeros((rows, columns), dtype=np.int32)
     begin, span = drawn.axis.begin, drawn.axis.right - drawn.axis.begin
     ends = [time for time, _ in pool.profile[1:]] + [drawn.axis.right]
@@ -105,7 +105,7 @@ def _demand(drawn: MemoryMap, pool: PoolMap, columns: int, rows: int, top: int) 
 
 
 def _names(drawn: MemoryMap, cells: Cells) -> dict[int, dict[int, str]]:
-    """Letters by line and column: of each buffer whose rectangle has room for some, in its highest whole line."""
+    """Return letters by line and column: each buffer's name in the highest whole line of its rectangle, if there is room."""
     found: dict[int, dict[int, str]] = {}
     named: set[int] = set()
     for row in range(len(cells) // 2):
@@ -149,7 +149,7 @@ def _shade(number: int) -> str:
 
 
 def _labels(top: int, rows: int, said: dict[int, str]) -> dict[int, str]:
-    """What stands beside which line; the first of several that would share one."""
+    """Return the labels by line; the first of several on one line."""
     found: dict[int, str] = {}
     for address, text in said.items():
         row = rows - 1 - min(max(address - 1, 0) * rows // top, rows - 1)

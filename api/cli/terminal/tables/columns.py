@@ -1,4 +1,4 @@
-"""Tables of names and figures that fit a terminal: names are cut to what the figures leave of its width, and rows to its height."""
+"""Tables of names and figures that fit a terminal: names are cut to the width that figures leave, and rows to the height."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..text import grouped, visible
 FEWEST_ROWS, MAX_ROWS = 6, 40
 SHORTEST_NAME = 8
 LONGEST_NAME = 400
-"""Names are cut here before they are measured, whatever the terminal's width."""
+"""Names are cut to this before they are measured, whatever the terminal's width."""
 COLUMN_GAP = 3
 
 
 def shown_id(identifier: BufferId, *, quoting: bool = True) -> str:
-    """An id as a terminal may show it. Where ids are mixed, a string that reads like a number is quoted: 1 is not "1"."""
+    """Return an id for a terminal. If ids are mixed, strings that look like numbers are quoted: 1 is not "1"."""
     if isinstance(identifier, int):
         return str(identifier)
     text = visible(identifier[:LONGEST_NAME])
@@ -30,12 +30,12 @@ def shown_id(identifier: BufferId, *, quoting: bool = True) -> str:
 
 
 def more(total: int, rows: int = MAX_ROWS) -> str | None:
-    """What is said below a table that was cut."""
+    """Return the line below a shortened table."""
     return f"… and {grouped(total - rows)} more; -o FILE writes all" if total > rows else None
 
 
 def rows_for(console: Console, beside: int) -> int:
-    """How many rows a table may have so that what is printed besides stays in sight, with the prompt below it."""
+    """Return how many rows a table may have so that other output stays visible, with the prompt below."""
     return max(FEWEST_ROWS, min(MAX_ROWS, console.height - 1 - beside)) if console.is_terminal else MAX_ROWS
 
 
@@ -50,7 +50,7 @@ def fill(
     rows: Sequence[Sequence[str]],
     width: int,
 ) -> None:
-    """Names on the left, cut to what the figures leave of the width; the figures on the right, never cut."""
+    """Fill the table: names on the left, cut to the width that figures leave; figures on the right, never cut."""
     figures = sum(
         max(map(len, (head, *column))) for head, column in zip(headings, columns(rows, len(headings)), strict=True)
     )
@@ -58,7 +58,7 @@ def fill(
     rooms = shares([max(map(cell_len, (heading, *column))) for heading, column in names], width - figures - gaps)
     needed = figures + gaps + sum(rooms)
     if needed > width:
-        # A narrow terminal wraps the lines; cut figures would be wrong figures.
+        # a narrow terminal wraps the lines; cut figures would be wrong figures
         table.width = needed
     for heading, _ in names:
         table.add_column(heading, no_wrap=True, overflow="ellipsis")
@@ -72,7 +72,7 @@ def fill(
 def known_columns(
     names: Sequence[tuple[str, Sequence[str]]], figures: Sequence[tuple[str, Sequence[str]]], width: int
 ) -> Table:
-    """A table without the figures of which nothing is known in any row."""
+    """Return a table without columns of figures that are unknown in every row."""
     known = [(heading, cells) for heading, cells in figures if any(cells)]
     table = new_table()
     fill(table, names, [heading for heading, _ in known], list(zip(*(cells for _, cells in known), strict=True)), width)
@@ -80,7 +80,7 @@ def known_columns(
 
 
 def shares(needs: Sequence[int], width: int) -> list[int]:
-    """The width shared out among columns: the narrow ones get all they need, the wide ones the rest in equal parts."""
+    """Share out the width among columns: narrow ones get all they need, wide ones the rest in equal parts."""
     given = [0] * len(needs)
     for done, i in enumerate(sorted(range(len(needs)), key=needs.__getitem__)):
         given[i] = min(needs[i], max(width // (len(needs) - done), SHORTEST_NAME))
@@ -93,7 +93,7 @@ def columns(rows: Sequence[Sequence[str]], count: int) -> Iterable[Sequence[str]
 
 
 def shortened(text: str, cells: int) -> str:
-    """Cut in the middle: layer names differ at their ends more than at their beginnings."""
+    """Return the text cut in the middle: layer names differ at their ends more than at their beginnings."""
     if cell_len(text) <= cells:
         return text
     tail = (cells - 1) // 2

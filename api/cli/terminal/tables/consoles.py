@@ -1,4 +1,4 @@
-"""The rich consoles, set up so that nothing in a text is ever read as markup."""
+"""The rich consoles, configured so that text is never read as markup."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STYLES = {
     "not ok": "yellow",
     "warning": "yellow",
 }
-"""Colours are never the only sign: each stands on a word that says the same."""
+"""Colours are never the only sign: each is on a word that says the same."""
 
 
 def console_on(stream: IO[str] | None = None) -> Console:
@@ -32,10 +32,10 @@ def console_on(stream: IO[str] | None = None) -> Console:
 
 
 def plain(text: object, style: str = "") -> Text:
-    """Text from outside, with no power over the terminal, the markup or the line breaks."""
+    """Return text from outside, which cannot affect the terminal, the markup or the line breaks."""
     return Text(visible(str(text)), style=style)
 
 
 def word(text: str) -> Text:
-    """A word that has a colour of its own."""
+    """Return a word in its own colour."""
     return Text(text, style=STYLES.get(text, ""))

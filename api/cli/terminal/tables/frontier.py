@@ -1,4 +1,4 @@
-"""A frontier as people read it on a terminal: a curve, a line for each point, and whether these are all."""
+"""A frontier for people on a terminal: a curve, a line for each point, and whether these are all."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ NARROWEST = 16
 
 
 def print_frontier(found: Frontier, *, in_bytes: bool) -> None:
-    """Everything about the frontier, for a terminal."""
-    from .consoles import console_on  # only here: a point is told of where nothing is drawn, too
+    """Print everything about the frontier, for a terminal."""
+    from .consoles import console_on  # imported here: points are also described without drawing
 
     console = console_on()
     for line in curve(found, console.width):
@@ -35,14 +35,14 @@ def print_frontier(found: Frontier, *, in_bytes: bool) -> None:
 
 
 def point_text(plan: Plan, *, in_bytes: bool) -> str:
-    """What a point costs and what it takes."""
+    """Return a point's cost and memory."""
     assert plan.choice is not None
     value = plan.objective.value or 0
     return f"cost {grouped(plan.choice.cost):>12}   memory {exact(value) if in_bytes else grouped(value):>14}"
 
 
 def curve(frontier: Frontier, width: int) -> Iterator[str]:
-    """A curve of characters, cost across and memory up: a line of text for each row, the most memory first; nothing where two points do not make a curve."""
+    """Return a curve of characters, cost across and memory up: a line of text for each row, the most memory first; empty for fewer than two points."""
     spots = [
         (p.choice.cost, p.objective.value)
         for p in frontier.points

@@ -1,4 +1,4 @@
-"""The tables of what is in a file: its operators, its tensors, and the report of what they need."""
+"""The tables of a file's contents: its operators, its tensors, and the report of their need."""
 
 from __future__ import annotations
 

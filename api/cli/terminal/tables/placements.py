@@ -14,7 +14,7 @@ from .columns import LONGEST_NAME, MAX_ROWS, fill, new_table, shown_id
 
 
 def pools_table(pools: Sequence[PoolUse], width: int) -> Table:
-    """What each pool holds, what is proven of it, and how full it is."""
+    """Return each pool's contents, its bound, and how full it is."""
     table = new_table()
     rows = [
         (
@@ -33,7 +33,7 @@ def pools_table(pools: Sequence[PoolUse], width: int) -> Table:
 
 
 def shown_placements(plan: Plan, pools: Sequence[Pool], rows: int) -> list[Placement]:
-    """All of them by address, pools in the problem's order; of too many those that reach their pool's peak, and the largest."""
+    """Return all by address, pools in the problem's order; if too many, those at their pool's peak, and the largest."""
     place = {pool.name: rank for rank, pool in enumerate(pools)}
     by_address = sorted(plan.placements, key=lambda p: (place.get(p.pool, len(place)), p.offset, p.offset + p.size))
     if len(by_address) <= rows:
@@ -43,7 +43,7 @@ def shown_placements(plan: Plan, pools: Sequence[Pool], rows: int) -> list[Place
 
 
 def placements_table(ordered: Sequence[Placement], pools: Sequence[Pool], width: int) -> Table:
-    """Where these buffers lie."""
+    """Return the table of these buffers' places."""
     table = new_table()
     bases = {pool.name: pool.base for pool in pools}
     has_base = any(bases.get(p.pool) is not None for p in ordered)

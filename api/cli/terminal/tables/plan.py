@@ -1,4 +1,4 @@
-"""A plan as people read it on a terminal: what it is worth, what it takes of each pool, and where everything lies."""
+"""A plan for people on a terminal: its status, its use of each pool, and where everything lies."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ MAY_HELP = {
     StopReason.WORK_LIMIT: "A greater --work-limit may help.",
     StopReason.MEMORY_LIMIT: "A greater --memory-limit may help.",
 }
-"""What to try where nothing was found."""
+"""What to try if nothing was found."""
 GAVE_UP = "The solver gave up: another one may find a plan (auto tries many)."
 ENDED_ITSELF = "nothing more to try"
-"""Of runs that end as by a limit of work, but had none, or leave some of it."""
+"""For runs that end as by a limit of work, without having had or exhausted one."""
 
 
 def print_report(
@@ -57,7 +57,7 @@ def print_report(
     console: Console | None = None,
     has_work_limit: bool = False,
 ) -> None:
-    """Everything about the plan, for a terminal: what it is worth comes last, where the reader's eyes are."""
+    """Print everything about the plan, for a terminal: the verdict comes last, where the reader looks."""
     console = console or console_on()
     if as_map:
         from planner.drawing import memory_map
@@ -88,7 +88,7 @@ def print_verdict(
     written_to: str | None,
     ended_itself: bool = False,
 ) -> None:
-    """What came of it, in a few lines."""
+    """Print the result in a few lines."""
     for warning in answer.warnings:
         console.print(Text.assemble(word("warning"), ": ", plain(warning)))
     console.print(headline(problem, answer, ENDED_ITSELF if ended_itself else STOPPED[answer.stop]))
@@ -115,7 +115,7 @@ def headline(problem: Problem, plan: Plan | Sharing, ended: str) -> Text:
 
 
 def figures(plan: Plan) -> Iterable[Text]:
-    """Peak, bound and gap, and each term of an objective that is not the peaks alone."""
+    """Return peak, bound and gap, and each term of an objective other than the peaks alone."""
     if plan.peak is not None:
         yield Text.assemble("  peak   ", Text(both(plan.peak), style="bold"))
     if plan.status is not PlanStatus.INFEASIBLE:
@@ -153,7 +153,7 @@ def print_tables(problem: Problem, plan: Plan, console: Console) -> None:
 
 
 def infeasible_panel(shortage: Shortage | None, *, explain: bool) -> Panel:
-    """What is short, where and when, and which buffers want it."""
+    """Return what is short, where and when, and the buffers concerned."""
     lines: list[Text] = []
     if shortage is None:
         lines.append(Text("Proven: no plan fits within the capacities."))
@@ -176,7 +176,7 @@ def infeasible_panel(shortage: Shortage | None, *, explain: bool) -> Panel:
 
 
 def subset_lines(shortage: Shortage, *, explain: bool) -> list[Text]:
-    """The buffers that cannot be placed together, if they were looked for."""
+    """Return the buffers that cannot be placed together, if they were sought."""
     if shortage.subset is None:
         return [] if explain else [Text("--explain finds a smallest set of buffers that cannot be placed together.")]
     count = len(shortage.subset)
@@ -188,14 +188,14 @@ def subset_lines(shortage: Shortage, *, explain: bool) -> list[Text]:
 
 
 def named(buffers: Sequence[BufferId]) -> str:
-    """The buffers' names, as far as they fit in a head."""
+    """Return the buffers' names, the first few in full."""
     text = ", ".join(shown_id(b) for b in buffers[:MAX_NAMED_BUFFERS])
     rest = len(buffers) - MAX_NAMED_BUFFERS
     return f"{text} … and {grouped(rest)} more" if rest > 0 else text
 
 
 def print_nested(made: NestedPlan, console: Console | None = None) -> None:
-    """The arenas of a program's functions: a row for each, innermost first, and what it takes to run any entry."""
+    """Print the arenas of a program's functions: a row for each, innermost first, and the need of any entry."""
     console = console or console_on()
     table = new_table()
     for name in ("function", "buffers", "bytes", "status"):

@@ -50,7 +50,7 @@ def print_full(report: MemoryReport, console: Console) -> None:
 
 
 def _ids(report: MemoryReport) -> Iterable[BufferId]:
-    """All ids that are shown; where some are numbers, strings that look like numbers are quoted."""
+    """Return all shown ids; if some are numbers, strings that look like numbers are quoted."""
     for pool in report.pools:
         yield from () if pool.cause is None else pool.cause.buffers
     if report.live is not None:
@@ -58,13 +58,13 @@ def _ids(report: MemoryReport) -> Iterable[BufferId]:
 
 
 def print_rest(console: Console, total: int, rows: int = MAX_ROWS) -> None:
-    """What is said below a table that was cut."""
+    """Print the line below a shortened table."""
     if total > rows:
         console.print(f"… and {grouped(total - rows)} more; {ELSEWHERE}")
 
 
 def memories_table(pools: Sequence[PoolReport], width: int) -> Table:
-    """One row for each memory; columns in which nothing is known are left out."""
+    """Return one row for each memory; columns without known values are left out."""
     shown = pools[:MAX_ROWS]
     columns: list[tuple[str, list[str]]] = [
         ("Base", ["" if p.base is None else f"{p.base:#x}" for p in shown]),
@@ -79,7 +79,7 @@ def memories_table(pools: Sequence[PoolReport], width: int) -> Table:
 
 
 def live_lines(live: LivePeak, *, quoting: bool) -> Iterable[Text]:
-    """When most is in use, and what that means for who has to shrink."""
+    """Return when most is in use, and which buffers would have to shrink."""
     yield Text.assemble("Most in use at once: ", Text(both(live.bytes), style="bold"), f", first at step {live.step}")
     if live.moments == 1:
         yield Text("For less, one of these would have to shrink or be needed at another time:")
@@ -95,7 +95,7 @@ def _throughout(ids: Sequence[BufferId], *, quoting: bool) -> str:
 
 
 def live_table(live: LivePeak, pools: int, width: int, rows: int, *, quoting: bool) -> Table:
-    """The buffers in use when most is, by memory and address; of too many the largest."""
+    """Return the buffers in use then, by memory and address; if too many, the largest."""
     shown = live.buffers
     if len(shown) > rows:
         shown = tuple(sorted(shown, key=lambda buffer: -buffer.size)[:rows])
@@ -117,12 +117,12 @@ def live_table(live: LivePeak, pools: int, width: int, rows: int, *, quoting: bo
 
 
 def _steps(start: int, end: int) -> str:
-    """The first and the last step of a half-open range."""
+    """Return the first and the last step of a half-open range."""
     return str(start) if end == start + 1 else f"{start} to {end - 1}"
 
 
 def cause_line(pool: PoolReport, *, quoting: bool) -> Text:
-    """Who would have to shrink for the memory's peak to fall."""
+    """Return which buffers would have to shrink for the memory's peak to fall."""
     assert pool.cause is not None
     name = visible(pool.name[:LONGEST_NAME])
     named = _named(pool.cause.buffers, quoting=quoting)
@@ -144,5 +144,5 @@ def _named(ids: Sequence[BufferId], *, quoting: bool) -> str:
 
 
 def print_cadence(report: MemoryReport, console: Console) -> None:
-    """The two tables that ExecuTorch's Cadence back end prints, as wide as they have to be: cut figures would be wrong figures."""
+    """Print the two tables of ExecuTorch's Cadence back end at full width: cut figures would be wrong figures."""
     console.print(Text(cadence_tables(report)), crop=False, soft_wrap=True, end="")

@@ -1,4 +1,4 @@
-"""A plan for all shapes as people read it on a terminal: where each buffer lies, and what each shape takes."""
+"""A plan for all shapes, for people on a terminal: where each buffer lies, and what each shape takes."""
 
 from __future__ import annotations
 

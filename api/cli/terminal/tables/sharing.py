@@ -1,4 +1,4 @@
-"""A sharing as people read it on a terminal: what it is worth, and which buffers use which object."""
+"""A sharing for people on a terminal: its status, and which buffers use which object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .consoles import console_on
 from .plan import print_verdict
 
 SHOWN_USERS = 12
-"""Of one object; there may be hundreds."""
+"""The users shown for one object; there may be hundreds."""
 
 
 def print_sharing(
@@ -86,6 +86,6 @@ def _objects_table(sharing: Sharing, width: int, rows: int) -> Table:
 
 
 def named_users(ids: Sequence[BufferId]) -> str:
-    """The first of an object's users."""
+    """Return the first of an object's users."""
     text = ", ".join(shown_id(id_) for id_ in ids[:SHOWN_USERS])
     return f"{text}, …" if len(ids) > SHOWN_USERS else text

@@ -1,4 +1,4 @@
-"""The tables of a sharing's report: for each kind of storage its objects, the users of each, and how much of it is unused."""
+"""The tables of a sharing's report: the objects of each kind of storage, their users, and the unused share."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _summary(each: KindReport) -> Text:
 
 
 def _objects(objects: Sequence[ObjectReport], width: int) -> Table:
-    """One row for each, the largest first; columns in which nothing is known are left out."""
+    """Return one row for each, the largest first; columns without known values are left out."""
     shown = objects[:MAX_ROWS]
     columns: list[tuple[str, list[str]]] = [
         ("Object", [grouped(thing.id) for thing in shown]),

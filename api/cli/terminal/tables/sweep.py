@@ -1,4 +1,4 @@
-"""A sweep as people read it on a terminal: a row for each change, a bar for what is left, and the smallest capacity."""
+"""A sweep for people on a terminal: a row for each change, a bar for the rest, and the smallest capacity."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def print_sweep(sweep: Sweep, console: Console | None = None) -> None:
 
 
 def _changes(points: Sequence[SweepPoint]) -> Iterable[tuple[SweepPoint, SweepPoint | None]]:
-    """The points at which something is better than with the size before, and the first and last of each row."""
+    """Return the points better than the size before, and the first and last of each row."""
     pool = [*points[0].capacity][-1]
     before: SweepPoint | None = None
     for place, point in enumerate(points):
