@@ -39,10 +39,11 @@ class OutOfTime(PlannerError):
 class _Deadline:
     """The end of the time, on time.monotonic()."""
 
-    __slots__ = ("_late", "_owed", "end", "grace", "limit", "ticks")
+    __slots__ = ("_began", "_late", "_owed", "end", "grace", "limit", "ticks")
 
     def __init__(self, limit: float, end: float) -> None:
         self.limit, self.end, self.ticks, self.grace = limit, end, 0, GRACE_SECONDS
+        self._began = time.monotonic(), time.thread_time()
         self._late: float | None = None
         """The thread's processor time when the end was first noticed, or when there was a plan."""
         self._owed = 0.0
@@ -50,11 +51,14 @@ class _Deadline:
 
     def finish(self) -> None:
         """Grant the rest as much of the processor as an idle machine would have given it; after the end, once."""
-        left = self.end - time.monotonic()
+        now, spent = time.monotonic(), time.thread_time()
+        left = self.end - now
         if self._owed and left <= 0:
             return
-        self.grace, self._late = FINISH_SECONDS, time.thread_time()
-        self._owed = FINISH_SECONDS + min(max(left, 0.0), OWED_SECONDS)
+        if left <= 0:  # of what went beyond the end, the part that this thread had of the processor is used up
+            left *= min((spent - self._began[1]) / max(now - self._began[0], 1e-9), 1.0)
+        self.grace, self._late = FINISH_SECONDS, spent
+        self._owed = max(FINISH_SECONDS + min(left, OWED_SECONDS), LEAST_SECONDS)
 
     def is_over(self, ahead: float = 0.0) -> bool:
         """True if the time is over, or will be after `ahead` more seconds."""

@@ -99,15 +99,19 @@ def test_what_is_small_has_its_plan_however_busy_the_machine_is(monkeypatch: pyt
     assert plan(small, Options(time_limit=1, workers=1), begun=late).status.has_plan
 
 
-@pytest.mark.parametrize(("left", "owed"), [(0.5, 0.8), (0.0, 0.3), (-9.0, 0.3), (60.0, 2.3)])
+@pytest.mark.parametrize(
+    ("left", "share", "owed"),
+    [(0.5, 1.0, 0.8), (0.0, 1.0, 0.3), (-9.0, 0.0, 0.3), (60.0, 0.1, 2.3), (-0.2, 1.0, 0.1), (-0.2, 0.5, 0.2)],
+)
 def test_a_busy_machine_does_not_take_the_time_to_finish(
-    monkeypatch: pytest.MonkeyPatch, left: float, owed: float
+    monkeypatch: pytest.MonkeyPatch, left: float, share: float, owed: float
 ) -> None:
     """What an idle one would have given it of the processor until its time was over, and a little more."""
     now, had = [0.0], [5.0]
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: now[0], thread_time=lambda: had[0]))
     with time_limit(100.0, begun=0.0):
         now[0] = 100.0 - left
+        had[0] += now[0] * share
         finish()
         now[0] += 1000.0
         had[0] += owed - 0.01
