@@ -260,7 +260,7 @@ def parse_choice(row: Declared, word: str) -> StrEnum:
 
 
 def in_bytes(row: Declared, megabytes: int) -> int:
-    """Return the flag."""
+    """Return megabytes as bytes; a refusal quotes what was typed."""
     from planner.planning.options.options import GREATEST
 
     if megabytes * MEGABYTE >= GREATEST:
@@ -270,5 +270,5 @@ def in_bytes(row: Declared, megabytes: int) -> int:
 
 
 def flag_of(row: Declared) -> str:
-    """As it is typed."""
+    """Return the option as typed."""
     return f"--{row.said.replace('_', '-')}"

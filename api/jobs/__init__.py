@@ -1,10 +1,10 @@
-"""Work that is done elsewhere than on the event loop: problems are read and solved by processes, in jobs that survive them.
+"""Work outside of the event loop: processes read and solve problems, in jobs that outlive them.
 
-requests     what was posted: at which door, with which options, which problem
-kinds        what each kind of job reads, does, answers and draws
-processes    the worker processes, of this machine or of a cluster: how they are kept, and what they can be asked
-attempt      one try at a job, and how its end is noted in the store
-dispatch     who carries jobs out: this process's own workers, or others that share the store
-queue        one of those others: takes jobs from a shared store, also those of dead workers
+requests     the posted problem, its door and its options
+kinds        each kind of job: how it reads, works, answers and draws
+processes    the worker processes, of this machine or of a cluster, and the requests that they understand
+attempt      one attempt at a job, and how its end is recorded in the store
+dispatch     which workers carry jobs out: this process's own, or others that share the store
+queue        such another worker: takes jobs from a shared store, including those of dead workers
 hub          wakes those that wait for a job
 """

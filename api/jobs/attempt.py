@@ -1,4 +1,4 @@
-"""One try at a problem: what is asked of a worker process, what comes of it, and how its end is noted in the store."""
+"""One attempt at a problem: the request to a worker process, its result, and how its end is recorded in the store."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ from .processes.messages import as_failure
 from .processes.pool import Reply, Task, WorkerDied, WorkerLate, WorkerPool
 
 MOST_DEATHS = 3
-"""A job that has killed so many workers is given up."""
+"""A job that has killed this many workers is given up."""
 AGAIN_SECONDS = 0.5
-"""How soon the store is tried again after it could not be reached."""
+"""The delay before the store is tried again after it could not be reached."""
 
 log = structlog.get_logger("memplan.runner")
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A body that has not been read yet, and what is to be done with it."""
+    """A body that has not been read yet, and how to treat it."""
 
     owner: str
     body: bytes
     format: str | None
     media_type: str
-    """As what it was sent."""
+    """The media type with which it was sent."""
     query: Mapping[str, Any]
-    """Options that were said besides."""
+    """Further options from the query."""
     seconds: float
-    """Reading it may take so long."""
+    """The time limit for reading it."""
     door: str = "plans"
-    """Where it was sent to."""
+    """The door to which it was sent."""
 
     @property
     def header(self) -> dict[str, Any]:
-        """What its readers must know."""
+        """Return what its readers must know."""
         return {"format": self.format, "media_type": self.media_type, "query": self.query, "door": self.door}
 
 
 class Attempt:
-    """Work on a problem. Its result is written to the store as soon as it is a job's; until then only its caller knows of it."""
+    """Work on a problem. Its result is written to the store once it is a job's; until then only its caller knows it."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class Attempt:
         task.on_message = self._note
         self._loop = asyncio.get_running_loop()
         self.about: asyncio.Future[About] = self._loop.create_future()
-        """What the problem is; known from the start unless it is read and planned in one go."""
+        """The description of the problem; known from the start unless it is read and planned in one request."""
         self.reply: asyncio.Future[Reply] = self._loop.create_future()
-        """The end of it: the worker's answer, or what it raised."""
+        """The end: the worker's answer or error."""
         self.is_put_back = False
-        """Is another worker to go on with it?"""
+        """True if another worker is to continue it."""
         self._store = store
         self._endings = endings
         self._problem = problem
@@ -84,7 +84,7 @@ class Attempt:
 
     @classmethod
     def at(cls, claim: Claim, store: Store, endings: Endings) -> Attempt:
-        """At a job that has been taken on."""
+        """Return an attempt at a claimed job."""
         job = claim.job
         attempt = cls(store, endings, job.owner, b"", solving(job.about, claim.problem, claim.best), job)
         attempt.about.set_result(job.about)
@@ -94,26 +94,26 @@ class Attempt:
 
     @classmethod
     def of(cls, new: NewJob, problem: bytes, store: Store, endings: Endings) -> Attempt:
-        """At a problem that is no job yet."""
+        """Return an attempt at a problem that is no job yet."""
         attempt = cls(store, endings, new.owner, problem, solving(new.about, problem))
         attempt.about.set_result(new.about)
         return attempt
 
     @classmethod
     def unread(cls, posted: Posted, store: Store, endings: Endings) -> Attempt:
-        """At something that may be a problem."""
+        """Return an attempt at something that may be a problem."""
         header = {"task": "read_and_solve", **posted.header}
         return cls(store, endings, posted.owner, posted.body, Task(header, (posted.body,), seconds=posted.seconds))
 
     async def run(self, processes: WorkerPool) -> bool:
-        """To the end. Is that noted, so far as it must be?"""
+        """Run to the end. Return whether that is recorded, as far as it must be."""
         try:
             await self._heed()
             self.reply.set_result(await self._work(processes))
         except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must be told, and the job must end
             forget_frames(error)
             self.reply.set_exception(error)
-            self.reply.exception()  # it is dealt with, whether anybody else asks for it or not
+            self.reply.exception()  # it is handled, whether anybody else asks for it or not
             if not self.about.done():
                 self.about.set_exception(error)
                 self.about.exception()
@@ -122,7 +122,7 @@ class Attempt:
         return self.job is None or await self._endings.note(self, self.job)
 
     async def _work(self, processes: WorkerPool) -> Reply:
-        """The worker's answer; of one that took too long, or more memory than there is, the best that it had told."""
+        """Return the worker's answer; if it took too long or too much memory, the best that it had reported."""
         try:
             return await processes.do(self.task)
         except WorkerLate as late:
@@ -143,7 +143,7 @@ class Attempt:
             return await self._cut_short(processes, refusal, stop, refusal)
 
     async def _cut_short(self, processes: WorkerPool, why: Exception, stop: StopReason, otherwise: Refusal) -> Reply:
-        """Ends with what is known: to begin anew would take as much again. Raises `otherwise` if nothing is."""
+        """End with what is known: a new attempt would need as much again. Raises `otherwise` if nothing is known."""
         try:
             best = await self._best()
         except StoreUnavailable:
@@ -154,7 +154,7 @@ class Attempt:
         return await processes.do(Task(header, (best,), seconds=self.task.seconds))
 
     async def _best(self) -> bytes | None:
-        """The best plan or sharing that has been told so far."""
+        """Return the best plan or sharing reported so far."""
         if self.job is None:
             told = self._unnoted.get("plan")
             return None if told is None else told.payload
@@ -162,7 +162,7 @@ class Attempt:
         return None if kept is None else kept.data
 
     async def become_job(self) -> Job:
-        """From now on it is a job, whose worker has begun already."""
+        """Make it a job, whose worker has begun already."""
         new = NewJob(self.owner, self.about.result())
         job = await asyncio.to_thread(self._store.add_running, new, self._problem)
         had_ended = self.reply.done()
@@ -173,12 +173,12 @@ class Attempt:
             await asyncio.to_thread(self._note, reply)
         await self._heed()
         self._problem = b""  # the store has it
-        if had_ended:  # before there was a job to note it of
+        if had_ended:  # before there was a job to record it for
             await self._endings.note(self, job)
         return job
 
     async def _heed(self) -> None:
-        """Stops if the job was cancelled before anybody could know that this is the attempt at it."""
+        """Stop if the job was cancelled before anybody could know that this is its attempt."""
         if self.job is None:
             return
         with contextlib.suppress(StoreUnavailable):
@@ -187,11 +187,11 @@ class Attempt:
                 self.stop()
 
     def stop(self) -> None:
-        """Nobody wants more than what has been found so far."""
+        """Stop: nobody wants more than what has been found so far."""
         self.task.cancelled.set()
 
     def counts(self) -> bool:
-        """Is it still the attempt at its job that counts? Blocks."""
+        """Return whether it is still the job's current attempt. Blocks."""
         if self.job is None:
             return True
         now = self._store.job(self.job.id)
@@ -203,7 +203,7 @@ class Attempt:
         self.stop()
 
     def _note(self, reply: Reply) -> None:
-        """In a worker's thread: something got better. If it cannot be noted, there will be a next time."""
+        """In a worker's thread: record an improvement. If that fails, there will be a next time."""
         header = reply.header
         if header["kind"] == "understood":
             about = about_in(header)
@@ -226,7 +226,7 @@ class Attempt:
             self.stop()
 
     def _is_kept_back(self, reply: Reply) -> bool:
-        """Until there is a job to note it of."""
+        """Keep it back until there is a job to record it for."""
         header = reply.header
         with self._becoming:
             if self.job is None:
@@ -248,13 +248,13 @@ def _cut_short_by(refusal: Refusal) -> StopReason | None:
 
 
 def solving(about: About, problem: bytes, best: bytes | None = None) -> Task:
-    """To plan a problem that was read before, from the best plan that is known."""
+    """Return the request to plan a problem that was read before, starting from the best known plan."""
     header = {"task": "solve", **about.header, "notes": list(about.notes)}
     return Task(header, (problem,) if best is None else (problem, best), seconds=about.options["time_limit"])
 
 
 def about_in(header: Mapping[str, Any]) -> About:
-    """What a worker says of a problem that it has read."""
+    """Return what a worker reports about a problem that it has read."""
     key, digest, name = header["key"], header["digest"], header["name"]
     return About(
         key,
@@ -269,15 +269,15 @@ def about_in(header: Mapping[str, Any]) -> About:
 
 
 class Endings:
-    """Notes how attempts at jobs ended."""
+    """Records how attempts at jobs ended."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.closing = False
-        """Is there no time to wait for a store that cannot be reached?"""
+        """True if there is no time to wait for an unreachable store."""
 
     async def note(self, attempt: Attempt, job: Job) -> bool:
-        """False if it could not be written: another process then finds the job running without a worker, and takes it up again."""
+        """Record the end. False if that failed: another process then finds the job running without a worker, and restarts it."""
         error = attempt.reply.exception()
         ending: Callable[[], Any]
         if isinstance(error, WorkerDied) and attempt.is_put_back:
@@ -295,7 +295,7 @@ class Endings:
         return await self._insist(ending)
 
     async def _insist(self, ending: Callable[[], Any]) -> bool:
-        """How a job ended must not be lost because the store could not be reached for a moment."""
+        """Retry, so that a job's end is not lost if the store is unreachable for a moment."""
         while True:
             try:
                 await asyncio.to_thread(ending)
@@ -325,13 +325,13 @@ class Endings:
 
 
 def points_of(reply: Reply) -> Sequence[Mapping[str, Any]]:
-    """Figures of an answer's points that have not been told before."""
+    """Return figures of an answer's points that have not been reported before."""
     points: Sequence[Mapping[str, Any]] = reply.header.get("points", ())
     return points
 
 
 def as_stored(reply: Reply) -> StoredPlan:
-    """A plan that has come from a worker."""
+    """Return a worker's plan for the store."""
     header = reply.header
     summary = Summary(header["status"], header["stop"], header["best"], header["bound"], header["gap"])
     return StoredPlan(reply.payload, header["etag"], summary, time.time())

@@ -1,4 +1,4 @@
-"""Who carries out the jobs of a store: this process's own workers, others that share the store, or besides them a cluster, which takes batches."""
+"""Which workers carry out the jobs of a store: this process's own, others that share the store, or a cluster for batches."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from .processes.cluster import ClusterPool
 from .processes.pool import ProcessPool
 
 MOMENT_SECONDS = 0.25
-"""So long a request that waits for a plan waits for a free process before it is queued."""
+"""The time that a request for a plan waits for a free process before it is queued."""
 LOOK_SECONDS = 2.0
-"""How often the store is asked for jobs without having been told of any: after it could not be reached, say."""
+"""The interval at which the store is asked for jobs without a notification, for example after it was unreachable."""
 
 log = structlog.get_logger("memplan.runner")
 
 
 class Dispatcher(Protocol):
-    """Has the jobs carried out that stand in the store. It is told of new ones, and of those that are to stop."""
+    """Has the queued jobs of a store carried out. It is notified of new ones, and of those to stop."""
 
     async def start(self) -> None:
-        """Begin, with what was left from before."""
+        """Begin, with the jobs left from before."""
 
     def at_once(self, new: NewJob, problem: bytes) -> Attempt | None:
-        """Begin on a problem that is no job yet, if that can be done here and without anybody having to wait for it."""
+        """Begin a problem that is no job yet, if possible here without making anybody wait."""
 
     async def unread(self, posted: Posted) -> Attempt | None:
-        """The same, with something of which only its reading will show what it is. Where all are busy, waits a moment: most work is over soon."""
+        """Do the same for something that has not been read. If all are busy, wait a moment: most work is over soon."""
 
     def wake(self) -> None:
-        """There may be a new job."""
+        """Look for new jobs."""
 
     def stop_job(self, id_: str) -> None:
-        """The job is marked as cancelled: end it now, keeping its best plan."""
+        """End the cancelled job now, keeping its best plan."""
 
     async def close(self) -> None:
         """Stop; jobs that run here go back into the queue with their best plans."""
 
 
 class EmbeddedDispatcher:
-    """The only one of its store: as many jobs at a time as there are solver processes."""
+    """The only dispatcher of its store: as many jobs at a time as there are solver processes."""
 
     def __init__(self, store: Store, processes: ProcessPool, cluster: ClusterPool | None = None) -> None:
         self._store = store
@@ -59,9 +59,9 @@ class EmbeddedDispatcher:
         self._running: dict[Attempt, asyncio.Task[bool]] = {}
         self._wake = asyncio.Event()
         self._is_empty = False
-        """Is it known that no job is queued?"""
+        """True if it is known that no job is queued."""
         self._waiting: deque[asyncio.Future[None]] = deque()
-        """Who waits a moment for a process: between two of them one goes to the queue."""
+        """Requests that wait a moment for a process; every second free process goes to the queue."""
         self._promised = 0
         self._queue_is_next = False
         self._closing = False
@@ -99,7 +99,7 @@ class EmbeddedDispatcher:
         return self._begin(Attempt.unread(posted, self._store, self._endings)) if has_room else None
 
     async def _a_moment(self) -> None:
-        """Until a process is free, if that is soon."""
+        """Wait until a process is free, if that is soon."""
         free: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(free)
         try:
@@ -110,12 +110,12 @@ class EmbeddedDispatcher:
         finally:
             if free.done() and not free.cancelled():
                 self._promised -= 1
-                self._wake.set()  # it may not be of use to who has waited
+                self._wake.set()  # the waiting request may not need it any more
             else:
                 self._waiting.remove(free)
 
     def _hand_on(self) -> None:
-        """A process that is free goes to who waits a moment for one, unless it is the queue's turn."""
+        """Give a free process to a waiting request, unless it is the queue's turn."""
         while self._waiting and self._has_room and (self._is_empty or not self._queue_is_next):
             self._waiting.popleft().set_result(None)
             self._promised += 1
@@ -127,7 +127,7 @@ class EmbeddedDispatcher:
 
     @property
     def _has_room_for_long(self) -> bool:
-        """One worker of several is left to what will be over soon."""
+        """True if long work may begin: one of several workers is left to short work."""
         return self._processes.size == 1 or sum(map(is_long, self._running)) < self._processes.size - 1
 
     async def close(self) -> None:
@@ -145,7 +145,7 @@ class EmbeddedDispatcher:
             self._wake.clear()
             try:
                 while self._has_room:
-                    self._is_empty = True  # unless somebody says otherwise in the meantime
+                    self._is_empty = True  # unless notified in the meantime
                     short = not self._has_room_for_long
                     claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where)
                     if claim is None:
@@ -193,7 +193,7 @@ class ClusterJobs:
         self._dispatcher = asyncio.create_task(self._dispatch(), name="cluster's dispatcher")
 
     def wake(self) -> None:
-        """There may be a new job, or more room."""
+        """Look for new jobs, or more room."""
         self._wake.set()
 
     def stop_job(self, id_: str) -> None:
@@ -202,7 +202,7 @@ class ClusterJobs:
                 attempt.stop()
 
     async def close(self) -> None:
-        """Jobs go back into the queue with the best they have."""
+        """Close; jobs go back into the queue with the best they have."""
         self._endings.closing = True
         if self._dispatcher is not None:
             self._dispatcher.cancel()
@@ -236,7 +236,7 @@ class ClusterJobs:
 
 
 def is_long(attempt: Attempt) -> bool:
-    """May it take long? Of what has not been read yet that is not known."""
+    """True if it may take long; unknown work that has not been read may."""
     about = attempt.about
     if not about.done() or about.exception() is not None:
         return True

@@ -1,4 +1,4 @@
-"""Wakes those that wait for something to happen to a job. The store has what happened: a wake-up only says that it is time to look."""
+"""Wakes those that wait for news of a job. The news is in the store: a wake-up only tells that it is time to look."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Hub:
 
     @contextmanager
     def watch(self, *ids: str) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something happens to one of the jobs, from now on."""
+        """Return an event that is set whenever something happens to one of the jobs, from now on."""
         happened = asyncio.Event()
         for id_ in ids:
             self._waiters.setdefault(id_, set()).add(happened)
@@ -30,18 +30,18 @@ class Hub:
                     self._waiters.pop(id_, None)
 
     def __len__(self) -> int:
-        """How many jobs are waited for."""
+        """Return the number of jobs with waiters."""
         return len(self._waiters)
 
     def tell(self, id_: str | None) -> None:
-        """Something has happened to the job; None: perhaps to any. May be called from any thread."""
+        """Wake the waiters of the job; None: of all jobs. Any thread may call this."""
         if id_ is None:
             self._loop.call_soon_threadsafe(self.tell_all)
         else:
             self._loop.call_soon_threadsafe(self._tell, id_)
 
     def tell_all(self) -> None:
-        """Something has happened to everything: the service stops, say."""
+        """Wake all waiters, for example because the service stops."""
         for id_ in list(self._waiters):
             self._tell(id_)
 

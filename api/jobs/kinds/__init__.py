@@ -1,4 +1,4 @@
-"""The kinds of jobs: what each reads, how it works on that, and how its answer is written, cut short and drawn."""
+"""The kinds of jobs: how each reads, works, writes its answer, cuts it short and draws it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ KINDS = {
     "shapes": "shapes:ShapesKind",
     "proof": "proofs:ProofKind",
 }
-"""Each is loaded when there is the first job of it."""
+"""Each is loaded for the first job of the kind."""
 
 
 @cache
 def kind_of(name: str) -> Kind:
-    """The kind of that name."""
+    """Return the kind of that name."""
     module, _, found = KINDS[name].partition(":")
     made: Kind = getattr(import_module(f".{module}", __name__), found)()
     return made

@@ -1,4 +1,4 @@
-"""The frontier of memory and cost: a plan for each point, kept and told of as it is found."""
+"""The frontier of memory and cost: a plan for each point, stored and reported as found."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .plans import as_written, drawn, known, require_solver
 
 MOST_POINTS = 1024
 MOST_PLACEMENTS = 1_000_000
-"""Of all points together. A frontier with more is cut off there."""
+"""The most placements of all points together. Larger frontiers are cut off there."""
 
 
 class FrontierKind(Kind):
-    """A frontier. Its parts are called as what they cost."""
+    """A frontier. Its parts are named by their costs."""
 
     name = "frontier"
 
@@ -72,7 +72,7 @@ class FrontierKind(Kind):
 
 
 def described(found: Frontier, notes: Sequence[str]) -> Answer:
-    """The frontier with its plans in it, and what the service must know of it."""
+    """Return the frontier with its plans, and what the service must know about it."""
     status = PlanStatus.FEASIBLE if found.points else PlanStatus.UNKNOWN
     if found.is_complete or found.is_infeasible:
         status = PlanStatus.OPTIMAL if found.points else PlanStatus.INFEASIBLE
@@ -87,14 +87,14 @@ def described(found: Frontier, notes: Sequence[str]) -> Answer:
 
 
 def _worth(plan: Plan) -> tuple[int, int]:
-    """What the point costs, and the memory that it takes."""
+    """Return the point's cost and memory."""
     assert plan.choice is not None
     assert plan.objective.value is not None
     return plan.choice.cost, plan.objective.value
 
 
 def _undominated(plans: Iterable[Plan]) -> tuple[Plan, ...]:
-    """Those that none is better than in one of cost and memory and no worse than in the other, the cheapest first. Of equal ones the first stays."""
+    """Return the Pareto-optimal ones in cost and memory, the cheapest first. Of equal ones the first stays."""
     found: list[Plan] = []
     for plan in sorted(plans, key=_worth):
         if not found or _worth(plan)[1] < _worth(found[-1])[1]:
@@ -103,7 +103,7 @@ def _undominated(plans: Iterable[Plan]) -> tuple[Plan, ...]:
 
 
 class _Points:
-    """Those that were found so far, by this attempt and by earlier ones."""
+    """The points found so far, by this attempt and by earlier ones."""
 
     def __init__(
         self, subject: Subject, instructions: Instructions, line: Line, begun: float, before: Sequence[Plan]
@@ -114,13 +114,13 @@ class _Points:
 
     def add(self, plan: Plan) -> None:
         found = _undominated((*self._found, plan))
-        if not any(each is plan for each in found):  # an earlier attempt knew it, or one that is better
+        if not any(each is plan for each in found):  # an earlier attempt knew it, or a better one
             return
         self._found = found
         self._line.point({"part": str(_worth(plan)[0]), **self._figures(plan)}, self._so_far)
 
     def are_over(self) -> bool:
-        """Is that enough, or does no client wait any more?"""
+        """True if that is enough, or no client waits any more."""
         return self._line.cancelled() or len(self._found) >= self.most
 
     def _figures(self, plan: Plan) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What every kind of job can do: read what was posted, work on it, write its answer out, and draw it."""
+"""The interface of all kinds of jobs: read what was posted, work on it, write its answer, and draw it."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ from ...errors import HttpCode, Refusal
 from ...settings import Settings
 
 Answer: TypeAlias = tuple[dict[str, Any], bytes]
-"""A header, and bytes that are passed on as they are."""
+"""A header, and bytes that are passed on unchanged."""
 
 
 Written: TypeAlias = Callable[[Plan | Sharing, tuple[str, ...]], Answer]
-"""Makes an answer of a plan or a sharing, and of what is said besides."""
+"""Makes an answer from a plan or a sharing and additional notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What was posted, read and found sound in itself."""
+    """What was posted, read and found sound."""
 
     problem: Problem
-    """Its largest sizes, or all of a program in one arena, where it is more than a problem."""
+    """Its largest sizes, or all of a program in one arena, if it is more than a problem."""
     warnings: tuple[str, ...]
     more: Any = None
     """What only its kind knows."""
     digest: str = ""
-    """Of the problem."""
+    """The problem's digest."""
     identity: str = ""
-    """Of what is more than that."""
+    """Identifies what is more than the problem."""
 
     @classmethod
     def of(cls, problem: Problem, warnings: tuple[str, ...]) -> Subject:
-        """A problem that is nothing more."""
+        """Return a subject that is only a problem."""
         return cls(problem, warnings, None, digest(problem))
 
     def planned(self, options: Options) -> Problem:
-        """The problem with the sizes and the objective that are asked for. Raises PlannerError."""
+        """Return the problem with the requested sizes and objective. Raises PlannerError."""
         return planned_problem(self.problem, options.capacity, options.prefer, options.stability)
 
 
@@ -64,7 +64,7 @@ class Instructions:
 
     options: Options
     own: Mapping[str, Any]
-    """What its door alone knows."""
+    """Options that only its door knows."""
     notes: tuple[str, ...] = ()
     """For the answer's warnings."""
 
@@ -73,16 +73,16 @@ class Line(Protocol):
     """A task's connection to its caller."""
 
     def understood(self, fields: dict[str, Any]) -> None:
-        """What it is that is going to be worked on."""
+        """Report the description of the work."""
 
     def progress(self, moment: Progress, write: Written | None = None) -> None:
-        """Something got better; `write` makes an answer of the best so far (None: the plan or sharing itself)."""
+        """Report an improvement; `write` makes an answer of the best so far (None: the plan or sharing itself)."""
 
     def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None:
-        """A part of the answer was found: its figures, and how to write out all that there is by now. That may be called from any thread."""
+        """Report a part of the answer: its figures, and a function that writes everything found so far, which any thread may call."""
 
     def cancelled(self) -> bool:
-        """Is the answer not wanted any more?"""
+        """True if the answer is not wanted any more."""
 
 
 class Kind(ABC):
@@ -91,28 +91,28 @@ class Kind(ABC):
     name: ClassVar[str]
 
     def read(self, row: Format, source: Source) -> Subject:
-        """What the bytes say. Raises PlannerError."""
+        """Return the subject in the bytes. Raises PlannerError."""
         return Subject.of(*row.read(source))
 
     @abstractmethod
     def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
-        """Raises PlannerError or Refusal where it makes no sense to begin."""
+        """Raise PlannerError or Refusal if it makes no sense to begin."""
 
     @abstractmethod
     def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
-        """The answer. `begun` is when its time began, `best` what an earlier attempt had come to."""
+        """Return the answer. `begun` is when its time began, `best` the result of an earlier attempt."""
 
     @abstractmethod
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
-        """The answer of a run that was killed when this was the best it had told. Raises Refusal where that is no answer."""
+        """Return the answer of a run that was killed after reporting this best one. Raises Refusal if that is no answer."""
 
     def part(self, answer: bytes, name: str) -> bytes:
-        """One of the plans that the answer is made of. Raises Refusal."""
+        """Return one of the answer's plans. Raises Refusal."""
         raise Refusal(404, HttpCode.NOT_FOUND, "this answer is not made of parts")
 
     @abstractmethod
     def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
-        """A picture (`svg`) of the answer or of a part of it, or what there is to draw (`map`), as JSON. Raises PlannerError and Refusal."""
+        """Return a picture (`svg`) of the answer or a part of it, or its data (`map`) as JSON. Raises PlannerError and Refusal."""
 
 
 def answer(
@@ -125,7 +125,7 @@ def answer(
     gap: float | None = None,
     lasting: bool,
 ) -> Answer:
-    """The bytes, and what the service must know of them. Lasting answers are kept for equal requests."""
+    """Return the bytes, and what the service must know about them. Lasting answers are kept for equal requests."""
     worth = {"status": status, "stop": stop, "best": best, "bound": bound, "gap": gap}
     return {"etag": etag_of(data), **worth, "lasting": lasting}, data
 
@@ -138,7 +138,7 @@ def answer_key(
     options: Mapping[str, Any],
     notes: Sequence[str],
 ) -> str:
-    """Under which an answer is kept. Equal for whoever must get an equal answer: the problem, the options and versions that count, and what is said besides."""
+    """Return an answer's key. It is equal for requests with equal answers: the problem, relevant options and versions, and notes."""
     counting = {name: value for name, value in options.items() if name != "workers"}
     content = [kind, digest, identity, listed, counting, notes, all_versions()]
     return hashlib.sha256(json.dumps(content, allow_nan=False).encode("ascii")).hexdigest()
@@ -146,22 +146,22 @@ def answer_key(
 
 @cache
 def all_versions() -> dict[str, str]:
-    """Of everything that may have a part in a plan."""
+    """Return the versions of everything that may contribute to a plan."""
     return versions(SOLVERS)
 
 
 def etag_of(data: bytes) -> str:
-    """As the header has it."""
+    """Return the tag as in the header."""
     return f'"{hashlib.sha256(data).hexdigest()[:32]}"'
 
 
 def stop_in_words(stop: StopReason) -> str:
-    """That a run was ended from outside, as a warning of what it had found."""
+    """Return a warning that a run was ended from outside."""
     return f"{end_in_words(stop)}: this is the best that was known by then"
 
 
 def end_in_words(stop: StopReason) -> str:
-    """That a run was ended from outside."""
+    """Return a sentence that a run was ended from outside."""
     when = "when it ran out of memory" if stop is StopReason.MEMORY_LIMIT else "after its time limit"
     return f"the run was ended from outside, {when}"
 

@@ -1,4 +1,4 @@
-"""A program function by function, each in an arena of its own: to be compared with one arena for all of it."""
+"""A program planned function by function, each in its own arena, for comparison with one arena."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .plans import drawn, known, require_solver
 
 
 class NestedKind(Kind):
-    """Nested arenas. Its parts are called as the functions."""
+    """Nested arenas. Its parts are named by the functions."""
 
     name = "nested"
 
@@ -103,7 +103,7 @@ class NestedKind(Kind):
 
 
 def described(made: NestedPlan, notes: Sequence[str], stop: StopReason | None) -> Answer:
-    """The arenas with their plans, and what the service must know of them."""
+    """Return the arenas with their plans, and what the service must know about them."""
     plans = [arena.plan for arena in made.arenas]
     status = PlanStatus.OPTIMAL if made.worst is None else made.worst.status
     if made.peaks is None and status.has_plan:
@@ -136,6 +136,6 @@ def _nested(
 
 
 def _arenas(subject: Subject, instructions: Instructions, answer: bytes) -> Sequence[NestedArena]:
-    """The arenas that an answer has plans of."""
+    """Return the arenas of which an answer has plans."""
     file: ProgramFile = subject.more
     return arenas_of(file.program, _pools(file, instructions.options), file.options, read_nested(answer)[0].values())

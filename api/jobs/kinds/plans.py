@@ -1,4 +1,4 @@
-"""An address for every buffer, or storage objects for them to share: jobs whose answer gets better until nothing better can be."""
+"""An address for every buffer, or shared storage objects: jobs whose answers improve until nothing better is possible."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class SharingKind(PlanKind):
 
 
 def described(plan: Plan | Sharing, notes: tuple[str, ...] = ()) -> Answer:
-    """The plan's bytes, or the sharing's, and what the service must know of it."""
+    """Return the bytes of the plan or sharing, and what the service must know about it."""
     plan = replace(plan, warnings=(*notes, *plan.warnings))
     final = plan.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
     return answer(
@@ -96,14 +96,14 @@ Ended = TypeVar("Ended", Plan, Sharing)
 
 
 def ended(best: Ended, stop: StopReason) -> Ended:
-    """The best that was known of a run that was ended from outside."""
+    """Return the best known result of a run that was ended from outside."""
     if best.status is not PlanStatus.FEASIBLE:
         return best
     return replace(best, stop=stop, reproducible=False, warnings=(*best.warnings, stop_in_words(stop)))
 
 
 def known(best: bytes | None, read_it: Callable[[bytes], Known]) -> Known | None:
-    """The best answer of an earlier attempt, or what of it is of use. One that cannot be read any more, in a newer version perhaps, is found again."""
+    """Return the usable part of an earlier attempt's best answer. An unreadable one, for example from an older version, is found again."""
     try:
         return None if best is None else read_it(best)
     except (PlannerError, LookupError, TypeError, ValueError):
@@ -111,23 +111,23 @@ def known(best: bytes | None, read_it: Callable[[bytes], Known]) -> Known | None
 
 
 def drawn(problem: Problem, plan: Plan, wanted: str) -> bytes:
-    """The memory map of a plan that was made here, as a picture or as what there is to draw."""
+    """Return the memory map of a plan made here, as a picture or as data."""
     drawing = memory_map(problem, plan, ())
     return svg(drawing) if wanted == "svg" else write_map(drawing)
 
 
 def plan_within(document: dict[str, Any]) -> Plan:
-    """A plan that stood within another document."""
+    """Return a plan from within another document."""
     return read_plan(json.dumps(document).encode("ascii"))
 
 
 def as_written(document: dict[str, Any]) -> bytes:
-    """The same as it is given out by itself."""
+    """Return it in the form of a separate document."""
     return write_plan(plan_within(document))
 
 
 def require_solver(name: str) -> None:
-    """Raises Refusal at once for a solver that does not exist or cannot run here."""
+    """Raise Refusal at once for a solver that does not exist or cannot run here."""
     if name == "auto":
         return
     listed = {solver.name: solver for solver in planner.solver_list()}

@@ -1,4 +1,4 @@
-"""A plan, and a proof that no plan is lower, or that nothing fits: what `memplan plan --proof` writes, in one document."""
+"""A plan, and a proof that no plan is lower, or that nothing fits, as written by `memplan plan --proof`, in one document."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLAN, PROOF = "plan", "proof"
 
 
 class ProofKind(PlanKind):
-    """A proof with its plan. Until the proof is found the answer is the best plan so far, without one."""
+    """A proof with its plan. Until the proof is found, the answer is the best plan so far without one."""
 
     name = "proof"
 
@@ -78,7 +78,7 @@ class ProofKind(PlanKind):
 
 
 def _proved(plan: Plan, found: PlanProof, notes: tuple[str, ...]) -> Answer:
-    """The document, and what the service must know of it."""
+    """Return the document, and what the service must know about it."""
     why_not, text = found.why_not and str(found.why_not), None if found.lines is None else b""
     for piece in found.pieces():
         assert text is not None

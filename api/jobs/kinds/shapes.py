@@ -41,7 +41,7 @@ from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_par
 from .plans import drawn, known, plan_within, require_solver
 
 SO_FAR = "memplan-shapes-so-far/1"
-"""What a job has before it has a plan for all shapes."""
+"""A job's state before it has a plan for all shapes."""
 
 
 class ShapesKind(Kind):
@@ -149,12 +149,12 @@ class ShapesKind(Kind):
 
 
 def _plans(best: bytes) -> dict[str, Plan]:
-    """By what their shapes are called."""
+    """Return plans by the names of their shapes."""
     return {shape_name(row["at"]): plan_within(row["plan"]) for row in json.loads(best)["shapes"]}
 
 
 def _so_far(mode: Mode, problem: ShapedProblem, solved: Sequence[tuple[Values, Plan]], notes: Sequence[str]) -> bytes:
-    """The shapes that are solved, each with its plan: what the next attempt goes on from."""
+    """Return the solved shapes, each with its plan: the start of the next attempt."""
     rows = [
         {"at": dict(values), "used": None, "optimum": plan.peak, "bound": plan.bound}
         | {"plan": json.loads(write_plan(plan))}

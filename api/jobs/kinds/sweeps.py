@@ -1,4 +1,4 @@
-"""Many sizes of memory: what each buys, each configuration told of when it is settled."""
+"""Many sizes of memory: the result for each, reported as settled."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_par
 from .plans import as_written, drawn, known, plan_within, require_solver
 
 MOST_PLACEMENTS = 1_000_000
-"""Of all configurations together."""
+"""The most placements of all configurations together."""
 
 SMALLEST = "smallest"
-"""The part that is the plan for the smallest size."""
+"""The part with the plan for the smallest size."""
 
 
 class SweepKind(Kind):
-    """A sweep. Its other parts are called as their sizes, with commas between those of several pools."""
+    """A sweep. Its other parts are named by their sizes, with commas between those of several pools."""
 
     name = "sweep"
 
@@ -113,7 +113,7 @@ class SweepKind(Kind):
 
 
 def described(found: Sweep, notes: Sequence[str], stop: StopReason | None) -> Answer:
-    """The sweep with its plans in it, and what the service must know of it. One pool's smallest size is what it finds best."""
+    """Return the sweep with its plans, and what the service must know about it. One pool's smallest size is its best value."""
     status = _status(found)
     if stop is None:
         is_over = all(point.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE) for point in found.points)
@@ -132,7 +132,7 @@ def described(found: Sweep, notes: Sequence[str], stop: StopReason | None) -> An
 
 
 def _status(found: Sweep) -> PlanStatus:
-    """Optimal: each configuration is settled, and some fit. Infeasible: none does."""
+    """Return optimal if each configuration is settled and some fit, infeasible if none does."""
     known = {point.status for point in found.points}
     if not any(status.has_plan for status in known):
         return PlanStatus.INFEASIBLE if known == {PlanStatus.INFEASIBLE} else PlanStatus.UNKNOWN
@@ -144,7 +144,7 @@ def _sizes(subject: Subject, instructions: Instructions) -> dict[str, tuple[int,
 
 
 def _parts(best: bytes | None) -> set[str]:
-    """What an earlier attempt has told of."""
+    """Return what an earlier attempt has reported."""
     try:
         return set() if best is None else {configuration(each.capacity) for each in read_sweep_figures(best).points}
     except PlannerError:
@@ -152,7 +152,7 @@ def _parts(best: bytes | None) -> set[str]:
 
 
 def with_plans(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """What has a plan in an answer, or might have: each configuration, and the smallest size."""
+    """Return the parts of an answer that can have plans: each configuration, and the smallest size."""
     return [*document["points"], *([] if document["smallest"] is None else [document["smallest"]])]
 
 
@@ -161,7 +161,7 @@ def _plans(answer: bytes) -> list[Plan]:
 
 
 def _part(answer: bytes, name: str) -> dict[str, Any]:
-    """What is called so, with its plan. Raises Refusal."""
+    """Return the part of that name, with its plan. Raises Refusal."""
     for each in with_plans(json.loads(answer)):
         called = SMALLEST if "pool" in each else configuration(each["capacity"])
         if called == name and each["plan"] is not None:

@@ -1,7 +1,7 @@
-"""A Dask cluster as a pool of worker processes: Dask places tasks and repeats what was lost with a worker; there a process like ours does each.
+"""A Dask cluster as a pool of worker processes: Dask assigns tasks and repeats lost ones; a process like ours does each.
 
-So deadlines, memory and cancelling are held to where the work is, by the same code as here. How a task gets on is told through the scheduler, about once a second;
-the best plan that it has told is asked for now and then, if it is not too long, and comes with its end.
+So deadlines, memory limits and cancelling are enforced where the work is, by the same code as here. A task's progress is sent through the
+scheduler, about once a second; its best plan is requested now and then, if not too long, and comes with its end.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from .cluster_worker import Ending, best_there, do_there, stop_there
 from .pool import Reply, Task, WorkerDied, WorkerLate, answer_in
 
 LOOK_SECONDS = 1.0
-"""How often the scheduler is asked how many threads there are."""
+"""The interval at which the scheduler is asked for the number of threads."""
 CONNECT_SECONDS = 10.0
-"""So long one attempt to reach the scheduler takes; there is always another."""
+"""The time limit of one attempt to reach the scheduler; attempts are repeated."""
 ANSWER_SECONDS = 15.0
-"""A scheduler that has said nothing for so long is gone."""
+"""A scheduler that is silent for this long is considered gone."""
 TICK_SECONDS = 0.1
-"""How soon a cancel is passed on."""
+"""The delay until a cancel is passed on."""
 STOP_SECONDS = 10.0
-"""Whoever was told to stop and has not answered after so long is not waited for."""
+"""The time to wait for the answer of a task that was told to stop."""
 PLANS_SECONDS = 5.0
-"""How often better plans are asked for, of those tasks that have said that they have one."""
+"""The interval at which better plans are requested from tasks that have reported one."""
 CLOSED = "closed"
 NOBODY = "no scheduler answers"
 
@@ -55,24 +55,24 @@ class _UnderWay:
     future: Any
     given_up: asyncio.Future[None]
     told: float | None = None
-    """When it was to stop."""
+    """When it was told to stop."""
     news: dict[str, Any] | None = None
-    """How it gets on, that is not passed on yet."""
+    """Progress that has not been passed on yet."""
     best: Reply | None = None
-    """The same of its best plan."""
+    """Its best plan, likewise."""
     number: int = 0
-    """Of the best plan that was asked for last."""
+    """The number of the best plan requested last."""
     value: Any = None
-    """What that of which it has told is worth."""
+    """The value of the last reported result."""
     has_better: bool = False
-    """Is that another than was asked for?"""
+    """True if that is newer than the requested plan."""
     points: list[Any] = field(default_factory=list)
-    """Those that were passed on, of this try or of one that was lost."""
+    """Those that were passed on, by this try or by a lost one."""
     passing: asyncio.Task[None] | None = None
     """Passes both on."""
 
     def pass_on(self) -> None:
-        """What is new, soon: the latest counts, if it comes more often."""
+        """Pass on what is new, soon; only the latest counts."""
         if self.passing is None or self.passing.done():
             self.passing = asyncio.create_task(self._pass_on(), name="news of a task")
 
@@ -85,7 +85,7 @@ class _UnderWay:
                 await asyncio.to_thread(self.task.on_message, Reply(news))
 
     def new_of(self, best: Reply) -> Reply:
-        """Without the points that were passed on before."""
+        """Return the best without the points that were passed on before."""
         if "points" not in best.header:
             return best
         new = [point for point in best.header["points"] if point not in self.points]
@@ -94,32 +94,32 @@ class _UnderWay:
 
 
 class ClusterPool:
-    """Workers of a cluster that may come and go, as may its scheduler: what is under way then is sent again."""
+    """Workers of a cluster that may come and go, as may its scheduler: interrupted work is sent again."""
 
     def __init__(self, where: str, settings: Settings) -> None:
-        """Raises WrongSettings if nothing could talk to a cluster."""
+        """Raises WrongSettings if nothing could communicate with a cluster."""
         try:
             require_distributed()
         except BadInput as error:
             raise WrongSettings(f"cluster: {error.findings[0].message}") from None
         self.on_room: Callable[[], None] = lambda: None
-        """Called when there is more of it than before."""
+        """Called when there is more room than before."""
         self.name = "cluster"
         self.deaths = 0
         self.size = 0
-        """So many tasks at a time are worth sending."""
+        """The number of tasks worth sending at a time."""
         self.lost: str | None = NOBODY
         """None: a scheduler answers."""
         self._why: str | None = None
-        """What the service's log and `/readyz` say of it."""
+        """The reason for the service's log and `/readyz`."""
         self._where = where
-        # What is secret is nobody's business there, and what memory there is is not this machine's.
+        # secrets stay here, and this machine's memory does not count there
         there: dict[str, Any] = {"tokens": {}, "metrics_tokens": (), "store_url": None, "memory": None, "workers": None}
         self._settings = settings.model_copy(update=there).model_dump_json()
         self._client: Any = None
         self._is_there = asyncio.Event()
         self._topic, self._numbers = f"memplan-{uuid.uuid4().hex}", itertools.count(1)
-        """On which tasks say how they get on; their tickets begin with it."""
+        """The topic of tasks' reports, which begin with their tickets."""
         self._under_way: dict[str, _UnderWay] = {}
         self._busy = 0
         self._attending: list[asyncio.Task[None]] = []
@@ -137,7 +137,7 @@ class ClusterPool:
         ]
 
     async def do(self, task: Task) -> Reply:
-        """As soon as the cluster has room, however often that takes. Raises what a worker process's end is told as."""
+        """Do the task as soon as the cluster has room, however long that takes. Raises errors like a worker process."""
         self._busy += 1
         points: list[Any] = []
         try:
@@ -154,7 +154,7 @@ class ClusterPool:
         return self._end(reply)
 
     async def close(self) -> None:
-        """Leave. What is under way there ends."""
+        """Disconnect. Work in progress there ends."""
         for task in self._attending:
             task.cancel()
         await asyncio.gather(*self._attending, return_exceptions=True)
@@ -170,7 +170,7 @@ class ClusterPool:
                 return answer_in(reply)
 
     async def _reached(self, task: Task) -> Any:
-        """The client, once there is one."""
+        """Return the client, once there is one."""
         while not self._is_there.is_set():
             if task.cancelled.is_set():
                 raise WorkerDied("it was called off while no cluster answered")
@@ -180,7 +180,7 @@ class ClusterPool:
         return self._client
 
     async def _at(self, client: Any, task: Task, points: list[Any]) -> Ending | None:
-        """How it ended; None if the scheduler was lost with it."""
+        """Return how the task ended; None if the scheduler was lost with it."""
         ticket = f"{self._topic}-{next(self._numbers)}"
         arguments = (ticket, dict(task.header), list(task.parts), task.seconds, self._settings)
         future = client.submit(do_there, *arguments, key=ticket, pure=False, retries=REPEATS)
@@ -194,7 +194,7 @@ class ClusterPool:
             ended: Ending | None = result.result()
         finally:
             del self._under_way[ticket]
-            if this.passing is not None:  # what is passed on later than its end would count as news of it
+            if this.passing is not None:  # what is passed on after its end would count as progress
                 await asyncio.wait((this.passing,))
             result.cancel()
             this.given_up.cancel()
@@ -202,7 +202,7 @@ class ClusterPool:
         return ended if ended is None or ended[1] is None else (ended[0], this.new_of(ended[1]))
 
     async def _attend(self) -> None:
-        """Knows whether the scheduler is there, and how many threads there are."""
+        """Track whether the scheduler is there, and the number of threads."""
         while True:
             if self._client is not None and self._client.status != "running":
                 await self._leave("the scheduler is gone")
@@ -239,7 +239,7 @@ class ClusterPool:
                     await client.close()
 
     def _heard(self, event: tuple[float, Any]) -> None:
-        """How a task gets on: the latest counts, if it comes more often than it is passed on."""
+        """Record a task's progress; only the latest counts if it comes more often than it is passed on."""
         ticket, news = event[1]
         this = self._under_way.get(ticket)
         if this is not None:
@@ -248,7 +248,7 @@ class ClusterPool:
             this.pass_on()
 
     async def _ask_for_plans(self) -> None:
-        """So that the best plans are here before their tasks end."""
+        """Request the best plans, so that they are here before their tasks end."""
         while True:
             await asyncio.sleep(PLANS_SECONDS)
             improved = {ticket: each for ticket, each in self._under_way.items() if each.has_better}
@@ -263,7 +263,7 @@ class ClusterPool:
                         this.pass_on()
 
     async def _all_say(self, question: Callable[[Any], Any], about: object) -> list[Any]:
-        """What the workers answer; whoever cannot be asked any more has nobody to answer to."""
+        """Return the workers' answers; lost workers have nobody to answer to."""
         try:
             async with asyncio.timeout(STOP_SECONDS):
                 return list((await self._client.run(question, about, on_error="ignore")).values())
@@ -271,7 +271,7 @@ class ClusterPool:
             return []
 
     async def _call_off(self) -> None:
-        """Passes on that tasks are to stop: wherever they are, they answer with the best they have."""
+        """Pass on that tasks are to stop: wherever they are, they answer with the best they have."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
             now = time.monotonic()
@@ -288,7 +288,7 @@ class ClusterPool:
 
 
 async def _ending(future: Any) -> Ending | None:
-    """Waits for it."""
+    """Wait for the future."""
     try:
         found: Ending = await future.result()
     except Exception as error:  # noqa: BLE001 - whatever became of the workers that had it

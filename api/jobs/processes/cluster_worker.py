@@ -1,6 +1,7 @@
-"""What a worker of a Dask cluster does with a task: a process of its own works on it, as on this machine, and what that tells is passed on.
+"""Runs a task on a worker of a Dask cluster: a separate process works on it, as on this machine, and its reports are passed on.
 
-How a task gets on is said through the scheduler, which keeps what is said; so its best plan, which may be long, is asked for instead. A task that nobody waits for any more, since it was cancelled or its service is gone, is told to stop.
+Progress goes through the scheduler, which stores it; the best plan, which may be long, is requested instead. A task for which nobody waits
+any more, because it was cancelled or its service is gone, is told to stop.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from ...settings import Settings, WrongSettings, read_settings
 from .pool import Reply, Slot, Task, WorkerDied, WorkerLate
 
 REMEMBERED = 10_000
-"""Tickets that a worker knows to have been called off before it had them."""
+"""The tickets that a worker remembers as called off before they arrived."""
 NEWS_SECONDS = 1.0
-"""A task says no more often how it gets on: all that is said goes through the scheduler."""
+"""The least interval between a task's reports, which all go through the scheduler."""
 MOST_OF_A_PLAN = 1 << 20
-"""Bytes: a longer plan comes with its end alone."""
+"""In bytes: a longer plan comes only with the task's end."""
 MOST_AT_ONCE = 1 << 23
-"""Of all plans that are asked for at a time."""
+"""The most bytes of all plans requested at a time."""
 Ending = tuple[Reply, Reply | None]
-"""How a task ended, and the best that it had told before."""
+"""How a task ended, and the best that it had reported before."""
 
 _lock = threading.Lock()
 _idle: dict[str, deque[Slot]] = {}
-"""Processes that wait for the next task, by the settings that they have."""
+"""Processes that wait for the next task, by their settings."""
 _running: dict[str, Task] = {}
 _called_off: deque[str] = deque(maxlen=REMEMBERED)
 
@@ -39,7 +40,7 @@ _called_off: deque[str] = deque(maxlen=REMEMBERED)
 def do_there(
     ticket: str, header: Mapping[str, Any], parts: Sequence[bytes], seconds: float | None, settings: str
 ) -> Ending:
-    """Have a process of this worker's do the task."""
+    """Have a process of this worker do the task."""
     told = _Told(ticket)
     task = Task(header, parts, seconds=seconds, on_message=told, cancelled=_CalledOff(wanted_there()))
     with _lock:
@@ -66,7 +67,7 @@ def do_there(
 
 
 def stop_there(tickets: Sequence[str]) -> list[str]:
-    """Those of them that have been begun here; they end soon. The others are not begun any more."""
+    """Stop those of them that have begun here; they end soon. The others are not begun any more."""
     with _lock:
         begun = [ticket for ticket in tickets if ticket in _running]
         _called_off.extend(ticket for ticket in tickets if ticket not in _running)
@@ -76,9 +77,9 @@ def stop_there(tickets: Sequence[str]) -> list[str]:
 
 
 def best_there(known: Mapping[str, int]) -> dict[str, tuple[int, Reply | None]]:
-    """Of each task at work here whose best is another than the one of that number: its number, and the best, or None if it is too long.
+    """For each task here with a newer best than that number: return its number and the best, or None if it is too long.
 
-    What is too much for one answer is left out.
+    Plans beyond the limit of one answer are left out.
     """
     with _lock:
         told = {ticket: _running[ticket].on_message for ticket in known if ticket in _running}
@@ -97,7 +98,7 @@ def best_there(known: Mapping[str, int]) -> dict[str, tuple[int, Reply | None]]:
 
 
 class _CalledOff(threading.Event):
-    """Set by whoever waits for a task, or because nobody does any more."""
+    """Set by whoever waits for a task, or when nobody does any more."""
 
     def __init__(self, wanted: Callable[[], bool]) -> None:
         super().__init__()
@@ -108,11 +109,11 @@ class _CalledOff(threading.Event):
 
 
 class _Told:
-    """What a task has told: the best so far is kept for its end, and how it gets on is said at once or, if it was said a moment ago, soon."""
+    """A task's reports: the best is kept for its end, and progress is sent at once or, shortly after the last report, soon."""
 
     def __init__(self, ticket: str) -> None:
         self.so_far: tuple[int, Reply | None] = 0, None
-        """The best, with all points that were told of, and how many came before it."""
+        """The best, with all reported points, and the number of earlier ones."""
         self._ticket = ticket
         self._say = tell_from_there(ticket.rpartition("-")[0])
         self._news: dict[str, Any] | None = None
@@ -147,7 +148,7 @@ class _Told:
                 self._say([self._ticket, self._news])
 
     def end(self) -> None:
-        """Say nothing more."""
+        """Send nothing more."""
         with self._turn:
             if self._later is not None:
                 self._later.cancel()
@@ -155,7 +156,7 @@ class _Told:
 
 
 def _settings_here(document: str) -> Settings:
-    """With this machine's memory, divided between the threads of this worker. Raises WrongSettings."""
+    """Return the settings with this machine's memory divided among the worker's threads. Raises WrongSettings."""
     threads = threads_here()
     settings = Settings.model_validate_json(document)
     settings = settings.model_copy(update={"memory": read_settings().memory, "workers": threads})

@@ -1,5 +1,6 @@
-"""The service's end of the connection to a worker, as multiprocessing has it at the other: a message that stops in the middle, or is not taken, keeps
-nobody from looking at the clock."""
+"""The service's end of a connection to a worker, whose other end is multiprocessing's: incomplete or unread messages do not block looking at
+the clock.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +25,14 @@ class Line:
         self._readable.register(ours, select.POLLIN)
         self._writable.register(ours, select.POLLOUT)
         self._begun = bytearray()
-        """Of the next message and those after it."""
+        """The next message and what follows it."""
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
     def receive(self, seconds: float) -> bytes | None:
-        """The next message, if the rest of it arrives within that time or more of it is to be had at once."""
+        """Return the next message, if its rest arrives in time or more is available at once."""
         while (message := self._whole()) is None:
             if not self._readable.poll(seconds * 1000):
                 return None
@@ -43,7 +44,7 @@ class Line:
         return message
 
     def send(self, message: bytes | bytearray, on_wait: Callable[[], None], seconds: float) -> None:
-        """All of it. As often as it is not taken for so long, `on_wait` is called, which may raise what ends that."""
+        """Send everything. Whenever it is not accepted for this long, `on_wait` is called, which may raise an error to end that."""
         size = len(message)
         head = _LENGTH.pack(size) if size <= _MOST_SHORT else _LENGTH.pack(-1) + _LONG.pack(size)
         for part in (head, message):
@@ -55,7 +56,7 @@ class Line:
                     on_wait()
 
     def _whole(self) -> bytes | None:
-        """A message that has arrived, which is not kept here then."""
+        """Return a complete message, which is then not kept here."""
         got, at = self._begun, _LENGTH.size
         if len(got) < at:
             return None

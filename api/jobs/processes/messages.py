@@ -12,20 +12,20 @@ from ...errors import HttpCode, Refusal
 
 
 def pack(header: Mapping[str, Any], payload: bytes | bytearray | memoryview = b"") -> bytes:
-    """One message."""
+    """Return one message."""
     line = json.dumps(header, allow_nan=False).encode("ascii")
     return b"".join((line, b"\n", payload))
 
 
 def unpack(message: bytes) -> tuple[dict[str, Any], bytes]:
-    """Its header and its payload."""
+    """Return its header and its payload."""
     line, _, payload = message.partition(b"\n")
     header: dict[str, Any] = json.loads(line)
     return header, payload
 
 
 def as_message(refusal: Refusal) -> dict[str, Any]:
-    """A refusal on its way to the service."""
+    """Return a refusal as a message to the service."""
     return {
         "kind": "refused",
         "status": int(refusal.status),
@@ -38,7 +38,7 @@ def as_message(refusal: Refusal) -> dict[str, Any]:
 
 
 def as_refusal(header: Mapping[str, Any]) -> Refusal:
-    """A refusal that has come from a worker."""
+    """Return a worker's refusal."""
     code = header["code"]
     return Refusal(
         header["status"],
@@ -51,5 +51,5 @@ def as_refusal(header: Mapping[str, Any]) -> Refusal:
 
 
 def as_failure(refusal: Refusal) -> dict[str, Any]:
-    """A refusal as a job keeps it."""
+    """Return a refusal as a job stores it."""
     return {name: value for name, value in as_message(refusal).items() if name not in ("kind", "headers")}

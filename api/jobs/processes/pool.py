@@ -1,4 +1,4 @@
-"""A fixed number of worker processes, each doing one task at a time. A worker that dies is replaced, and its caller is told."""
+"""A fixed number of worker processes, each doing one task at a time. A dead worker is replaced, and its caller is told."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from .waiting_line import WaitingLine
 
 ROOT = Path(__file__).resolve().parents[3]
 TICK_SECONDS = 0.05
-"""How soon a cancel is passed on."""
+"""The delay until a cancel is passed on."""
 GRACE_SECONDS = 0.7
-"""A worker that has not ended its task so long after a cancel is killed: a cancel takes less than a second."""
+"""A worker that has not ended its task this long after a cancel is killed: a cancel takes less than a second."""
 START_SECONDS = 60.0
 END_SECONDS = 2.0
-"""From when a worker's line breaks to when the system says how it ended, on a machine that has much to do."""
+"""The time from a broken line to the system's report of how the worker ended, on a busy machine."""
 LARGE = 1 << 18
-"""Bytes: what is larger may take seconds."""
+"""In bytes: larger parts may take seconds."""
 ABORTED = -signal.SIGABRT
-"""How a process ends whose C++ cannot allocate. A kill from outside says nothing of its task, and the task is tried again; this would come again."""
+"""The exit code of a process whose C++ cannot allocate. A kill from outside says nothing about its task, which is tried again; this would recur."""
 LATE_SECONDS = 5.0
 """So much of the processor over its time limit a task is killed, whatever it is doing."""
 MOST_SECONDS_LATE = 30.0
@@ -51,11 +51,11 @@ class WorkerDied(Exception):
     """The process that worked on a task is gone."""
 
     code: int | None = None
-    """How it ended, if that is known."""
+    """How it ended, if known."""
 
 
 class WorkerLate(WorkerDied):
-    """It was killed for taking much longer than it may."""
+    """It was killed for taking much longer than allowed."""
 
 
 class WorkerFault(Exception):
@@ -64,7 +64,7 @@ class WorkerFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a worker answered."""
+    """A worker's answer."""
 
     header: dict[str, Any]
     payload: bytes = b""
@@ -76,26 +76,26 @@ def ignore(_: Reply) -> None:
 
 @dataclass(slots=True)
 class Task:
-    """Something for a worker to do, and the way to call it off."""
+    """A task for a worker, with a way to cancel it."""
 
     header: Mapping[str, Any]
     parts: Sequence[bytes | bytearray] = ()
     owner: str = ""
-    """Whose it is: none of those that wait has all workers."""
+    """Its owner: no waiting owner occupies all workers."""
     seconds: float | None = None
     """The worker is killed if it takes much longer."""
     on_message: Callable[[Reply], None] = ignore
-    """Gets what a worker tells before it is done; called in a thread."""
+    """Receives a worker's reports before it is done; called in a thread."""
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def let_go(self) -> None:
-        """It is over: its listeners and messages are not kept."""
+        """Drop its listeners and messages: it is over."""
         self.on_message = ignore
         self.parts = ()
 
 
 def start_worker(line: socket.socket) -> subprocess.Popen[bytes]:
-    """A process that has the other end of that line."""
+    """Return a process that has the other end of that line."""
     return subprocess.Popen(
         [sys.executable, "-m", "api.jobs.processes.worker", str(line.fileno())],
         stdin=subprocess.DEVNULL,
@@ -107,7 +107,7 @@ def start_worker(line: socket.socket) -> subprocess.Popen[bytes]:
 
 
 class Slot:
-    """One worker process; a new one is started when there is none."""
+    """One worker process; a new one is started if there is none."""
 
     _numbers = itertools.count(1)
 
@@ -116,18 +116,18 @@ class Slot:
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Line | None = None
         self._is_ready = False
-        """Has the worker said that it is there?"""
+        """True once the worker has reported."""
 
     @property
     def pid(self) -> int | None:
         return None if self._process is None else self._process.pid
 
     def do(self, task: Task) -> Reply:
-        """Blocks until it is done. Raises WorkerDied, WorkerFault and Refusal."""
+        """Block until it is done. Raises WorkerDied, WorkerFault and Refusal."""
         return answer_in(self.hear(task))
 
     def hear(self, task: Task) -> Reply:
-        """How it ended, as the worker says it. Raises WorkerDied, and OutOfMemory where it has died of that."""
+        """Return how it ended, as the worker reports. Raises WorkerDied, or OutOfMemory if that killed it."""
         try:
             line = self.start(task.cancelled.is_set)
         except (EOFError, OSError) as error:
@@ -158,7 +158,7 @@ class Slot:
             raise died from error
 
     def _patience_with(self, task: Task) -> Callable[[], None]:
-        """To be called now and then: raises WorkerDied where it is over."""
+        """Return a check, to be called now and then, that raises WorkerDied when the time is over."""
         begun, cancelled = time.monotonic(), None
         had: float | None = None
         """Of the processor, when its time was over."""
@@ -179,7 +179,7 @@ class Slot:
         return patience
 
     def start(self, cancelled: Callable[[], bool] = lambda: False) -> Line:
-        """The line to the worker, which is started if need be. Raises WorkerDied if it is called off before the worker is there, which goes on starting."""
+        """Return the line to the worker, started if needed. Raises WorkerDied if cancelled before the worker is ready, which continues to start."""
         line = self._line
         if line is None or self._process is None or self._process.poll() is not None:
             self.close()
@@ -208,7 +208,7 @@ class Slot:
             self._process = None
 
     def _killed(self, why: str, kind: type[WorkerDied] = WorkerDied, patience: float = 0.0) -> WorkerDied:
-        """It is, if it has not ended within so many seconds."""
+        """Kill it, if it has not ended within this many seconds."""
         code = None
         if self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -230,7 +230,7 @@ ENDS = ("done", "refused", "fault", "out_of_memory")
 
 
 def answer_in(reply: Reply) -> Reply:
-    """The end of a task. Raises what it is if it is no answer: WorkerFault, Refusal."""
+    """Return the end of a task. Raises errors: WorkerFault, Refusal."""
     match reply.header["kind"]:
         case "refused":
             raise as_refusal(reply.header)
@@ -244,31 +244,31 @@ def answer_in(reply: Reply) -> Reply:
 
 
 def hand_over(task: Task, line: Line, patience: Callable[[], None]) -> None:
-    """Its parts, which are not kept here then. By themselves, since joining them would copy them while nothing else runs."""
+    """Send its parts, which are then not kept here. They are sent separately, since joining them would copy them while nothing else runs."""
     for part in task.parts:
         line.send(part, patience, TICK_SECONDS)
     task.parts = ()
 
 
 def _did_not_start() -> None:
-    raise TimeoutError("a worker process did not start")  # an OSError, told as a death
+    raise TimeoutError("a worker process did not start")  # an OSError, reported as a death
 
 
 class WorkerPool(Protocol):
-    """Whoever does tasks: processes of this machine, or a cluster."""
+    """Does tasks: processes of this machine, or a cluster."""
 
     async def do(self, task: Task) -> Reply:
-        """Raises WorkerDied, WorkerFault and Refusal."""
+        """Do a task. Raises WorkerDied, WorkerFault and Refusal."""
         ...
 
 
 class ProcessPool:
-    """Workers that are borrowed for a task each."""
+    """Workers that are each borrowed for a task."""
 
     def __init__(
         self, size: int, settings: Settings, name: str, *, large: int | None = None, started: int | None = None
     ) -> None:
-        """`large`: how many of them may be busy with large parts at a time. `started`: how many there are from the start; others come when they are needed."""
+        """`large`: the most that may be busy with large parts at a time. `started`: the number at the start; others are added when needed."""
         self.size = size
         self.name = name
         self._slots = [Slot(settings) for _ in range(size)]
@@ -284,17 +284,17 @@ class ProcessPool:
 
     @property
     def pids(self) -> list[int]:
-        """The processes there are."""
+        """Return the existing processes."""
         return [slot.pid for slot in self._slots if slot.pid is not None]
 
     async def start(self) -> None:
-        """Have workers ready."""
+        """Start workers in advance."""
         loop = asyncio.get_running_loop()
         first = self._slots[: self._started]
         await asyncio.gather(*(loop.run_in_executor(self._threads, slot.start) for slot in first))
 
     async def do(self, task: Task) -> Reply:
-        """As soon as a worker is free. If the caller is cancelled, so is the task."""
+        """Do it as soon as a worker is free. If the caller is cancelled, so is the task."""
         is_large = sum(map(len, task.parts)) > LARGE
         async with self._line.turn(task.owner, is_large=is_large):
             slot = self._free.pop()
@@ -321,5 +321,5 @@ class ProcessPool:
 
 
 def exit_in_words(code: int) -> str:
-    """`killed by signal 9`"""
+    """Return a description such as `killed by signal 9`."""
     return f"killed by signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,4 +1,4 @@
-"""What a worker process can be asked to do. Bytes from outside are looked at here, and never in the service's own process."""
+"""The tasks of worker processes. Bytes from outside are examined here, and never in the service's own process."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def do(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Lin
 
 
 def _read(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
-    """Is this a problem that can be planned, and what plan would be the same?"""
+    """Check that this is a problem that can be planned, and return what identifies its plan."""
     return about(_understood(header, parts, settings, time.monotonic())), b""
 
 
 def _read_and_solve(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Line) -> Answer:
-    """Both in one go: what it is is told in between, so that whoever has the answer already can say so."""
+    """Do both at once: the description is reported in between, so that a known answer can be used."""
     begun = time.monotonic()
     found = _understood(header, parts, settings, begun)
     line.understood(about(found))
@@ -74,7 +74,7 @@ def _understood(header: dict[str, Any], parts: list[bytes], settings: Settings, 
 
 
 def about(found: Understood) -> dict[str, Any]:
-    """What the service must know of it."""
+    """Return what the service must know about it."""
     return {
         "key": found.key,
         "digest": found.subject.digest,
@@ -88,14 +88,14 @@ def about(found: Understood) -> dict[str, Any]:
 
 
 def _solve(header: dict[str, Any], parts: list[bytes], _settings: Settings, line: Line) -> Answer:
-    """Work on what `read` has found sound, from the best that is known if there is any."""
+    """Work on what `read` has found sound, from the best known result, if any."""
     begun = time.monotonic()
     kind, subject, instructions = _again(header, parts[0], begun)
     return kind.run(subject, instructions, line, begun, parts[1] if len(parts) > 1 else None)
 
 
 def _again(header: dict[str, Any], problem: bytes, begun: float | None = None) -> tuple[Kind, Subject, Instructions]:
-    """A job's problem and what is asked of it, which were found sound before. Where its time has begun, reading it counts."""
+    """Return a job's problem and options, which were checked before. Once its time has begun, reading counts."""
     kind = kind_of(header.get("kind", "plan"))
     data, _solve_options = separate(problem, header["format"])
     source = Source(data)
@@ -106,12 +106,12 @@ def _again(header: dict[str, Any], problem: bytes, begun: float | None = None) -
 
 
 def _cut_short(header: dict[str, Any], parts: list[bytes], _settings: Settings, _line: Line) -> Answer:
-    """The answer of a run that was killed when this was the best it had."""
+    """Return the answer of a run that was killed with this best result."""
     return kind_of(header["kind"]).cut_short(parts[0], StopReason(header["stop"]))
 
 
 def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _line: Line) -> Answer:
-    """Is this a sound problem?"""
+    """Check that this is a sound problem."""
     try:
         data, solve = separate(parts[0], header["format"])
         if solve is not None:
@@ -119,7 +119,7 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
         _, problem, warnings = read(data, header["format"], settings, header.get("media_type", BYTES))
     except (PlannerError, Refusal) as error:
         if not error.findings or isinstance(error, OutOfTime):
-            raise  # larger than is looked at
+            raise  # larger than the service examines
         errors = [asdict(found) for found in error.findings]
         return {}, as_json({"valid": False, "errors": errors, "more": error.more})
     answer = {
@@ -134,7 +134,7 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
 
 
 def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
-    """Is this plan a plan of this problem, and are its claims possible?"""
+    """Check that this is a plan of this problem, and that its claims are possible."""
     options = options_of(PLANS.loose.model_validate(header["query"]))
     subject, plan = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_answer)
     problem = subject.planned(options)
@@ -157,7 +157,7 @@ def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: L
 
 
 def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
-    """The arguments of a plan, in words."""
+    """Return the arguments of a plan, in words."""
     _kind, subject, instructions = _again(header, parts[0])
     problem = subject.planned(instructions.options)
     plan = read_plan(parts[1])
@@ -176,7 +176,7 @@ def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _:
 
 
 def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
-    """A picture of a plan, and of what is wrong with it; or its figures, for a page that draws it itself."""
+    """Return a picture of a plan with its faults; or its data, for a page that draws it itself."""
     options = options_of(PLANS.loose.model_validate(header["query"]))
     subject, plan = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_plan)
     problem = subject.planned(options)
@@ -188,24 +188,24 @@ def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Lin
 
 
 def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
-    """The same of a job's answer, or of a part of it."""
+    """Do the same for a job's answer, or a part of it."""
     kind, subject, instructions = _again(header, parts[0])
     return {}, kind.draw(subject, instructions, parts[1], header.get("part"), header["as"])
 
 
 def _part(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
-    """One of the plans that a job's answer is made of."""
+    """Return one of the plans of a job's answer."""
     plan = kind_of(header["kind"]).part(parts[0], header["part"])
     return {"etag": etag_of(plan)}, plan
 
 
 def _example(header: dict[str, Any], _parts: list[bytes], settings: Settings, _: Line) -> Answer:
-    """One of the problems that the page offers."""
+    """Return one of the page's example problems."""
     return {}, write_problem(generate(header["kind"], Request(header["buffers"], header["seed"])))
 
 
 def _ready(_header: dict[str, Any], _parts: list[bytes], settings: Settings, line: Line) -> Answer:
-    """Does every enabled solver really solve five buffers?"""
+    """Check that every enabled solver really solves five buffers."""
     answers: dict[str, str | None] = {}
     for solver in planner.solver_list():
         if (
@@ -242,4 +242,4 @@ TASKS: dict[str, Callable[[dict[str, Any], list[bytes], Settings, Line], Answer]
 }
 
 LOOKS = ("validate", "verify", "explain", "draw", "draw_job")
-"""Tasks with nothing to show before they are through: they end with the time of all that is looked at. Others have a problem's time limit."""
+"""Tasks without partial results: they have the time limit of checks. Others have a problem's time limit."""

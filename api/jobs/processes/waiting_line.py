@@ -1,4 +1,6 @@
-"""Tasks that wait for a worker process: next is one of the owner with the fewest at work, then of the one whose turn was longest ago. Large work leaves room for small."""
+"""Tasks that wait for a worker process: next is one of the owner with the fewest at work, then of the one served longest ago. Large work leaves
+room for small.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class _Waiting:
 
 
 class WaitingLine:
-    """Turns at so many workers, of which so many may have large work at a time."""
+    """Turns at `size` workers, some of which may have large work at a time."""
 
     def __init__(self, workers: int, large: int) -> None:
         self._free = workers
@@ -27,12 +29,12 @@ class WaitingLine:
         self._waiting: list[_Waiting] = []
         self._busy: Counter[str] = Counter()
         self._served: dict[str, int] = {}
-        """When each had its last turn."""
+        """When each owner had its last turn."""
         self._numbers = itertools.count()
 
     @contextlib.asynccontextmanager
     async def turn(self, owner: str, *, is_large: bool) -> AsyncIterator[None]:
-        """Waits for a worker, and has it."""
+        """Wait for a worker, and occupy it."""
         me = _Waiting(owner, is_large, next(self._numbers))
         self._waiting.append(me)
         self._call()
@@ -50,7 +52,7 @@ class WaitingLine:
             self._leave(me)
 
     def _call(self) -> None:
-        """Whoever is next, for as long as a worker is free."""
+        """Call the next, as long as a worker is free."""
         while self._free:
             may = [each for each in self._waiting if self._free_for_large or not each.is_large]
             if not may:
@@ -64,7 +66,7 @@ class WaitingLine:
             chosen.ready.set_result(None)
 
     def _turn(self, one: _Waiting) -> tuple[int, int, bool, int]:
-        """The least comes first. Of one's own, small work does."""
+        """Return the sort key: the least comes first. Among one owner's tasks, small ones do."""
         return self._busy[one.owner], self._served.get(one.owner, -1), one.is_large, one.number
 
     def _leave(self, one: _Waiting) -> None:

@@ -1,4 +1,4 @@
-"""A worker process: does one task after the other, and ends when the service does."""
+"""A worker process: does one task after the other, and ends with the service."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from .messages import as_message, pack, unpack
 from .tasks import FIVE_BUFFERS, do
 
 TOLD_SECONDS = 0.1
-"""Progress is told no more often."""
+"""The least interval between progress reports."""
 SAVED_SECONDS = 1.0
-"""The best plan so far is sent no more often, and so that writing it out takes at most a tenth of the time."""
+"""The least interval between sent plans, which also keeps writing to a tenth of the time."""
 SAVED_SHARE = 10
 
 
 class Reporter:
-    """The progress of one task, for its caller."""
+    """Reports the progress of one task to its caller."""
 
     def __init__(self, worker: Worker, number: int, notes: list[str]) -> None:
         self._worker = worker
@@ -46,9 +46,9 @@ class Reporter:
         self._write: Written = described
         self._told: Progress | None = None
         self._saved: tuple[int | None, bool] = (None, False)
-        """The value of the best that was written, and whether it was known that there is none better."""
+        """The value of the best plan written, and whether it was known to be optimal."""
         self._points: list[Mapping[str, Any]] = []
-        """Of the answer, that have not been told."""
+        """The answer's points that have not been reported."""
         self._so_far: Callable[[], Answer] | None = None
         self._next_save = time.monotonic()
         self._turn = threading.Lock()
@@ -71,13 +71,13 @@ class Reporter:
         return self._number in self._worker.cancelled
 
     def end(self) -> list[Mapping[str, Any]]:
-        """Say nothing more; what there is left to say of points."""
+        """Stop reporting; return the remaining points."""
         with self._turn:
             self._is_over = True
             return self._points
 
     def tell(self) -> None:
-        """What there is to say since the last time."""
+        """Report what is new since the last time."""
         with self._turn:
             if not self._is_over:
                 self._tell_progress()
@@ -106,7 +106,7 @@ class Reporter:
         self._has_saved(begun)
 
     def _tell_points(self) -> None:
-        """With an answer that has them, so that whoever hears of them can have them."""
+        """Report points together with an answer that has them, so that clients can request them."""
         begun = time.monotonic()
         if not self._points or self._so_far is None or begun < self._next_save:
             return
@@ -120,7 +120,7 @@ class Reporter:
 
 
 class Teller:
-    """Has a task tell how it gets on, in a thread of its own, so that solvers never wait for that. Most tasks are over before it looks."""
+    """Reports a task's progress in its own thread, so that solvers never wait for that. Most tasks are over before it looks."""
 
     def __init__(self) -> None:
         self._reporter: Reporter | None = None
@@ -159,9 +159,9 @@ class Worker:
         self.cancelled: set[int] = set()
 
     def serve(self) -> None:
-        """Until the service hangs up."""
+        """Serve until the service hangs up."""
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
-        planner.plan(FIVE_BUFFERS)  # what planning imports is imported before anybody waits for it
+        planner.plan(FIVE_BUFFERS)  # import what planning needs before anybody waits for it
         self.send({"kind": "here"})
         trimmer = Trimmer(collects=True)
         while True:
@@ -169,7 +169,7 @@ class Worker:
             trimmer.trim()
 
     def _next(self) -> None:
-        """One task, of which nothing is kept."""
+        """Do one task, without keeping anything of it."""
         header, parts = self._inbox.get()
         self._do(header, parts)
         self.cancelled.discard(header["number"])
@@ -179,7 +179,7 @@ class Worker:
             self._connection.send_bytes(pack(header, payload))
 
     def send_best(self, number: int, best: Answer, points: Sequence[Mapping[str, Any]] = ()) -> None:
-        """The best so far, and which of its points are new."""
+        """Send the best so far, and which of its points are new."""
         fields, data = best
         fields = {name: value for name, value in fields.items() if name != "lasting"}
         if points:
@@ -187,7 +187,7 @@ class Worker:
         self.send({"kind": "plan", "number": number, **fields}, data)
 
     def _listen(self) -> None:
-        """Takes orders, also while a task runs. Without a service there is nothing left to do."""
+        """Take orders, also while a task runs. Without a service there is nothing left to do."""
         while True:
             try:
                 self._take_order()
@@ -195,7 +195,7 @@ class Worker:
                 os._exit(0)
 
     def _take_order(self) -> None:
-        """The next one, of which nothing is kept here."""
+        """Take the next one, without keeping anything of it."""
         header, _ = unpack(self._connection.recv_bytes())
         if "cancel" in header:
             self.cancelled.add(header["cancel"])
@@ -226,7 +226,7 @@ class Worker:
 
 
 def main() -> None:
-    """Serve the process that holds the other end of the connection named in the arguments."""
+    """Serve the process at the other end of the connection named in the arguments."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the service says when to end; a terminal's Ctrl-C reaches all
     collect_rarely()

@@ -1,1 +1,1 @@
-"""Jobs of a store that several processes share: taking them from its queue, and taking over those of dead workers."""
+"""Jobs of a shared store: taking them from its queue, and taking over those of dead workers."""

@@ -1,4 +1,4 @@
-"""Carries out the jobs of a shared store, as a worker of its queue: Procrastinate says which job is next, which workers live, and which jobs are to stop."""
+"""Carries out the jobs of a shared store, as a worker of its queue: Procrastinate knows which job is next, which workers live, and which jobs are to stop."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from procrastinate import App, JobContext
 
 LOOK_SECONDS = 2.0
-"""How often the queue is asked for jobs without having been told of any."""
+"""The interval at which the queue is asked for jobs without a notification."""
 CANCEL_SECONDS = 1.0
-"""How often it is asked which jobs are to stop, likewise."""
+"""The same for jobs that are to stop."""
 BEATS = 6
-"""So many signs of life are due before a worker is taken for dead."""
+"""A worker is considered dead after this many missing signs of life."""
 FORGOTTEN_SECONDS = 86_400.0
-"""After so long a dead worker is forgotten. Long after it was taken for dead: none is to be forgotten because the database was gone."""
+"""After this long a dead worker is forgotten: long enough that none is forgotten because the database was gone."""
 
 log = structlog.get_logger("memplan.worker")
 
 
 @dataclass(slots=True)
 class Turn:
-    """An attempt that may be called off before it has begun."""
+    """An attempt that may be cancelled before it has begun."""
 
     attempt: Attempt | None = None
     called_off: Callable[[Attempt], None] | None = None
@@ -52,7 +52,7 @@ class Turn:
 
 
 async def together(parts: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """All of them, until they have ended; when one fails or this is cancelled, the others are. To cancel again cancels them again."""
+    """Wait for all of them; if one fails or this is cancelled, cancel the others. Cancelling again cancels them again."""
     tasks = [asyncio.ensure_future(part) for part in parts]
     ending = cancelled = False
     while left := [task for task in tasks if not task.done()]:
@@ -61,7 +61,7 @@ async def together(parts: Iterable[Coroutine[Any, Any, None]]) -> None:
             tell = not ending and any(task.cancelled() or task.exception() is not None for task in done)
         except asyncio.CancelledError:
             tell = cancelled = True
-        if tell:  # once: whoever is on the way out must not be stopped there because another one was faster
+        if tell:  # once: a part that is already ending must not be stopped because another one was faster
             ending = True
             for task in left:
                 task.cancel()
@@ -96,15 +96,15 @@ class QueueWorker:
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to take on jobs; a queue that cannot be reached is waited for."""
+        """Begin to take jobs; wait for an unreachable queue."""
         self._running = asyncio.create_task(self._run(), name="queue worker")
 
     async def close(self) -> None:
-        """Running jobs go back into the queue with their best plans; if the queue cannot be reached, the worker that finds them takes over."""
+        """Put running jobs back into the queue with their best plans; if the queue is unreachable, the worker that finds them takes over."""
         self._endings.closing = True
         if self._running is None:
             return
-        for _ in range(2):  # the second time is an order, not a wish
+        for _ in range(2):  # the second time is an order
             self._running.cancel()
             if (await asyncio.wait({self._running}, timeout=self._shutdown_seconds))[0]:
                 return
@@ -120,7 +120,7 @@ class QueueWorker:
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def _work(self) -> None:
-        """As one worker of the queue, until a connection fails in a way that leaves doubts about what the queue was told."""
+        """Be one worker of the queue, until a connection fails so that it is unclear what the queue was told."""
         from .patient_queue import pool
         from .sweeper import Sweeper
 
@@ -139,7 +139,7 @@ class QueueWorker:
                 await asyncio.gather(*beside, return_exceptions=True)
 
     async def _take_turns(self, app: App) -> None:
-        """As two workers of the queue where there are several solver processes: one of these is left to what is short."""
+        """Be two workers of the queue if there are several solver processes: one of these is left to short jobs."""
         size, name = self._processes.size, f"{socket.gethostname()}-{os.getpid()}"
         queues = QUEUES if self._cluster is None else (QUEUE, SHORT_QUEUE)
         shares = [self._turns(app, name, queues, size - 1 if size > 1 else 1)]
@@ -150,7 +150,7 @@ class QueueWorker:
         await together(shares)
 
     async def _turns_on(self, cluster: ClusterPool, app: App, name: str) -> None:
-        """As one worker of the queue more each time the cluster has grown."""
+        """Add a worker of the queue each time the cluster has grown."""
         workers: list[asyncio.Task[None]] = []
         size = 0
         try:
@@ -169,14 +169,14 @@ class QueueWorker:
             await asyncio.gather(*workers, return_exceptions=True)
 
     async def _turns(self, app: App, name: str, queues: Sequence[str], count: int) -> None:
-        """So many jobs of these queues at a time."""
+        """Run `count` jobs of these queues at a time."""
         await app.run_worker_async(
             queues=list(queues),
             name=name,
             concurrency=count,
             fetch_job_polling_interval=LOOK_SECONDS,
             abort_job_polling_interval=CANCEL_SECONDS,
-            shutdown_graceful_timeout=0,  # jobs are told at once, and are put back within a second
+            shutdown_graceful_timeout=0,  # jobs are reported at once, and are put back within a second
             delete_jobs="always",  # the store knows how they ended
             install_signal_handlers=False,
             update_heartbeat_interval=self._stalled / BEATS,
@@ -191,7 +191,7 @@ class QueueWorker:
         app = App(connector=PatientConnector())
         app.job_manager = PatientManager(app.connector)
 
-        # What fails has not been carried out, so it is delivered again.
+        # a failed delivery was not carried out, so it is delivered again
         @app.task(name=SOLVE, queue=QUEUE, pass_context=True, retry=RetryStrategy(wait=1))
         async def solve(context: JobContext, id_: str) -> None:
             await self._carry_out(context, id_)
@@ -199,7 +199,7 @@ class QueueWorker:
         return app
 
     async def _carry_out(self, context: JobContext, id_: str) -> None:
-        """One delivery, from when it was fetched until its attempt has ended. To cancel this calls the attempt off, and is not yet its end."""
+        """Handle one delivery, from fetching until its attempt has ended. Cancelling this stops the attempt, but does not yet end it."""
         from procrastinate.job_context import AbortReason
 
         assert context.job.id is not None
@@ -231,7 +231,7 @@ class QueueWorker:
             self._attempts.remove(attempt)
 
     async def _stop_what_others_do(self) -> None:
-        """Whoever was taken for dead and is not has lost its jobs to others. One that gets no better would run to its end unheard."""
+        """Stop attempts that others have taken over from a worker wrongly considered dead. One without improvements would run to its end unnoticed."""
         while True:
             await asyncio.sleep(self._stalled / BEATS)
             for attempt in tuple(self._attempts):
@@ -244,7 +244,7 @@ class QueueWorker:
                     attempt.stop()
 
     async def _claim(self, id_: str, delivery: int) -> Claim | None:
-        """The job, unless it has ended or has been delivered to another worker since."""
+        """Return the job, unless it has ended or has been delivered to another worker since."""
         while True:
             try:
                 claim = await asyncio.to_thread(self._store.claim, id_, delivery)
@@ -259,7 +259,7 @@ class QueueWorker:
                 return claim
 
     def _release(self, id_: str, delivery: int) -> None:
-        """A job that runs is delivered again by its own worker alone, when that could not note how the attempt ended."""
+        """Have a running job delivered again, by its own worker only, if the attempt's end could not be recorded."""
         job = self._store.job(id_)
         if job is not None and job.state is JobState.RUNNING and job.delivery == delivery:
             self._store.release(id_, job.attempt)

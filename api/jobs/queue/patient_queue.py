@@ -1,8 +1,8 @@
-"""The queue, able to go on when its database is gone for a while: what is asked again before long anyway may fail.
+"""The queue, which continues when its database is gone for a while: requests that are repeated soon anyway may fail.
 
-Procrastinate's worker ends at the first failure of most of its questions, but not of all: of a sign of life that failed it takes no note,
-and gives none from then on, so that it is taken for dead while it works. Waiting for a connection must not keep signs of life from being given,
-either, so all patience is a part of the time after which a silent worker is taken for dead.
+Procrastinate's worker ends at the first failure of most requests, but not of all: after a failed sign of life it silently gives none any
+more, so that it is considered dead while it works. Waiting for a connection must not delay signs of life either, so every wait is a part of
+the time after which a silent worker is considered dead.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from ..attempt import AGAIN_SECONDS
 
 CONNECTIONS = 6
 WAIT_SECONDS = 5.0
-"""For a connection, at most."""
+"""The most time to wait for a connection."""
 WAIT_SHARE = 3
-"""At most this part of the time after which a silent worker is taken for dead."""
+"""The part, at most, of the time after which a silent worker is considered dead."""
 RECONNECT_SECONDS = 2.0
-"""So long the pool tries by itself, ever more rarely, at most; then again whenever it is asked for a connection."""
+"""The most time that the pool tries by itself, ever more rarely; then again at each request for a connection."""
 
 log = structlog.get_logger("memplan.worker")
 
 
 def pool(conninfo: str, stalled_seconds: float) -> AsyncConnectionPool:
-    """Connections to the queue. It is opened without waiting for the first one, since it would not try again by itself while it waits."""
+    """Return connections to the queue. It is opened without waiting for the first one, since it would not retry while waiting."""
     patience = stalled_seconds / WAIT_SHARE
     return AsyncConnectionPool(
         conninfo,
@@ -46,10 +46,10 @@ def pool(conninfo: str, stalled_seconds: float) -> AsyncConnectionPool:
 
 
 class PatientConnector(PsycopgConnector):
-    """Listens again when it could not."""
+    """Listens again after a failure."""
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
-        """Until cancelled."""
+        """Listen until cancelled."""
         names = tuple(channels)
         while True:
             try:
@@ -60,7 +60,7 @@ class PatientConnector(PsycopgConnector):
 
 
 class PatientManager(JobManager):
-    """Says "nothing new" where nobody could be asked."""
+    """Returns "nothing new" if the database is unreachable."""
 
     async def update_heartbeat(self, worker_id: int) -> None:
         try:
@@ -69,7 +69,7 @@ class PatientManager(JobManager):
             log.warning("the queue does not hear that this worker lives", reason=type(error.__cause__).__name__)
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
-        """What cannot be ended here was ended by others already, or will be: the sweepers find it."""
+        """End a job. If that fails, others have ended it or will: the sweepers find it."""
         try:
             await super().finish_job(job, status, delete_job)
         except ConnectorException as error:
@@ -82,7 +82,7 @@ class PatientManager(JobManager):
             return ()
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """The next job. Once the question is out, an answer that does not come leaves it unknown who has the job: that is an error."""
+        """Return the next job. Once the request is sent, a missing answer leaves it unknown who has the job: that is an error."""
         try:
             return await super().fetch_job(queues, worker_id)
         except ConnectorException as error:

@@ -1,4 +1,4 @@
-"""Takes over from workers that are gone, and tidies up after those that could not do it themselves."""
+"""Takes over from dead workers, and finishes what they could not."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ...store.sql.databases.deliveries import QUEUES, SOLVE
 from ..attempt import MOST_DEATHS
 
 LOOKS = 6
-"""So often the queue is looked at while a worker that is silent gets the benefit of the doubt."""
+"""The number of looks at the queue while a silent worker may still be alive."""
 PAUSE = 2
-"""Without an answer for this part of that time, the living may not have been heard either."""
+"""After this part of that time without an answer, living workers may not have been heard either."""
 
 log = structlog.get_logger("memplan.worker")
 
 
 class Sweeper:
-    """Every worker has one; what one of them has done already the others find done."""
+    """Runs in every worker; what one has done already is no longer there for the others."""
 
     def __init__(self, manager: JobManager, store: Store, stalled_seconds: float) -> None:
         self._manager = manager
@@ -36,9 +36,9 @@ class Sweeper:
         self._over: frozenset[int] = frozenset()
 
     async def run(self) -> None:
-        """Until cancelled. After the database was gone, the living get time to say that they live before anybody is taken for dead.
+        """Run until cancelled. After the database was gone, living workers get time to report before any is considered dead.
 
-        It may have been gone without a question having failed: one that waited until it was back.
+        It may have been gone without a failed request, if one waited until it was back.
         """
         since = heard = -math.inf
         """Since when it answers without a pause, and when it answered last."""
@@ -58,7 +58,7 @@ class Sweeper:
             await asyncio.sleep(self._stalled / LOOKS)
 
     async def _gone(self) -> tuple[list[Delivery], list[Delivery]]:
-        """What silent workers have, and what was to stop but has failed: its end could neither be noted nor could it be delivered again."""
+        """Return the deliveries of silent workers, and of failed ones that were to stop, whose end could not be recorded nor redelivered."""
         manager, silent = self._manager, self._stalled
         stalled = await manager.get_stalled_jobs(task_name=SOLVE, seconds_since_heartbeat=silent)
         failed = await manager.list_jobs_async(task=SOLVE, status=Status.FAILED.value)
@@ -87,7 +87,7 @@ class Sweeper:
                 log.warning("taken over from a worker that is gone", job=job.id, state=after.state, deaths=after.deaths)
 
     async def _tidy(self) -> None:
-        """Ends deliveries that were over last time already: their workers could not."""
+        """End deliveries that were already over at the last look: their workers could not."""
         over = {}
         for delivery in await self._manager.list_jobs_async(task=SOLVE, status=Status.DOING.value):
             job = await asyncio.to_thread(self._store.job, id_of(delivery))
@@ -103,5 +103,5 @@ class Sweeper:
 
 
 def id_of(delivery: Delivery) -> str:
-    """Of the job that is delivered."""
+    """Return the id of the delivered job."""
     return str(delivery.task_kwargs["id_"])
