@@ -44,7 +44,8 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
 def _figures(drawn: MemoryMap) -> str:
     peak = "no plan" if drawn.peak is None else f"peak {exact_bytes(drawn.peak)}"
     solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"
-    return f"{drawn.status.value}  ·  {peak}  ·  bound {exact_bytes(drawn.bound)}{solver}"
+    bound = f"  ·  bound {exact_bytes(drawn.bound)}" if drawn.bound else ""
+    return f"{drawn.status.value}  ·  {peak}{bound}{solver}"
 
 
 def _said(first: MemoryMap, second: MemoryMap) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
 from ..facts.variants import as_chosen
 from ..model.errors import echo
-from ..model.plan import Plan, PlanCertificate, PlanStatus
+from ..model.plan import Objective, Plan, PlanCertificate, PlanStatus
 from ..model.problem import BufferId, Problem
 from ..verifying.arguments.shortage import NAMED, in_bytes, named_pools, these
 
@@ -22,6 +23,8 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     lines = [_in_words(size, certificate) for certificate in kept]
     if plan.status is PlanStatus.OPTIMAL:
         lines.append("The plan meets this, so no plan is better.")
+    elif plan.peak is not None and plan.objective.terms[0].name is not Term.SUM_OF_PEAKS:
+        lines.append(_of_what_was_minimised(plan.objective))
     elif plan.peak is not None:
         lines.append(
             f"The plan's peak is {in_bytes(plan.peak)}: at most {in_bytes(plan.peak - plan.bound)} could be saved."
@@ -29,6 +32,15 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     elif plan.shortage is not None:
         lines.append(f"So nothing fits: {plan.shortage.message}.")
     return "\n".join(lines)
+
+
+def _of_what_was_minimised(objective: Objective) -> str:
+    """Return how much less there could be of what is not the peak."""
+    name = objective.terms[0].name.value.replace("_", " ")
+    if objective.value is None or objective.bound is None:
+        return f"Of the {name} nothing is proven."
+    less = objective.value - objective.bound
+    return f"The plan's {name} are {objective.value}: at most {less} less is possible."
 
 
 def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from hypothesis import given
 
 from planner import Options, PlanStatus, plan
-from planner.model.plan import PlanCertificate
+from planner.model.plan import Objective, PlanCertificate, TermValue
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.reporting.explain import explain_bound
 from planner.verifying.arguments.shortage import NAMED, shortage
+from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 from tests.small.plans import infeasible_plan, optimal_plan
 from tests.small.strategies import effort, problems
@@ -31,6 +32,12 @@ def test_the_message_names_pool_bytes_time_and_buffers() -> None:
     )
     assert (why.pool, why.bytes_short, why.time, why.buffers) == ("sram", 10, 2, ("a", "b"))
     assert why.subset is None
+
+
+def test_what_could_be_saved_is_of_what_was_minimised() -> None:
+    spilled = Objective(107, 100, (TermValue(Term.SPILLED_BYTES, 107, 100),))
+    made = replace(plan(TIGHT, GREEDY), status=PlanStatus.FEASIBLE, peak=110, objective=spilled, certificates=())
+    assert explain_bound(TIGHT, made) == "The plan's spilled bytes are 107: at most 7 less is possible."
 
 
 def test_on_request_the_subset_comes_with_it() -> None:

@@ -115,14 +115,14 @@ def headline(problem: Problem, plan: Plan | Sharing, ended: str) -> Text:
 
 
 def figures(plan: Plan) -> Iterable[Text]:
-    """Return peak, bound and gap, and each term of an objective other than the peaks alone."""
+    """Return peak, bound and gap, and each term of an objective that is not the peak alone: the gap is that of what was minimised."""
+    terms = plan.objective.terms
+    is_peak = tuple(term.name for term in terms) == (Term.SUM_OF_PEAKS,) and terms[0].value == plan.peak
     if plan.peak is not None:
         yield Text.assemble("  peak   ", Text(both(plan.peak), style="bold"))
     if plan.status is not PlanStatus.INFEASIBLE:
-        yield Text(
-            f"  bound  {both(plan.bound)}{'   no plan can have a smaller peak' if plan.peak is not None else ''}"
-        )
-    if plan.gap is not None and plan.gap > 0:
+        yield Text(f"  bound  {_bound(plan)}")
+    if is_peak and plan.gap is not None and plan.gap > 0:
         yield Text(f"  gap    {percent(plan.gap)}")
     if plan.choice is not None:
         proven = "" if plan.choice.cost_bound is None else f"   bound {grouped(plan.choice.cost_bound)}"
@@ -130,11 +130,19 @@ def figures(plan: Plan) -> Iterable[Text]:
         picks = [f"{group}: {alternative}" for group, alternative in plan.choice.alternatives[:MAX_NAMED_BUFFERS]]
         rest = len(plan.choice.alternatives) - len(picks)
         yield plain(f"  chosen {', '.join(picks)}{f' … and {grouped(rest)} more' if rest else ''}")
-    if tuple(term.name for term in plan.objective.terms) != (Term.SUM_OF_PEAKS,):
-        for term in plan.objective.terms:
+    if not is_peak:
+        for number, term in enumerate(terms):
             value = "none" if term.value is None else grouped(term.value)
             bound = "nothing proven" if term.bound is None else f"bound {grouped(term.bound)}"
-            yield Text(f"  {term.name.value.replace('_', ' ')}  {value}   {bound}")
+            gap = f"   gap {percent(plan.gap)}" if number == 0 and plan.gap else ""
+            yield Text(f"  {term.name.value.replace('_', ' ')}  {value}   {bound}{gap}")
+
+
+def _bound(plan: Plan) -> str:
+    """Return what is proven of the peak; where something else was minimised, that may be nothing."""
+    if plan.peak and not plan.bound:
+        return "nothing is proven of the peak"
+    return f"{both(plan.bound)}{'   no plan can have a smaller peak' if plan.peak is not None else ''}"
 
 
 def print_tables(problem: Problem, plan: Plan, console: Console) -> None:

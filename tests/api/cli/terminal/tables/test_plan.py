@@ -116,6 +116,12 @@ def test_several_terms_are_all_shown() -> None:
     text = shown(problem, replace(plan, objective=Objective(5, 5, terms)))
     assert "access cost  5   bound 5" in text
     assert "largest peak  64   nothing proven" in text
+    spilled = Objective(107, 100, (TermValue(Term.SPILLED_BYTES, 107, 100),))
+    text = shown(problem, replace(plan, objective=spilled, bound=0, gap=0.07, status=PlanStatus.FEASIBLE))
+    assert "spilled bytes  107   bound 100   gap 7.0 %" in text
+    assert "bound  nothing is proven of the peak" in text
+    assert "smaller peak" not in text
+    assert text.count("gap") == 1, "the peak has none"
 
 
 def test_an_explanation_is_printed_below(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,11 +96,14 @@ def test_everything_on_one_screen() -> None:
 def test_a_peak_that_may_be_smaller() -> None:
     report = reported(TWO)
     pools = tuple(
-        replace(pool, bound=0, cause=replace(pool.cause, proven=False)) for pool in report.pools[:1] if pool.cause
+        replace(pool, bound=4, cause=replace(pool.cause, proven=False)) for pool in report.pools[:1] if pool.cause
     )
-    assert "SPACE A: in another plan the peak may be up to 114 B smaller; in this plan these hold it up: a, b" in shown(
+    assert "SPACE A: in another plan the peak may be up to 110 B smaller; in this plan these hold it up: a, b" in shown(
         replace(report, pools=pools), width=140
     )
+    unknown = tuple(replace(pool, bound=0) for pool in pools)
+    lines = shown(replace(report, pools=unknown), width=140)
+    assert "SPACE A: nothing is proven of its peak; in this plan these hold it up: a, b" in lines
     proven = tuple(replace(pool, bound=pool.peak or 0) for pool in pools)
     lines = shown(replace(report, pools=proven), width=140)
     assert "SPACE A: no plan has a smaller peak; in this plan these hold it up: a, b" in lines
