@@ -1,4 +1,4 @@
-"""Memory maps as one HTML file that loads nothing: the service's own page, with plans in it instead of a service behind it."""
+"""Memory maps as one HTML file that loads nothing: the service's own page, with embedded plans instead of a service."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ THEMES = {"auto": ("System", Theme.SYSTEM), "light": ("Light", Theme.LIGHT), "da
 
 
 class MapOfPlan(NamedTuple):
-    """What the page shows of a plan."""
+    """The contents of the page for one plan."""
 
     name: str | None
     """None: the problem's."""
     plan: bytes
-    """memplan-plan/1, as it was read."""
+    """memplan-plan/1, as read."""
     drawn: MemoryMap
     picture: bytes
-    """The same as SVG, for people to keep."""
+    """The map as SVG, for people to keep."""
 
 
 def map_page(title: str | None, plans: Sequence[MapOfPlan], theme: Theme = Theme.SYSTEM) -> bytes:
-    """The page of one plan, or of two beside each other."""
+    """Return the page of one plan, or of two beside each other."""
     held = [
         {
             "name": each.name,
@@ -83,7 +83,7 @@ def map_page(title: str | None, plans: Sequence[MapOfPlan], theme: Theme = Theme
 
 
 def _modules() -> dict[str, str]:
-    """All that the page runs, by names that no file has to be found for."""
+    """Return all modules of the page, under names that refer to no file."""
     found: dict[str, str] = {}
     waiting = [START]
     while waiting:
@@ -100,7 +100,7 @@ def _modules() -> dict[str, str]:
 
 
 def _beside(path: str, said: str) -> str:
-    """The file that another file's import means."""
+    """Return the file that another file's import means."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), said))
 
 
@@ -113,5 +113,5 @@ def _base64(data: bytes) -> str:
 
 
 def _in_script(document: object) -> str:
-    """JSON that ends no script element and begins no comment in one."""
+    """Return JSON that neither ends a script element nor begins a comment in one."""
     return json.dumps(document, ensure_ascii=False).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""The service behind its routes: what it is made of, and how it starts and stops."""
+"""The service behind its routes: its parts, and how it starts and stops."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from .store.records import About, Kept, StoredPlan
 
 PRUNE_SECONDS = 60.0
 KEEP_SECONDS = 0.25
-"""So long a plan waits for others to be written to the store together."""
+"""A plan waits this long for others, to be written to the store together."""
 REMEMBERED_PROBLEMS = 10_000
 REMEMBERED_BYTES = 64 << 20
 OVERHEAD_BYTES = 2000
-"""Of each thing that is remembered, besides what can be long in it."""
+"""The memory of each remembered item, besides its variable part."""
 TRIM_SECONDS = 2.0
 SHORT_PART = 4
-"""Memory is short where less than one part in so many is left."""
+"""Memory is short if less than one part in this many is left."""
 DAY = 86_400.0
 
 log = structlog.get_logger("memplan.service")
@@ -71,15 +71,15 @@ class DataFolder:
         self.store_url = f"sqlite:///{path.resolve() / 'memplan.sqlite'}"
 
     def close(self) -> None:
-        """Let another service have it."""
+        """Release it for another service."""
         self._lock.close()
 
 
 class Recent(Generic[Value]):
-    """What was used lately of each token, by a key: as much as there is room for. A token finds its own alone, since how soon an answer comes must not tell what others have sent."""
+    """Recently used items of each token, by a key, as far as there is room. A token finds only its own: response times must not reveal others' requests."""
 
     def __init__(self, size_of: Callable[[Value], int], most: int | None = None) -> None:
-        """`size_of`: bytes, roughly, of one value. `most`: so many values, however small."""
+        """`size_of`: the approximate bytes of a value. `most`: the most values, however small."""
         self._size_of = size_of
         self._most = most
         self._values: OrderedDict[tuple[str, str], Value] = OrderedDict()
@@ -108,7 +108,7 @@ class Recent(Generic[Value]):
 
 
 def about_bytes(about: About) -> int:
-    """Of what was understood of a body."""
+    """Return the approximate bytes of a description."""
     return OVERHEAD_BYTES + 4 * (len(repr(about.options)) + len(about.name or "") + sum(map(len, about.notes)))
 
 
@@ -124,27 +124,27 @@ class Service:
     store: Store
     readers: ProcessPool
     solvers: ProcessPool | None
-    """None where workers elsewhere solve."""
+    """None if workers elsewhere solve."""
     cluster: ClusterPool | None
-    """Carries out batches, where there is one."""
+    """Carries out batches, if there is one."""
     hub: Hub
     dispatcher: Dispatcher
     metrics: Metrics
     problems: Recent[About]
-    """What bodies that were sent lately turned out to be, so that they need not be read again."""
+    """Descriptions of bodies that were sent lately, so that they need not be read again."""
     plans: Recent[StoredPlan]
-    """Plans of the store that were asked for lately. One that was kept under a key is right for ever, so none grows stale."""
+    """Plans of the store that were requested lately. A plan kept under a key is right for ever, so none becomes stale."""
     closing: asyncio.Event
     resources: contextlib.ExitStack
     """What must be closed at the very end."""
     streams: Counter[str] = field(default_factory=Counter)
-    """Open event streams of each token."""
+    """The open event streams of each token."""
     _unkept: list[Kept] = field(default_factory=list)
-    """Plans that are to be written to the store before long."""
+    """Plans to be written to the store soon."""
     _spawned: set[asyncio.Task[Any]] = field(default_factory=set)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     metrics_port: int | None = None
-    """Where the figures are served, if by themselves."""
+    """The separate port of the metrics, if any."""
     _pruner: asyncio.Task[None] | None = None
     _trimmer: asyncio.Task[None] | None = None
     _ready: tuple[float, dict[str, Any]] | None = None
@@ -152,7 +152,7 @@ class Service:
 
     @classmethod
     async def start(cls, settings: Settings, metrics: Metrics, shares: Shares) -> Service:
-        """With as many processes as those shares are for. Raises WrongSettings."""
+        """Start with as many processes as the shares are for. Raises WrongSettings."""
         settings.require_safe_host()
         with contextlib.ExitStack() as resources:
             store = await asyncio.to_thread(open_store_of, settings, resources)
@@ -195,7 +195,7 @@ class Service:
         return service
 
     def _show_figures(self) -> None:
-        """Raises WrongSettings."""
+        """Serve the metrics. Raises WrongSettings."""
         self.metrics.watch_store(self.store)
         self.metrics.watch_streams(self.streams.total)
         for processes in self._pools:
@@ -211,16 +211,16 @@ class Service:
         return [self.readers] if self.solvers is None else [self.readers, self.solvers]
 
     def begin_to_close_soon(self) -> None:
-        """The same from a signal handler."""
+        """Do the same from a signal handler."""
         self._loop.call_soon_threadsafe(self.begin_to_close)
 
     def begin_to_close(self) -> None:
-        """Whoever waits for something long is sent home."""
+        """Answer all long waits."""
         self.closing.set()
         self.hub.tell_all()
 
     async def close(self) -> None:
-        """Running jobs go back into the queue."""
+        """Put running jobs back into the queue, and close."""
         self.begin_to_close()
         for task in (self._pruner, self._trimmer):
             if task is not None:
@@ -235,14 +235,14 @@ class Service:
         log.info("stopped")
 
     def spawn(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-        """Something that goes on whether anybody waits for it or not, and that the service waits for when it stops."""
+        """Start something that continues whether anybody waits or not; stopping the service waits for it."""
         task = asyncio.create_task(work)
         self._spawned.add(task)
         task.add_done_callback(self._spawned.discard)
         return task
 
     def open_stream(self, owner: str) -> None:
-        """One more answer that follows what goes on. Raises Refusal if there are too many."""
+        """Count a further lasting answer. Raises Refusal if there are too many."""
         is_full = self.streams.total() >= self.settings.max_streams
         if is_full or self.streams[owner] >= self.settings.max_streams_per_token:
             whose = "event streams" if is_full else "of your event streams"
@@ -256,18 +256,18 @@ class Service:
             del self.streams[owner]
 
     def forget(self, id_: str) -> None:
-        """Remove a job before long."""
+        """Remove a job soon."""
         self.spawn(self._forget(id_))
 
     def keep(self, owner: str, key: str, plan: StoredPlan) -> None:
-        """Keep a plan for whoever asks for the same again."""
+        """Keep a plan for equal requests."""
         self.plans.put(owner, key, plan)
         self._unkept.append(Kept(owner, key, plan))
         if len(self._unkept) == 1:
             self.spawn(self._keep())
 
     async def _keep(self) -> None:
-        """Several at a time, since going to the store for each costs more than writing it."""
+        """Write several at a time, since each access to the store costs more than the data."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(KEEP_SECONDS):
                 await self.closing.wait()
@@ -280,7 +280,7 @@ class Service:
             await asyncio.to_thread(self.store.remove, id_)
 
     async def read(self, task: str, *parts: bytes | bytearray, owner: str = "", **header: Any) -> Reply:
-        """Have a reader process look at what somebody sent."""
+        """Have a reader process examine what somebody sent."""
         seconds = self.settings.max_explain_seconds
         try:
             return await self.readers.do(Task({"task": task, **header}, parts, owner, seconds))
@@ -288,7 +288,7 @@ class Service:
             raise takes_too_long(seconds) from None
 
     async def readiness(self) -> dict[str, Any]:
-        """Can plans be made? Tries it, unless it has just been tried."""
+        """Try whether plans can be made, unless tried recently."""
         assert self._ready_turn is not None
         async with self._ready_turn:
             if self._ready is None or time.monotonic() - self._ready[0] > self.settings.ready_seconds:
@@ -310,7 +310,7 @@ class Service:
         return found
 
     async def _trim(self) -> None:
-        """After a burst its memory is given back; where it gets short, what is merely remembered goes as well."""
+        """Return memory after a burst; if it is short, drop remembered items too."""
         trimmer = Trimmer(collects=False)
         while True:
             await asyncio.sleep(TRIM_SECONDS)
@@ -333,7 +333,7 @@ class Service:
 
 
 def open_store_of(settings: Settings, resources: contextlib.ExitStack) -> Store:
-    """The store that is to be used; what must be closed at last is put among the resources. Raises WrongSettings."""
+    """Return the store in use; what must be closed at the end is added to the resources. Raises WrongSettings."""
     from .store.opening import is_shared, open_store, why
 
     url = settings.store_url

@@ -28,9 +28,9 @@ PREFIX = "MEMPLAN_"
 FILE_VARIABLE = f"{PREFIX}SETTINGS"
 """Names the settings file; `memplan serve --settings` sets it."""
 OTHER_VARIABLES = ("settings", "kernels", "solvers", "cbc", "traceback")
-"""What else of memplan is read from the environment, after PREFIX."""
+"""Other environment variables of memplan, after PREFIX."""
 ALIKE, MISSPELT = 0.7, 0.8
-"""How much of a name, by difflib's count, makes it worth asking whether another was meant, and so much that it surely was."""
+"""The similarity of names (by difflib) from which a suggestion is made, and from which a misspelling is certain."""
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 HASH = re.compile(r"[0-9a-f]{64}")
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
@@ -43,7 +43,7 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class WrongSettings(Exception):
-    """The service cannot start like this; says which setting is wrong, and why."""
+    """The service cannot start like this; tells which setting is wrong, and why."""
 
 
 class Settings(BaseSettings):
@@ -191,7 +191,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Options of the command come first, then variables, then the file."""
+        """Return the order of sources: options of the command, then variables, then the file."""
         file = os.environ.get(FILE_VARIABLE)
         sources: tuple[PydanticBaseSettingsSource, ...] = (init_settings, env_settings)
         return sources if not file else (*sources, TomlConfigSettingsSource(settings_cls, Path(file)))
@@ -247,18 +247,18 @@ class Settings(BaseSettings):
         return self
 
     def may_see_metrics(self, owner: str) -> bool:
-        """May whoever this is see figures of everybody's jobs?"""
+        """True if this owner may see figures of everybody's jobs."""
         if not self.tokens:
             return True
         return owner in (self.metrics_tokens or (self.tokens if len(self.tokens) == 1 else ()))
 
     @property
     def is_open(self) -> bool:
-        """May requests come in on other addresses than loopback's?"""
+        """True if requests may come from other addresses than loopback's."""
         return bool(self.tokens) or self.anonymous
 
     def require_safe_host(self) -> None:
-        """Raises WrongSettings if anybody on the network could use the service without having been let in on purpose."""
+        """Raise WrongSettings if anybody on the network could use the service without having been admitted on purpose."""
         if not self.is_open and not is_loopback(self.host):
             raise WrongSettings(
                 f"host {self.host!r} can be reached from other machines, and no tokens are set: set {PREFIX}TOKENS, "
@@ -274,7 +274,7 @@ def _known_names(value: tuple[str, ...], known: tuple[str, ...], what: str) -> t
 
 
 def is_loopback(host: str) -> bool:
-    """Does the name or address mean this machine alone?"""
+    """True if the name or address means only this machine."""
     if host.lower() == "localhost":
         return True
     try:
@@ -284,7 +284,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_settings(**given: Any) -> Settings:
-    """The settings from all sources; what is given here counts first. Raises WrongSettings."""
+    """Return the settings from all sources; those given here have precedence. Raises WrongSettings."""
     file = os.environ.get(FILE_VARIABLE)
     if file and not os.path.isfile(file):  # noqa: PTH113 - of a name that is too long, Path says so with an error
         raise WrongSettings(f"there is no settings file {file[:200]!r}")
@@ -295,12 +295,12 @@ def read_settings(**given: Any) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         raise WrongSettings("; ".join(_sentence(each) for each in error.errors(include_url=False))) from None
-    except (ValueError, OSError, RecursionError) as error:  # the file is no TOML, or not for us
+    except (ValueError, OSError, RecursionError) as error:  # the file is not TOML, or not readable
         raise WrongSettings(f"the settings file {file!r} cannot be read: {error}") from None
 
 
 def unknown_variables() -> list[str]:
-    """What to say of variables of the environment that look like settings and are none."""
+    """Return messages about environment variables that look like settings but are none."""
     return [_unknown(name, of_environment=True) for name in _unknown_variables()]
 
 
@@ -331,7 +331,7 @@ def _sentence(error: ErrorDetails) -> str:
 
 
 def settings_table() -> str:
-    """All settings as docs/service.md lists them."""
+    """Return all settings as docs/service.md lists them."""
     rows = ["| setting | default | |", "|---|---|---|"]
     for name, field in Settings.model_fields.items():
         rows.append(f"| `{name}` | {_shown(field.default)} | {field.description} |")

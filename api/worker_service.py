@@ -1,4 +1,4 @@
-"""A worker of a shared store: what `memplan worker` is made of, from start to end."""
+"""A worker of a shared store, from start to end: what `memplan worker` runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = structlog.get_logger("memplan.worker")
 
 
 async def work(settings: Settings, on_ready: Callable[[int, int | None], None]) -> None:
-    """Carry out jobs until told to stop. Whoever started it hears when it is ready: how many at a time, and where figures are served.
+    """Carry out jobs until told to stop. `on_ready` receives how many at a time, and where metrics are served.
 
     Raises WrongSettings.
     """
@@ -63,7 +63,7 @@ async def work(settings: Settings, on_ready: Callable[[int, int | None], None]) 
 
 
 def _open(settings: Settings) -> tuple[Store, str]:
-    """The store, and how to connect to its queue."""
+    """Return the store, and how to connect to its queue."""
     try:
         if settings.store_url is None or not is_shared(settings.store_url):
             raise WrongSettings(

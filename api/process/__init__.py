@@ -1,1 +1,1 @@
-"""What a process knows of itself: its machine, how much memory it may take, its logs and metrics, and when it looks for garbage."""
+"""A process's own affairs: its machine, its memory limits, its logs and metrics, and garbage collection."""

@@ -1,4 +1,4 @@
-"""Memory of this process that is not needed any more: looked for less often than Python does by itself, not kept in circles, and given back."""
+"""This process's unused memory: collected less often than by default, not kept in cycles, and returned to the system."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from functools import cache
 from . import machine
 
 COLLECT_EVERY = 1_000_000
-"""New objects between two looks. Of what a command or a task makes almost all is needed to its end, and then goes without being looked for:
-looking as often as usual takes a third of the time of reading a large problem."""
+"""New objects between two collections. Nearly everything that a command or a task makes is needed to its end and then freed without
+collection; collecting as often as by default takes a third of the time of reading a large problem.
+"""
 LARGE = 1 << 20
-"""From this size on a block is the system's, and goes back to it at once. By itself the allocator raises that size with every block it sees."""
+"""Blocks from this size on go back to the system at once. By default the allocator raises this size with every larger block."""
 TRIM_BYTES = 16 << 20
 M_MMAP_THRESHOLD = -3
 M_ARENA_MAX = -8
 ARENAS = 2
-"""Threads share them: each of its own would keep what it once needed."""
+"""Threads share them: an arena for each would keep what it once needed."""
 
 
 def collect_rarely() -> None:
-    """For this whole process."""
+    """Apply this to the whole process."""
     gc.set_threshold(COLLECT_EVERY)
 
 
 def keep_little() -> None:
-    """Have large blocks go back to the system as soon as they are free. For this whole process; nothing where the C library knows no such thing."""
+    """Let large blocks go back to the system as soon as they are free, in the whole process; without effect if the C library lacks this."""
     tune = getattr(_c_library(), "mallopt", None)
     if tune is not None:
         tune(M_MMAP_THRESHOLD, LARGE)
@@ -36,22 +37,22 @@ def keep_little() -> None:
 
 
 def give_back() -> None:
-    """Give the system what is free between blocks that are in use."""
+    """Return free memory between used blocks to the system."""
     trim = getattr(_c_library(), "malloc_trim", None)
     if trim is not None:
         trim(0)
 
 
 class Trimmer:
-    """Gives back what this process has more than it once had, as soon as that is worth the while."""
+    """Returns the process's surplus memory as soon as that is worthwhile."""
 
     def __init__(self, *, collects: bool) -> None:
-        """`collects`: may it look for garbage first, while which nothing else runs?"""
+        """`collects`: whether it may collect garbage first, during which nothing else runs."""
         self._collects = collects
         self._least = machine.resident()
 
     def trim(self) -> None:
-        """Takes milliseconds where there is something to give back, and microseconds where there is nothing."""
+        """Return surplus memory: milliseconds if there is some, microseconds otherwise."""
         if machine.resident() > self._least + TRIM_BYTES:
             if self._collects:
                 gc.collect()
@@ -68,7 +69,7 @@ def _c_library() -> ctypes.CDLL | None:
 
 
 def forget_frames(error: BaseException | None) -> None:
-    """Of an error that has been dealt with, and of those before it: what their frames refer to would live as long as they do."""
+    """Clear the frames of a handled error and its predecessors: what they refer to would live as long as they do."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

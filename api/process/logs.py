@@ -1,4 +1,4 @@
-"""The service's log: one event a line on stderr, as JSON for programs or as text for people."""
+"""The service's log: one event per line on stderr, as JSON for programs or as text for people."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from planner.checks.report import printable
 
 REMEMBERED = 1000
 UNSAID = ("timestamp", "logger")
-"""Not shown to people as they are."""
+"""Not shown to people unchanged."""
 USUAL = (("level", "info"), ("owner", "anonymous"))
 
 
 def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
-    """Everything that is logged in this process, libraries included, goes to stderr in one form."""
+    """Send everything logged in this process, including by libraries, to stderr in one form."""
     if log_format == "auto":
         log_format = "text" if sys.stderr.isatty() else "json"
     shared: list[structlog.types.Processor] = [
@@ -57,14 +57,14 @@ def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "alembic"):
         logger = logging.getLogger(name)
         logger.handlers = []
-        logger.propagate = name != "uvicorn.access"  # requests are logged by the service itself
+        logger.propagate = name != "uvicorn.access"  # the service logs requests itself
     quiet = ["alembic", "procrastinate"] if log_format == "json" else ["alembic", "procrastinate", "uvicorn.error"]
     for name in quiet:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def for_people(_logger: object, _method: str, event: structlog.types.EventDict) -> str:
-    """`16:59:36 request method=GET path=/healthz status=200 milliseconds=0.9`: what goes without saying is left out, and a terminal's lines break between words."""
+    """Return `16:59:36 request method=GET path=/healthz status=200 milliseconds=0.9`, without obvious fields, broken between words on terminals."""
     moment = str(event.get("timestamp", ""))[11:19]
     shown = {key: value for key, value in event.items() if key not in UNSAID and (key, value) not in USUAL}
     render = structlog.processors.LogfmtRenderer(key_order=["event"], bool_as_flag=False)
@@ -76,12 +76,12 @@ def for_people(_logger: object, _method: str, event: structlog.types.EventDict) 
 
 
 class OnceASecond(logging.Filter):
-    """What goes wrong over and over in the same way is said once a second, with how often it was not said."""
+    """Logs repeated failures of one kind once a second, with the number of suppressed ones."""
 
     def __init__(self) -> None:
         super().__init__()
         self._said: dict[object, tuple[float, int]] = {}
-        """When, and how often not since."""
+        """The time of the last message, and the number suppressed since."""
         self._turn = threading.Lock()
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -17,17 +17,17 @@ MEMORY_FACTS = Path("/proc/meminfo")
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """How many cores there are to run on."""
+    """The cores available."""
 
     usable: int
-    """That the scheduler lets this process run on."""
+    """Those on which the scheduler lets this process run."""
     quota: float | None
-    """Cores' worth of time that a container's limit allows; None: no limit."""
+    """The cores' worth of time that a container's limit allows; None: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """How many bytes of memory there are; None where the system does not say."""
+    """Bytes of memory; None if the system does not tell."""
 
     total: int | None
     available: int | None
@@ -37,7 +37,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """How many bytes of memory this process has."""
+    """Bytes of memory that this process has."""
 
     address_space: int
     resident: int
@@ -48,11 +48,11 @@ class Used:
 CLOCK_OF_A_PROCESS = 2
 """CPUCLOCK_SCHED of Linux: what its scheduler counts."""
 NO_LIMIT = 1 << 62
-"""Version 1 of control groups says a number about as great as this where there is no limit."""
+"""Version 1 of control groups reports a number about this large if there is no limit."""
 
 
 def cores() -> Cores:
-    """The cores of this process."""
+    """Return the cores of this process."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     found = (*map(_quota, _groups()), *map(_old_quota, _old_groups("cpu")))
     quotas = [quota for quota in found if quota is not None]
@@ -60,7 +60,7 @@ def cores() -> Cores:
 
 
 def memory() -> Memory:
-    """The memory of this process."""
+    """Return the memory of this process."""
     facts = _memory_facts()
     files = [group / "memory.max" for group in _groups()]
     files += [group / "memory.limit_in_bytes" for group in _old_groups("memory")]
@@ -69,7 +69,7 @@ def memory() -> Memory:
 
 
 def used() -> Used | None:
-    """The memory of this process now; None where the system does not say. Asked at every request, so in as few steps as can be."""
+    """Return the process's memory now; None if the system does not tell. Called at every request, so it takes as few steps as possible."""
     try:
         with OWN_PAGES.open("rb", buffering=0) as file:
             fields = file.read().split()
@@ -79,13 +79,13 @@ def used() -> Used | None:
 
 
 def resident() -> int:
-    """Bytes of memory that this process has now; 0 where the system does not say."""
+    """Return the bytes of memory that this process has now; 0 if the system does not tell."""
     now = used()
     return 0 if now is None else now.resident
 
 
 def _groups() -> Iterator[Path]:
-    """This process's control group and those around it (version 2): a limit on any of them counts."""
+    """Return this process's control group and those around it (version 2): a limit on any of them counts."""
     for line in _text(OWN_GROUP).splitlines():
         number, _, path = line.partition("::")
         if number == "0":
@@ -95,7 +95,7 @@ def _groups() -> Iterator[Path]:
 
 
 def _old_groups(controller: str) -> Iterator[Path]:
-    """The same of version 1, where each kind of limit has groups of its own. A container sees its own group as the root."""
+    """Return the same for version 1, where each kind of limit has its own groups. A container sees its own group as the root."""
     for line in _text(OWN_GROUP).splitlines():
         _, _, rest = line.partition(":")
         names, _, path = rest.partition(":")
@@ -149,7 +149,7 @@ def _number(path: Path) -> int | None:
 
 
 def _text(path: Path) -> str:
-    """A file of the kernel's; nothing where it is absent or not ours to read."""
+    """Return the contents of a kernel file; empty if it is absent or unreadable."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

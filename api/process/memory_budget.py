@@ -1,6 +1,6 @@
-"""How this machine or container is divided: how many processes read and solve, and how much memory each of them, and the service's own, may have.
+"""The division of this machine or container: how many processes read and solve, and the memory of each, and of the service's own.
 
-Together they never have more than there is. The processes have theirs as a limit of the kernel's; the service looks at its own before it takes on more.
+Together they never exceed what there is. The kernel limits the processes' memory; the service checks its own before it accepts more.
 """
 
 from __future__ import annotations
@@ -14,42 +14,42 @@ from ..settings import Settings, WrongSettings
 from . import machine
 
 LEAST_PROCESSES = 2
-"""That solve, and that read: one of them is left to what is short."""
+"""The least number that solve, and that read: one of them is left to short work."""
 MIB = 1 << 20
 LEFT = 8
-"""One part in so many is left to everything else that runs there."""
+"""One part in this many is left to everything else that runs there."""
 SERVICE_PART = 4
-"""At most one part in so many is the service's own process's."""
+"""At most one part in this many is the service's own process's."""
 LEAST_SERVICE = 192 * MIB
 LEAST_PROCESS = 128 * MIB
 LEAST_SOLVER = 64 * MIB
-"""Without so much they can do nothing of use."""
+"""With less they can do nothing useful."""
 STARTERS = 64 * MIB
-"""What starts solvers for a worker: two processes, which do nothing else."""
+"""For the processes that start a worker's solvers: two, which do nothing else."""
 RESERVE = 64 * MIB
-"""Below a limit that would be felt as a failure anywhere at all, so much is kept for what asks for no leave."""
+"""Kept below a limit whose violation would fail anywhere, for allocations that are not checked before."""
 LIMIT = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
-"""What a process may write to, rather than what it has mapped: libraries alone take three times as much as they need."""
+"""What a process may write to, instead of what it has mapped: libraries alone map three times what they need."""
 
 
 def solver_processes(settings: Settings) -> int:
-    """How many run side by side at most."""
+    """Return the most that run side by side."""
     found = machine.cores()
     cores = found.usable if found.quota is None else min(found.usable, math.ceil(found.quota))
     return max(LEAST_PROCESSES, settings.workers or cores)
 
 
 def reader_processes(settings: Settings) -> int:
-    """The same of those that read."""
+    """Return the most readers."""
     return max(LEAST_PROCESSES, settings.readers)
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Bytes of memory, and between how many processes they are divided."""
+    """Bytes of memory, and the number of processes that share them."""
 
     total: int | None
-    """None where the system does not say, and neither does a setting."""
+    """None if neither the system nor a setting tells."""
     service: int
     process: int
     """For each process that reads or solves."""
@@ -60,12 +60,12 @@ class Shares:
 
     @property
     def sum(self) -> int:
-        """Of all that may be taken at a time, solvers working one at a time for each worker."""
+        """Return the most that may be taken at a time, with one solver working for each worker."""
         each = self.workers * (STARTERS + self.solver)
         return self.service + (self.readers + self.workers) * self.process + each
 
     def in_mib(self) -> dict[str, int | None]:
-        """For the log."""
+        """Return them for the log."""
         total = None if self.total is None else self.total // MIB
         each = {
             "service_mib": self.service // MIB,
@@ -75,7 +75,7 @@ class Shares:
         return {"total_mib": total, **each, "readers": self.readers, "workers": self.workers}
 
     def applied(self, settings: Settings) -> Settings:
-        """The settings, with what there is room for in place of the most that may be."""
+        """Return the settings with the possible limits in place of the greatest allowed."""
         return settings.model_copy(
             update={
                 "service_memory": self.service,
@@ -86,7 +86,7 @@ class Shares:
 
 
 def share_out(settings: Settings, *, service: bool, readers: int, workers: int) -> Shares:
-    """For so many processes, or fewer where there is too little. Raises WrongSettings if that would be fewer than are set, or none."""
+    """Divide memory among this many processes, or fewer if there is too little. Raises WrongSettings if that is fewer than set, or none."""
     total = settings.memory if settings.memory is not None else _found()
     least_workers = settings.workers or 1
     least_readers = settings.readers if "readers" in settings.model_fields_set else 1
@@ -123,14 +123,14 @@ def _shares(settings: Settings, total: int | None, *, service: bool, readers: in
 
 
 def _found() -> int | None:
-    """What there is, less what is left to others."""
+    """Return what there is, less what is left to others."""
     memory = machine.memory()
     known = [size for size in (memory.total, memory.limit) if size is not None]
     return min(known) * (LEFT - 1) // LEFT if known else None
 
 
 class Budget:
-    """What this process may take: its share, and any limit that it was started with."""
+    """What this process may take: its share, and any limit with which it was started."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -138,7 +138,7 @@ class Budget:
         self._data = _soft(resource.RLIMIT_DATA)
 
     def has_room(self, more: int = 0) -> bool:
-        """For so many bytes. True where the system does not say how many are in use."""
+        """True if that many more bytes fit, or if the system does not tell how many are in use."""
         used = machine.used()
         if used is None:
             return True
@@ -154,7 +154,7 @@ def _soft(limit: int) -> int | None:
 
 
 def limit_this_process(most: int) -> None:
-    """What it asks for beyond that it does not get. Raises ValueError and OSError where that cannot be."""
+    """Limit its allocations. Raises ValueError and OSError if that is impossible."""
     _, hard = resource.getrlimit(LIMIT)
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(LIMIT, (most, most))

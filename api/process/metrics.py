@@ -1,4 +1,4 @@
-"""What Prometheus is told, by services and by workers."""
+"""The metrics that services and workers report to Prometheus."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUICK = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
 
 
 class Team(Protocol):
-    """Worker processes, as far as they are counted."""
+    """Worker processes, as counted."""
 
     @property
     def busy(self) -> int: ...
@@ -29,13 +29,13 @@ class Team(Protocol):
 
 
 class Cluster(Team, Protocol):
-    """A cluster, likewise."""
+    """A cluster, as counted."""
 
     lost: str | None
 
 
 class Metrics:
-    """The figures of a process, in a registry of their own."""
+    """The figures of a process, in their own registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -60,32 +60,32 @@ class Metrics:
         self._streams = Gauge("memplan_streams", "Open event streams.", registry=self.registry)
 
     def watch_team(self, name: str, team: Team) -> None:
-        """Tell how many workers there are, and what they do."""
+        """Report the number of workers, and what they do."""
         self._busy.labels(name).set_function(lambda: team.busy)
         self._size.labels(name).set_function(lambda: team.size)
         self._deaths.labels(name).set_function(lambda: team.deaths)
 
     def watch_cluster(self, cluster: Cluster) -> None:
-        """The same of a cluster, and whether its scheduler answers."""
+        """Report the cluster's threads and tasks, and whether its scheduler answers."""
         self.watch_team("cluster", cluster)
         up = Gauge("memplan_cluster_up", "Does the cluster's scheduler answer?", registry=self.registry)
         up.set_function(lambda: cluster.lost is None)
 
     def watch_streams(self, count: Callable[[], int]) -> None:
-        """Tell how many event streams are open."""
+        """Report the number of open event streams."""
         self._streams.set_function(count)
 
     def watch_store(self, store: Store) -> None:
-        """Tell how many jobs there are, by asking the store each time."""
+        """Report the number of jobs, asking the store each time."""
         self.registry.register(_Jobs(store))
 
     def expose(self) -> bytes:
-        """In Prometheus's text format."""
+        """Return them in Prometheus's text format."""
         return generate_latest(self.registry)
 
     @contextmanager
     def served(self, host: str, port: int | None) -> Iterator[int | None]:
-        """On a port of their own, if there is to be one; the port that was found. Raises WrongSettings."""
+        """Serve them on their own port, if set; return the port. Raises WrongSettings."""
         if port is None:
             yield None
             return
@@ -103,13 +103,13 @@ class Metrics:
 
 
 class _Jobs(Collector):
-    """Of the store's jobs, at the moment when it is asked."""
+    """The store's jobs at the moment of the request."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def describe(self) -> Iterator[Metric]:
-        """Without asking the store."""
+        """Describe them without asking the store."""
         yield GaugeMetricFamily("memplan_jobs", "Jobs by state.")
         yield GaugeMetricFamily("memplan_store_up", "Does the store answer?")
 

@@ -1,1 +1,1 @@
-"""The service's paths, one file for each kind; `steps` is what those that plan have in common, `http` what all have."""
+"""The service's paths, one file for each kind; `steps` has the common parts of those that plan, `http` those of all."""

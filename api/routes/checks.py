@@ -38,7 +38,7 @@ class VerifyQuery(FormatQuery):
     stability: Stability | None = Field(default=None, description="Adds to the objective, as for `/v1/plans`.")
 
     def as_options(self) -> dict[str, Any]:
-        """Those of them that were given, as options of a plan."""
+        """Return the given ones as options of a plan."""
         given = self.model_dump(exclude_unset=True, include={"capacity", "prefer", "stability"})
         return PLAN_QUERY.options(PLAN_QUERY.model.model_validate(given)).said()
 
@@ -51,7 +51,7 @@ async def verify(request: Request, service: TheService, query: Annotated[VerifyQ
 
 
 async def look_at_both(request: Request, service: Service, task: str, query: VerifyQuery, **header: Any) -> Reply:
-    """Have a reader look at a problem and its plan. Raises Refusal."""
+    """Have a reader examine a problem and its plan. Raises Refusal."""
     boundary = boundary_of(request, require_type(request, JSON, FORM))
     header = {"format": format_of(BYTES, query.format, service.settings), "query": query.as_options(), **header}
     body = await read_body(request, service.settings)

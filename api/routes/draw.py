@@ -26,7 +26,7 @@ ATTACHED = {
     "Content-Disposition": 'attachment; filename="memory-map.svg"',
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
 }
-"""A picture is for a file, and not for looking at here; nothing in it could run, or fetch anything, if it were."""
+"""A picture is for a file, not for display here; even if displayed, nothing in it could run or load anything."""
 KEPT = {"Cache-Control": "private, no-cache"}
 
 Wanted = Literal["svg", "map"]
@@ -69,5 +69,5 @@ async def drawn(
 
 
 def drawing(data: bytes, wanted: Wanted) -> Response:
-    """A picture, or the data of one."""
+    """Return a picture, or the data of one."""
     return Response(data, 200, KEPT | ATTACHED, SVG) if wanted == "svg" else Response(data, 200, KEPT, JSON)

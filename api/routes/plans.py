@@ -66,7 +66,7 @@ async def make_plan(
 async def answered(
     request: Request, service: Service, query: RequestQuery, prefer: str | None, key: str | None, door: Door = PLANS
 ) -> Response:
-    """What was asked for at a door, or the job that will have it."""
+    """Return a door's answer, or the job that will have it."""
     got = await receive(request, service, query, door)
     answer = await Exchange.of(request, service, got, prefer, key).answer()
     return plan_response(request, answer.plan, hit=answer.hit, require=query.require)
@@ -96,7 +96,7 @@ async def explain(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A plan, what it is a plan of, and whether it was there already."""
+    """A plan, its problem, and whether it existed already."""
 
     about: About
     plan: StoredPlan
@@ -104,7 +104,7 @@ class Answer:
 
 
 class NotYet(Exception):
-    """There is no plan to answer with now; the response says what there is instead."""
+    """There is no plan to return now; the response tells what there is instead."""
 
     def __init__(self, response: Response) -> None:
         super().__init__()
@@ -123,22 +123,22 @@ class Exchange:
 
     @classmethod
     def of(cls, request: Request, service: Service, got: Received, prefer: str | None, key: str | None) -> Exchange:
-        """Raises Refusal for an idempotency key that is none."""
+        """Return the exchange. Raises Refusal for an invalid idempotency key."""
         return cls(request, service, got, Preferences(prefer), once_of(key, request.url.path, got.fingerprint))
 
     @property
     def may_answer_at_once(self) -> bool:
-        """A job is made only if it must be: to be found again by its key, or because the client does not want to wait."""
+        """True unless a job is required: to be found again by its key, or because the client does not want to wait."""
         return self.once is None and not self.prefers.is_async
 
     @property
     def seconds(self) -> float:
-        """How long the client waits at most."""
+        """Return how long the client waits at most."""
         budget = self.service.settings.sync_seconds
         return budget if self.prefers.wait is None else min(budget, self.prefers.wait)
 
     async def answer(self) -> Answer:
-        """The plan. Raises NotYet where there is none in time, Refusal where there can be none."""
+        """Return the plan. Raises NotYet if there is none in time, Refusal if there can be none."""
         order, attempt, kept = await self.look_up()
         if self.may_answer_at_once:
             if kept is not None:
@@ -155,7 +155,7 @@ class Exchange:
         return Answer(order.about, await self.take_plan(job), hit=kept is not None or not added.is_new)
 
     async def look_up(self) -> tuple[Order, Attempt | None, StoredPlan | None]:
-        """What is asked for, an attempt at it that may have begun meanwhile, and the plan if it is there already."""
+        """Return the request, an attempt that may have begun meanwhile, and the plan if it exists already."""
         order, attempt = known(self.service, self.got), None
         if order is None and self.may_answer_at_once:
             order, attempt = await begin_early(self.service, self.got) or (None, None)
@@ -172,14 +172,14 @@ class Exchange:
         return order, attempt, kept
 
     async def await_attempt(self, attempt: Attempt) -> StoredPlan:
-        """The plan of an attempt that is no job, as long as it is made in time; else it becomes one."""
+        """Return the plan of an attempt that is no job, if made in time; otherwise it becomes a job."""
         found = await wait_for_attempt(self.request, self.service, attempt, self.seconds)
         if isinstance(found, StoredPlan):
             return found
         raise NotYet(NOBODY if found is None else job_response(found, 202))
 
     async def await_job(self, job: Job) -> Job:
-        """The job when it has ended. One that nobody waits for any more, or will ask for, is stopped."""
+        """Return the job when it has ended. Stop it if nobody waits for it any more, or can ask for it."""
         ended, is_there = await wait_for(self.request, self.service, job, self.seconds)
         if ended is None or (not is_there and self.once is None and not ended.state.is_final):
             await stop_job(self.service, job)
@@ -189,7 +189,7 @@ class Exchange:
         return ended
 
     async def take_plan(self, job: Job) -> StoredPlan:
-        """Its plan. Raises Refusal if it ended without one."""
+        """Return its plan. Raises Refusal if it ended without one."""
         plan = await asyncio.to_thread(self.service.store.plan, job.id)
         if self.once is None:
             self.service.forget(job.id)  # it is answered, and nobody was told of it

@@ -1,4 +1,4 @@
-"""From a posted problem to an answer: understood by a reader process, looked up, queued, waited for."""
+"""From a posted problem to an answer: described by a reader process, looked up, queued, awaited."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from .http.sending import until_gone
 
 Result = TypeVar("Result")
 SMALL = 1 << 18
-"""Up to here hashing takes less time than asking a thread to do it."""
+"""Up to here hashing is faster than asking a thread to do it."""
 BUSY_SECONDS = 5
 LOOK_SECONDS = 30.0
-"""The store is asked so often even without a wake-up."""
+"""The interval at which the store is asked without a wake-up."""
 LOOKS_PER_SECOND = 20
-"""But not more often than this for all that are waited for together: a batch may wait for thousands."""
+"""The limit for all waiters together: a batch may wait for thousands."""
 AGAIN_SECONDS = 0.5
-"""How soon it is asked again when it did not answer."""
+"""The delay before it is asked again after a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +50,21 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A body, and how it is to be read and planned."""
+    """A body, and how to read and plan it."""
 
     posted: Posted
     fingerprint: str
     name: str | None = None
-    """What to call a problem that has no name of its own."""
+    """The name of a problem without one."""
 
     def order(self, about: About) -> Order:
-        """Once it is known what was received."""
+        """Return the order, once it is known what was received."""
         named = replace(about, name=about.name or self.name)
         return Order(self.posted.owner, self.posted.body, named, self.fingerprint)
 
 
 async def receive(request: Request, service: Service, query: RequestQuery, door: Door = PLANS) -> Received:
-    """Read the body, without looking at it. Raises Refusal."""
+    """Read the body, without examining it. Raises Refusal."""
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)
     options = QUERIES[door.name].options(query)
@@ -82,7 +82,7 @@ async def fingerprint_of(
     options: RequestOptions,
     door: Door = PLANS,
 ) -> Received:
-    """With what tells whether the same was received before."""
+    """Return what tells whether the same was received before."""
     said = options.model_dump(exclude_unset=True)
     rest = json.dumps([door.name, format_, media_type, said], sort_keys=True).encode("ascii")
     hashed = hashlib.sha256(body) if len(body) <= SMALL else await asyncio.to_thread(hashlib.sha256, body)
@@ -92,13 +92,13 @@ async def fingerprint_of(
 
 
 def known(service: Service, got: Received) -> Order | None:
-    """What was sent before need not be read again."""
+    """Return the description of a body that was sent before, and need not be read again."""
     about = service.problems.get(got.posted.owner, got.fingerprint)
     return None if about is None else got.order(about)
 
 
 async def understand(service: Service, got: Received) -> Order:
-    """Is it a problem that can be planned? A reader process says so. Raises Refusal."""
+    """Have a reader process check that it is a problem that can be planned. Raises Refusal."""
     if (order := known(service, got)) is not None:
         return order
     posted = got.posted
@@ -108,7 +108,7 @@ async def understand(service: Service, got: Received) -> Order:
 
 
 async def begin_early(service: Service, got: Received) -> tuple[Order, Attempt] | None:
-    """A small problem that is not known is read by the solver process that goes on to plan it, if one is free. Raises Refusal."""
+    """Have a small unknown problem read by the solver process that then plans it, if one is free. Raises Refusal."""
     if len(got.posted.body) > SMALL:
         return None
     attempt = await service.dispatcher.unread(got.posted)
@@ -124,7 +124,7 @@ async def begin_early(service: Service, got: Received) -> tuple[Order, Attempt] 
 
 
 async def look_up(service: Service, order: Order) -> StoredPlan | None:
-    """The plan that was kept for the same request."""
+    """Return the plan kept for the same request."""
     owner, key = order.owner, order.about.key
     plan = service.plans.get(owner, key)
     if plan is None:
@@ -146,7 +146,7 @@ async def enqueue(
     batch: str | None = None,
     line: int | None = None,
 ) -> Added:
-    """A job for it. Raises Refusal if there are too many already."""
+    """Queue a job for it. Raises Refusal if there are too many already."""
     is_for_cluster = batch is not None and service.settings.cluster is not None
     new = NewJob(order.owner, order.about, urgent, batch, line, Where.CLUSTER if is_for_cluster else Where.HERE)
     limits = limits_of(service.settings)
@@ -176,7 +176,7 @@ def limits_of(settings: Settings) -> QueueLimits:
 
 
 async def wait_for(request: Request, service: Service, job: Job, seconds: float) -> tuple[Job | None, bool]:
-    """The job when it has ended, the time is up, or the service stops; and whether the client is still there."""
+    """Return the job when it has ended, the time is up, or the service stops; and whether the client is still there."""
     over = asyncio.create_task(until_over(service, job.id, seconds))
     gone = asyncio.create_task(until_gone(request.receive))
     try:
@@ -192,7 +192,7 @@ async def wait_for(request: Request, service: Service, job: Job, seconds: float)
 async def wait_for_attempt(
     request: Request, service: Service, attempt: Attempt, seconds: float
 ) -> StoredPlan | Job | None:
-    """The plan, or the job that an attempt has become when the time is up or the service stops; None: the client is gone.
+    """Return the plan, or the job that an attempt has become when the time is up or the service stops; None: the client is gone.
 
     Raises Refusal, WorkerDied and WorkerFault.
     """
@@ -219,7 +219,7 @@ async def wait_for_attempt(
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """What comes of it. Called off when the client goes away: raises Refusal, which nobody hears."""
+    """Return its result. Cancelled when the client goes away: raises Refusal, which nobody receives."""
     answering = asyncio.create_task(work)
     gone = asyncio.create_task(until_gone(request.receive))
     try:
@@ -233,7 +233,7 @@ async def while_there(request: Request, work: Coroutine[Any, Any, Result]) -> Re
 
 
 async def until_over(service: Service, id_: str, seconds: float | None = None) -> Job | None:
-    """The job when it has ended, the time is up, or the service stops; None: it is gone."""
+    """Return the job when it has ended, the time is up, or the service stops; None: it is gone."""
     end = None if seconds is None else time.monotonic() + seconds
     with service.hub.watch(id_) as happened:
         while True:
@@ -261,7 +261,7 @@ async def stop_job(service: Service, job: Job) -> Job | None:
 
 
 def failure_of(job: Job) -> Refusal:
-    """Why a job failed or ended without a plan, as a refusal."""
+    """Return why a job failed or ended without a plan, as a refusal."""
     if job.failure is None:
         word = "cancelled" if job.state is JobState.CANCELLED else job.state.value
         return Refusal(409, HttpCode.NO_PLAN_YET, f"the job is {word} and has no plan")

@@ -1,4 +1,4 @@
-"""Questions whose answer is more than one plan: frontiers, sweeps, plans for all shapes, proofs."""
+"""Requests whose answer is more than one plan: frontiers, sweeps, plans for all shapes, proofs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Described = dict[str, Any]
 
 
 def offer(door: Door, summary: str, description: str, body: Described, answers: dict[int | str, Described]) -> None:
-    """The path of a door: answered in time, or with a job."""
+    """Add the path of a door: answered in time, or with a job."""
     options = Depends(QUERIES[door.name])
 
     async def study(

@@ -1,4 +1,4 @@
-"""Where jobs and plans are kept: a protocol, and its implementation over SQL databases."""
+"""The store of jobs and plans: a protocol, and its implementation over SQL databases."""
 
 from __future__ import annotations
 

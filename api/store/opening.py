@@ -1,4 +1,4 @@
-"""Which database a store's URL means."""
+"""The database of a store's URL."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .sql.store import DatabaseStore
 
 
 def open_store(url: str) -> DatabaseStore:
-    """The store of that URL, with its tables up to date. Raises StoreUnavailable."""
+    """Return the store of that URL, with its tables up to date. Raises StoreUnavailable."""
     return DatabaseStore(open_database(url))
 
 
 def is_shared(url: str) -> bool:
-    """Is that the store of several processes, rather than of one alone? Raises StoreUnavailable."""
+    """True if several processes share the store. Raises StoreUnavailable."""
     return _parsed(url).get_backend_name() != "sqlite"
 
 
 def open_database(url: str) -> Database:
-    """The database of that URL."""
+    """Return the database of that URL."""
     if is_shared(url):
         from .sql.databases.postgres import PostgresDatabase
 
@@ -32,7 +32,7 @@ def open_database(url: str) -> Database:
 
 
 def why(error: StoreUnavailable) -> str:
-    """All that is known of it, for the operator of the service; it may name hosts and users, but no passwords."""
+    """Return all that is known, for the service's operator; it may name hosts and users, but no passwords."""
     return " ".join(str(getattr(error.__cause__, "orig", error)).split())
 
 

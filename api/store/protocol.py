@@ -1,6 +1,6 @@
-"""What every store can do, and why it did not. All calls block, and raise StoreUnavailable when the store cannot be reached.
+"""The interface of all stores, and their errors. All calls block, and raise StoreUnavailable if the store cannot be reached.
 
-Writes of a running job carry its attempt: when it is another's by now, nothing is written, and the answer is False.
+Writes of a running job carry its attempt: if another attempt is current, nothing is written, and the result is False.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .records import (
 
 
 class StoreError(Exception):
-    """Root of what stores raise on purpose."""
+    """The root of errors that stores raise on purpose."""
 
 
 class StoreUnavailable(StoreError):
@@ -44,11 +44,11 @@ class QueueFull(StoreError):
 
 
 class BatchEnded(StoreError):
-    """Its owner has ended the batch, of which this would be a line."""
+    """The line's batch has been ended by its owner."""
 
 
 class KeyReused(StoreError):
-    """An idempotency key has come with another request than the first time."""
+    """An idempotency key was used with another request before."""
 
 
 class Store(Protocol):
@@ -56,10 +56,10 @@ class Store(Protocol):
 
     @property
     def shared(self) -> bool:
-        """Do other processes use it too, so that workers among them carry out what is queued?"""
+        """True if other processes use it too, so that their workers carry out what is queued."""
 
     def listen(self, told: Callable[[str | None], None]) -> None:
-        """From now on have this called, from any thread, with the id of every job to which something happens; None: perhaps to any."""
+        """From now on call this, from any thread, with the id of every job to which something happens; None: possibly any."""
 
     def add(
         self,
@@ -70,25 +70,25 @@ class Store(Protocol):
         answer: StoredPlan | None = None,
         failure: Mapping[str, Any] | None = None,
     ) -> Added:
-        """Queue a job; with an answer, it has succeeded already, and with a failure it has failed. Raises QueueFull, KeyReused and BatchEnded."""
+        """Queue a job; one with an answer has already succeeded, one with a failure has failed. Raises QueueFull, KeyReused and BatchEnded."""
 
     def add_running(self, new: NewJob, problem: bytes) -> Job:
-        """Note a job that has been taken on already."""
+        """Record a job that has already begun."""
 
     def job(self, id_: str, owner: str | None = None) -> Job | None:
-        """The job of that id, if it is the owner's."""
+        """Return the job of that id, if it is the owner's."""
 
     def jobs(self, wanted: JobFilter) -> list[Job]:
-        """Those that are wanted, the newest first."""
+        """Return the jobs that pass the filter, the newest first."""
 
     def ended(self, owner: str, batch: str, after: Ended, limit: int = 100) -> list[Job]:
-        """Jobs of a batch that have ended after that one, in the order of their ends."""
+        """Return jobs of a batch that have ended after that one, in the order of their ends."""
 
     def batch_counts(self, owner: str, batch: str) -> tuple[int, int]:
-        """How many jobs a batch has, and how many of them have not ended."""
+        """Return the number of jobs of a batch, and of those that have not ended."""
 
     def counts(self) -> Counts:
-        """Of all jobs."""
+        """Return the numbers of all jobs."""
 
     def remove(self, id_: str) -> None:
         """Forget a job."""
@@ -96,28 +96,28 @@ class Store(Protocol):
     def claim(
         self, id_: str | None = None, delivery: int | None = None, *, short: bool = False, where: Where | None = None
     ) -> Claim | None:
-        """Take on the next job, or the next short one, or the next for there; or that one, if it is queued and this delivery is the one that counts."""
+        """Claim the next job, the next short one or the next for `where`; or that one, if it is queued and this delivery is current."""
 
     def improve(self, id_: str, attempt: int, best: int | None, bound: int | None, seconds: float) -> bool:
-        """Note a better best or bound."""
+        """Record a better best or bound."""
 
     def save(self, id_: str, attempt: int, plan: StoredPlan, points: Sequence[Mapping[str, Any]] = ()) -> bool:
-        """Keep the best plan so far, and note which of its points are new."""
+        """Keep the best plan so far, and record which of its points are new."""
 
     def finish(self, id_: str, attempt: int, end: End) -> bool:
-        """The job has ended. A better plan that is kept from before stands."""
+        """End the job. A better plan from before stays."""
 
     def release(self, id_: str, attempt: int) -> bool:
         """Put the job back into the queue, through no fault of its own."""
 
     def died(self, id_: str, attempt: int, why: str, most: int) -> Job | None:
-        """Its worker is gone: queue it again, or give it up once it has killed that many."""
+        """Its worker is gone: queue it again, or give it up once it has killed `most`."""
 
     def redeliver(self, id_: str, delivery: int) -> bool:
-        """The worker to which a queued job was delivered is gone before it began: deliver it to another."""
+        """The worker to which a queued job was delivered died before it began: deliver it to another."""
 
     def recover(self, why: str, most: int) -> list[Job]:
-        """The same for all jobs that are said to be running; for the one service of an embedded store, when it starts."""
+        """Do the same for all jobs recorded as running, when the only service of an embedded store starts."""
 
     def cancel(self, id_: str, owner: str) -> Job | None:
         """End a queued job, and mark a running one."""
@@ -126,16 +126,16 @@ class Store(Protocol):
         """Take no more lines of a batch."""
 
     def has_ended(self, owner: str, batch: str) -> bool:
-        """Are no more lines of the batch taken?"""
+        """True if no more lines of the batch are taken."""
 
     def cancel_lines(self, owner: str, batch: str, limit: int = 100) -> list[Job]:
-        """Cancel so many of a batch's jobs, as far as they have not ended and are not marked; none: that is all."""
+        """Cancel up to `limit` of a batch's jobs that have not ended and are not marked; none: that is all."""
 
     def problem(self, id_: str) -> bytes | None:
-        """A job's problem, as it was sent."""
+        """Return a job's problem, as sent."""
 
     def plan(self, id_: str) -> StoredPlan | None:
-        """The best plan of a job so far."""
+        """Return the best plan of a job so far."""
 
     def problem_size(self, id_: str) -> int | None:
         """Bytes of a job's problem."""
@@ -144,25 +144,25 @@ class Store(Protocol):
         """So many bytes of it from there on."""
 
     def plan_head(self, id_: str) -> PlanHead | None:
-        """What the best plan of a job is."""
+        """Return the description of a job's best plan."""
 
     def plan_piece(self, id_: str, start: int, size: int) -> bytes:
-        """So many bytes of it from there on. Of a job that has not ended it may be another plan by then."""
+        """Return `size` bytes of it from `start` on. If the job has not ended, it may be another plan by then."""
 
     def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
-        """What has happened to a job since."""
+        """Return what has happened to a job since."""
 
     def keep(self, kept: Sequence[Kept]) -> None:
         """Keep plans for equal requests."""
 
     def kept(self, owner: str, key: str) -> StoredPlan | None:
-        """A plan that was kept."""
+        """Return a kept plan."""
 
     def prune(self, older_than: float, max_bytes: int) -> int:
-        """Forget finished jobs and plans from before then, and the oldest beyond a total size; how many went. If another does so already, none do."""
+        """Forget finished jobs and plans from before then, and the oldest beyond a total size; return how many. If another does so already, nothing is done."""
 
     def ping(self) -> None:
-        """Raises StoreUnavailable if nothing can be read or written."""
+        """Raise StoreUnavailable if nothing can be read or written."""
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release everything."""

@@ -1,4 +1,4 @@
-"""What the store keeps: jobs, what happened to them, and plans."""
+"""The store's records: jobs, their events, and plans."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 ANYBODY = "anonymous"
-"""The owner of what is asked without a token."""
+"""The owner of requests without a token."""
 
 
 TICKS = 4096
-"""So many ids a millisecond have an order by themselves; those beyond borrow from the next one."""
+"""This many ids per millisecond are ordered; further ones borrow from the next one."""
 
 
 class Ids:
-    """Ids of jobs, which nobody can guess. Those of one process sort as they were made, those of several by their clocks."""
+    """Ids of jobs, which nobody can guess. Those of one process sort by time of creation, those of several by their clocks."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -36,12 +36,12 @@ new_id = Ids().new
 
 
 class JobState(StrEnum):
-    """How far a job is."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
     SUCCEEDED = "succeeded"
-    """There is an answer; its status says which."""
+    """There is an answer; its status tells which."""
     FAILED = "failed"
     CANCELLED = "cancelled"
 
@@ -54,7 +54,7 @@ UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 
 
 class EventKind(StrEnum):
-    """What can happen to a job."""
+    """The kinds of events of a job."""
 
     STATE = "state"
     INCUMBENT = "incumbent"
@@ -66,10 +66,10 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is known of a problem that was read, and how it will be planned."""
+    """The description of a problem that was read, and how it will be planned."""
 
     key: str
-    """Of the plans that would be the same."""
+    """Equal for equal plans."""
     digest: str
     name: str | None
     buffers: int
@@ -77,11 +77,11 @@ class About:
     notes: tuple[str, ...]
     format: str | None
     kind: str = "plan"
-    """Of job."""
+    """The kind of job."""
 
     @property
     def header(self) -> dict[str, Any]:
-        """What later readers must know."""
+        """Return what later readers must know."""
         return {"kind": self.kind, "format": self.format, "options": dict(self.options)}
 
 
@@ -98,13 +98,13 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class StoredPlan:
-    """A plan as it is given out: always the same bytes."""
+    """A plan as sent: always the same bytes."""
 
     data: bytes
     etag: str
     summary: Summary
     created: float
-    """Seconds since 1970."""
+    """In seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,29 +115,29 @@ class PlanHead:
     summary: Summary
     created: float
     size: int
-    """Bytes."""
+    """In bytes."""
 
 
 class Where(StrEnum):
-    """Who is to carry out a job."""
+    """Which processes carry out a job."""
 
     HERE = "here"
     """The solver processes of the service or of a worker."""
     CLUSTER = "cluster"
-    """A Dask cluster; processes where there is none."""
+    """A Dask cluster; processes if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A job that is to be queued."""
+    """A job to be queued."""
 
     owner: str
     about: About
     urgent: bool = False
-    """A client waits for it, so it goes before those that no client waits for."""
+    """A client waits for it, so it goes before those without waiting clients."""
     batch: str | None = None
     line: int | None = None
-    """Its place in the batch."""
+    """Its position in the batch."""
     where: Where = Where.HERE
 
 
@@ -154,7 +154,7 @@ class Job:
     finished: float | None
     attempt: int
     deaths: int
-    """Workers that died of it."""
+    """The number of workers that it killed."""
     cancelling: bool
     status: str | None
     stop: str | None
@@ -167,12 +167,12 @@ class Job:
     line: int | None
     has_plan: bool
     delivery: int | None
-    """Which delivery to a worker elsewhere is the one that counts; None where workers come and look."""
+    """The current delivery to a worker elsewhere; None if workers look for jobs themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job that a worker has taken on, with everything to work on it."""
+    """A claimed job, with everything needed to work on it."""
 
     job: Job
     problem: bytes
@@ -189,7 +189,7 @@ class End:
     plan: StoredPlan | None = None
     failure: Mapping[str, Any] | None = None
     points: Sequence[Mapping[str, Any]] = ()
-    """Of the plan, that have not been told before."""
+    """The plan's points that have not been reported before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class QueueLimits:
-    """With more than this, no job is added."""
+    """Limits beyond which no job is added."""
 
     queued: int
     unfinished: int
@@ -242,7 +242,7 @@ class JobFilter:
 
 
 Ended: TypeAlias = tuple[float, str]
-"""A place in the order in which jobs end: when, and the job's id."""
+"""A place in the order in which jobs end: the time, and the job's id."""
 NONE_ENDED: Ended = (0.0, "")
 
 
@@ -256,7 +256,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many jobs there are in each state."""
+    """The number of jobs in each state."""
 
     by_state: Mapping[JobState, int] = field(default_factory=dict)
 

@@ -1,1 +1,1 @@
-"""What all paths need of HTTP: connections, what may come in, bodies, parameters, answers, and sending them."""
+"""The common parts of all paths: connections, admission, bodies, parameters, answers, and sending them."""

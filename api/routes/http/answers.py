@@ -24,7 +24,7 @@ SENTENCES = {
 
 
 def plan_response(request: Request, plan: StoredPlan, *, hit: bool, require: str | None = None) -> Response:
-    """A plan, or word that the client has it already. Raises Refusal if it wanted one that places everything."""
+    """Return a plan, or that the client has it already. Raises Refusal if it wanted one that places everything."""
     status = plan.summary.status
     if require == "feasible" and status in WITHOUT_PLAN:
         raise Refusal(422, WITHOUT_PLAN[status], SENTENCES[status], members={"plan": json.loads(plan.data)})
@@ -38,14 +38,14 @@ def plan_headers(plan: StoredPlan | PlanHead, *, hit: bool) -> dict[str, str]:
 
 
 def not_modified(request: Request, headers: dict[str, str]) -> Response | None:
-    """Word that the client has it already, if it has."""
+    """Return that the client has it already, if it has."""
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
     return None
 
 
 def matches(condition: str | None, etag: str) -> bool:
-    """Is the tag among those of an If-None-Match header?"""
+    """True if the tag is in an If-None-Match header."""
     if condition is None:
         return False
     tags = [tag.strip().removeprefix("W/") for tag in condition.split(",")]
@@ -53,7 +53,7 @@ def matches(condition: str | None, etag: str) -> bool:
 
 
 def job_document(job: Job) -> dict[str, Any]:
-    """A job as clients see it."""
+    """Return a job as clients see it."""
     here = f"/v1/jobs/{job.id}"
     return {
         "id": job.id,
@@ -85,7 +85,7 @@ def job_document(job: Job) -> dict[str, Any]:
 
 
 def listed_job(job: Job) -> dict[str, Any]:
-    """A job among many. Options that are long (sizes for many pools, many shapes) stand in the job's own document alone, so that no list grows with what was sent."""
+    """Return a job in a list. Long options (sizes of many pools, many shapes) are only in the job's own document, so that lists stay short."""
     document = job_document(job)
     for name, value in document["options"].items():
         if value and len(json.dumps(value)) > MAX_TEXT:
@@ -94,18 +94,18 @@ def listed_job(job: Job) -> dict[str, Any]:
 
 
 def job_response(job: Job, status: int = 200) -> Response:
-    """A job; where it is new, with its address."""
+    """Return a job; a new one with its address."""
     headers = {} if status == 200 else {"Location": f"/v1/jobs/{job.id}"}
     return json_response(job_document(job), status, headers)
 
 
 def json_response(document: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Any document. What is no character in UTF-8 stays escaped."""
+    """Return any document. Invalid UTF-8 characters stay escaped."""
     return Response(json.dumps(document, allow_nan=False), status, headers, JSON)
 
 
 def moment(seconds: float | None) -> str | None:
-    """A time as RFC 3339 has it."""
+    """Return a time in the form of RFC 3339."""
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

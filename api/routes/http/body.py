@@ -1,4 +1,4 @@
-"""Request bodies: what they may be, and reading them without ever holding more than is allowed, nor waiting for ever."""
+"""Request bodies: their types, and reading them within limits of memory and time."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from ...settings import Settings
 LINES = "application/x-ndjson"
 FORM = "multipart/form-data"
 BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
-"""Of the parts of a form (RFC 2046)."""
+"""The boundary between the parts of a form (RFC 2046)."""
 PROBLEM_TYPES = (*dict.fromkeys(kind for row in FORMATS.values() for kind in row.media_types), BYTES, TEXT)
-"""As what a problem may be sent."""
+"""The media types of problems."""
 LOOKED_BYTES = 1 << 18
-"""After so many it is looked again how much room there is."""
+"""Free memory is checked again after this many bytes."""
 
 
 class Bodies:
-    """How many bytes of requests and answers are in memory: read, worked on, or waiting to be sent."""
+    """The bytes of requests and answers in memory: read, in use, or waiting to be sent."""
 
     def __init__(self, most: int, budget: Budget) -> None:
         self._most = most
@@ -38,10 +38,10 @@ class Bodies:
         """A body may end in any thread, and while another one is counted."""
         self.held = 0
         self._unlooked = 0
-        """Bytes taken since it was looked how much room there is: each request is let in with a look, and small ones need no more."""
+        """Bytes taken since free memory was last checked: every request is checked on entry, and small ones need no more."""
 
     def take(self, size: int) -> None:
-        """Raises Refusal if that would be too many, or more than this process has room for."""
+        """Count bytes. Raises Refusal if that is too many, or more than this process has room for."""
         with self._turn:
             if self.held + size > self._most:
                 raise too_busy("too many large requests at a time; try again later")
@@ -52,7 +52,7 @@ class Bodies:
             self.held += size
 
     def require_room(self, size: int = 0) -> None:
-        """Raises Refusal if this process would have more memory than it may."""
+        """Raise Refusal if this process would exceed its memory limit."""
         if not self._budget.has_room(size):
             raise too_busy("the service has as much memory in use as it may; try again later")
 
@@ -61,7 +61,7 @@ class Bodies:
             self.held -= size
 
     def counted(self, data: bytes | bytearray) -> bytes:
-        """The same bytes, which count until nothing refers to them any more. Raises Refusal."""
+        """Return the same bytes, which count until nothing refers to them any more. Raises Refusal."""
         self.take(len(data))
         body = Body(data)
         body.counted_by = self
@@ -69,7 +69,7 @@ class Bodies:
 
 
 class Body(bytes):
-    """Bytes that say when they are gone: a job's worker may need them for longer than its request lasts."""
+    """Bytes that report when they are freed: a job's worker may need them for longer than its request lasts."""
 
     counted_by: Bodies | None = None
 
@@ -79,7 +79,7 @@ class Body(bytes):
 
 
 async def read_body(request: Request, settings: Settings) -> bytes:
-    """The whole body. Raises Refusal."""
+    """Return the whole body. Raises Refusal."""
     body = bytearray()
     bodies: Bodies = request.state.bodies
     try:
@@ -104,7 +104,7 @@ def too_slow(settings: Settings) -> Refusal:
 
 
 def require_type(request: Request, *allowed: str) -> str:
-    """The body's media type. Raises Refusal unless it is one of these."""
+    """Return the body's media type. Raises Refusal unless it is one of these."""
     given = request.headers.get("content-type", "")
     kind, *parameters = (part.strip().lower() for part in given.split(";"))
     wanted = ", ".join(allowed)
@@ -118,7 +118,7 @@ def require_type(request: Request, *allowed: str) -> str:
 
 
 def boundary_of(request: Request, kind: str) -> str | None:
-    """What stands between the parts of a form; None: the body is none. Raises Refusal."""
+    """Return the boundary of a form; None: the body is not a form. Raises Refusal."""
     if kind != FORM:
         return None
     _, options = parse_options_header(request.headers["content-type"])
@@ -129,7 +129,7 @@ def boundary_of(request: Request, kind: str) -> str | None:
 
 
 def format_of(kind: str, wanted: str | None, settings: Settings) -> str | None:
-    """The format to read a body as; None: to be recognised. Raises Refusal."""
+    """Return the format of a body; None: to be recognised. Raises Refusal."""
     if wanted is None:
         if kind == TEXT:
             raise unsupported(f"say which format it is: ?format= with one of {', '.join(FORMATS)}")

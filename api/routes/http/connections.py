@@ -1,4 +1,4 @@
-"""Connections to clients: deadlines for a request to arrive and for an answer to be taken, how many there may be, and a refusal for what is no HTTP."""
+"""Connections to clients: deadlines for requests to arrive and for answers to be taken, their number, and a refusal of what is not HTTP."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ HINTS = (
     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
     HTTPStatus.NOT_IMPLEMENTED,
 )
-"""What may be the matter with a head, as the server's parser tells it."""
+"""Possible faults of a request's head, as reported by the server's parser."""
 BYTES_AT_ONCE = 1 << 13
-"""In chunks of one byte each, so much takes tens of milliseconds to take apart, in which nothing else is done."""
+"""In chunks of one byte each, parsing this much takes tens of milliseconds, during which nothing else is done."""
 LARGE_AT_ONCE = 1 << 18
-"""Of bodies that say their length, and so have no chunks."""
+"""For bodies with a given length, which have no chunks."""
 EXTRA_LINES = 32
-"""Beyond the most, for requests that ask how the service is."""
+"""Beyond the limit, for requests about the service's health."""
 OTHER_DESCRIPTORS = 160
-"""Kept for everything that is no line: the extra ones included."""
+"""Descriptors reserved for everything else, including the extra connections."""
 LINGER_SECONDS = 0.5
-"""So long a line stays open after its last answer if the client is still sending, and again if more has come meanwhile."""
+"""A connection stays open this long after its last answer if the client is still sending, and again if more has come meanwhile."""
 MOST_LINGERS = 10
 MOST_UNHEEDED = 4 << 20
 """Bytes that may come in after the last answer."""
 
 
 class _Answering:
-    """A line as whoever answers on it has it. It does not keep the line, which has the request, which has this."""
+    """A connection as seen by the code that answers on it. It does not refer to the connection, which would be a cycle through the request."""
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
         self._transport = transport
@@ -55,23 +55,23 @@ class _Answering:
 
 
 class Lines:
-    """All lines of a service: so many at most, and so many seconds for a request's head to arrive and for what is sent to be taken."""
+    """All connections of a service: their limit, and the seconds for a request's head to arrive and for an answer to be taken."""
 
     def __init__(self, most: int, seconds: float, send_seconds: float, most_in_a_chunk: int) -> None:
         self.most = most
         self.most_in_a_chunk = most_in_a_chunk
-        """Bytes. A body that says its length is refused by that; of chunks each says its own."""
+        """In bytes. A body with a given length is refused by that; chunks each give their own."""
         self.seconds = seconds
         self.send_seconds = send_seconds
         self.idle: dict[Line, None] = {}
-        """Those on which no request is being answered; the one that has been so for longest comes first."""
+        """Those without a current request, the one idle for longest first."""
 
     def new(self, *told: Any, **named: Any) -> Line:
-        """As the server makes one for each client."""
+        """Return a protocol, as the server makes one for each client."""
         return Line(self, *told, **named)
 
     def longest_idle(self, but: Line) -> Line | None:
-        """Idle no more, since it is about to be ended."""
+        """Return the connection idle for longest, no longer counted as idle since it is about to be ended."""
         longest = next((line for line in self.idle if line is not but), None)
         if longest is not None:
             del self.idle[longest]
@@ -79,15 +79,15 @@ class Lines:
 
 
 class Line(H11Protocol):
-    """The server's protocol, with deadlines for every request's head and for what is sent. Bodies have a deadline of their own (body.py)."""
+    """The server's protocol, with deadlines for every request's head and for what is sent. Bodies have their own deadline (body.py)."""
 
     _deadline: asyncio.TimerHandle | None = None
     _is_over = False
-    """Is nothing heeded any more that comes in?"""
+    """True if further input is ignored."""
     _unheeded = 0
-    """Bytes that have come in since."""
+    """The ignored bytes so far."""
     _untaken: asyncio.TimerHandle | None = None
-    """When a client has taken too little for too long."""
+    """Set while a client takes too little."""
 
     def __init__(self, lines: Lines, *told: Any, **named: Any) -> None:
         super().__init__(*told, **named)
@@ -122,7 +122,7 @@ class Line(H11Protocol):
             self._lines.idle.pop(self, None)
 
     def _answer_through(self) -> None:
-        """Whoever is to answer next, and has not begun, is to end the line as `_close` does."""
+        """Have the next answer, if not begun, end the connection as `_close` does."""
         if self.cycle is not None and self.cycle.transport is self.transport:
             self.cycle.transport = _Answering(self.transport, self._close)  # type: ignore[assignment]
 
@@ -130,7 +130,7 @@ class Line(H11Protocol):
         self._refuse(no_request(sys.exception() or Exception(msg)))
 
     def _refuse(self, refusal: Refusal) -> None:
-        """A problem document, if an answer can still be sent."""
+        """Send a problem document, if an answer can still be sent."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             body = refusal.document()
             headers = [
@@ -150,7 +150,7 @@ class Line(H11Protocol):
             self.transport.close()
 
     def _linger(self) -> None:
-        """Whoever is still sending would lose the answer if the line were cut now."""
+        """Wait before closing: a client that is still sending would lose the answer otherwise."""
         self._forget()
         self._is_over = True
         self.flow.resume_reading()
@@ -162,14 +162,14 @@ class Line(H11Protocol):
         self.loop.call_later(LINGER_SECONDS, self._cut, MOST_LINGERS)
 
     def _cut(self, more: int, heard: int = 0) -> None:
-        """Unless more than that has come in, and the line may linger once more."""
+        """Close, unless more than `heard` has come in and the connection may stay once more."""
         if self._unheeded > heard and more and not self.transport.is_closing():
             self.loop.call_later(LINGER_SECONDS, self._cut, more - 1, self._unheeded)
         else:
             self.transport.close()
 
     def _close(self) -> None:
-        """The last answer on this line has been sent."""
+        """Called when the last answer on this connection has been sent."""
         if self.conn.their_state is h11.SEND_BODY and not self.transport.is_closing():
             self._linger()
         else:
@@ -181,10 +181,10 @@ class Line(H11Protocol):
         self._answer_through()
         self._lines.idle.setdefault(self)
         if self.transport.is_closing() and self.transport.get_write_buffer_size():
-            self.loop.call_later(self._lines.send_seconds, self.transport.abort)  # else its end is waited for for ever
+            self.loop.call_later(self._lines.send_seconds, self.transport.abort)  # or its end is awaited for ever
 
     def _make_room(self) -> None:
-        """Instead of a line on which nothing happens; where there is none, in the room that is kept for whoever asks how the service is."""
+        """End an idle connection in favour of this one; if there is none, use the room reserved for health checks."""
         longest = self._lines.longest_idle(self)
         if longest is not None:
             longest.transport.abort()
@@ -194,7 +194,7 @@ class Line(H11Protocol):
             self.transport.abort()
 
     def pause_writing(self) -> None:
-        """What is to be sent is waiting for the client to take it."""
+        """Called when the data to send waits for the client."""
         super().pause_writing()
         if self._untaken is None:
             self._untaken = self.loop.call_later(self._lines.send_seconds, self.transport.abort)
@@ -219,7 +219,7 @@ class Line(H11Protocol):
         super().connection_lost(exc)
 
     def _expect(self, transport: asyncio.Transport) -> None:
-        """Not started anew by every byte, so dripping does not help."""
+        """Not restarted by every byte, so slow dripping does not help."""
         self._lines.idle.setdefault(self)
         if self._deadline is None:
             self._deadline = self.loop.call_later(self._lines.seconds, transport.abort)
@@ -231,7 +231,7 @@ class Line(H11Protocol):
 
 
 def lines_at_most(wanted: int) -> int:
-    """As many lines as there are descriptors for, besides those of files, processes and the store."""
+    """Return how many connections the descriptors allow, besides those of files, processes and the store."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted + OTHER_DESCRIPTORS:
         enough = wanted + OTHER_DESCRIPTORS
@@ -241,19 +241,19 @@ def lines_at_most(wanted: int) -> int:
 
 
 def read_at_most(transport: asyncio.Transport, size: int) -> None:
-    """How much the event loop's own transports take from a line before others have their turn; of any other kind nothing is known."""
+    """Limit how much the event loop's own transports read from a connection at a time; others are unknown."""
     if hasattr(transport, "max_size"):
         transport.max_size = size
 
 
 def _left_of_chunk(conn: h11.Connection) -> int:
-    """What is still to come of the chunk that is being read. The library tells nobody: where it keeps it otherwise, bytes are counted as they come, as of all bodies."""
+    """Return the rest of the current chunk. The library does not publish it: if it is elsewhere, bytes are counted as they come, as for all bodies."""
     left = getattr(getattr(conn, "_reader", None), "_bytes_in_chunk", 0)
     return left if isinstance(left, int) else 0
 
 
 def no_request(error: BaseException) -> Refusal:
-    """What the parser objects to."""
+    """Return the parser's objection."""
     hint = getattr(error, "error_status_hint", HTTPStatus.BAD_REQUEST)
     status = hint if hint in HINTS else HTTPStatus.BAD_REQUEST
     return Refusal(status, HttpCode.MALFORMED_REQUEST, f"this is no sound HTTP request: {printable(str(error))[:100]}")

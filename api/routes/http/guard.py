@@ -1,4 +1,4 @@
-"""What every request has to get past, before anything of it is read: where it came from, to whom, with what leave, and how large it is."""
+"""Checks every request before anything of it is read: origin, host, token, and size."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ PROBES = ("/healthz", "/readyz")
 OPEN_PATHS = (*PROBES, "/", "/docs")
 """For probes, which have no tokens, and for browsers, which have none until the page has asked for one."""
 STREAMED = ("/v1/batches",)
-"""Where bodies are read piece by piece, so that their length does not matter."""
+"""Bodies that are read in pieces, so that their length does not matter."""
 OPEN_FOLDERS = ("/web/", "/docs/")
-"""What the page is made of, and the documentation."""
+"""The page's files, and the documentation."""
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]*)(?::[0-9]{0,5})?")
@@ -38,7 +38,7 @@ log = structlog.get_logger("memplan.http")
 
 
 class Guard:
-    """Refuses what must not come in, counts and logs. The outermost layer."""
+    """Refuses inadmissible requests, counts and logs. The outermost layer."""
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self._app = app
@@ -76,7 +76,7 @@ class Guard:
         except Exception:
             log.exception("fault while answering", path=scope["path"][:200], method=scope["method"][:20])
             if sender.status:
-                raise  # half an answer is out; ending the connection is all that is left
+                raise  # half an answer is sent; only the connection can be ended
             fault = Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged")
             await answer(fault)(scope, receive, sender)
         finally:
@@ -84,7 +84,7 @@ class Guard:
             self._note(scope, sender.status, time.perf_counter() - begun)
 
     async def _answer_head(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """What GET answers, up to where its body begins. Some bodies have no end, so none is waited for."""
+        """Send the head of GET's answer. Some bodies have no end, so none is awaited."""
         begun = asyncio.Event()
 
         async def send_head(message: Message) -> None:
@@ -105,7 +105,7 @@ class Guard:
             await work
 
     def _admit(self, scope: Scope) -> str:
-        """To whom what the request makes will belong. Raises Refusal."""
+        """Return the owner of what the request makes. Raises Refusal."""
         headers = Headers(scope=scope)
         if scope["path"] not in PROBES:
             if scope["state"].get("is_extra"):
@@ -130,7 +130,7 @@ class Guard:
         return ANYBODY if is_for_all else self._owner(headers)
 
     def _require_own_page(self, headers: Headers, host: str) -> None:
-        """A browser says which page sends; programs say nothing."""
+        """Check the page that sends, as named by browsers; programs name none."""
         origin = headers.get("origin")
         if origin is None:
             if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
@@ -140,7 +140,7 @@ class Guard:
         raise Refusal(403, HttpCode.FORBIDDEN_ORIGIN, "pages of other origins may not send this (allowed_origins)")
 
     def _require_plain(self, headers: Headers, *, is_streamed: bool) -> None:
-        """Raises Refusal for compressed bodies, and for those that say that they are too large."""
+        """Raise Refusal for compressed bodies, and for those with too great a length."""
         if headers.get("content-encoding", "identity").lower() != "identity":
             text = "bodies must be sent as they are, without Content-Encoding"
             raise Refusal(415, HttpCode.UNSUPPORTED_ENCODING, text, headers={"Connection": "close"})
@@ -152,7 +152,7 @@ class Guard:
             raise too_large(f"the body is larger than {self._settings.max_body_bytes} bytes")
 
     def _owner(self, headers: Headers) -> str:
-        """The token's name. Every token is compared, so that the time taken tells nothing."""
+        """Return the token's name. Every token is compared, so that the time taken reveals nothing."""
         if not self._settings.tokens:
             return ANYBODY
         scheme, _, token = headers.get("authorization", "").partition(" ")
@@ -186,13 +186,13 @@ class Guard:
 
 
 def host_name(host: str) -> str:
-    """The Host header without its port; empty if it is none."""
+    """Return the Host header without its port; empty if invalid."""
     found = HOST.fullmatch(host.lower())
     return "" if found is None else found[1].rstrip(".")
 
 
 def with_plain_target(scope: Scope) -> Scope:
-    """A request for `http://host/path`, as proxies send them, is one for `/path` of that host, whatever the Host header says."""
+    """Treat a request for `http://host/path`, as proxies send, as one for `/path` of that host, whatever the Host header says."""
     target: str = scope["path"]
     scheme, separator, rest = target.partition("://")
     if not separator or scheme.lower() not in ("http", "https"):
@@ -204,7 +204,7 @@ def with_plain_target(scope: Scope) -> Scope:
 
 
 def urlsplit_host(origin: str) -> str | None:
-    """Host and port of an origin, as a Host header has them; None where it is no origin."""
+    """Return host and port of an origin, as in a Host header; None if it is invalid."""
     try:
         return urlsplit(origin).netloc.lower() or None
     except ValueError:

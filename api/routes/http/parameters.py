@@ -1,4 +1,4 @@
-"""What routes are given: the service behind them, the options in a request's query, the preferences in its headers."""
+"""Parameters of routes: the service, the options in a request's query, the preferences in its headers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 async def service_of(request: Request) -> Service:
-    """The service behind the routes. Asynchronous, so that no thread is asked for it."""
+    """Return the service. Asynchronous, so that no thread is needed."""
     service: Service = request.app.state.service
     return service
 
@@ -34,7 +34,7 @@ TheService = Annotated[Service, Depends(service_of)]
 
 
 class RequestQuery(RequestOptions):
-    """What the query of a request for a plan may say."""
+    """The query of a request for a plan."""
 
     format: str | None = Field(
         default=None, description=f"The body's format: {names()}; by default recognised. `text/plain` needs it."
@@ -61,12 +61,12 @@ class DoorQuery:
             told = f"{OFFERED[name].help} `NAME=BYTES`, and `64KiB` works too."
             fields[name] = (list[str], Field(default=[], description=told))
         self._lists = {name for name, (type_, _) in fields.items() if get_origin(type_) is list}
-        """What may be said more than once."""
+        """Parameters that may be repeated."""
         self.model: type[RequestQuery] = create_model(f"{door.name.title()}Query", __base__=RequestQuery, **fields)
         self._nothing = self.model()
 
     async def __call__(self, request: Request) -> RequestQuery:
-        """What the query says. Raises Refusal. FastAPI's own way takes longer than all else that it does, even where nothing is said."""
+        """Return the query. Raises Refusal. FastAPI's own way takes longer than everything else it does, even without a query."""
         if not request.scope["query_string"]:
             return self._nothing
         said: dict[str, list[str]] = {}
@@ -80,7 +80,7 @@ class DoorQuery:
             raise wrong_options(error.errors(include_url=False)) from None
 
     def options(self, query: RequestQuery) -> RequestOptions:
-        """The options among what was said. Raises Refusal."""
+        """Return the options in the query. Raises Refusal."""
         said = {name: value for name, value in query.said().items() if name not in RequestQuery.model_fields}
         for name in self._sizes & said.keys():
             try:
@@ -90,7 +90,7 @@ class DoorQuery:
         return self._door.loose.model_validate(said)
 
     def parameters(self) -> dict[str, Any]:
-        """The same for OpenAPI."""
+        """Return the parameters for OpenAPI."""
         found = []
         for name, said in self.model.model_json_schema()["properties"].items():
             schema = {key: value for key, value in said.items() if (key, value) != ("default", None)}
@@ -112,7 +112,7 @@ Prefer = Annotated[
 
 
 class Preferences:
-    """What the client would like (RFC 7240); what is not understood is left aside."""
+    """The client's wishes (RFC 7240); unknown ones are ignored."""
 
     def __init__(self, prefer: str | None) -> None:
         words = [word.strip().lower() for word in (prefer or "").split(",")]
@@ -122,7 +122,7 @@ class Preferences:
 
 
 def once_of(key: str | None, path: str, fingerprint: str) -> Once | None:
-    """The idempotency key. Raises Refusal if it is none."""
+    """Return the idempotency key. Raises Refusal if it is invalid."""
     if key is None:
         return None
     if not KEY.fullmatch(key):

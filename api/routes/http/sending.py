@@ -1,4 +1,4 @@
-"""Answers on their way out: large ones in pieces, counted for as long as their client has not taken them."""
+"""Sending answers: large ones in pieces, counted until their client has taken them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ...store import StoreUnavailable
 from .body import Bodies
 
 PIECE = 1 << 18
-"""The server waits between pieces until most of the one before has been taken. What is smaller is sent in one, and not counted."""
+"""The server waits between pieces until most of the previous one has been taken. Smaller answers are sent at once, and not counted."""
 STORED_PIECE = 1 << 20
-"""So much is loaded from the store at a time."""
+"""The bytes loaded from the store at a time."""
 REST_SECONDS = 5.0
 REST_BYTES = 32 << 20
-"""So long, and so much, the rest of a body that is refused is taken, and thrown away."""
+"""The seconds, and the bytes, for which the rest of a refused body is read and discarded."""
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -32,7 +32,7 @@ HEADERS = {
 
 
 class Sender:
-    """One request's way to send: adds the headers that protect browsers, and refuses what there is no room for."""
+    """Sends one request's answer: adds the headers that protect browsers, and refuses answers without room."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, bodies: Bodies) -> None:
         self._scope = scope
@@ -41,12 +41,12 @@ class Sender:
         self._bodies = bodies
         self._counted = 0
         self._start: Message | None = None
-        """How the answer begins, until it is known how much of it there is at a time."""
+        """The beginning of the answer, until it is known how much of it there is at a time."""
         self._is_refused = False
         self._has_all = False
-        """Has the request's body come to its end?"""
+        """True if the request's body has ended."""
         self.status = 0
-        """Of the answer that has begun; 0: none has."""
+        """The status of the begun answer; 0: none."""
 
     async def __call__(self, message: Message) -> None:
         if self._is_refused:
@@ -68,7 +68,7 @@ class Sender:
         await self._go_on(message)
 
     def _count(self, size: int) -> None:
-        """The most that there has been at a time. Raises Refusal."""
+        """Count the most that there has been at a time. Raises Refusal."""
         if size > max(PIECE, self._counted):
             self._bodies.take(size - self._counted)
             self._counted = size
@@ -83,13 +83,13 @@ class Sender:
         await self._send(message)
 
     async def receive(self) -> Message:
-        """What the client sends."""
+        """Receive what the client sends."""
         message = await self._receive()
         self._has_all |= not (message["type"] == "http.request" and message.get("more_body", False))
         return message
 
     async def _take_the_rest(self) -> None:
-        """Of a body that is refused: who is still sending when the line is cut loses the answer."""
+        """Read the rest of a refused body: a client that is still sending when the connection is cut loses the answer."""
         if Headers(scope=self._scope).get("expect", "").lower() == "100-continue":
             return  # waits to be asked for it
         with contextlib.suppress(TimeoutError):
@@ -106,7 +106,7 @@ class Sender:
         await self._send({**message, "body": rest})
 
     def close(self) -> None:
-        """The request is over."""
+        """End the request."""
         self._bodies.give_back(self._counted)
         self._counted = 0
 
@@ -114,7 +114,7 @@ class Sender:
 class Stream(Response):
     """An answer that is sent as it comes, until it or its client is gone.
 
-    Starlette's own leaves what was being sent in a circle of references when its client goes away, through the library that it waits with.
+    Starlette's own leaves the data in a reference cycle, through the library with which it waits, when its client goes away.
     """
 
     def __init__(self, content: AsyncGenerator[bytes, None], headers: dict[str, str], kind: str) -> None:
@@ -146,7 +146,7 @@ class Stream(Response):
 
 
 class Following(Stream):
-    """An answer that lasts for as long as something goes on; its place among a token's has been taken."""
+    """An answer that lasts for as long as something continues; its place among a token's is already taken."""
 
     def __init__(
         self, service: Service, owner: str, content: AsyncGenerator[bytes, None], headers: dict[str, str], kind: str
@@ -162,13 +162,13 @@ class Following(Stream):
 
 
 async def until_gone(receive: Receive) -> None:
-    """Returns when the client goes away."""
+    """Return when the client goes away."""
     while (await receive())["type"] != "http.disconnect":
         continue
 
 
 def in_pieces(size: int, read: Callable[[int, int], bytes]) -> AsyncGenerator[bytes, None]:
-    """What a store has, so much of it at a time. Raises StoreUnavailable where it is gone before its end."""
+    """Yield a store's data in pieces. Raises StoreUnavailable if the store is gone before its end."""
 
     async def pieces() -> AsyncGenerator[bytes, None]:
         for start in range(0, size, STORED_PIECE):
@@ -181,7 +181,7 @@ def in_pieces(size: int, read: Callable[[int, int], bytes]) -> AsyncGenerator[by
 
 
 async def loaded(bodies: Bodies, size: int, load: Callable[[], bytes | None]) -> bytes | None:
-    """What a store has, all of it, counted before it is there. Raises Refusal where there is no room for it."""
+    """Return all of a store's data, counted before loading. Raises Refusal if there is no room for it."""
     bodies.take(size)
     try:
         data = await asyncio.to_thread(load)
@@ -191,5 +191,5 @@ async def loaded(bodies: Bodies, size: int, load: Callable[[], bytes | None]) ->
 
 
 def answer(refusal: Refusal) -> Response:
-    """The refusal as a response."""
+    """Return the refusal as a response."""
     return Response(refusal.document(), refusal.status, refusal.headers, CONTENT_TYPE)

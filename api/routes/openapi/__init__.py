@@ -1,1 +1,1 @@
-"""What the OpenAPI document has beyond the types of the routes: schemas, and an example for every body and answer."""
+"""Additions to the OpenAPI document beyond the routes' types: schemas, and an example for every body and answer."""

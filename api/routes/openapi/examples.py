@@ -1,4 +1,4 @@
-"""What OpenAPI says of bodies and answers: a schema and an example for each."""
+"""OpenAPI's descriptions of bodies and answers: a schema and an example for each."""
 
 from __future__ import annotations
 
@@ -217,12 +217,12 @@ EVENTS = 'id: 1\nevent: state\ndata: {"state": "queued"}\n\n'
 
 
 def shown(description: str, example: object, kind: str = JSON, schema_: dict[str, Any] | None = None) -> dict[str, Any]:
-    """One answer."""
+    """Return one answer."""
     return {"description": description, "content": {kind: {"schema": schema_ or OBJECT, "example": example}}}
 
 
 def body(kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What a request must carry."""
+    """Return the required body."""
     return {"requestBody": {"required": True, "content": kinds}}
 
 
@@ -236,7 +236,7 @@ BINARY = {**TEXT, "format": "binary"}
 
 
 def problem_body() -> dict[str, Any]:
-    """Every format's example, under what it is sent as."""
+    """Return every format's example, under its media type."""
     kinds: dict[str, dict[str, Any]] = {JSON: {"schema": part("Problem"), "examples": {"options": WITH_OPTIONS}}}
     for row in FORMATS.values():
         for kind in row.media_types:

@@ -1,4 +1,4 @@
-"""JSON Schemas of answers, for the OpenAPI document: what every client may rely on, and nothing that may grow."""
+"""JSON Schemas of answers, for the OpenAPI document: what every client may rely on, and nothing that may change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOMENT: Schema = {"type": "string", "format": "date-time"}
 
 
 def part(name: str) -> Schema:
-    """A reference to a schema among the document's components."""
+    """Return a reference to a schema among the document's components."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
@@ -35,12 +35,12 @@ def words(*known: str) -> Schema:
 
 
 def perhaps(schema: Schema) -> Schema:
-    """That, or null."""
+    """Return the schema with null as an alternative."""
     return {"anyOf": [schema, {"type": "null"}]}
 
 
 def record(**fields: Schema) -> Schema:
-    """An object with at least these fields."""
+    """Return an object with at least these fields."""
     return {"type": "object", "required": list(fields), "properties": fields}
 
 
@@ -169,7 +169,7 @@ PARTS["Refusal"]["properties"] |= {"errors": listed(part("Finding")), "more": WH
 
 @cache
 def components() -> dict[str, Any]:
-    """The schemas of answers and of problems, with all their parts side by side as OpenAPI wants them."""
+    """Return the schemas of answers and of problems, with all their parts side by side as OpenAPI requires."""
     whole = schema()
     parts = whole.pop("$defs")
     whole.pop("$schema")
@@ -179,7 +179,7 @@ def components() -> dict[str, Any]:
 
 
 def _moved(part: Any) -> Any:
-    """With references to where the parts are now."""
+    """Return it with references to the parts' new places."""
     if isinstance(part, list):
         return [_moved(item) for item in part]
     if not isinstance(part, dict):

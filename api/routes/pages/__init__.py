@@ -1,1 +1,1 @@
-"""What people look at in a browser: the page, the documentation, the reference of the API."""
+"""Pages for browsers: the page, the documentation, the reference of the API."""

@@ -1,4 +1,4 @@
-"""The web page: files that are served as they are, and the examples that it offers."""
+"""The web page: static files, and the examples that it offers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""Only what this service itself serves, nothing inline, and no text ever becomes markup."""
+"""Only this service's own files, nothing inline, and no text ever becomes markup."""
 HEADERS = {"Cache-Control": "no-cache", "Cross-Origin-Opener-Policy": "same-origin"}
 
 
@@ -36,7 +36,7 @@ class Example:
 
     title: str
     kind: str
-    """Of the generator's."""
+    """The generator's."""
     buffers: int
     seed: int
 
@@ -54,7 +54,7 @@ EXAMPLES = {
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that browsers get, and what it may load."""
+    """A file for browsers, and what it may load."""
 
     data: bytes
     kind: str
@@ -71,7 +71,7 @@ class File:
 
 @cache
 def files() -> dict[str, File]:
-    """All of them, by their paths: no other can be asked for."""
+    """Return all files, by their paths: no other can be requested."""
     found = {}
     for path in sorted(FOLDER.rglob("*")):
         if path.suffix in KINDS:
@@ -99,7 +99,7 @@ def _answer(request: Request, path: str) -> Response:
 
 
 def answer_file(request: Request, file: File) -> Response:
-    """The file, or word that the browser has it already."""
+    """Return the file, or that the browser has it already."""
     headers = {**HEADERS, "Content-Security-Policy": file.policy, "ETag": file.etag}
     if matches(request.headers.get("if-none-match"), file.etag):
         return Response(status_code=304, headers=headers)

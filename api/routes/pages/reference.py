@@ -1,4 +1,4 @@
-"""The OpenAPI document as a page for people: plain HTML made by the service itself, without scripts and without anything from elsewhere."""
+"""The OpenAPI document as a page for people: plain HTML made by the service itself, without scripts and without outside files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .page import File, answer_file
 
 DOCUMENT = "/openapi.json"
 PATH = "/docs/api"
-"""Beside the documentation, which has /docs for itself."""
+"""Beside the documentation, which is at /docs."""
 router = APIRouter(tags=["page"])
 
 Described = dict[str, Any]
@@ -46,7 +46,7 @@ async def document(request: Request) -> Response:
 
 
 async def _written_once(request: Request, kind: str, written: Callable[[Described], str]) -> Response:
-    """It says the same as long as the process runs, and takes a tenth of a second to write: whoever asks first has it written for all."""
+    """Return the text, which never changes while the process runs and takes a tenth of a second: written at the first request, for all."""
     state = request.app.state
     if not hasattr(state, "described"):
         state.described = {}
@@ -59,7 +59,7 @@ async def _written_once(request: Request, kind: str, written: Callable[[Describe
 
 
 def rendered(document: Described) -> str:
-    """The whole page."""
+    """Return the whole page."""
     by_tag: dict[str, list[tuple[str, str, Described]]] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -171,7 +171,7 @@ def _schemas(document: Described) -> Iterator[str]:
 
 
 def _block(value: object) -> str:
-    """What is longer than the page is wide scrolls, by keyboard too."""
+    """Return a block that scrolls if it is wider than the page, by keyboard too."""
     text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
     return f'<pre tabindex="0">{escape(text.rstrip())}</pre>'
 
@@ -187,7 +187,7 @@ def _kind(schema: Described) -> str:
 
 
 def _prose(text: str) -> str:
-    """Sentences of docstrings: escaped, with what stands between backticks as code."""
+    """Return escaped sentences of docstrings, with text in backticks as code."""
     return re.sub(r"`+([^`]+)`+", r"<code>\1</code>", escape(text))
 
 

@@ -1,4 +1,4 @@
-"""The documentation site, if it was built (./scripts/docs): files that are served as they are."""
+"""The documentation site, if it was built (./scripts/docs): static files."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ POLICY = (
     "default-src 'none'; script-src 'self'{scripts}; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""Only what this service itself serves, and the theme's few lines of script in each page, by their hashes."""
+"""Only this service's own files, and the theme's few lines of script in each page, by their hashes."""
 
 
 @cache
 def files(folder: Path) -> dict[str, File]:
-    """All of them, by their paths: no other can be asked for."""
+    """Return all files, by their paths: no other can be requested."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -42,7 +42,7 @@ def files(folder: Path) -> dict[str, File]:
 
 
 def hashes(scripts: list[bytes]) -> str:
-    """As a policy names scripts that may run though they are inline."""
+    """Return the policy's names of permitted inline scripts."""
     digests = (base64.b64encode(hashlib.sha256(script).digest()).decode("ascii") for script in dict.fromkeys(scripts))
     return "".join(f" 'sha256-{digest}'" for digest in digests)
 

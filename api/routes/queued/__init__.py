@@ -1,1 +1,1 @@
-"""The paths of requests that are answered later: jobs, batches of jobs, and their events."""
+"""The paths of requests with later answers: jobs, batches of jobs, and their events."""

@@ -1,4 +1,4 @@
-"""A batch on its way in: line after line as it arrives, each made into a job, no more than a few of them in memory at a time."""
+"""Receives a batch: line by line as it arrives, each made into a job, with only a few in memory at a time."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from ..http.parameters import once_of
 from ..steps import Order, Received, batch_ended, enqueue, fingerprint_of, limits_of, look_up, understand
 
 LINES_AT_A_TIME = 2
-"""So many are read and queued side by side; the next one is taken from the client when one of them is in the store."""
+"""The lines read and queued side by side; the next is taken from the client when one of them is stored."""
 MOST_REFUSED = 1000
-"""A batch that has so many lines of which nothing can be made is no batch."""
+"""A batch with this many unusable lines is refused."""
 BLANK = 1 << 17
-"""Lines with nothing on them, at most."""
+"""The most empty lines."""
 AGAIN_SECONDS = 0.5
-"""How soon a job is queued again for which there was no room."""
+"""The delay before a job without room is queued again."""
 UNREAD = About("", "", None, 0, {}, (), None)
-"""What is known of a line that is refused."""
+"""The description of a refused line."""
 
 
 class BatchIntake:
-    """One request's lines. What has been taken stays, whatever becomes of the request."""
+    """One request's lines. What has been stored stays, whatever becomes of the request."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class BatchIntake:
         self._format, self._options, self._key = format_, options, key
         self.taken = 0
         self.is_over = False
-        """Is everything in the store that will be?"""
+        """True if everything is stored that will be."""
         self.refusal: Refusal | None = None
         """Why it ended before its end."""
         self._refused = 0
@@ -68,7 +68,7 @@ class BatchIntake:
         self._work = asyncio.create_task(self._run())
 
     async def begun(self) -> None:
-        """When a first line is in the store, so that whoever is told the batch's name can ask for it and end it. Raises Refusal where there is none."""
+        """Wait until a first line is stored, so that a client that learns the batch's name can use it. Raises Refusal if there is none."""
         try:
             await self._begun.wait()
         finally:
@@ -78,12 +78,12 @@ class BatchIntake:
             raise self.refusal or Refusal(422, Code.INVALID_VALUE, "the batch has no problem in it")
 
     async def receive(self) -> Message:
-        """For whoever answers: that the client is gone. All else that it sends is taken here."""
+        """Receive only the client's disconnection: everything else that it sends is taken here."""
         await self._gone.wait()
         return {"type": "http.disconnect"}
 
     def stop(self) -> None:
-        """Take nothing more."""
+        """Take no more."""
         self._work.cancel()
 
     async def _run(self) -> None:
@@ -111,7 +111,7 @@ class BatchIntake:
             self.is_over = True
             self._begun.set()
         if not self.taken:
-            return  # it is refused, and what the client still sends is taken by whoever answers
+            return  # it is refused; the code that answers takes what the client still sends
         while not self._gone.is_set():
             if (await self._request.receive())["type"] == "http.disconnect":
                 self._gone.set()
@@ -122,7 +122,7 @@ class BatchIntake:
         self._begun.set()
 
     async def _enter(self, owner: str, number: int, line: bytes) -> None:
-        """From a line to its job: one that has failed already where nothing can be made of it."""
+        """Make a line into a job, already failed if the line is unusable."""
         service, refusal, once = self._service, None, None
         try:
             got = await fingerprint_of(service, owner, line, self._format, JSON, self._options)
@@ -152,14 +152,14 @@ class BatchIntake:
         await self._note(owner, number, refusal, once)
 
     async def _understood(self, got: Received) -> Order:
-        """Readers may be killed, through no fault of what they read; only what kills one after the other is refused."""
+        """Read it. Readers may be killed through no fault of what they read; only what kills several in turn is refused."""
         for _ in range(MOST_DEATHS - 1):
             with contextlib.suppress(WorkerDied):
                 return await understand(self._service, got)
         return await understand(self._service, got)
 
     async def _note(self, owner: str, number: int, refusal: Refusal, once: Once | None) -> None:
-        """That a line is refused, so that whoever comes back hears of it."""
+        """Record that a line is refused, so that a returning client learns of it."""
         self._refused += 1
         if self._refused >= MOST_REFUSED:
             text = f"the batch was given up after {MOST_REFUSED} lines that were refused"
@@ -180,7 +180,7 @@ class BatchIntake:
                 return
 
     async def _wait(self) -> bool:
-        """A moment; False: the service stops."""
+        """Wait a moment; False: the service stops."""
         try:
             async with asyncio.timeout(AGAIN_SECONDS):
                 await self._service.closing.wait()
@@ -194,7 +194,7 @@ class BatchIntake:
 
 
 async def lines_of(request: Request, settings: Settings) -> AsyncGenerator[bytes, None]:
-    """Those with something on them, as they arrive. Raises Refusal and ClientDisconnect."""
+    """Yield lines that are not empty, as they arrive. Raises Refusal and ClientDisconnect."""
     bodies: Bodies = request.state.bodies
     stream = request.stream()
     rest = bytearray()

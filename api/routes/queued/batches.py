@@ -33,7 +33,7 @@ from .jobs import ID
 router = APIRouter(tags=["jobs"])
 LOOK_SECONDS = 0.1
 MOST_LOOK_SECONDS = 1.0
-"""The store is asked so often for jobs that have ended; less often where none has lately."""
+"""The greatest interval at which the store is asked for ended jobs, reached if none has ended lately."""
 HAVE = "Lines whose answers are not wanted again, as in `0-511,600`: those that the client has."
 
 
@@ -95,7 +95,7 @@ async def end(request: Request, service: TheService, id: str) -> JSONResponse:  
 
 
 async def counts_of(service: Service, owner: str, id_: str) -> tuple[int, int]:
-    """How many lines the client's batch has, and how many of them have not ended. Raises Refusal if there is none."""
+    """Return the number of lines of the client's batch, and of those that have not ended. Raises Refusal if there is none."""
     counts = (0, 0)
     if ID.fullmatch(id_):
         counts = await asyncio.to_thread(service.store.batch_counts, owner, id_)
@@ -105,12 +105,12 @@ async def counts_of(service: Service, owner: str, id_: str) -> tuple[int, int]:
 
 
 def batch_of(owner: str, key: str) -> str:
-    """The batch that is called so by its client: sent again, it is the same one."""
+    """Return the batch of this name of its client: sent again, it is the same one."""
     return hashlib.sha256(json.dumps(["batch", owner, key]).encode()).hexdigest()[:32]
 
 
 def numbers_in(text: str, most: int) -> set[int]:
-    """`0-511,600`. Raises Refusal."""
+    """Return the numbers in `0-511,600`. Raises Refusal."""
     found: set[int] = set()
     for part in filter(None, text.split(",")):
         first, dash, last = part.partition("-")
@@ -127,7 +127,7 @@ def numbers_in(text: str, most: int) -> set[int]:
 
 
 class BatchAnswer(Following):
-    """The answers of a batch, as long as it goes on."""
+    """The answers of a batch, as long as it lasts."""
 
     def __init__(self, service: Service, owner: str, batch: str, known: set[int], intake: BatchIntake | None) -> None:
         headers = {"Location": f"/v1/batches/{batch}", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -147,7 +147,7 @@ class BatchAnswer(Following):
 async def _lines(
     service: Service, owner: str, batch: str, known: set[int], intake: BatchIntake | None
 ) -> AsyncGenerator[bytes, None]:
-    """First the batch's name; then its answers; at last that these are all. Without that line there are more."""
+    """Yield the batch's name, then its answers, and finally that these are all. Without that last line there are more."""
     yield json.dumps({"batch": batch}).encode("ascii") + b"\n"
     store, after, seconds, is_last_look = service.store, NONE_ENDED, LOOK_SECONDS, False
     count = 0
@@ -174,7 +174,7 @@ async def _lines(
         if intake is None or intake.is_over:
             with contextlib.suppress(StoreUnavailable):
                 count, left = await asyncio.to_thread(store.batch_counts, owner, batch)
-                if not left:  # of several services one may note an end a moment after a later one
+                if not left:  # with several services, one may record an end a moment after a later one
                     after, is_last_look = NONE_ENDED, True
                     continue
         with contextlib.suppress(TimeoutError):
@@ -188,7 +188,7 @@ async def _lines(
 
 
 async def _written(service: Service, job: Job) -> AsyncGenerator[bytes, None]:
-    """A job's line. Its plan is laid out on several, and is not loaded before its turn has come to be sent."""
+    """Yield a job's line. Its plan is one line in several pieces, and is loaded only when it is to be sent."""
     document = job_document(job)
     answer = {name: document[name] for name in ("state", "status", "stop", "best", "bound", "gap", "failure")}
     answer = {"line": job.line, "job": job.id, **answer}
@@ -200,7 +200,7 @@ async def _written(service: Service, job: Job) -> AsyncGenerator[bytes, None]:
         return
     yield b'%s, "plan": ' % json.dumps(answer, allow_nan=False).encode("ascii")[:-1]
     async for piece in in_pieces(head.size, partial(service.store.plan_piece, job.id)):
-        yield piece.replace(b"\n", b"")  # there are no line ends within JSON's strings
+        yield piece.replace(b"\n", b"")  # JSON's strings contain no line ends
     yield b"}\n"
 
 

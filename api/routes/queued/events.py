@@ -22,7 +22,7 @@ from .jobs import job_of
 
 router = APIRouter(tags=["jobs"])
 QUIET_SECONDS = 15.0
-"""After so long without an event a comment is sent, so that no proxy takes the connection for dead."""
+"""After this long without an event a comment is sent, so that no proxy considers the connection dead."""
 
 
 @router.get("/v1/jobs/{id}/events", summary="Follow a job", response_class=Response, responses=EVENT_ANSWERS)
@@ -38,7 +38,7 @@ async def follow(request: Request, service: TheService, id: str) -> Response:  #
 
 
 def last_seen(request: Request) -> int:
-    """The number of the last event that the client has. Raises Refusal."""
+    """Return the number of the client's last event. Raises Refusal."""
     given = request.headers.get("last-event-id", "0")
     if not (given.isascii() and given.isdigit() and len(given) <= 9):
         raise Refusal(400, HttpCode.INVALID_HEADER, "the Last-Event-ID must be a number that an event had")
@@ -52,7 +52,7 @@ async def _stream(service: Service, job: Job, after: int) -> AsyncGenerator[byte
             try:
                 events = await asyncio.to_thread(service.store.events, job.id, after)
             except StoreUnavailable:
-                events = []  # it may come back, and the client can ask again from where it was
+                events = []  # it may come back, and the client can continue from its last event
             for event in events:
                 yield written(event)
                 after = event.number
@@ -78,6 +78,6 @@ async def _woken(happened: asyncio.Event) -> bool:
 
 
 def written(event: Event) -> bytes:
-    """One event as it goes over the line."""
+    """Return one event as sent."""
     data = json.dumps(dict(event.data), allow_nan=False)
     return f"id: {event.number}\nevent: {event.kind.value}\ndata: {data}\n\n".encode("ascii")

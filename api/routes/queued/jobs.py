@@ -109,7 +109,7 @@ async def plan(request: Request, service: TheService, id: str, part: Part = None
     if job.state.is_final:
         pieces = in_pieces(head.size, partial(service.store.plan_piece, job.id))
         return Stream(pieces, headers | {"Content-Length": str(head.size)}, JSON)
-    # It may be replaced by a better one while it is being sent.
+    # a better one may replace it while it is being sent
     bodies: Bodies = request.state.bodies
     bodies.require_room(head.size)
     found = await asyncio.to_thread(service.store.plan, job.id)
@@ -128,7 +128,7 @@ async def proof(request: Request, service: TheService, id: str) -> Response:  # 
 
 
 async def part_of(request: Request, service: Service, job: Job, name: str, media_type: str = JSON) -> Response:
-    """One of the plans that the answer is made of. Raises Refusal."""
+    """Return one of the answer's plans. Raises Refusal."""
     answer = await answer_of(request, service, job)
     work = service.read("part", answer, owner=job.owner, kind=job.about.kind, part=name)
     reply = await while_there(request, work)
@@ -137,7 +137,7 @@ async def part_of(request: Request, service: Service, job: Job, name: str, media
 
 
 async def answer_of(request: Request, service: Service, job: Job) -> bytes:
-    """The best answer so far, all of it. Raises Refusal."""
+    """Return the whole best answer so far. Raises Refusal."""
     head = await asyncio.to_thread(service.store.plan_head, job.id)
     if head is None:
         raise failure_of(job)
@@ -174,7 +174,7 @@ async def stop(request: Request, service: TheService, id: str) -> Response:  # n
 
 
 async def job_of(request: Request, service: Service, id_: str) -> Job:
-    """The job, if it is the client's. Raises Refusal."""
+    """Return the job, if it is the client's. Raises Refusal."""
     job = None
     if ID.fullmatch(id_):
         job = await asyncio.to_thread(service.store.job, id_, request.state.owner)

@@ -1,1 +1,1 @@
-"""The store over SQL databases: its tables, and each question and each change as statements."""
+"""The store over SQL databases: its tables, and each query and change as statements."""

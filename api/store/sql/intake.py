@@ -1,4 +1,4 @@
-"""How jobs come into a store: each of them once, and no more than there is room for."""
+"""Adding jobs to a store: each of them once, within the limits."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .tables import events, job_plans, jobs, once, problems
 from .transactions import Part
 
 SHARE = 8
-"""Of the room that was counted, one part in so many may be filled before it is counted again: other processes fill it as well."""
+"""Of the counted room, one part in this many may be filled before counting again: other processes fill it as well."""
 COUNTED_SECONDS = 1.0
-"""After so long it is counted again anyway."""
+"""After this long it is counted again anyway."""
 
 
 @dataclass(slots=True)
@@ -32,9 +32,9 @@ class _Places:
 
 
 class Room:
-    """What this process may still add without counting: of one owner's jobs, and of all owners' together.
+    """What this process may still add without counting: for one owner, and for all together.
 
-    To count thousands takes longer than to add one.
+    Counting thousands takes longer than adding one.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Room:
         self._places: dict[tuple[str | None, QueueLimits], _Places] = {}
 
     def take(self, owner: str, limits: QueueLimits) -> bool:
-        """A place for a job. False: it is not known whether there is one."""
+        """Take a place for a job. False: it is unknown whether there is one."""
         with self._lock:
             now = time.monotonic()
             found = [self._places.get((whose, limits)) for whose in (owner, None)]
@@ -54,7 +54,7 @@ class Room:
             return True
 
     def counted(self, owner: str, limits: QueueLimits, mine: int, everybody: int) -> None:
-        """There was room for so many more."""
+        """Record that there was room for so many more."""
         until = time.monotonic() + COUNTED_SECONDS
         with self._lock:
             self._places[owner, limits] = _Places(mine // SHARE, until)
@@ -62,11 +62,11 @@ class Room:
 
 
 SMALL = 1 << 16
-"""Problems up to here are limited by their number alone."""
+"""Problems up to this size are limited only by their number."""
 
 
 class Intake(Part):
-    """New jobs: queued, begun already, or answered from what is kept."""
+    """New jobs: queued, already begun, or answered from what is kept."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -124,13 +124,13 @@ class Intake(Part):
     def _insert(
         self, connection: Connection, new: NewJob, problem: bytes, facts: dict[str, Any], *, queued: bool
     ) -> Job:
-        """A new job, and the first event of it."""
+        """Insert a new job with its first event."""
         values = values_of(new) | facts | {"events": 1}
         if queued:
             values["delivery"] = self.database.deliver(connection, values["id"], values["owner"], values["priority"])
         said = {name: values[name] for name in ("state", "attempt") if name in facts}
         connection.execute(insert(jobs).values(**values))
-        # Statements that were made once are kept, with the values that stand in them; so these do not.
+        # Compiled statements are cached with the values in them, so these are not.
         connection.execute(insert(problems), {"job": values["id"], "data": problem, "size": len(problem)})
         connection.execute(insert(events).values(job=values["id"], number=1, kind=EventKind.STATE.value, data=said))
         return job_of(SimpleNamespace(**values))
@@ -149,7 +149,7 @@ class Intake(Part):
         )
 
     def _require_open(self, connection: Connection, owner: str, batch: str) -> None:
-        """Raises BatchEnded. Otherwise it is not ended before the line is in, and so ends with it."""
+        """Raise BatchEnded if it has ended. Otherwise it cannot end before the line is in, and the line ends with it."""
         self.database.wait_for_turn(connection, f"batch {batch}", shared=True)
         if self._has_ended(connection, owner, batch):
             raise BatchEnded
@@ -163,7 +163,7 @@ class Intake(Part):
                 raise QueueFull("the store is full")
 
     def _count(self, connection: Connection, owner: str, limits: QueueLimits) -> None:
-        """Those that are there already. Raises QueueFull if one more would be too many."""
+        """Count the existing jobs. Raises QueueFull if one more would be too many."""
         queued = select(func.count()).select_from(jobs).where(jobs.c.state == JobState.QUEUED.value)
         mine = select(func.count()).select_from(jobs).where(jobs.c.state.in_(UNFINISHED), jobs.c.owner == owner)
         waiting, unfinished = connection.execute(select(queued.scalar_subquery(), mine.scalar_subquery())).one()

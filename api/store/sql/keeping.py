@@ -1,4 +1,4 @@
-"""Plans that are kept for equal requests, and what is removed first when the store holds too much."""
+"""Plans kept for equal requests, and what is removed first when the store holds too much."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def find(connection: Connection, owner: str, key: str) -> StoredPlan | None:
 
 
 def put(connection: Connection, kept: Sequence[Kept]) -> None:
-    """In place of those that were there; of several under one key the last."""
+    """Replace existing plans; of several under one key the last counts."""
     last = {(each.owner, each.key): each.plan for each in kept}
     connection.execute(_DROP, [{"of": owner, "under": key} for owner, key in last])
     rows = [{"owner": owner, "key": key, **plan_values(plan)} for (owner, key), plan in last.items()]
@@ -31,14 +31,14 @@ def put(connection: Connection, kept: Sequence[Kept]) -> None:
 
 
 def forget_old(connection: Connection, older_than: float) -> int:
-    """Finished jobs and plans from before then; how many."""
+    """Remove finished jobs and plans from before then; return how many."""
     gone = connection.execute(delete(jobs).where(jobs.c.finished < older_than)).rowcount
     connection.execute(delete(ended_batches).where(ended_batches.c.created < older_than))
     return gone + connection.execute(delete(plans).where(plans.c.created < older_than)).rowcount
 
 
 def shrink(connection: Connection, max_bytes: int) -> int:
-    """Plans go first, since they can be made again; then finished jobs. How many went."""
+    """Remove plans first, since they can be made again, then finished jobs; return how many."""
     tables = (plans, problems, job_plans)
     size = sum(int(connection.execute(select(func.coalesce(func.sum(t.c.size), 0))).scalar_one()) for t in tables)
     gone = 0

@@ -1,4 +1,4 @@
-"""What can be asked of a store without changing anything."""
+"""The queries of a store that change nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .transactions import Part
 
 
 class Lookups(Part):
-    """Jobs, their problems, plans and events, and the plans that are kept."""
+    """Jobs, their problems, plans and events, and kept plans."""
 
     def job(self, id_: str, owner: str | None = None) -> Job | None:
         wanted = select(jobs).where(jobs.c.id == id_)

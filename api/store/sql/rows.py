@@ -1,4 +1,4 @@
-"""Rows of the tables as records, and back."""
+"""Conversion between rows of the tables and records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .turns import priority_of
 
 
 def job_of(row: Row[Any] | SimpleNamespace) -> Job:
-    """A row of `jobs`, or the values of one."""
+    """Return the job in a row of `jobs`, or in the values of one."""
     about = row.about
     if "kind" not in about:  # it was queued by an earlier version
         about = about | {"kind": "sharing" if about["options"].get("objects") else "plan"}
@@ -45,7 +45,7 @@ def job_of(row: Row[Any] | SimpleNamespace) -> Job:
 
 
 def values_of(new: NewJob) -> dict[str, Any]:
-    """A new job as a row."""
+    """Return a new job as a row."""
     return {
         "id": new_id(),
         "owner": new.owner,
@@ -68,12 +68,12 @@ def values_of(new: NewJob) -> dict[str, Any]:
 
 
 def plan_of(row: Row[Any]) -> StoredPlan:
-    """A row of `plans` or `job_plans`."""
+    """Return the plan in a row of `plans` or `job_plans`."""
     return StoredPlan(row.data, row.etag, Summary(**row.summary), row.created)
 
 
 def plan_values(plan: StoredPlan) -> dict[str, Any]:
-    """A plan as columns."""
+    """Return a plan as columns."""
     return {
         "created": plan.created,
         "etag": plan.etag,
@@ -84,14 +84,14 @@ def plan_values(plan: StoredPlan) -> dict[str, Any]:
 
 
 def plan_row(job: str, plan: StoredPlan) -> dict[str, Any]:
-    """A row of `job_plans`."""
+    """Return a row of `job_plans`."""
     return {"job": job, "best": plan.summary.best, **plan_values(plan)}
 
 
 def change(
     connection: Connection, row: Row[Any], values: dict[str, Any], *said: tuple[EventKind, Mapping[str, Any]]
 ) -> None:
-    """Change a job, and note what happened to it."""
+    """Change a job, and record what happened to it."""
     number = row.events
     for kind, data in said:
         number += 1
@@ -100,5 +100,5 @@ def change(
 
 
 def gap_of(best: int | None, bound: int | None) -> float | None:
-    """By how much the best could be better at most."""
+    """Return by how much the best could be better at most."""
     return best / bound - 1 if best is not None and bound else None

@@ -1,4 +1,4 @@
-"""The Store over a database: what happens to its jobs from when they are queued until they are forgotten."""
+"""The Store over a database: what happens to its jobs from queueing until they are forgotten."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DatabaseStore(Intake, Lookups):
             return Claim(job_of(self._row(connection, row.id)), problem, best)
 
     def _is_empty(self, where: Where | None) -> bool:
-        """Mostly no job waits, and finding that out must not keep others from writing."""
+        """True if no job waits, as usual; finding that out must not keep others from writing."""
         queued = and_(jobs.c.state == JobState.QUEUED.value, of(where))
         with self.read() as connection:
             return connection.execute(select(jobs.c.id).where(queued).limit(1)).one_or_none() is None
@@ -79,7 +79,7 @@ class DatabaseStore(Intake, Lookups):
             row = self._running(connection, id_, attempt)
             if row is None:
                 return False
-            # An earlier attempt may have come further than this one has so far.
+            # an earlier attempt may have come further than this one has so far
             best = min((value for value in (best, row.best) if value is not None), default=None)
             bound = max((value for value in (bound, row.bound) if value is not None), default=None)
             gap = gap_of(best, bound)
@@ -189,12 +189,12 @@ class DatabaseStore(Intake, Lookups):
             return forget_old(connection, older_than) + shrink(connection, max_bytes)
 
     def _running(self, connection: Connection, id_: str, attempt: int) -> Row[Any] | None:
-        """The job, if this attempt is still the one that counts."""
+        """Return the job, if this attempt is still current."""
         mine = select(jobs).where(jobs.c.id == id_, jobs.c.attempt == attempt, jobs.c.state == JobState.RUNNING.value)
         return connection.execute(mine.with_for_update()).one_or_none()
 
     def _is_worse(self, connection: Connection, id_: str, summary: Summary) -> bool:
-        """Is a better plan kept already? An answer that is proven is never worse."""
+        """True if a better plan is kept already. A proven answer is never worse."""
         if summary.status in ("optimal", "infeasible"):
             return False
         row = connection.execute(select(job_plans.c.best).where(job_plans.c.job == id_)).one_or_none()
@@ -212,7 +212,7 @@ class DatabaseStore(Intake, Lookups):
         self._change(connection, row, {**queued, "delivery": delivery}, (EventKind.STATE, queued))
 
     def _bury(self, connection: Connection, row: Row[Any], why: str, most: int) -> Job:
-        # Who does not stop in time is killed, which says nothing of the job.
+        # A worker that does not stop in time is killed, which says nothing about the job.
         deaths = row.deaths + (not row.cancelling)
         connection.execute(update(jobs).where(jobs.c.id == row.id).values(deaths=deaths))
         if row.cancelling:
@@ -232,7 +232,7 @@ class DatabaseStore(Intake, Lookups):
         return job_of(self._row(connection, row.id))
 
     def _summary(self, connection: Connection, row: Row[Any]) -> Summary | None:
-        """Of the plan that is kept, if one is."""
+        """Return the kept plan's summary, if there is one."""
         found = connection.execute(select(job_plans.c.summary).where(job_plans.c.job == row.id)).one_or_none()
         return None if found is None else Summary(**found.summary)
 

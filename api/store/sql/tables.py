@@ -1,4 +1,4 @@
-"""The tables, for all databases alike. migrations/ leads from one version of them to the next."""
+"""The tables, equal for all databases. migrations/ leads from one version of them to the next."""
 
 from __future__ import annotations
 
@@ -118,4 +118,4 @@ probe = Table(
     Column("id", Integer, primary_key=True),
     Column("data", LargeBinary, nullable=False),
 )
-"""One row, written to find out whether anything can be."""
+"""One row, written to find out whether anything can be written."""

@@ -1,4 +1,4 @@
-"""What the parts of the store over a database have in common: its transactions, and how a job is changed."""
+"""Common parts of the store over a database: its transactions, and how a job is changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which job is next: one of the owner who has the fewest running; of an owner's jobs those that a client waits for, and short ones, come first."""
+"""Which job is next: one of the owner with the fewest running; an owner's urgent and short jobs come first."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..records import UNFINISHED, JobState, Where
 from .tables import jobs
 
 SHORT_SECONDS = 10.0
-"""A job with such a time limit is short: one worker is left to those, however many others wait."""
+"""A job with at most this time limit is short: one worker is left to those, however many others wait."""
 URGENT, SHORT = 2, 1
-"""What a job's priority is the sum of."""
+"""A job's priority is the sum of these."""
 STEP = URGENT + SHORT + 1
 ON_CLUSTER = -STEP
-"""The same of what a cluster is to carry out, so that its priority is below 0: the two kinds wait in lines of their own, and an index leads to each."""
+"""Added for a cluster's jobs, so that their priority is below 0: the two kinds wait separately, and an index leads to each."""
 
 
 def is_short(options: Mapping[str, Any]) -> bool:
-    """Will it be over soon?"""
+    """True if it will be over soon."""
     limit = options.get("time_limit")
     return limit is not None and limit <= SHORT_SECONDS
 
@@ -32,7 +32,7 @@ def priority_of(options: Mapping[str, Any], *, urgent: bool, where: Where = Wher
 
 
 def of(where: Where | None) -> ColumnElement[bool]:
-    """Jobs that are to be carried out there; None: anywhere."""
+    """Return the condition for jobs to be carried out there; None: anywhere."""
     if where is None:
         return true()
     return jobs.c.priority < 0 if where is Where.CLUSTER else jobs.c.priority >= 0
@@ -40,7 +40,7 @@ def of(where: Where | None) -> ColumnElement[bool]:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """When it is a job's turn among those that are delivered to workers elsewhere."""
+    """A job's position among those that are delivered to workers elsewhere."""
 
     is_short: bool
     where: Where
@@ -53,21 +53,21 @@ def where_of(priority: int) -> Where:
 
 
 def turn_of(priority: int, now: int | None, mine: int | None) -> Turn:
-    """From the ranks of whoever was taken on last, or is next, and of its owner's last that goes before it or is alike.
+    """Return the turn from the ranks of the last or next job taken, and of its owner's last job before it or alike.
 
-    So owners take turns from when they come: who has few waits for few, and who has waited is not passed by all that others bring later.
+    So owners alternate from their arrival on: one with few jobs waits for few, and later jobs of others do not overtake those waiting.
     """
     place = max(0 if now is None else _place(now), 0 if mine is None else _place(mine) + 1)
     return Turn(bool(priority & SHORT), where_of(priority), priority % STEP - STEP * place)
 
 
 def _place(rank: int) -> int:
-    """How many of each owner's go before it: ranks of one place differ by priority alone."""
+    """Return how many of each owner's go before it: ranks of one place differ only by priority."""
     return (STEP - 1 - rank) // STEP
 
 
 def last_deliveries(connection: Connection, owner: str, priority: int) -> list[int]:
-    """Of the owner's jobs that have not ended and go before such a one or are alike: the last of each priority."""
+    """Return, for each priority, the last of the owner's jobs that have not ended and go before such a one or are alike."""
     found = []
     for state, each in itertools.product(UNFINISHED, range(priority, priority - priority % STEP + STEP)):
         mine = [jobs.c.state == state, jobs.c.owner == owner, jobs.c.priority == each]
@@ -77,14 +77,14 @@ def last_deliveries(connection: Connection, owner: str, priority: int) -> list[i
 
 
 class Turns:
-    """Owners in the order in which they were served, as far as this process has served them."""
+    """Owners in the order of their last turns in this process."""
 
     def __init__(self) -> None:
         self._served: dict[str, int] = {}
         self._numbers = itertools.count(1)
 
     def next(self, connection: Connection, *, short: bool, where: Where | None = None) -> Row[Any] | None:
-        """The job whose turn it is, locked against others; of short ones alone, or of those for there, if so said."""
+        """Return the job whose turn it is, locked against others; optionally only among short ones, or those for `where`."""
         running = jobs.c.state == JobState.RUNNING.value
         counts = select(jobs.c.owner, func.count()).where(running, of(where)).group_by(jobs.c.owner)
         busy = {row[0]: row[1] for row in connection.execute(counts)}
@@ -97,7 +97,7 @@ class Turns:
 
 
 def _waiting(connection: Connection) -> Iterator[str]:
-    """Owners of queued jobs. The index leads from one to the next, so that thousands that wait are not read."""
+    """Yield owners of queued jobs. The index leads from one to the next, so that waiting thousands are not read."""
     owner = ""
     queued = jobs.c.state == JobState.QUEUED.value
     while True:
@@ -110,7 +110,7 @@ def _waiting(connection: Connection) -> Iterator[str]:
 
 
 def _first(connection: Connection, owner: str, *, short: bool, where: Where | None) -> Row[Any] | None:
-    """Said like this, the index leads to the one row that is wanted, and those that wait are not sorted."""
+    """In this form, the index leads to the one wanted row, and waiting ones are not sorted."""
     mine = [jobs.c.state == JobState.QUEUED.value, jobs.c.owner == owner]
     for priority in _priorities(short=short, where=where):
         turn = select(jobs).where(*mine, jobs.c.priority == priority).order_by(jobs.c.id).limit(1)
@@ -121,7 +121,7 @@ def _first(connection: Connection, owner: str, *, short: bool, where: Where | No
 
 
 def _priorities(*, short: bool, where: Where | None) -> list[int]:
-    """In the order in which one's jobs have their turn."""
+    """Return priorities in the order in which an owner's jobs have their turn."""
     found = (URGENT + SHORT, SHORT) if short else (URGENT + SHORT, URGENT, SHORT, 0)
     bases = {None: (0, ON_CLUSTER), Where.HERE: (0,), Where.CLUSTER: (ON_CLUSTER,)}[where]
     return [base + each for base in bases for each in found]

@@ -1,4 +1,4 @@
-"""The database behind the store, by SQLAlchemy: what all kinds of databases have in common, and where they differ."""
+"""The database behind the store, by SQLAlchemy: what all kinds of databases share, and where they differ."""
 
 from __future__ import annotations
 
@@ -22,59 +22,59 @@ PROBE_BYTES = 1 << 12
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 Told = Callable[[str | None], None]
-"""Gets the id of a job to which something has happened; None: to any of them, perhaps. Called from any thread."""
+"""Receives the id of a job to which something has happened; None: possibly any. Called from any thread."""
 
 
 class Database(ABC):
     """A database whose tables are up to date."""
 
     shared: ClassVar[bool]
-    """Do other processes use it too, so that workers among them carry out what is queued?"""
+    """True if other processes use it too, so that their workers carry out what is queued."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection to read from."""
+        """Return a connection to read from."""
         with self.errors(), self.engine.connect() as connection:
             yield connection
 
     @abstractmethod
     def write(self) -> AbstractContextManager[Connection]:
-        """A transaction: all of it happens, or nothing."""
+        """Return a transaction: all of it happens, or nothing."""
 
     @abstractmethod
     def announce(self, connection: Connection, id_: str) -> None:
-        """Once the transaction is through, whoever listens is told that something has happened to the job."""
+        """Announce to listeners, once the transaction is committed, that something has happened to the job."""
 
     @abstractmethod
     def listen(self, told: Told) -> None:
-        """From now on have this called for everything that is announced."""
+        """From now on call this for everything that is announced."""
 
     @abstractmethod
     def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> int | None:
-        """Have a worker elsewhere take on the job; the number of this delivery. None: workers come and look for themselves."""
+        """Have a worker elsewhere take the job; return the number of this delivery. None: workers look for jobs themselves."""
 
     @abstractmethod
     def withdraw(self, connection: Connection, delivery: int | None) -> None:
-        """No worker need take on that job any more, and the one that has is told to stop."""
+        """Withdraw the job from delivery; a worker that has it is told to stop."""
 
     @abstractmethod
     def is_alone(self, connection: Connection, what: str) -> bool:
-        """Does no other transaction do this at the moment? If so, none will until this one is through."""
+        """True if no other transaction does this at the moment; then none will until this one is done."""
 
     def wait_for_turn(self, connection: Connection, what: str, *, shared: bool) -> None:
-        """Until the transaction is through, no other has this; several have it at a time if all of them share it. One writer at a time needs nothing more."""
+        """Wait until no other transaction has this; several may have it if all of them share it. With one writer at a time nothing is needed."""
         return
 
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
-        """Some bytes of what the table has of a job; nothing where it has nothing. The rest of it is not loaded."""
+        """Return some bytes of a job's data in the table; empty if there are none. The rest is not loaded."""
         cut = func.substr(table.c.data, start + 1, size, type_=LargeBinary)
         return bytes(connection.execute(select(cut).where(table.c.job == job)).scalar() or b"")
 
     def ping(self) -> None:
-        """Really writes something. Raises StoreUnavailable if that cannot be done."""
+        """Write something. Raises StoreUnavailable if that is impossible."""
         with self.write() as connection:
             connection.execute(delete(probe))
             connection.execute(insert(probe).values(id=1, data=bytes(PROBE_BYTES)))
@@ -84,7 +84,7 @@ class Database(ABC):
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """What a driver raises, as our own error; no statement and no data in it."""
+        """Return a driver's error as our own, without statements or data."""
         try:
             yield
         except IntegrityError as error:
@@ -95,12 +95,12 @@ class Database(ABC):
             raise StoreUnavailable("the store has too much to do") from error
 
     def reason(self, error: DBAPIError) -> str:
-        """What may be said of it to anybody."""
+        """Return what anybody may know of it."""
         return str(error.orig)[:200]
 
 
 def migrate(connection: Connection) -> None:
-    """Every step that is missing."""
+    """Make every missing step."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection

@@ -1,4 +1,4 @@
-"""Jobs on their way to workers, in Procrastinate's tables: written in the same transaction as the store's own, so that neither is without the other."""
+"""Deliveries of jobs to workers, in Procrastinate's tables: written in the same transaction as the store's own, so that both always agree."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 QUEUE = "memplan"
 SHORT_QUEUE = "memplan_short"
-"""What will be over soon: some workers look here alone."""
+"""Short jobs: some workers look only here."""
 CLUSTER_QUEUE = "memplan_cluster"
-"""What a cluster is to carry out: workers that have one leave it to that."""
+"""Jobs for a cluster: workers that have one leave them to it."""
 QUEUES = (QUEUE, SHORT_QUEUE, CLUSTER_QUEUE)
 SOLVE = "memplan.solve"
-"""The one kind of task there is; it is told the job's id."""
+"""The only kind of task; its argument is the job's id."""
 STEPS = "memplan_queue_steps"
-"""Which of Procrastinate's migrations have been made."""
+"""The completed migrations of Procrastinate."""
 
 
 class Deliveries:
-    """A row for each attempt at a job, from when it is queued until it has ended one way or another."""
+    """A row for each attempt at a job, from queueing to its end."""
 
     def __init__(self) -> None:
         from procrastinate import SyncPsycopgConnector
@@ -36,7 +36,7 @@ class Deliveries:
         self._manager = JobManager(SyncPsycopgConnector())  # is never opened: every call brings its connection
 
     def add(self, connection: psycopg.Connection[Any], id_: str, turn: Turn) -> int:
-        """Have some worker take on the job; the number of this delivery."""
+        """Have some worker take the job; return the number of this delivery."""
         from procrastinate.jobs import Job
 
         new = Job(
@@ -53,7 +53,7 @@ class Deliveries:
         return number
 
     def rank_now(self, connection: psycopg.Connection[Any], where: Where) -> int | None:
-        """Of the last that was taken on, among those at work there, or of the next; there is an index for each."""
+        """Return the rank of the last job taken, among those at work there, or of the next; there is an index for each."""
         those = "SELECT {} FROM procrastinate_jobs WHERE status = '{}' AND queue_name = ANY(%(queues)s)"
         wanted = (
             f"SELECT coalesce(({those.format('min(priority)', 'doing')}), ({those.format('max(priority)', 'todo')}))"
@@ -62,7 +62,7 @@ class Deliveries:
         return self._number(connection, wanted, {"queues": queues})
 
     def least_rank(self, connection: psycopg.Connection[Any], deliveries: Sequence[int]) -> int | None:
-        """Of these, as far as they have not ended."""
+        """Return the least rank of those that have not ended."""
         wanted = "SELECT min(priority) FROM procrastinate_jobs WHERE id = ANY(%(ids)s)"
         return self._number(connection, wanted, {"ids": list(deliveries)})
 
@@ -72,12 +72,12 @@ class Deliveries:
         return None if row is None else row[0]
 
     def withdraw(self, connection: psycopg.Connection[Any], delivery: int) -> None:
-        """If a worker has taken it on, it is told to stop."""
+        """Withdraw it; a worker that has it is told to stop."""
         with _errors():
             self._manager.cancel_job_by_id(delivery, abort=True, delete_job=True, connection=connection)
 
     def migrate(self, connection: psycopg.Connection[Any]) -> None:
-        """Procrastinate's tables as the installed version wants them: all of them at once, or what newer versions have added."""
+        """Bring Procrastinate's tables to the installed version: all at once, or the additions of newer versions."""
         from procrastinate.schema import SchemaManager
 
         steps = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))

@@ -1,4 +1,4 @@
-"""Hears what any process announces about jobs, by PostgreSQL's LISTEN; and comes back when the connection was lost."""
+"""Hears what any process announces about jobs, by PostgreSQL's LISTEN; reconnects when the connection was lost."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 CHANNEL = "memplan_jobs"
 LOOK_SECONDS = 0.5
-"""How soon it is noticed that there is to be no more listening."""
+"""The delay until the end of listening is noticed."""
 ALIVE_SECONDS = 10.0
-"""After so long without a word the connection is tried."""
+"""After this long in silence the connection is tested."""
 
 log = structlog.get_logger("memplan.store")
 
 
 class Listener:
-    """A thread with a connection of its own."""
+    """A thread with its own connection."""
 
     def __init__(self, conninfo: str, told: Told) -> None:
         self._conninfo = conninfo
@@ -32,7 +32,7 @@ class Listener:
         self._thread.start()
 
     def close(self) -> None:
-        """Nobody is told any more."""
+        """Notify nobody any more."""
         self._closed.set()
         self._thread.join()
 
@@ -54,7 +54,7 @@ class Listener:
         with psycopg.connect(self._conninfo, autocommit=True) as connection:
             connection.execute(f"LISTEN {CHANNEL}")
             self._hears = True
-            self._told(None)  # who knows what was missed
+            self._told(None)  # anything may have been missed
             heard = time.monotonic()
             while not self._closed.is_set():
                 for notice in connection.notifies(timeout=LOOK_SECONDS, stop_after=1):

@@ -1,4 +1,4 @@
-"""The store in PostgreSQL: for several services and workers, which hear of each other by LISTEN and NOTIFY."""
+"""The store in PostgreSQL: for several services and workers, which notify each other by LISTEN and NOTIFY."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ WAIT_SECONDS = 5.0
 CONNECTION: dict[str, Any] = {
     "connect_timeout": int(WAIT_SECONDS),
     "application_name": "memplan",
-    # Nothing the store asks takes long; what hangs must not hang for ever.
+    # no request of the store takes long; what hangs must not hang for ever
     "options": "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s",
-    # A server that is gone without a word is noticed within some seconds.
+    # a server that vanished silently is noticed within some seconds
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""Parameters of every connection; the same in the URL's query count instead."""
+"""The parameters of every connection; those in the URL's query have precedence."""
 MIGRATION_LOCK = 6_077_115_106_001
-"""Whoever holds it may change tables. Any number that no other program uses."""
+"""Its holder may change tables. Any number that no other program uses."""
 
 
 class PostgresDatabase(Database):
-    """A database of its own on a server that others use too."""
+    """A separate database on a server that others use too."""
 
     shared: ClassVar[bool] = True
 
@@ -56,7 +56,7 @@ class PostgresDatabase(Database):
 
     @property
     def conninfo(self) -> str:
-        """How to connect, in libpq's words; with the password."""
+        """Return how to connect, in libpq's words, including the password."""
         import psycopg.conninfo
 
         url = self.engine.url
@@ -93,7 +93,7 @@ class PostgresDatabase(Database):
         connection.execute(lock, {"what": f"memplan {what}"})
 
     def reason(self, error: DBAPIError) -> str:
-        # The driver's own words may name hosts, users and values.
+        # the driver's own words may name hosts, users and values
         state = getattr(error.orig, "sqlstate", None)
         return type(error.orig).__name__ + (f" ({state})" if state else "")
 
@@ -117,7 +117,7 @@ def _engine(url: URL) -> Engine:
             pool_size=CONNECTIONS,
             max_overflow=CONNECTIONS,
             pool_timeout=WAIT_SECONDS,
-            pool_pre_ping=True,  # a server that was restarted is not noticed otherwise before something fails
+            pool_pre_ping=True,  # otherwise a restarted server is noticed only by a failure
             connect_args={name: value for name, value in CONNECTION.items() if name not in url.query},
         )
     except (ArgumentError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The store in an SQLite file: for one service on one machine, with nothing else to start."""
+"""The store in an SQLite file: for one service on one machine, without further installation."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ...protocol import StoreUnavailable
 from .database import UNUSABLE, Database, Told, migrate
 
 LEAST_FREE = 1 << 20
-"""Bytes of room on the disk without which the store counts as full."""
+"""With fewer free bytes on the disk the store counts as full."""
 LOCKED_SECONDS = 5.0
-"""How long a write waits for another process that holds the file."""
+"""The time that a write waits for another process that holds the file."""
 
 
 class SqliteDatabase(Database):
@@ -30,7 +30,7 @@ class SqliteDatabase(Database):
 
     def __init__(self, url: URL) -> None:
         super().__init__(_engine(url))
-        # SQLite has one writer at a time. Waiting for one's turn here is fairer and quicker than polling for the file's lock.
+        # SQLite has one writer at a time. Waiting here is fairer and faster than polling for the file's lock.
         self._turn = threading.Lock()
         self._listeners: list[Told] = []
         self._announced: dict[str, None] = {}
@@ -46,7 +46,7 @@ class SqliteDatabase(Database):
             migrate(connection)
 
     def _require_sound(self) -> None:
-        """Raises StoreUnavailable for a file that is no database, or is damaged."""
+        """Raise StoreUnavailable for a file that is no database, or is damaged."""
         with self.engine.connect() as connection:
             found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
         if found != "ok":
@@ -54,7 +54,7 @@ class SqliteDatabase(Database):
             raise StoreUnavailable(text)
 
     def ping(self) -> None:
-        """What is written may find room in the log that SQLite keeps, so that it is looked for on the disk, too."""
+        """Also check the disk: data may fit into SQLite's log without proving free room."""
         super().ping()
         try:
             disk = os.statvfs(self._file.parent)
@@ -64,7 +64,7 @@ class SqliteDatabase(Database):
             raise StoreUnavailable("the disk of the store is full")
 
     def _found(self) -> tuple[int, int] | None:
-        """What tells the file from any other that may come to have its name; None if there is none."""
+        """Return what distinguishes the file from any other of its name; None if there is none."""
         try:
             found = self._file.stat()
         except OSError:
@@ -72,7 +72,7 @@ class SqliteDatabase(Database):
         return found.st_dev, found.st_ino
 
     def _require_same(self) -> None:
-        """SQLite would go on writing to a file that was removed, and the data would be lost."""
+        """Refuse a replaced file: SQLite would continue to write to a removed one, and the data would be lost."""
         if self._found() != self._opened:
             raise StoreUnavailable(
                 "the file of the store was removed or replaced while it was in use: put it back and start again"
@@ -96,7 +96,7 @@ class SqliteDatabase(Database):
                 told(id_)
 
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
-        # Its substr would load all of it.
+        # its substr would load all of it
         row = select(literal_column("rowid", Integer)).select_from(table).where(table.c.job == job)
         number = connection.execute(row).scalar()
         if number is None:
@@ -128,21 +128,21 @@ def _engine(url: URL) -> Engine:
     url = url.set(drivername="sqlite")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", SAWarning)  # of names that mean nothing
+            warnings.simplefilter("error", SAWarning)  # of names without a meaning
             engine = create_engine(url, pool_size=8, max_overflow=8, pool_timeout=LOCKED_SECONDS, connect_args=waits)
     except (ArgumentError, TypeError, ValueError, SAWarning):
         raise StoreUnavailable(UNUSABLE) from None
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: Any) -> None:
-        connection.isolation_level = None  # SQLAlchemy's begin, below, is the only one
+        connection.isolation_level = None  # the only begin is SQLAlchemy's, below
         connection.execute("PRAGMA journal_mode=WAL").close()
         connection.execute("PRAGMA synchronous=NORMAL").close()  # a crash of this process loses nothing
         connection.execute("PRAGMA foreign_keys=ON").close()
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A transaction that will write takes the lock at once: it can then not fail half way for want of it. Who reads asks one question only.
+        # A writing transaction takes the lock at once, so it cannot fail half way for lack of it. Readers ask only one question.
         if connection.get_execution_options().get("memplan_writes", False):
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 

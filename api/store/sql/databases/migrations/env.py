@@ -1,4 +1,4 @@
-"""What alembic runs: every step that is missing, in one transaction, on the connection that it is given."""
+"""Run by alembic: every missing step, in one transaction, on the given connection."""
 
 from __future__ import annotations
 
