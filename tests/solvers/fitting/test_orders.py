@@ -14,7 +14,7 @@ from solvers.kernels.columns import columns
 from solvers.model.instance import Instance, Ints
 from tests.small.instances import make_instance
 from tests.solvers.kernels.kernel_sets import of_origin
-from tests.solvers.kernels.test_greedy_native import fixed_first, random_instance
+from tests.solvers.kernels.random_instances import fixed_first, random_instance
 
 
 @pytest.fixture(params=list(Origin))

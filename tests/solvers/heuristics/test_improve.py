@@ -20,7 +20,7 @@ from solvers.model.instance import Instance, Ints, Placement, PoolSpec, Term
 from solvers.model.solver import Goal, Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference
-from tests.solvers.kernels.test_greedy_native import fixed_first, random_instance
+from tests.solvers.kernels.random_instances import fixed_first, random_instance
 
 
 def first_placement(instance: Instance, seed: int = 0) -> Ints | None:
