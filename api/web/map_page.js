@@ -1,4 +1,4 @@
-// A page of its own: one or two plans that stand in the page itself, without a service behind it.
+// A page by itself: one or two plans embedded in it, without a service.
 
 import { Comparison } from "./pane/comparison.js";
 import { Pane } from "./pane/pane.js";

@@ -1,4 +1,4 @@
-// The page: its form, its list of jobs, and one or two plans; what is shown stands in the address, so that it can be passed on.
+// The page: its form, its list of jobs, and one or two plans; the address holds what is shown, so that it can be shared.
 
 import { Comparison } from "./pane/comparison.js";
 import { JobList } from "./aside/job_list.js";
@@ -40,7 +40,7 @@ function show(sources) {
   address();
 }
 
-// What was asked for last comes into sight where all stands in one column: on a phone, or two plans in a narrow window.
+// Scrolls the latest request into view if everything is in one column: on a phone, or two plans in a narrow window.
 function bringUp(pane) {
   if (!panes.includes(pane)) return;
   const isPhone = matchMedia("(max-width: 780px)").matches;
@@ -67,14 +67,14 @@ function newPane(source) {
   return pane;
 }
 
-// `anew`: whatever is shown is asked for again, by somebody else perhaps.
+// `anew`: load everything again, possibly as another user.
 function showAddressed(anew = false) {
   const shown = new Set(location.hash.slice(1).split("+").filter((each) => /^[0-9a-f]{1,40}(@[\w.~%!*'()-]{1,300})?$/.test(each)));
   if (anew) show([]);
   show([...shown].slice(0, 2).map(JobSource.at));
 }
 
-// Somebody's plan is drawn beside the job that is shown, for its problem, or else for the problem in the form.
+// A plan from a file is drawn beside the displayed job, for its problem, otherwise for the problem in the form.
 async function showPlanFile({ title, text }) {
   try {
     const job = panes.find((pane) => pane.source.id !== null);
@@ -120,7 +120,7 @@ function setUpToken() {
 
 function setUpDrop() {
   const veil = place("veil");
-  let depth = 0; // a drag enters each element anew
+  let depth = 0; // a drag enters each element separately
   const hasFile = (event) => event.dataTransfer?.types.includes("Files");
   addEventListener("dragenter", (event) => {
     if (!hasFile(event)) return;

@@ -1,16 +1,16 @@
-// Text for people: names that come from anybody, numbers, what went wrong, and elements that carry them. Nothing here or anywhere else becomes markup.
+// Text for people: names from anybody, numbers, errors, and elements that hold them. Nothing here or anywhere else becomes markup.
 
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|[^\P{Zs} ]/gu;
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const LONGEST = 300;
 
-// Does this term of an objective count bytes? Its name says so.
+// True if this term of an objective counts bytes, by its name.
 export const countsBytes = (term) => /_(peaks?|bytes)$/.test(term);
 
-// A part of a text, without half a letter at its ends.
+// A part of a text, without half a character at its ends.
 export const part = (text, from, to) => text.slice(from, to).replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, "");
 
-// The text with everything that cannot be seen, or would change how others are read, as its escape.
+// The text with everything escaped that is invisible, or would change how others are read.
 export function visible(text) {
   const shown = String(text).replace(HIDDEN, (c) => {
     const code = c.codePointAt(0);
@@ -20,8 +20,8 @@ export function visible(text) {
   return shown.length <= LONGEST ? shown : `${part(shown, 0, LONGEST - 1)}…`;
 }
 
-// A name in so many letters: cut at the front, or, where that leaves none of its numbers whole, so that its last one is there. So neighbours can be told apart.
-// Numbers that stand behind a letter (Conv2D, V3) count where there are no others.
+// A name cut to so many letters at the front; if no number stays whole, cut so that the last one does. So neighbours can be told apart.
+// Numbers behind a letter (Conv2D, V3) count only if there are no others.
 export function shortName(name, room) {
   if (name.length <= room) return name;
   const last = [...name.matchAll(/(?<![A-Za-z0-9])\d+/g)].pop() ?? [...name.matchAll(/\d+/g)].pop();
@@ -31,7 +31,7 @@ export function shortName(name, room) {
   return stop < room ? `${part(name, 0, room - 1)}…` : `…${part(name, stop - room + 2, stop)}…`;
 }
 
-// An element with properties, attributes (what has a hyphen, and role) and children; strings among them become text.
+// An element with properties, attributes (those with a hyphen, and role) and children; strings among them become text.
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -43,12 +43,12 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
-// A name set apart, so that its direction of writing stays its own business.
+// A name in its own element, so that its direction of writing does not affect others.
 export function name(text, className = "") {
   return element("bdi", { className }, visible(text));
 }
 
-// Exact where that is short: 24 KiB, 3920 B, 1.53 MiB. What cannot be counted exactly comes as a string of digits.
+// Exact if short: 24 KiB, 3920 B, 1.53 MiB. Numbers too large to be exact come as strings of digits.
 export function bytes(size) {
   const value = Number(size);
   let unit = 0;
@@ -67,7 +67,7 @@ export function grouped(number) {
   return String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-// Short, and exact besides where that differs.
+// Short, with the exact figure if it differs.
 export function exactBytes(size) {
   const short = bytes(size);
   return short.endsWith(" B") ? short : `${short} (${grouped(size)} B)`;
@@ -97,7 +97,7 @@ export function plural(count, word) {
   return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
 }
 
-// What went wrong, in words: the sentence, the places in the input, the code to look up. Fills the place for errors, or empties it for null.
+// Shows an error: the sentence, the places in the input, and its code; null clears it.
 export function showError(place, error) {
   place.hidden = error === null;
   if (error === null) {

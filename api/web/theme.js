@@ -1,4 +1,4 @@
-// Light or dark: as the system is, unless somebody chose.
+// Light or dark: as the system, unless the reader chose.
 
 const THEME = "memplan-theme";
 

@@ -1,4 +1,4 @@
-// A curve with points to choose from, by pointer, finger or arrows; each stands for a part of an answer. What lies across and up, kinds of answers say.
+// A curve with points to choose, by pointer, finger or arrows; each stands for a part of an answer. Kinds of answers define the axes.
 
 import { element, grouped, plural } from "../text.js";
 import { addressLabels, addressTicks, plainTicks } from "../map/scales.js";
@@ -41,7 +41,7 @@ export class Curve extends EventTarget {
     this.draw();
   }
 
-  // Pairs for the figures of what is chosen.
+  // Pairs for the figures of the chosen point.
   figures() {
     return [];
   }
@@ -75,7 +75,7 @@ export class Curve extends EventTarget {
     if (held) this.svg.querySelector('[tabindex="0"]')?.focus();
   }
 
-  // A line of steps or straight from place to place, in pixels.
+  // A line in steps or straight between points, in pixels.
   line(className, spots) {
     if (spots.length) this.svg.append(part("polyline", { class: className, points: spots.map((spot) => spot.join()).join(" ") }));
   }
@@ -136,7 +136,7 @@ export class Curve extends EventTarget {
     this.svg.append(spot);
   }
 
-  // The nearest point, if it is near: a finger is broader than a point.
+  // The nearest point within reach: a finger is broader than a point.
   #point(event) {
     const box = this.svg.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
@@ -162,7 +162,7 @@ export class Curve extends EventTarget {
   }
 }
 
-// What is bought stays until the next one buys more.
+// Each value stays until the next better one.
 export function steps(spots, right = null) {
   const corners = spots.flatMap(([x, y], i) => (i ? [[x, spots[i - 1][1]], [x, y]] : [[x, y]]));
   return right === null || !spots.length ? corners : [...corners, [right, spots.at(-1)[1]]];

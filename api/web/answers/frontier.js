@@ -1,4 +1,4 @@
-// The frontier of memory and cost: what each cost buys, and what is proven below it.
+// The frontier of memory and cost: the memory at each cost, with the proven bound below.
 
 import { Curve, steps } from "./curve.js";
 import { bytes, grouped, percent } from "../text.js";
@@ -12,10 +12,10 @@ export class FrontierCurve extends Curve {
       ["spot", "a plan"],
       ["line bound", "proven: no plan lies below"],
     ]);
-    this.within = null; // proven of all points together: how much better another plan may be
+    this.within = null; // proven for all points together: how much better another plan may be
   }
 
-  // One more point, as its event tells it. What it beats goes, but for what is being looked at.
+  // Adds a point from its event. Points that it beats are removed, except the one on display.
   add(point) {
     const known = this.points.filter((each) => each.part !== point.part);
     this.points = [...known, point].filter((each) => !known.concat(point).some((other) => beats(other, each)));
@@ -24,7 +24,7 @@ export class FrontierCurve extends Curve {
     return point.part;
   }
 
-  // All there is, as the service's figures have it.
+  // All points, from the service's figures.
   replace(document) {
     this.inBytes = document.in_bytes;
     this.warnings = document.warnings;
@@ -78,15 +78,15 @@ export class FrontierCurve extends Curve {
   }
 }
 
-// From each cost on to the next: no plan that costs so much needs less memory, by what is proven of each point and of all of them.
+// From each cost to the next: the least memory that a plan of this cost needs, by the bounds of all points.
 function floor(spots, within) {
   const matched = (amount) => (amount > 0 ? amount / (1 + within) : amount);
   const claims = spots.map(({ cost, memory_bound: bound }) => [cost, bound ?? 0]);
   claims.push(...spots.filter(({ least }) => least !== null).map(({ least, memory }) => [least, memory]));
   const reach = within === null ? [] : spots.map(({ cost, memory }) => [matched(cost), matched(memory)]);
   const costs = [...new Set([...claims, ...reach].map(([cost]) => cost))].sort((a, b) => a - b);
-  const upTo = running(costs.toReversed(), claims, Math.max); // at each cost and all that are less, nothing needs less than this
-  const since = running(costs, reach, Math.min); // and at each cost and all that are greater, than this
+  const upTo = running(costs.toReversed(), claims, Math.max); // at each cost and below, nothing needs less than this
+  const since = running(costs, reach, Math.min); // at each cost and above, nothing needs less than this
   return costs.flatMap((cost, i) => {
     const beyond = i + 1 < costs.length ? upTo.get(costs[i + 1]) : since.get(cost) === undefined ? upTo.get(cost) : undefined;
     const known = [since.get(cost), beyond].filter((value) => value !== undefined);
@@ -94,7 +94,7 @@ function floor(spots, within) {
   });
 }
 
-// The best of the values at each cost and at those before it.
+// The best of the values up to each cost.
 function running(costs, values, best) {
   const at = new Map(costs.map((cost) => [cost, []]));
   for (const [cost, value] of values) at.get(cost).push(value);
@@ -107,7 +107,7 @@ function running(costs, values, best) {
   );
 }
 
-// No worse in both, and not the same point.
+// At least as good in both, and not the same point.
 function beats(one, other) {
   return one.part !== other.part && Number(one.cost) <= Number(other.cost) && one.memory <= other.memory;
 }

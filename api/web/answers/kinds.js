@@ -1,4 +1,4 @@
-// Answers that are made of several plans, by the kinds of their jobs: each shows what there is to choose from, and says what is chosen.
+// Answers of several plans, by the kinds of their jobs: each shows the choices, and reports what is chosen.
 
 import { FrontierCurve } from "./frontier.js";
 import { NestedArenas } from "./nested.js";
@@ -12,7 +12,7 @@ const KINDS = new Map([
   ["nested", NestedArenas],
 ]);
 
-// What shows the parts of a job's answer; null: it is one plan, or nothing that this page knows.
+// Returns the view of a job's answer in parts; null if it is one plan, or unknown to this page.
 export function partsOf(kind, source) {
   const Parts = KINDS.get(kind);
   return Parts ? new Parts(source) : null;

@@ -1,4 +1,4 @@
-// Nested arenas: one below the other, the innermost function first, each with its map; what a function runs lies in it as a workspace.
+// Nested arenas, one below the other, the innermost function first, each with its map; a called function is a workspace in it.
 
 import { MapData } from "../map/data.js";
 import { MapView } from "../map/view.js";
@@ -20,7 +20,7 @@ export class NestedArenas extends EventTarget {
     this.said = element("p", { className: "soft", role: "status" });
     this.root = element("div", { className: "nested" }, this.said, this.list);
     this.over = new AbortController();
-    // Maps are asked for when they come into sight: there may be hundreds of functions.
+    // Maps are loaded when they become visible: there may be hundreds of functions.
     this.sight = new IntersectionObserver((seen) => {
       for (const { isIntersecting, target } of seen) if (isIntersecting) this.#draw(target);
     });
@@ -91,7 +91,7 @@ export class NestedArenas extends EventTarget {
   #add(point) {
     const button = element("button", { type: "button", role: "radio", className: "arena" });
     const view = new MapView();
-    view.over.tabIndex = -1; // it is walked in the large map
+    view.over.tabIndex = -1; // keys move through it in the large map
     const root = element("section", { className: "row-of-arena" }, button, view.root);
     button.addEventListener("click", () => this.#pick(point.part));
     view.over.addEventListener("click", () => this.#pick(point.part));

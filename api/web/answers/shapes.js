@@ -1,4 +1,4 @@
-// A plan for all shapes: what it takes over a symbol's range, beside the best plan for each shape alone; what lies between is waste.
+// A plan for all shapes: its memory over a symbol's range, beside the best plan for each shape alone; the difference is waste.
 
 import { Curve } from "./curve.js";
 import { bytes, exactBytes, grouped, percent } from "../text.js";
@@ -56,7 +56,7 @@ export class ShapesCurve extends Curve {
     return [this.symbol, "bytes that must be there"];
   }
 
-  // With fixed offsets the arena is always the same.
+  // With fixed offsets the arena is constant.
   taken(row) {
     return this.arena ?? row.used ?? row.optimum;
   }
@@ -92,7 +92,7 @@ export class ShapesCurve extends Curve {
     return said;
   }
 
-  // Of shapes in one place the one that takes most.
+  // Of several shapes at one place, the one that takes most.
   #most(size) {
     const most = new Map();
     for (const row of this.rows) {

@@ -1,4 +1,4 @@
-// A sweep: what each size of memory buys, where nothing fits any more, and the smallest size, proven on both sides.
+// A sweep: the result for each size of memory, where nothing fits any more, and the smallest size, proven on both sides.
 
 import { Curve, EDGE, steps } from "./curve.js";
 import { bytes, countsBytes, grouped } from "../text.js";
@@ -98,7 +98,7 @@ export class SweepCurve extends Curve {
     if (this.smallest?.capacity) this.points = [{ part: SMALLEST }, ...this.points];
   }
 
-  // Where several pools are swept, a curve for each combination of the others' sizes.
+  // If several pools are swept: a curve for each combination of the others' sizes.
   #rows() {
     const rows = new Map();
     for (const point of this.points.filter((each) => each.value)) {

@@ -27,13 +27,13 @@ export class JobList extends EventTarget {
     this.list.addEventListener("keydown", (event) => this.#key(event));
   }
 
-  // Which of them are shown at the moment.
+  // Marks the displayed ones.
   mark(ids) {
     this.shown = ids;
     for (const [id, row] of this.rows) this.#markRow(id, row);
   }
 
-  // Ask now, and again in a while.
+  // Loads now, and again in a while.
   async refresh() {
     clearTimeout(this.timer);
     let wait = LATER;

@@ -1,4 +1,4 @@
-// What is to be planned, and how: a problem that is pasted, dropped, chosen or made up, and options; sent as a job.
+// The problem and options to plan: pasted, dropped, chosen or made up; sent as a job.
 
 import { PROBLEM, asJson, asText, token } from "../service/requests.js";
 import { bytes, element, name, part, showError } from "../text.js";
@@ -7,7 +7,7 @@ const SHOWN = 200_000; // longer texts are kept aside, since a text field is slo
 const PLAN = /^\s*\{\s*"format"\s*:\s*"memplan-plan\//;
 const OTHER_ANSWER = /^\s*\{\s*"format"\s*:\s*"memplan-(frontier|nested|proved|shapes|sharing|sweep)\//;
 
-// What may be asked for besides one plan: where, and what of the problem and of the capacities says that it makes sense.
+// Requests besides one plan: the path, and which problems and capacities allow it.
 const ASKED = {
   frontier: { path: "pareto", makesSense: (problem) => /"variants"\s*:|"memplan-cascade\//.test(problem) },
   sweep: { path: "sweep", makesSense: (_, capacity) => capacity.includes("..") },
@@ -15,7 +15,7 @@ const ASKED = {
   nested: { path: "jobs?arenas=nested", makesSense: (problem) => /"functions"\s*:/.test(problem) && /"memplan-graph\//.test(problem) },
 };
 
-// Models are bytes, which zeros are among.
+// Models are binary, with zero bytes.
 const isText = (text) => !text.includes("\0");
 
 export class ProblemForm extends EventTarget {
@@ -30,11 +30,11 @@ export class ProblemForm extends EventTarget {
     this.send = form.querySelector("#plan");
     this.others = Object.keys(ASKED).map((id) => form.querySelector(`#${id}`));
     this.large = null;
-    this.title = ""; // of the file that the text is from
+    this.title = ""; // of the text's file
     this.#listen();
   }
 
-  // What can be chosen: examples, solvers, files of the formats that are read.
+  // Fills the choices: examples, solvers, files of readable formats.
   async load() {
     const [{ examples }, { solvers }, { formats }] = await Promise.all(["examples", "solvers", "formats"].map((what) => asJson(`/v1/${what}`)));
     this.file.accept = formats.flatMap((format) => [...format.endings, ...format.media_types]).join();
@@ -52,12 +52,12 @@ export class ProblemForm extends EventTarget {
     return this.large?.text ?? this.text.value;
   }
 
-  // The same as it is sent.
+  // The problem as sent.
   get sent() {
     return this.large?.body ?? this.text.value;
   }
 
-  // A text from somewhere; a plan is somebody else's business. What is no text is kept as the file that it is.
+  // Takes a text from anywhere; plans are handled elsewhere. Binary files are kept as they are.
   take(title, text, file = null) {
     if (PLAN.test(text)) {
       this.dispatchEvent(new CustomEvent("plan-file", { detail: { title, text } }));

@@ -1,4 +1,4 @@
-// A memory map (memplan-map/1) in columns that can be gone through quickly: one Layer for each pool.
+// A memory map (memplan-map/1) in columns that are fast to scan: one Layer for each pool.
 
 import { SHADES } from "./palette.js";
 
@@ -12,7 +12,7 @@ export class MapData {
     this.untimed = new Set(document.buffers.untimed);
   }
 
-  // All that is known of a buffer's box, with numbers as exact as they came.
+  // Everything known about a buffer's box, with numbers as exact as they came.
   describe(layer, box) {
     const { buffers, axis, kinds, lifetimes } = this.document;
     const buffer = layer.buffer[box];
@@ -35,7 +35,7 @@ export class MapData {
     };
   }
 
-  // The boxes of the buffer of that id, or else of all whose names contain the text: the pool's layer, and the box, in the order of the pools.
+  // Boxes of the buffer of that id, otherwise of all whose names contain the text: the pool's layer, and the box, in the order of the pools.
   named(text) {
     const ids = this.document.buffers.id.map(String);
     const wanted = text.toLowerCase();
@@ -44,7 +44,7 @@ export class MapData {
     return hits.filter(([, , buffer]) => isIt(ids[buffer])).map(([layer, box]) => [layer, box]);
   }
 
-  // Where each buffer is, to compare plans by: "pool offset" by id.
+  // The place of each buffer, for comparing plans: "pool offset" by id.
   places() {
     const found = new Map();
     const ids = this.document.buffers.id;
@@ -72,16 +72,16 @@ class Layer {
     this.time = Float64Array.from(profile.time, Number);
     this.used = Float64Array.from(profile.bytes, Number);
     this.top = Number(pool.top);
-    // Of a pool into which nothing was put: what is needed there at most, and whether that is too much.
+    // For a pool without contents: its greatest need, and whether that is too much.
     this.needed = this.count ? 0 : this.used.reduce((most, each) => Math.max(most, each), 0);
     this.isShort = pool.size !== null && this.needed > Number(pool.size);
-    // The largest first: what is small is painted over it, and labels can stop where there is no room for any.
+    // The largest first: small ones are painted over them, and labels can stop at the first without room.
     const area = Float64Array.from(this.left, (left, box) => (this.right[box] - left) * (this.high[box] - this.low[box]));
     this.order = Uint32Array.from(area, (_, box) => box).sort((a, b) => area[b] - area[a] || a - b);
     this.#sort();
   }
 
-  // Columns in painting order, so that painting goes through memory from one end to the other.
+  // Columns in painting order, so that painting goes through memory sequentially.
   #sort() {
     for (const column of ["buffer", "left", "right", "low", "high", "colour"]) {
       this[column] = this[column].map((_, place) => this[column][this.order[place]]);
@@ -92,7 +92,7 @@ class Layer {
     );
   }
 
-  // The topmost box at a point, or null; `reach` is how far beside a tiny one still counts.
+  // The topmost box at a point, or null; `reach` is the distance at which a tiny one still counts.
   at(time, address, reachTime, reachAddress) {
     let near = null;
     for (let box = this.count - 1; box >= 0; box -= 1) {
@@ -104,7 +104,7 @@ class Layer {
     return near;
   }
 
-  // The next box in time (1), or the one before (-1); the first or last where there is none yet.
+  // The next box in time (1), or the one before (-1); without a current one, the first or last.
   beside(box, step) {
     if (!this.count) return null;
     this.inTime ??= Uint32Array.from(this.left, (_, each) => each).sort(

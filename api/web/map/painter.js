@@ -1,4 +1,4 @@
-// Draws what a map's window shows on a canvas: boxes and their names, the bytes in use, the bound, the axes.
+// Draws a map's window on a canvas: boxes and their names, the bytes in use, the bound, the axes.
 
 import { grouped, part, shortName, visible } from "../text.js";
 import { paint } from "./raster.js";
@@ -95,7 +95,7 @@ export class MapPainter {
     }
   }
 
-  // A time, and what happens then if that has a name.
+  // A time, and the name of what happens then, if any.
   #moment(data, begin, time) {
     const happens = data.steps.get(time);
     const name = happens === undefined ? "" : ` ${visible(happens)}`;
@@ -125,7 +125,7 @@ export class MapPainter {
     }
   }
 
-  // Names of boxes with room for them; one that goes on to the left has its name where it begins to be seen.
+  // Names of boxes with room for them; a box that continues to the left has its name where it becomes visible.
   // The smallest come first, which lie over larger ones: names of these end before them. A name covers the line below it.
   #labels(data, layer) {
     const { context, colours } = this;
@@ -148,7 +148,7 @@ export class MapPainter {
     }
   }
 
-  // Where names may stand, the largest boxes first.
+  // Places for names, the largest boxes first.
   #rooms(layer) {
     const { view, inside } = this;
     const perTime = inside.width / (view.right - view.left);
@@ -173,7 +173,7 @@ export class MapPainter {
     const { time, used } = layer;
     if (!time.length) return;
     let at = Math.max(lowerBound(time, view.left) - 1, 0);
-    // Where it changes at nearly every pixel it would cover all there is: it is fainter there.
+    // If it changes at nearly every pixel, it would cover everything: it is fainter there.
     const changes = lowerBound(time, view.right) - at;
     context.globalAlpha = Math.min(Math.max((3 * this.inside.width) / (10 * Math.max(changes, 1)), 0.25), 1);
     context.strokeStyle = colours.live;
@@ -204,7 +204,7 @@ export class MapPainter {
     context.lineWidth = 1;
   }
 
-  // Where nothing fits there are no boxes: what is needed is an area below its line, against the end of the pool.
+  // If nothing fits, there are no boxes: the need is an area below its line, against the end of the pool.
   #fillNeeded(end) {
     const { context, colours } = this;
     context.lineTo(end, this.y(0));

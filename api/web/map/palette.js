@@ -1,7 +1,7 @@
-// The colours of the style sheet, for what is drawn on canvases: as CSS writes them, and as pixels.
+// The colours of the style sheet for canvases: as CSS writes them, and as pixels.
 
 const COLOURS = 10;
-export const SHADES = 3; // of each colour, so that neighbours can be told apart
+export const SHADES = 3; // of each colour, to distinguish neighbours
 const OPACITY = [1, 0.86, 0.72];
 const NAMES = ["field", "ink", "soft", "rule", "live", "bound", "end", "wrong", "accent", "page"];
 
@@ -17,7 +17,7 @@ export function palette() {
   const field = channels(found.field);
   found.fieldPixel = pixel(field);
   found.boxPixels = new Uint32Array(COLOURS * SHADES);
-  found.boxes = []; // the same, as CSS writes them
+  found.boxes = []; // the same in CSS
   for (let colour = 0; colour < COLOURS; colour += 1) {
     found.kinds.push(read(`k${colour}`));
     const full = channels(found.kinds[colour]);
@@ -35,7 +35,7 @@ function channels(colour) {
   return colour.match(/[\d.]+/g).slice(0, 3).map(Number);
 }
 
-// Four bytes as all current machines keep them: alpha, blue, green, red.
+// Four bytes in the order of all current machines: alpha, blue, green, red.
 function pixel([red, green, blue]) {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }

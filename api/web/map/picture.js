@@ -1,11 +1,11 @@
-// A map as a picture for people to keep: its title and figures above it, what its lines and colours mean below.
+// A map as a picture to keep: its title and figures above it, the meaning of lines and colours below.
 
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 const EDGE = 12;
 const LINE = 18;
-export const PART = "  ·  "; // between what stands in a line, where it may be broken
+export const PART = "  ·  "; // separates the parts of a line, where it may be broken
 
-// `heads`: lines of text. `legend`: pairs of a class of the style sheet (`line bound`, `k3`) and what it means.
+// `heads`: lines of text. `legend`: pairs of a class of the style sheet (`line bound`, `k3`) and its meaning.
 export function framed(map, scale, heads, legend, colours) {
   const width = map.width / scale;
   const measure = map.getContext("2d");
@@ -44,7 +44,7 @@ export function framed(map, scale, heads, legend, colours) {
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
-// Between its parts, where all of it has no room in one line.
+// Breaks the line between its parts if it is too long.
 function broken(text, room, measured) {
   const lines = [];
   for (const part of text.split(PART)) {

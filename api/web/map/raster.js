@@ -2,7 +2,7 @@
 
 const LEAST_BORDERED = 4;
 
-// `view` says what part of time and address the pixels show. What is smaller than a pixel still gets one.
+// `view` is the part of time and address in the pixels. Anything smaller than a pixel still gets one.
 export function paint(pixels, width, height, layer, view, colours, background) {
   pixels.fill(background);
   const perTime = width / (view.right - view.left);
@@ -21,7 +21,7 @@ export function paint(pixels, width, height, layer, view, colours, background) {
   }
 }
 
-// The pixels from one edge to the other. All edges are rounded alike, so that what touches in memory touches here and nothing overlaps.
+// The pixels from one edge to the other. All edges are rounded alike, so what touches in memory touches here and nothing overlaps.
 function span(from, to, most) {
   const first = Math.min(Math.max(Math.round(from), 0), most - 1);
   return [first, Math.min(Math.max(Math.round(to), first + 1), most)];

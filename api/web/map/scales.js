@@ -8,7 +8,7 @@ export function addressTicks(low, high, most) {
   return multiples(low, high, step);
 }
 
-// What is written at each mark: short where all of them read differently, otherwise the exact address.
+// The label of each mark: short if all differ, otherwise the exact address.
 export function addressLabels(ticks) {
   const short = ticks.map((tick) => (tick === 0 ? "0" : bytes(tick)));
   return new Set(short).size === ticks.length ? short : ticks.map((tick) => `0x${tick.toString(16)}`);

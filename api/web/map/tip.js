@@ -1,4 +1,4 @@
-// What a pointer over a buffer is told: name, size, offset, lifetime, kind.
+// The text of a pointer over a buffer: name, size, offset, lifetime, kind.
 
 import { element, exactBytes, grouped, name, visible } from "../text.js";
 
@@ -26,7 +26,7 @@ export class MapTip {
   }
 }
 
-// The same as pairs of a term and its value.
+// The same as pairs of term and value.
 export function facts(about) {
   const steps = `${grouped(about.steps)} step${about.steps === 1n ? "" : "s"}`;
   const rows = [

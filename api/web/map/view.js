@@ -1,4 +1,4 @@
-// A map on the screen: two canvases, one for what changes with the window and one for what follows the pointer, and how it is used.
+// A map on the screen and its use: two canvases, one for what changes with the window and one for what follows the pointer.
 
 import { bytes, element, visible } from "../text.js";
 import { palette } from "./palette.js";
@@ -10,7 +10,7 @@ import { MapWindow } from "./window.js";
 const STEP = 0.1;
 const NEARER = 0.8;
 const REACH = 3; // pixels beside a tiny box that still count as on it
-const FINGER = 12; // as many for a finger
+const FINGER = 12; // the same for a finger
 const HELP = "Arrow keys move, + and - zoom, 0 shows all, n and p go from buffer to buffer, Enter shows the chosen one, Escape lets it go.";
 
 export class MapView extends EventTarget {
@@ -33,11 +33,11 @@ export class MapView extends EventTarget {
     this.hovered = null;
     this.pointer = null; // the last event of a mouse that rests on the map
     this.chosen = null;
-    this.fingers = new Map(); // pressed pointers, by their ids: where each was last
+    this.fingers = new Map(); // pressed pointers by id: the last position of each
     this.#listen();
   }
 
-  // Show a pool of a map. The window stays where it is if the extent is the same.
+  // Shows a pool of a map. The window stays if the extent is the same.
   show(data, layer, top = layer.top) {
     const isOther = this.layer?.pool.name !== layer.pool.name;
     const chosen = this.layer && this.chosen !== null && !isOther ? this.layer.buffer[this.chosen] : null;
@@ -52,13 +52,13 @@ export class MapView extends EventTarget {
     this.over.setAttribute("aria-label", `Memory map of pool ${visible(layer.pool.name)}, ${layer.count} rectangles`);
   }
 
-  // As a picture: lines of text above what is shown, and marks with their meaning below.
+  // Returns a picture: lines of text above the map, and marks with their meaning below.
   picture(heads, legend) {
     this.#draw();
     return framed(this.base, this.painter.scale, heads, legend, this.colours);
   }
 
-  // Choose a box, and bring it into the middle.
+  // Chooses a box, and centres it.
   goTo(box) {
     const { left, right, low, high } = this.layer;
     this.#choose(box);
@@ -198,7 +198,7 @@ export class MapView extends EventTarget {
     return this.layer.at(left + (right - left) * x, low + (high - low) * y, (near * (right - left)) / width, (near * (high - low)) / height);
   }
 
-  // Two fingers: what is between them grows as they part, and goes where they go.
+  // Two fingers: what is between them is scaled and moved with them.
   #pinch(before, event) {
     const [other] = [...this.fingers.values()].filter((each) => each.pointerId !== event.pointerId);
     const gap = (one) => Math.max(Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY), 20);
@@ -262,7 +262,7 @@ export class MapView extends EventTarget {
     act();
   }
 
-  // To the next buffer in time, into sight if it is not.
+  // Goes to the next buffer in time, and scrolls it into view.
   #step(step) {
     const box = this.layer.beside(this.chosen, step);
     if (box === null) return;

@@ -1,4 +1,4 @@
-// The part of time and address that a map shows: zooming and moving it, without ever leaving what there is.
+// The part of time and address that a map shows: zooming and moving it within the limits.
 
 const LEAST_TIME = 2;
 const LEAST_BYTES = 16;
@@ -14,7 +14,7 @@ export class MapWindow extends EventTarget {
     return Object.entries(this.full).every(([edge, value]) => this.now[edge] === value);
   }
 
-  // Another extent; what was shown stays if it was not all.
+  // Sets another extent; the window stays if it did not show all.
   extend(right, top) {
     const wasFull = this.isFull;
     this.full = { left: 0, right, low: 0, high: top };
@@ -34,7 +34,7 @@ export class MapWindow extends EventTarget {
     this.set(this.full);
   }
 
-  // By factors below 1 it goes nearer; the point at these shares of width and height stays where it is.
+  // Factors below 1 zoom in; the point at these shares of width and height stays in place.
   zoom(timeFactor, addressFactor, x = 0.5, y = 0.5) {
     const { left, right, low, high } = this.now;
     const time = left + (right - left) * x;
@@ -47,7 +47,7 @@ export class MapWindow extends EventTarget {
     });
   }
 
-  // By shares of what is shown.
+  // Moves by shares of the window.
   move(x, y) {
     const { left, right, low, high } = this.now;
     const time = (right - left) * x;
@@ -55,7 +55,7 @@ export class MapWindow extends EventTarget {
     this.set({ left: left + time, right: right + time, low: low + address, high: high + address });
   }
 
-  // So that a box is in the middle, with what is around it.
+  // Centres a box, with its surroundings.
   show(left, right, low, high) {
     const time = Math.max(right - left, LEAST_TIME);
     const address = Math.max(high - low, LEAST_BYTES);

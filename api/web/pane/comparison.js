@@ -40,7 +40,7 @@ export class Comparison {
     this.#level();
   }
 
-  // The same scale of addresses in both, so that heights can be compared.
+  // The same scale of addresses in both, for comparing heights.
   #level() {
     const maps = this.panes.map((pane) => pane.maps);
     const tops = maps.map((each) => each.layer?.top ?? 0);
@@ -73,7 +73,7 @@ export class Comparison {
     return element("tr", {}, element("th", { scope: "row" }, term), ...cells, difference(values, shown));
   }
 
-  // How many buffers lie elsewhere in the second plan.
+  // Returns how many buffers lie elsewhere in the second plan.
   #moved() {
     if (!this.panes.every((pane) => pane.plan && pane.data)) return [];
     const [first, second] = this.panes.map((pane) => pane.data.places());
@@ -84,7 +84,7 @@ export class Comparison {
   }
 }
 
-// What a plan minimised first, where that is not its memory.
+// What a plan minimised first, if that is not its memory.
 function aim(plan) {
   const [first] = plan.objective.terms;
   return first.name === "sum_of_peaks" ? null : first;

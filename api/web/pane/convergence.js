@@ -1,4 +1,4 @@
-// How peak and bound come closer while a problem is being solved: two lines of steps, and between them what is still open.
+// The convergence of peak and bound during solving: two lines of steps, with the gap between them.
 
 import { bytes, element, grouped, seconds } from "../text.js";
 
@@ -23,25 +23,25 @@ export class Convergence {
     this.draw(null);
   }
 
-  // At so many seconds it was known that: the best so far, or the bound; what is left out stays as it was.
+  // Adds the best or the bound at that second; a missing one is unchanged.
   add(at, { value, bound }) {
     const last = this.points.at(-1) ?? { value: null, bound: null };
     this.points.push({ at: Math.max(at, last.at ?? 0), value: value ?? last.value, bound: bound ?? last.bound });
   }
 
-  // All at once, from a plan's own record of its run.
+  // Sets everything at once, from a plan's record of its run.
   replace(trace, until) {
     this.points = trace.map((point) => ({ at: point.seconds, value: point.value, bound: point.bound }));
     this.until = until;
     this.draw(null);
   }
 
-  // Was there ever anything open between the two, for which it is worth looking at?
+  // True if there was ever a gap worth showing.
   get isTelling() {
     return this.points.some(({ value, bound }) => value !== null && bound !== null && value > bound);
   }
 
-  // `now`: so many seconds have passed; without it, as at the last time.
+  // `now`: the seconds passed; by default the last time.
   draw(now = this.now) {
     this.now = now;
     const width = this.root.clientWidth;
@@ -122,7 +122,7 @@ export class Convergence {
   }
 }
 
-// The outline of what lies between the two, from where both are known.
+// The outline of the gap, from where both are known.
 function open(value, bound) {
   const from = Math.max(value[0][0], bound[0][0]);
   const after = (steps) => {

@@ -9,7 +9,7 @@ export function save(data, title, ending) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-// Letters and digits of any problem's name; nothing in it can lead to another folder or hide what kind of file it is.
+// Letters and digits of any problem's name; it cannot lead to another folder or disguise the kind of file.
 function fileName(title, ending) {
   const plain = title.normalize("NFKD").replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 60);
   return `${plain || "memplan"}.${ending}`;

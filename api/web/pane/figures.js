@@ -1,19 +1,19 @@
-// A plan's figures, and what else is to be said of it: what is short, what the bound stands on, warnings.
+// A plan's figures and notes: what is short, what the bound rests on, warnings.
 
 import { countsBytes, element, exactBytes, grouped, name, percent, plural, seconds, visible } from "../text.js";
 
-// What is best of jobs whose answer is more than a plan; of a frontier that is a curve.
+// The best value of jobs with more than a plan; for a frontier, that is a curve.
 const NAMED = new Map([["frontier", ""], ["sweep", "smallest size"], ["nested", "peak"], ["shapes", "peak"]]);
 const LISTED = 40; // buffers
-const CLAIMS = new Set(["peak", "bound", "gap"]); // what a plan says of itself, and may not be so
+const CLAIMS = new Set(["peak", "bound", "gap"]); // claims of a plan, which may be false
 
 // Terms and values side by side.
-// `more`: of what is chosen among several plans.
+// `more`: about the choice among several plans.
 export function figures(job, plan, map, more = []) {
   const rows = [...more];
   const best = plan?.peak ?? job?.best ?? null;
   const bound = plan?.bound ?? job?.bound ?? null;
-  // Before there is a plan, all that is known is what is minimised, which need not be bytes.
+  // Before there is a plan, only the minimised value is known, which need not be bytes.
   const shown = plan || map?.document.in_bytes ? exactBytes : grouped;
   const isNamed = !plan && NAMED.has(job?.kind);
   const isCost = plan ? plan.objective.terms[0].name !== "sum_of_peaks" : map && !map.document.in_bytes;
@@ -44,7 +44,7 @@ export function figures(job, plan, map, more = []) {
   return rows.map(([term, value]) => element("div", {}, element("dt", {}, term), element("dd", {}, value)));
 }
 
-// What was minimised where that is not memory alone: each term, and how far the first may be from the least there can be.
+// What was minimised, if not memory alone: each term, and how far the first may be from the least possible.
 function costs(terms) {
   const rows = terms.map(({ name: term, value }) => [termName(term), amount(term, value)]);
   const [{ name: term, bound }] = terms;
@@ -53,12 +53,12 @@ function costs(terms) {
   return rows;
 }
 
-// How a term of an objective is called where it is counted.
+// The name of an objective's term in figures.
 export function termName(term) {
   return `${words(term)}${countsBytes(term) ? "" : " (a cost)"}`;
 }
 
-// How far a term may be from the least there can be, as a share; null where that is not known.
+// How far a term may be from the least possible, as a share; null if unknown.
 export function gapOf({ value, bound }) {
   if (value === null || bound === null || (bound === 0 && value > 0)) return null;
   return value === bound ? 0 : value / bound - 1;
@@ -68,7 +68,7 @@ function amount(term, value) {
   return value === null ? "–" : countsBytes(term) ? exactBytes(value) : grouped(value);
 }
 
-// Paragraphs, the gravest first.
+// Paragraphs, the most serious first.
 export function remarks(job, plan, map, warnings = []) {
   const said = [];
   const wrong = map?.document.wrong ?? [];

@@ -1,4 +1,4 @@
-// A field for names: Enter goes to the next buffer that is called so, Shift+Enter to the one before.
+// A field for names: Enter goes to the next buffer of that name, Shift+Enter to the one before.
 
 import { element, grouped } from "../text.js";
 

@@ -1,4 +1,4 @@
-// One plan on the page: how it is being found, its figures, its map, and what can be done with it.
+// One plan on the page: its progress, its figures, its map, and its commands.
 
 import { follow } from "../service/events.js";
 import { Refused } from "../service/requests.js";
@@ -11,7 +11,7 @@ import { figures, remarks } from "./figures.js";
 import { PoolMaps } from "./pool_maps.js";
 import { save } from "./downloads.js";
 
-const REDRAW = 1000; // milliseconds between maps of a plan that gets better, at least
+const REDRAW = 1000; // least milliseconds between maps of an improving plan
 let numbers = 0;
 
 export class Pane extends EventTarget {
@@ -44,18 +44,18 @@ export class Pane extends EventTarget {
     this.root.remove();
   }
 
-  // In other colours.
+  // Redraws in other colours.
   redraw() {
     this.maps.redraw();
     this.parts?.redraw();
   }
 
-  // What is drawn, once there is something.
+  // The drawing, once there is one.
   get data() {
     return this.maps.data;
   }
 
-  // Is what it shows no plan of its problem?
+  // True if it shows a plan that is wrong for its problem.
   get isWrong() {
     return Boolean(this.data?.document.wrong_count);
   }
@@ -64,7 +64,7 @@ export class Pane extends EventTarget {
     return this.source.name ?? this.job?.name ?? this.data?.document.problem ?? "unnamed";
   }
 
-  // Which of two it is.
+  // Tells which of two panes it is.
   mark(letter) {
     this.letter = letter;
     this.which.textContent = letter;
@@ -75,7 +75,7 @@ export class Pane extends EventTarget {
     const button = (...what) => this.#button(...what);
     this.maps = new PoolMaps(button);
     this.convergence = new Convergence();
-    this.parts = null; // of an answer that is made of several plans
+    this.parts = null; // for an answer with several plans
     this.whole = element("div", { className: "whole" });
     this.heading = element("h2", { id: `pane-${this.number}` });
     this.which = element("span", { className: "letter", hidden: true });
@@ -121,7 +121,7 @@ export class Pane extends EventTarget {
   #showParts() {
     this.parts = partsOf(this.job.kind, this.source);
     if (this.parts === null) return;
-    this.isPicked = this.source.part !== null; // by the reader, or by who sent the link
+    this.isPicked = this.source.part !== null; // by the reader, or by the sender of the link
     this.parts.addEventListener("choose", ({ detail }) => {
       this.isPicked = true;
       this.#trying(() => this.#choosePart(detail));
@@ -164,7 +164,7 @@ export class Pane extends EventTarget {
     return (this.job?.kind ?? "plan") === "plan";
   }
 
-  // The first point that is found is shown, until another is chosen, or all are there.
+  // The first point found is shown, until another is chosen or all are there.
   #hearPoint(point) {
     const part = this.parts.add(point);
     if (part !== null && this.parts.chosen === null) this.#choosePart(this.isPicked ? this.source.part : part).catch(() => this.parts.choose(null));
@@ -178,7 +178,7 @@ export class Pane extends EventTarget {
     await this.#load(`Reading ${this.parts.called(part)}`);
   }
 
-  // The best plan so far, no more often than it is worth it.
+  // Loads the best plan so far, at sensible intervals.
   #redrawSoon() {
     this.isBehind = true;
     if (this.waiting) return;
@@ -191,7 +191,7 @@ export class Pane extends EventTarget {
         const hasPlan = mayDraw() && (await this.source.job(signal)).links.plan !== null;
         const map = hasPlan ? await this.source.map(signal) : null;
         if (map && mayDraw()) this.#take(map);
-        else this.isBehind = true; // it is found before it is kept
+        else this.isBehind = true; // points are found before they are kept
       } catch {
         this.isBehind = true; // the service is busy
       }
@@ -222,7 +222,7 @@ export class Pane extends EventTarget {
     else this.#remark();
   }
 
-  // A plan and its map; of several that were asked for the last.
+  // Shows a plan and its map; of several requests, the last.
   async #load(said) {
     const { signal } = this.over;
     const asked = (this.asked = Symbol(said));
@@ -237,14 +237,14 @@ export class Pane extends EventTarget {
     this.dispatchEvent(new Event("loaded"));
   }
 
-  // Shapes have a map each, and one plan together.
+  // Shapes each have a map, and together one plan.
   get #hasPlans() {
     return this.parts?.hasPlans ?? true;
   }
 
-  // Says what the reader is waiting for.
+  // Tells what the reader is waiting for.
   async #while(said, work) {
-    if (this.data !== null && this.parts) return work; // what is there stays there meanwhile
+    if (this.data !== null && this.parts) return work; // existing content stays meanwhile
     this.busy.textContent = `${said}…`;
     this.busy.hidden = false;
     try {
@@ -259,14 +259,14 @@ export class Pane extends EventTarget {
     const [pool, ...others] = data.layers.map((layer) => layer.pool);
     this.convergence.inBytes = document.in_bytes;
     if (document.in_bytes && pool && !others.length) {
-      pool.bound = Math.max(Number(pool.bound), this.plan?.bound ?? this.job?.bound ?? 0); // a plan that is not the last knows less
+      pool.bound = Math.max(Number(pool.bound), this.plan?.bound ?? this.job?.bound ?? 0); // a plan that is not final knows less
     }
     this.maps.take(data);
     this.#show();
     this.dispatchEvent(new Event("map"));
   }
 
-  // What the maps show, with the title and the figures above.
+  // Returns a picture of the maps, with the title and the figures above.
   #png() {
     const figures = [...this.figures.children].slice(0, 6).map((each) => [...each.children].map((part) => part.textContent).join(" "));
     const title = `${visible(this.title)}${this.isWrong ? " (no valid plan of its problem)" : ""}`;
@@ -291,7 +291,7 @@ export class Pane extends EventTarget {
     this.root.setAttribute("aria-busy", String(job !== null && job.finished === null));
   }
 
-  // In one word: what is wrong with a plan counts for more than what it says of itself.
+  // One word: faults of a plan take precedence over its own claims.
   #state() {
     const { job, plan } = this;
     if (this.isRefused) return "refused";
@@ -301,7 +301,7 @@ export class Pane extends EventTarget {
     return plan?.status ?? job?.status ?? "reading";
   }
 
-  // Once, at the end: what somebody has unfolded must stay so. What is grave stands above the map.
+  // Called once at the end, so that unfolded parts stay unfolded. Serious warnings are above the map.
   #remark() {
     const said = remarks(this.job, this.plan, this.data, this.parts?.warnings);
     const isGrave = (each) => each.classList.contains("bad");
@@ -309,7 +309,7 @@ export class Pane extends EventTarget {
     this.remarks.replaceChildren(...said.filter((each) => !isGrave(each)));
   }
 
-  // What goes wrong is told in the pane.
+  // Shows errors in the pane.
   #button(text, act, label = text) {
     return element("button", { type: "button", onclick: () => this.#trying(act), "aria-label": label }, text);
   }
@@ -334,7 +334,7 @@ export class Pane extends EventTarget {
   }
 }
 
-// Two frames from now: what was written is seen by then.
+// Resolves two frames from now, when changes are visible.
 function nextFrame() {
   return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 }

@@ -1,19 +1,19 @@
-// The maps of a plan's pools: a tab for each, tools above the map, what its lines and colours mean below, and the buffer that is chosen.
+// The maps of a plan's pools: a tab for each, tools above the map, the meaning of lines and colours below, and the chosen buffer.
 
 import { bytes, element, grouped, name, visible } from "../text.js";
 import { facts } from "../map/tip.js";
 import { MapView } from "../map/view.js";
 import { FindBox } from "./find.js";
 
-const KINDS = 12; // in the legend, at most
+const KINDS = 12; // the most kinds in the legend
 
-// Says "move" when the map's window does, and "pool" when another one was chosen here.
+// Emits "move" when the map's window moves, and "pool" when another one was chosen here.
 export class PoolMaps extends EventTarget {
-  // `button(text, act, label)` makes a button, and says so if what it does fails.
+  // `button(text, act, label)` makes a button, which reports if its action fails.
   constructor(button) {
     super();
     this.data = null;
-    this.pool = null; // the name of the one that is shown
+    this.pool = null; // the name of the displayed one
     this.view = new MapView();
     this.view.addEventListener("choose", ({ detail }) => this.#showChosen(detail));
     this.view.addEventListener("move", () => this.dispatchEvent(new Event("move")));
@@ -40,12 +40,12 @@ export class PoolMaps extends EventTarget {
     this.view.close();
   }
 
-  // In other colours.
+  // Redraws in other colours.
   redraw() {
     this.view.redraw();
   }
 
-  // A plan's map: the pool that was shown stays, if it is there.
+  // Sets a plan's map: the displayed pool stays, if it exists.
   take(data) {
     this.data = data;
     const pools = data.layers.map((layer) => layer.pool);
@@ -70,13 +70,13 @@ export class PoolMaps extends EventTarget {
     this.legend.replaceChildren(...this.#legend(layer));
   }
 
-  // What the map shows, with these lines and the pool's name above it and its legend below, as PNG.
+  // Returns the map as PNG, with these lines and the pool's name above it and its legend below.
   picture(heads) {
     const legend = this.#legend(this.layer).map((each) => [each.firstElementChild?.className ?? "", each.textContent]);
     return this.view.picture([...heads, `pool ${visible(this.pool)}`], legend);
   }
 
-  // The one that is shown.
+  // The displayed layer.
   get layer() {
     return this.data?.layers.find((each) => each.pool.name === this.pool);
   }

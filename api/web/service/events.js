@@ -1,4 +1,4 @@
-// What happens to a job, as it happens. EventSource cannot send a token, so the stream is read by hand; it goes on where it was cut off.
+// A job's events as they happen. EventSource cannot send a token, so the stream is read by hand; it continues where it was cut off.
 
 import { ask, Refused } from "./requests.js";
 

@@ -1,4 +1,4 @@
-// Requests to the service that this page comes from, with the token if there is one; what it refuses becomes an error that can be shown.
+// Requests to this page's service, with the token if there is one; refusals become errors that can be shown.
 
 const TOKEN = "memplan-token";
 
@@ -45,5 +45,5 @@ export const asJson = async (path, options) => (await ask(path, options)).json()
 export const asText = async (path, options) => (await ask(path, options)).text();
 export const asBlob = async (path, options) => (await ask(path, options)).blob();
 
-// As what problems are sent: the service recognises their formats itself.
+// The media type of sent problems: the service recognises their formats itself.
 export const PROBLEM = "application/octet-stream";

@@ -1,15 +1,15 @@
-// Where a pane gets its plan from: a job of the service, or a plan file that somebody has for a problem.
+// The source of a pane's plan: a job of the service, or a plan file for a problem.
 
 import { ask, asBlob, asJson, asText } from "./requests.js";
 
 export class JobSource {
   constructor(id, part = null) {
     this.id = id;
-    this.part = part; // of an answer that is made of several plans
+    this.part = part; // of an answer with several plans
     this.path = `/v1/jobs/${id}`;
   }
 
-  // `id@part`, as it stands in the page's address.
+  // `id@part`, as in the page's address.
   static at(address) {
     const [id, part] = address.split("@");
     return new JobSource(id, part === undefined ? null : decodeURIComponent(part));
@@ -51,7 +51,7 @@ export class FileSource {
 
   plan = async () => this.text;
 
-  // A plan that places other buffers than the problem has is a plan of another problem.
+  // A plan that places unknown buffers is a plan of another problem.
   explained = (error) => {
     const other = (error.errors ?? []).find((each) => /^\/plan\/placements\//.test(each.pointer) && OTHER.includes(each.code));
     return other ? new Error(`This is a plan of another problem: ${other.message}.`) : error;
