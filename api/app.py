@@ -131,7 +131,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service = await start(settings, metrics)
         app.state.service = service
-        forget = _told_of_the_end(service.begin_to_close_soon)
+        forget = _on_termination(service.begin_to_close_soon)
         try:
             yield
         finally:
@@ -242,7 +242,7 @@ HANDLERS: dict[type[Exception], Handler] = {
 }
 
 
-def _told_of_the_end(then: Callable[[], None]) -> Callable[[], None]:
+def _on_termination(then: Callable[[], None]) -> Callable[[], None]:
     """Call the function when the process is told to end, before other handlers; return a function that undoes this.
 
     The server waits for open requests before it ends the application, so long requests must learn of the end by themselves.

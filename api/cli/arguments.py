@@ -15,18 +15,18 @@ from planner.planning.options.capacity import quoted
 
 def parse_size(text: str, option: str) -> int:
     """Return bytes: `1048576`, `1_048_576`, `0x100000`, `1MiB`."""
-    with told_of(option):
+    with blaming(option):
         return capacity.parse_size(text)
 
 
 def parse_capacities(texts: Sequence[str]) -> int | Mapping[str, int] | None:
     """Return sizes: `65536` for the only pool, or `sram=64KiB` for each pool by name."""
-    with told_of("--capacity"):
+    with blaming("--capacity"):
         return capacity.parse_capacities(texts)
 
 
 @contextmanager
-def told_of(option: str) -> Iterator[None]:
+def blaming(option: str) -> Iterator[None]:
     """Report errors about a value as errors of its option."""
     try:
         yield

@@ -36,7 +36,7 @@ class PlannerCommand(TyperCommand):
 
         known = {param.name for param in self.params}
         rows = [row for name, row in DECLARED.items() if self.takes is None or name in self.takes]
-        self.params += parameters([row for row in rows if row.said not in known])
+        self.params += parameters([row for row in rows if row.public_name not in known])
         if INPUT_FORMAT in known and not known & settings().keys():
             self.params += setting_parameters()
         return super().get_params(ctx)
@@ -180,7 +180,7 @@ def made(found: Sequence[Parameter]) -> Any:
     return typer.main.get_command(holder).params
 
 
-def said(context: typer.Context) -> dict[str, Any]:
+def option_values(context: typer.Context) -> dict[str, Any]:
     """Return the values of the planner's options, by their names in the library."""
     kept: dict[str, Any] = context.meta.setdefault("memplan.options", {})
     return kept
@@ -190,7 +190,7 @@ def options(context: typer.Context, **settled: Any) -> Options:
     """Return the given options for the library; `settled` is not an option for users."""
     from planner.planning.options.options import Options
 
-    return Options(**said(context) | settled)
+    return Options(**option_values(context) | settled)
 
 
 def parameters(rows: Iterable[Declared]) -> Any:
@@ -198,7 +198,7 @@ def parameters(rows: Iterable[Declared]) -> Any:
 
     def keep(row: Declared, read: Callable[[Any], Any]) -> Callable[..., None]:
         def kept(context: typer.Context, value: Any) -> None:
-            said(context)[row.name] = None if value is None else read(value)
+            option_values(context)[row.name] = None if value is None else read(value)
 
         return kept
 
@@ -208,7 +208,9 @@ def parameters(rows: Iterable[Declared]) -> Any:
         help_ = f"{row.help} {extra.pop('hint', '')}".rstrip()
         names = (flag_of(row), "-v") if row.name == "verbose" else (flag_of(row),)
         info = typer.Option(*names, help=help_, expose_value=False, callback=keep(row, read), **extra)
-        found.append(Parameter(row.said, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[type_, info]))
+        found.append(
+            Parameter(row.public_name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[type_, info])
+        )
     return made(found)
 
 
@@ -271,4 +273,4 @@ def in_bytes(row: Declared, megabytes: int) -> int:
 
 def flag_of(row: Declared) -> str:
     """Return the option as typed."""
-    return f"--{row.said.replace('_', '-')}"
+    return f"--{row.public_name.replace('_', '-')}"

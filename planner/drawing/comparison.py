@@ -33,7 +33,7 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
             above = frame.below + GAP
     changes = [("moved", "not there in the other")] if any(moved) else []
     entries, rows = legend(first, sheet, above + 4, *changes)
-    said = _said(first, second)
+    said = _summary(first, second)
     parts += [*entries, text(LEFT, above + rows * 20 + 8, said, "soft")]
     if len(names) > len(shown):
         more = f"{grouped(len(names) - len(shown))} more pools have something in them, and are not drawn."
@@ -48,7 +48,7 @@ def _figures(drawn: MemoryMap) -> str:
     return f"{drawn.status.value}  ·  {peak}{bound}{solver}"
 
 
-def _said(first: MemoryMap, second: MemoryMap) -> str:
+def _summary(first: MemoryMap, second: MemoryMap) -> str:
     """Describe how the second differs, in one line."""
     common = _places(first).keys() & _places(second).keys()
     count = len(_moved(first, second) & common)

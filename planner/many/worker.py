@@ -149,7 +149,7 @@ class Reader:
         try:
             problem, warnings = read_problem(data, name=name, format=format_)
         except PlannerError as error:
-            return WasRefused(self.sha256, str(error), _says_it_is_none(error.findings[0]))
+            return WasRefused(self.sha256, str(error), _is_other_document(error.findings[0]))
         self.problem, self.warnings = problem, tuple(warnings)
         listed = problem.constraints.listed
         found = WasRead(self.sha256, digest(problem), len(problem.buffers), self.warnings, listed)
@@ -180,7 +180,7 @@ def work(request: Read | Make, send: Callable[[object], None]) -> None:
     send(_reader.read(data, request.path, request.format))
 
 
-def _says_it_is_none(finding: Finding) -> bool:
+def _is_other_document(finding: Finding) -> bool:
     """True if it is not a damaged problem but something else: a manifest, a schema, a table."""
     is_nameless = finding.code is Code.MISSING_FIELD and "'format'" in finding.message
     return is_nameless or finding.code is Code.UNKNOWN_FORMAT or finding.pointer.startswith("/header/")

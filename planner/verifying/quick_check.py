@@ -66,7 +66,7 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     if not len(owner) or not all(all_apart(each) for each in _by_pool(used, pool[used.owner], len(peaks))):
         return False
     bounds = _proven(problem, pieces, pool, group, plan.certificates)
-    return bounds is not None and _says(problem, plan, peaks, bounds)
+    return bounds is not None and _claims_exactly(problem, plan, peaks, bounds)
 
 
 def _by_pool(pieces: Pieces, pool: Integers, pools: int) -> Iterator[Pieces]:
@@ -230,7 +230,7 @@ def _is_at_home(buffer: Buffer, pool: Pool) -> bool:
     return buffer.pools == (pool.name,) or (buffer.fixed is not None and buffer.fixed.pool == pool.name)
 
 
-def _says(problem: Problem, plan: Plan, peaks: Sequence[int], bounds: Sequence[int]) -> bool:
+def _claims_exactly(problem: Problem, plan: Plan, peaks: Sequence[int], bounds: Sequence[int]) -> bool:
     """True if the plan claims exactly these peaks and bounds, and optimality if their sums are equal."""
     peak, bound = sum(peaks), sum(bounds)
     if peak == bound:

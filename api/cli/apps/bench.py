@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
-from ..planner_options import TakesLimits, said
+from ..planner_options import TakesLimits, option_values
 from . import Cluster, Json
 
 DEFAULT = "run"
@@ -65,7 +65,7 @@ def bench_run(
         paths, parse_solvers(solvers), parse_seeds(seeds), jobs, out, cluster, retry=retry, as_json=as_json, quiet=quiet
     )
     settings = Settings(
-        workers=workers_per_solve, capacity=parse_capacity(capacity), grace_seconds=grace, **said(context)
+        workers=workers_per_solve, capacity=parse_capacity(capacity), grace_seconds=grace, **option_values(context)
     )
     raise typer.Exit(bench_command.measure(request, settings))
 

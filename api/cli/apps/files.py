@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..planner_options import options, said
+from ..planner_options import option_values, options
 from . import Baseline, Format, Json, Plan, Problem, ProblemOrModel
 
 
@@ -49,7 +49,7 @@ def write(
     from ..commands.files import write as write_command
 
     code = write_command.run(
-        problem, plan, out, output_format, input_format=input_format, baseline=baseline, **said(context)
+        problem, plan, out, output_format, input_format=input_format, baseline=baseline, **option_values(context)
     )
     raise typer.Exit(code)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..planner_options import options, said
+from ..planner_options import option_values, options
 from . import Baseline, Format, Json, LookLimit, Plan, Problem, ProblemOrModel, ReportTables, Theme
 
 
@@ -34,7 +34,13 @@ def verify(
 
     with given_up_after(time_limit, as_json=as_json):
         code = verify_command.run(
-            problem, plan, **said(context), baseline=baseline, proof=proof, as_json=as_json, input_format=input_format
+            problem,
+            plan,
+            **option_values(context),
+            baseline=baseline,
+            proof=proof,
+            as_json=as_json,
+            input_format=input_format,
         )
     raise typer.Exit(code)
 
@@ -61,7 +67,13 @@ def report(
     shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
     with given_up_after(time_limit, as_json=as_json):
         code = report_command.run(
-            problem, plan, shown, **said(context), baseline=baseline, as_json=as_json, input_format=input_format
+            problem,
+            plan,
+            shown,
+            **option_values(context),
+            baseline=baseline,
+            as_json=as_json,
+            input_format=input_format,
         )
     raise typer.Exit(code)
 
@@ -112,7 +124,7 @@ def draw(
         raise typer.BadParameter("--compare and .html are for memory maps", param_hint="--what")
     wanted = draw_command.Request(problem, plan, out, what, compare, Sheet(width, Theme(theme)), input_format)
     with given_up_after(time_limit, as_json=False):
-        code = draw_command.run(wanted, **said(context), baseline=baseline)
+        code = draw_command.run(wanted, **option_values(context), baseline=baseline)
     raise typer.Exit(code)
 
 

@@ -15,7 +15,7 @@ from planner.planning.options.options import DECLARED, GREATEST, Declared, Optio
 Size = Annotated[int, Field(ge=0, le=GREATEST)]
 SIZES = ("of the only pool", "by pool")
 """The two ways to say capacities: so that what is wrong with one is not told of both."""
-OFFERED = {row.said: row for row in DECLARED.values() if row.over_http}
+OFFERED = {row.public_name: row for row in DECLARED.values() if row.over_http}
 """The library's options, by their names over HTTP."""
 
 

@@ -62,7 +62,7 @@ class Maps:
         maps = [(run, self._map(run)) for run in runs]
         there = [(run, drawn) for run, drawn in maps if drawn is not None]
         for run, drawn in there:
-            yield _said(run, one), svg(drawn, SHEET, [other for _, other in there])
+            yield _caption(run, one), svg(drawn, SHEET, [other for _, other in there])
 
     def _map(self, run: Record) -> MemoryMap | None:
         """Return the map; None if the plan was not kept, or the problem's file is gone."""
@@ -76,7 +76,7 @@ class Maps:
             return None
 
 
-def _said(run: Record, one: Worst) -> str:
+def _caption(run: Record, one: Worst) -> str:
     is_best = run.key == one.best.key
     how = "the best" if is_best else f"{percent(one.behind)} behind the best"
     gap = f", {percent(one.gap)} above the best bound" if is_best and one.why is Why.OPEN else ""

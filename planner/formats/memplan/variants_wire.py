@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from ...model.problem import MAX_ADDRESS
 from ..json.strict import STRICT, BufferIdField, Items
-from .wire import BufferWire, Bytes, ConstraintsWire, Interval, Name, ProblemWire, said
+from .wire import BufferWire, Bytes, ConstraintsWire, Interval, Name, ProblemWire, described
 
 Choosable = Annotated[list[Name], Field(min_length=2, max_length=2)]
 Choosables = Annotated[list[Choosable], Field(min_length=2, max_length=2)]
@@ -20,54 +20,58 @@ Cost = Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)]
 class CostTermWire(TypedDict):
     """Something that alternatives cost."""
 
-    name: Annotated[Name, said("Unique name of the cost: cycles, energy.")]
-    weight: NotRequired[Annotated[Bytes, said("What one of it counts in the cost that is minimised.", 1)]]
+    name: Annotated[Name, described("Unique name of the cost: cycles, energy.")]
+    weight: NotRequired[Annotated[Bytes, described("What one of it counts in the cost that is minimised.", 1)]]
 
 
 @with_config(STRICT)
 class MoreLifeWire(TypedDict):
     """Further times at which one of the problem's buffers is needed."""
 
-    buffer: Annotated[BufferIdField, said("A buffer of the problem.")]
-    live: Annotated[list[Interval], said("When it is needed besides, if the alternative is chosen.")]
+    buffer: Annotated[BufferIdField, described("A buffer of the problem.")]
+    live: Annotated[list[Interval], described("When it is needed besides, if the alternative is chosen.")]
 
 
 @with_config(STRICT)
 class AlternativeWire(TypedDict):
     """One way to do something, and what holds if it is chosen."""
 
-    name: Annotated[Name, said("Unique within its group.")]
+    name: Annotated[Name, described("Unique within its group.")]
     costs: NotRequired[
-        Annotated[dict[str, Cost], said("What it costs, by the names of the cost terms; what is left out is 0.", {})]
+        Annotated[
+            dict[str, Cost], described("What it costs, by the names of the cost terms; what is left out is 0.", {})
+        ]
     ]
     buffers: NotRequired[
-        Annotated[Items[BufferWire], said("Its own buffers. Only alternatives of one group may share ids.", [])]
+        Annotated[Items[BufferWire], described("Its own buffers. Only alternatives of one group may share ids.", [])]
     ]
     constraints: NotRequired[
-        Annotated[ConstraintsWire, said("Constraints on its own buffers and those of the problem.")]
+        Annotated[ConstraintsWire, described("Constraints on its own buffers and those of the problem.")]
     ]
-    live: NotRequired[Annotated[Items[MoreLifeWire], said("Buffers of the problem that are needed longer.", [])]]
+    live: NotRequired[Annotated[Items[MoreLifeWire], described("Buffers of the problem that are needed longer.", [])]]
 
 
 @with_config(STRICT)
 class VariantGroupWire(TypedDict):
     """Alternatives of which one is chosen."""
 
-    name: Annotated[Name, said("Unique name of the group.")]
-    alternatives: Annotated[Items[AlternativeWire], said("Exactly one of them is chosen.", min_items=1)]
+    name: Annotated[Name, described("Unique name of the group.")]
+    alternatives: Annotated[Items[AlternativeWire], described("Exactly one of them is chosen.", min_items=1)]
 
 
 @with_config(STRICT)
 class VariantsWire(TypedDict):
     """What there is to choose."""
 
-    costs: NotRequired[Annotated[Items[CostTermWire], said("What alternatives cost.", [])]]
-    groups: Annotated[Items[VariantGroupWire], said("From each of them one alternative is chosen.", min_items=1)]
+    costs: NotRequired[Annotated[Items[CostTermWire], described("What alternatives cost.", [])]]
+    groups: Annotated[Items[VariantGroupWire], described("From each of them one alternative is chosen.", min_items=1)]
     requires: NotRequired[
-        Annotated[Items[Choosables], said("Pairs of [group, alternative]: who chooses the first needs the second.", [])]
+        Annotated[
+            Items[Choosables], described("Pairs of [group, alternative]: who chooses the first needs the second.", [])
+        ]
     ]
     forbids: NotRequired[
-        Annotated[Items[Choosables], said("Pairs of [group, alternative] that are not chosen together.", [])]
+        Annotated[Items[Choosables], described("Pairs of [group, alternative] that are not chosen together.", [])]
     ]
 
 
@@ -75,4 +79,4 @@ class VariantsWire(TypedDict):
 class ChoosingProblemWire(ProblemWire):
     """A memory planning problem."""
 
-    variants: NotRequired[Annotated[VariantsWire | None, said("What is still to be chosen, and what it costs.")]]
+    variants: NotRequired[Annotated[VariantsWire | None, described("What is still to be chosen, and what it costs.")]]

@@ -16,7 +16,7 @@ TEXT_LIMIT: dict[str, Any] = {"maxLength": MAX_TEXT}
 """For the schema alone: planner.checks sees to it, whatever a problem was written in."""
 
 
-def said(text: str, default: Any = None, *, min_items: int | None = None) -> Any:
+def described(text: str, default: Any = None, *, min_items: int | None = None) -> Any:
     """Return a field's description with its default, and a length for the schema that planner.checks enforces."""
     extra: dict[str, Any] = {} if default is None else {"default": default}
     if min_items is not None:
@@ -39,34 +39,38 @@ Pair = Annotated[list[BufferIdField], Field(min_length=2, max_length=2)]
 class PoolWire(TypedDict):
     """A memory to put buffers in."""
 
-    name: Annotated[Name, said("Unique name of the pool.")]
-    size: NotRequired[Annotated[Bytes | None, said("Capacity in bytes; null or left out: unlimited.")]]
+    name: Annotated[Name, described("Unique name of the pool.")]
+    size: NotRequired[Annotated[Bytes | None, described("Capacity in bytes; null or left out: unlimited.")]]
     alignment: NotRequired[
         Annotated[
             Alignment,
-            said("Every address in the pool is a multiple of this (any positive integer), its base included.", 1),
+            described("Every address in the pool is a multiple of this (any positive integer), its base included.", 1),
         ]
     ]
     base: NotRequired[
         Annotated[
-            Bytes | None, said("Address of offset 0; a multiple of the pool's alignment. Not known: 0 is assumed.")
+            Bytes | None, described("Address of offset 0; a multiple of the pool's alignment. Not known: 0 is assumed.")
         ]
     ]
     reserved: NotRequired[
-        Annotated[Items[Range], said("Offset ranges [start, end) that no buffer may touch, end not included.", [])]
+        Annotated[Items[Range], described("Offset ranges [start, end) that no buffer may touch, end not included.", [])]
     ]
-    cost: NotRequired[Annotated[Bytes, said("What one byte of this pool's peak costs in the sum of peaks.", 1)]]
+    cost: NotRequired[Annotated[Bytes, described("What one byte of this pool's peak costs in the sum of peaks.", 1)]]
     rank: NotRequired[
-        Annotated[Bytes, said("Order of preference, 0 is the fastest. Left out: the position in the list of pools.")]
+        Annotated[
+            Bytes, described("Order of preference, 0 is the fastest. Left out: the position in the list of pools.")
+        ]
     ]
-    read_only: NotRequired[Annotated[bool, said("For buffers of the kind constant, and for nothing else.", False)]]
-    clock_frequency_hz: NotRequired[Annotated[Positive, said("Cycles of the memory in a second.")]]
-    read_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, said("Bytes read in a cycle.")]]
-    write_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, said("Bytes written in a cycle.")]]
-    read_latency_cycles: NotRequired[Annotated[Bytes, said("Cycles before the first byte is read. Left out: 0.")]]
-    write_latency_cycles: NotRequired[Annotated[Bytes, said("Cycles before the first byte is written. Left out: 0.")]]
+    read_only: NotRequired[Annotated[bool, described("For buffers of the kind constant, and for nothing else.", False)]]
+    clock_frequency_hz: NotRequired[Annotated[Positive, described("Cycles of the memory in a second.")]]
+    read_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, described("Bytes read in a cycle.")]]
+    write_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, described("Bytes written in a cycle.")]]
+    read_latency_cycles: NotRequired[Annotated[Bytes, described("Cycles before the first byte is read. Left out: 0.")]]
+    write_latency_cycles: NotRequired[
+        Annotated[Bytes, described("Cycles before the first byte is written. Left out: 0.")]
+    ]
     target_burst_bytes: NotRequired[
-        Annotated[Positive, said("Transfers are rounded up to a multiple of this. Left out: 1.")]
+        Annotated[Positive, described("Transfers are rounded up to a multiple of this. Left out: 1.")]
     ]
 
 
@@ -74,9 +78,9 @@ class PoolWire(TypedDict):
 class FixedWire(TypedDict):
     """Where a buffer has to be."""
 
-    pool: Annotated[Name, said("The pool that the buffer must be in.")]
+    pool: Annotated[Name, described("The pool that the buffer must be in.")]
     offset: NotRequired[
-        Annotated[Bytes | None, said("The offset that it must have there; left out: the planner chooses.")]
+        Annotated[Bytes | None, described("The offset that it must have there; left out: the planner chooses.")]
     ]
 
 
@@ -85,16 +89,16 @@ class BufferWire(TypedDict):
     """A piece of memory that is needed at certain times."""
 
     id: Annotated[
-        BufferIdField, said('Unique id: an integer, or a string that is not empty. 1 and "1" are different ids.')
+        BufferIdField, described('Unique id: an integer, or a string that is not empty. 1 and "1" are different ids.')
     ]
-    size: Annotated[Bytes, said("Bytes; may be 0.")]
+    size: Annotated[Bytes, described("Bytes; may be 0.")]
     alignment: NotRequired[
-        Annotated[Alignment, said("The buffer's address is a multiple of this (any positive integer).", 1)]
+        Annotated[Alignment, described("The buffer's address is a multiple of this (any positive integer).", 1)]
     ]
     live: NotRequired[
         Annotated[
             Items[Interval] | None,
-            said(
+            described(
                 "When the buffer is needed: [start, end] intervals, read as `lifetimes` says. Left out: it conflicts only with "
                 "what the constraints name."
             ),
@@ -103,16 +107,20 @@ class BufferWire(TypedDict):
     pools: NotRequired[
         Annotated[
             Items[Name] | None,
-            said("The pools that the buffer may be in, in order of preference. Left out: all, by rank.", min_items=1),
+            described(
+                "The pools that the buffer may be in, in order of preference. Left out: all, by rank.", min_items=1
+            ),
         ]
     ]
-    fixed: NotRequired[Annotated[FixedWire | None, said("A pool, perhaps an offset too, that is decided already.")]]
-    hint: NotRequired[Annotated[Bytes | None, said("An offset that solvers may try first; it binds nobody.")]]
-    max_offset: NotRequired[Annotated[Bytes | None, said("The buffer's offset must not be above this.")]]
+    fixed: NotRequired[
+        Annotated[FixedWire | None, described("A pool, perhaps an offset too, that is decided already.")]
+    ]
+    hint: NotRequired[Annotated[Bytes | None, described("An offset that solvers may try first; it binds nobody.")]]
+    max_offset: NotRequired[Annotated[Bytes | None, described("The buffer's offset must not be above this.")]]
     kind: NotRequired[
         Annotated[
             Text | None,
-            said(
+            described(
                 "A label: input, output, intermediate, constant, workspace, mutable, or any other text. Where some pool is read_only, "
                 "constants go there, and all else goes elsewhere; it has no other effect on the plan."
             ),
@@ -121,26 +129,33 @@ class BufferWire(TypedDict):
     device: NotRequired[
         Annotated[
             Name | None,
-            said("Where the buffer is: only buffers of one device share a storage object. Of no effect on offsets."),
+            described(
+                "Where the buffer is: only buffers of one device share a storage object. Of no effect on offsets."
+            ),
         ]
     ]
     dtype: NotRequired[
         Annotated[
             Name | None,
-            said("What its elements are: only buffers of one type share a storage object. Of no effect on offsets."),
+            described(
+                "What its elements are: only buffers of one type share a storage object. Of no effect on offsets."
+            ),
         ]
     ]
     accesses: NotRequired[
         Annotated[
-            Bytes, said("How often the buffer is used, read or written; counts as read in the term access_cost.", 0)
+            Bytes,
+            described("How often the buffer is used, read or written; counts as read in the term access_cost.", 0),
         ]
     ]
-    reads: NotRequired[Annotated[Bytes, said("How often all of it is read; counts in the term access_cost.", 0)]]
-    writes: NotRequired[Annotated[Bytes, said("How often all of it is written; counts in the term access_cost.", 0)]]
+    reads: NotRequired[Annotated[Bytes, described("How often all of it is read; counts in the term access_cost.", 0)]]
+    writes: NotRequired[
+        Annotated[Bytes, described("How often all of it is written; counts in the term access_cost.", 0)]
+    ]
     data: NotRequired[
         Annotated[
             str | None,
-            said("What a constant holds, in base64: as many bytes as its size. Planning does not look at it."),
+            described("What a constant holds, in base64: as many bytes as its size. Planning does not look at it."),
         ]
     ]
 
@@ -149,19 +164,19 @@ class BufferWire(TypedDict):
 class ColocationWire(TypedDict):
     """One buffer inside, or just behind, another: a view, a slice, an in-place result, a part of a concatenation."""
 
-    buffer: Annotated[BufferIdField, said("The buffer that follows.")]
-    base: Annotated[BufferIdField, said("The buffer that it follows.")]
-    offset: Annotated[Bytes, said("The address of `buffer` is the address of `base` plus this.")]
+    buffer: Annotated[BufferIdField, described("The buffer that follows.")]
+    base: Annotated[BufferIdField, described("The buffer that it follows.")]
+    offset: Annotated[Bytes, described("The address of `buffer` is the address of `base` plus this.")]
 
 
 @with_config(STRICT)
 class ReusePenaltyWire(TypedDict):
     """What it costs if two buffers share addresses."""
 
-    first: Annotated[BufferIdField, said("One buffer.")]
-    second: Annotated[BufferIdField, said("The other buffer.")]
+    first: Annotated[BufferIdField, described("One buffer.")]
+    second: Annotated[BufferIdField, described("The other buffer.")]
     cost: Annotated[
-        Bytes, said("Counts in the term reuse_cost if the two lie in one pool and their address ranges overlap.")
+        Bytes, described("Counts in the term reuse_cost if the two lie in one pool and their address ranges overlap.")
     ]
 
 
@@ -170,12 +185,12 @@ class ConstraintsWire(TypedDict):
     """Everything that relates buffers to each other."""
 
     conflicts: NotRequired[
-        Annotated[Items[Pair], said("Pairs that must not share addresses, whatever their lifetimes.", [])]
+        Annotated[Items[Pair], described("Pairs that must not share addresses, whatever their lifetimes.", [])]
     ]
     exclusions: NotRequired[
         Annotated[
             Items[Pair],
-            said(
+            described(
                 "Pairs that never exist at the same time, although their lifetimes overlap: they may share addresses.",
                 [],
             ),
@@ -184,18 +199,19 @@ class ConstraintsWire(TypedDict):
     colocations: NotRequired[
         Annotated[
             Items[ColocationWire],
-            said("Buffers at a fixed distance from others. Members of one such group may overlap each other.", []),
+            described("Buffers at a fixed distance from others. Members of one such group may overlap each other.", []),
         ]
     ]
     same_pool: NotRequired[
-        Annotated[Items[Items[BufferIdField]], said("Groups of buffers that must share a pool.", [])]
+        Annotated[Items[Items[BufferIdField]], described("Groups of buffers that must share a pool.", [])]
     ]
     different_pool: NotRequired[
-        Annotated[Items[Items[BufferIdField]], said("Groups of buffers of which no two may share a pool.", [])]
+        Annotated[Items[Items[BufferIdField]], described("Groups of buffers of which no two may share a pool.", [])]
     ]
     reuse_penalties: NotRequired[
         Annotated[
-            Items[ReusePenaltyWire], said("Pairs that had better not share addresses; several of one pair add up.", [])
+            Items[ReusePenaltyWire],
+            described("Pairs that had better not share addresses; several of one pair add up.", []),
         ]
     ]
 
@@ -210,9 +226,9 @@ else:
 class WasWire(TypedDict):
     """Where an older plan had a buffer."""
 
-    buffer: Annotated[BufferIdField, said("The buffer.")]
-    pool: Annotated[Name, said("The pool that it was in.")]
-    offset: Annotated[Bytes, said("Its offset there.")]
+    buffer: Annotated[BufferIdField, described("The buffer.")]
+    pool: Annotated[Name, described("The pool that it was in.")]
+    offset: Annotated[Bytes, described("Its offset there.")]
 
 
 @with_config(STRICT)
@@ -222,7 +238,7 @@ class ObjectiveWire(TypedDict):
     terms: NotRequired[
         Annotated[
             Items[TermName],
-            said(
+            described(
                 "Minimised in this order: a later term decides only between plans that are equal in all earlier ones.",
                 ["sum_of_peaks"],
                 min_items=1,
@@ -232,7 +248,7 @@ class ObjectiveWire(TypedDict):
     peak_price: NotRequired[
         Annotated[
             Bytes,
-            said(
+            described(
                 "What a byte of the sum of peaks counts: in the term balanced so much access cost, in the term stability so many moved bytes.",
                 1,
             ),
@@ -241,7 +257,7 @@ class ObjectiveWire(TypedDict):
     was: NotRequired[
         Annotated[
             Items[WasWire],
-            said(
+            described(
                 "Where an older plan had the buffers, for the terms moved_buffers, moved_bytes and stability. Of buffers that are not named nothing counts.",
                 [],
             ),
@@ -253,20 +269,20 @@ class ObjectiveWire(TypedDict):
 class StepWire(TypedDict):
     """What happens at a time."""
 
-    time: Annotated[Time, said("When.")]
-    name: Annotated[Name, said("What, for people.")]
+    time: Annotated[Time, described("When.")]
+    name: Annotated[Name, described("What, for people.")]
 
 
 @with_config(STRICT)
 class ProblemWire(TypedDict):
     """A memory planning problem."""
 
-    format: Annotated[Literal["memplan/1"], said("The version of this format.")]
-    name: NotRequired[Annotated[Text | None, said("A name for people; it has no effect on the plan.")]]
+    format: Annotated[Literal["memplan/1"], described("The version of this format.")]
+    name: NotRequired[Annotated[Text | None, described("A name for people; it has no effect on the plan.")]]
     lifetimes: NotRequired[
         Annotated[
             Literal["half_open", "inclusive"] | None,
-            said(
+            described(
                 "What the end of a live interval means: not needed at `end` any more (half_open), or still needed then (inclusive). "
                 "Required as soon as some buffer has a live list."
             ),
@@ -275,12 +291,16 @@ class ProblemWire(TypedDict):
     pools: NotRequired[
         Annotated[
             Items[PoolWire],
-            said("The memories. Left out: one of unlimited size, named default.", [{"name": "default"}], min_items=1),
+            described(
+                "The memories. Left out: one of unlimited size, named default.", [{"name": "default"}], min_items=1
+            ),
         ]
     ]
-    buffers: Annotated[Items[BufferWire], said("What to place; may be empty.")]
-    constraints: NotRequired[Annotated[ConstraintsWire, said("Everything that relates buffers to each other.")]]
+    buffers: Annotated[Items[BufferWire], described("What to place; may be empty.")]
+    constraints: NotRequired[Annotated[ConstraintsWire, described("Everything that relates buffers to each other.")]]
     steps: NotRequired[
-        Annotated[Items[StepWire], said("Names of times, which pictures show; they have no effect on the plan.", [])]
+        Annotated[
+            Items[StepWire], described("Names of times, which pictures show; they have no effect on the plan.", [])
+        ]
     ]
-    objective: NotRequired[Annotated[ObjectiveWire, said("What to minimise. Left out: the sum of peaks.")]]
+    objective: NotRequired[Annotated[ObjectiveWire, described("What to minimise. Left out: the sum of peaks.")]]

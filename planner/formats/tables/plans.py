@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
 from .format import found
-from .settings import NOTHING, Setting, with_told
+from .settings import NOTHING, Setting, parsed_settings
 
 if TYPE_CHECKING:
     from ...model.plan import Plan
@@ -91,7 +91,7 @@ def plan_format(name: str | None, file: str = "") -> PlanFormat:
         known = ", ".join(PLAN_FORMATS)
         raise bad_input(Code.INVALID_OPTION, (), f"plans are not written as {quoted(base)}; known are {known}")
     row = PLAN_FORMATS[base]
-    return row._replace(told=with_told(base, row.settings, said))
+    return row._replace(told=parsed_settings(base, row.settings, said))
 
 
 def plan_document(_problem: Problem, plan: Plan, _source: bytes) -> bytes:

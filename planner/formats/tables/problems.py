@@ -10,7 +10,7 @@ from ...model.errors import Code
 from ..documents import Source
 from . import examples, signs
 from .format import CSV, JSON, LINES, LOG, Format, Memory
-from .settings import Setting, with_told
+from .settings import Setting, parsed_settings
 
 IN_PLACE = Setting(
     "in_place",
@@ -273,18 +273,18 @@ def format_named(name: str) -> Format:
     name, _, said = name.partition(":")
     if name not in FORMATS:
         raise bad_input(Code.INVALID_OPTION, (), f"there is no format {quoted(name)}; known are {', '.join(FORMATS)}")
-    return _told(FORMATS[name], said)
+    return _with_settings(FORMATS[name], said)
 
 
-def _told(row: Format, said: str) -> Format:
+def _with_settings(row: Format, said: str) -> Format:
     """Return the format with the settings after its name. Raises BadInput if it has no such setting."""
-    return row._replace(told=with_told(row.name, row.settings, said)) if said else row
+    return row._replace(told=parsed_settings(row.name, row.settings, said)) if said else row
 
 
 def chosen(source: Source, name: str | None, media_type: str | None = None) -> Format:
     """Return the named format, or the recognised one; `:SETTINGS` apply to the latter. Raises BadInput."""
     if name is None or name.startswith(":"):
-        return _told(recognised(source, media_type), (name or "")[1:])
+        return _with_settings(recognised(source, media_type), (name or "")[1:])
     return format_named(name)
 
 

@@ -35,7 +35,7 @@ class Setting(NamedTuple):
         return values[0] if self.words else True
 
 
-def with_told(name: str, settings: Sequence[Setting], said: str) -> Mapping[str, Any]:
+def parsed_settings(name: str, settings: Sequence[Setting], said: str) -> Mapping[str, Any]:
     """Return the settings behind a format's name: SETTING,SETTING=VALUE. Raises BadInput if there is no such setting."""
     given: dict[str, list[str]] = {}
     for each in filter(None, said.split(",")):

@@ -83,7 +83,7 @@ class _Making:
         self._in_part = {
             inner.tensor for paths in self._stretches for path in paths for group in path for inner in group.inner
         }
-        self._warnings = _said_of(ways)
+        self._warnings = _notes_on(ways)
         names = Names(str(tensor.id) for tensor in network.tensors)
         self._part_ids = {t: names.new(f"{network.tensors[t].id} in part") for t in sorted(self._in_part)}
         self._constant_ids = [names.new(f"constants of {name}") for name in self._labels]
@@ -151,15 +151,15 @@ class _Making:
                     yield Buffer(self._constant_ids[s], size, live=((group.first, group.last + 1),), kind="workspace")
 
     def _described(self, path: Path) -> str:
-        return "; ".join(self._said(group) for group in path if group.stripes is not None) or "whole"
+        return "; ".join(self._stripes_text(group) for group in path if group.stripes is not None) or "whole"
 
-    def _said(self, group: Group) -> str:
+    def _stripes_text(self, group: Group) -> str:
         assert group.stripes is not None
         extents = "x".join(map(str, group.stripes.extents))
         return f"{self._labels[group.first]} .. {self._labels[group.last]} {group.stripes.mode.value} {extents}"
 
 
-def _said_of(ways: Ways) -> tuple[str, ...]:
+def _notes_on(ways: Ways) -> tuple[str, ...]:
     """Return a note on what was left out for lack of time."""
     advice = "fewer axes or modes of stripes leave time for more"
     said = []

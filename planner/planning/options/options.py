@@ -41,12 +41,12 @@ class Declared:
     over_http: bool
 
     @property
-    def said(self) -> str:
+    def public_name(self) -> str:
         """The name outside of the library, where units are written differently."""
         return self.name.removesuffix("_bytes")
 
 
-def told(
+def option(
     kind: OptionKind,
     help_: str,
     *,
@@ -64,11 +64,11 @@ class Options:
 
     time_limit: float | None = field(
         default=10.0,
-        metadata=told(OptionKind.SECONDS, "Seconds of wall time from call to answer, everything included.", least=0),
+        metadata=option(OptionKind.SECONDS, "Seconds of wall time from call to answer, everything included.", least=0),
     )
     work_limit: int | None = field(
         default=None,
-        metadata=told(
+        metadata=option(
             OptionKind.COUNT,
             "Units of work, about a microsecond each; a run that ends by work gives the same plan on every machine.",
             least=0,
@@ -76,41 +76,41 @@ class Options:
     )
     """None: half of what the time limit allows."""
     memory_limit_bytes: int | None = field(
-        default=None, metadata=told(OptionKind.BYTES, "Memory of each solver process.", least=1)
+        default=None, metadata=option(OptionKind.BYTES, "Memory of each solver process.", least=1)
     )
-    solver: str = field(default="auto", metadata=told(OptionKind.NAME, "auto, or a name from the list of solvers."))
+    solver: str = field(default="auto", metadata=option(OptionKind.NAME, "auto, or a name from the list of solvers."))
     workers: int | None = field(
         default=None,
-        metadata=told(
+        metadata=option(
             OptionKind.COUNT, "Solver processes side by side; the plan is the same with any number.", least=1
         ),
     )
     """None: one for each core."""
-    seed: int = field(default=0, metadata=told(OptionKind.COUNT, "Seed of everything random.", least=0))
+    seed: int = field(default=0, metadata=option(OptionKind.COUNT, "Seed of everything random.", least=0))
     capacity: int | Mapping[str, int] | None = field(
         default=None,
-        metadata=told(OptionKind.SIZES, "Replaces a pool's size: bytes for the only pool, or for several by name."),
+        metadata=option(OptionKind.SIZES, "Replaces a pool's size: bytes for the only pool, or for several by name."),
     )
     goal: Goal = field(
         default=Goal.MINIMISE,
-        metadata=told(OptionKind.CHOICE, "fit stops at the first plan within all capacities.", choices=Goal),
+        metadata=option(OptionKind.CHOICE, "fit stops at the first plan within all capacities.", choices=Goal),
     )
     explain: bool = field(
         default=False,
-        metadata=told(OptionKind.FLAG, "Say why nothing smaller is possible, or find out which buffers cannot fit."),
+        metadata=option(OptionKind.FLAG, "Say why nothing smaller is possible, or find out which buffers cannot fit."),
     )
     warm: Warm | None = field(
         default=None,
-        metadata=told(
+        metadata=option(
             OptionKind.CHOICE,
             "What exact solvers get of the best plan so far; by default what suits each.",
             choices=Warm,
         ),
     )
-    verbose: bool = field(default=False, metadata=told(OptionKind.FLAG, "The solvers' logs.", over_http=False))
+    verbose: bool = field(default=False, metadata=option(OptionKind.FLAG, "The solvers' logs.", over_http=False))
     prefer: Preference | None = field(
         default=None,
-        metadata=told(
+        metadata=option(
             OptionKind.CHOICE,
             "Replaces the problem's objective: the smallest peaks, the fastest accesses, or both weighed against each other.",
             choices=Preference,
@@ -118,7 +118,7 @@ class Options:
     )
     stability: Stability | None = field(
         default=None,
-        metadata=told(
+        metadata=option(
             OptionKind.CHOICE,
             "How much to give up so that buffers stay where an older plan had them: ties, peaks for moves, or all.",
             choices=Stability,
@@ -126,7 +126,7 @@ class Options:
     )
     max_cost: int | None = field(
         default=None,
-        metadata=told(
+        metadata=option(
             OptionKind.COUNT,
             "Of a problem with variants: the greatest cost of the chosen alternatives.",
             least=-GREATEST,

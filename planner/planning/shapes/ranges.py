@@ -32,7 +32,7 @@ class Extreme(NamedTuple):
 
     def __str__(self) -> str:
         """`3 where n=1, m=2`."""
-        return f"{self.value} where {said(self.at)}" if self.at else f"{self.value}"
+        return f"{self.value} where {values_text(self.at)}" if self.at else f"{self.value}"
 
 
 def bounds(made: Expression, box: Box) -> tuple[int, int]:
@@ -169,7 +169,7 @@ def size_range(made: Expression, box: Box, effort: Effort | None = None) -> tupl
     return low, high
 
 
-def said(values: Values) -> str:
+def values_text(values: Values) -> str:
     """`n=1, m=2`."""
     return ", ".join(f"{name}={value}" for name, value in values.items())
 

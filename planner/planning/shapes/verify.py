@@ -20,7 +20,7 @@ from ...model.problem import Buffer, BufferId, Pool, Problem
 from .answer import Behind, Mode, ShapesPlan
 from .expression import LIMIT, Expression, ExpressionError, Values, ceildiv, number
 from .polynomial import Polynomial, alternatives, constant, is_multiple, never_below, plus
-from .ranges import Box, bounds, said, size_range
+from .ranges import Box, bounds, size_range, values_text
 from .shaped import ShapedProblem, require_shape
 
 Alternatives: TypeAlias = Mapping[BufferId, Sequence[Polynomial]]
@@ -271,7 +271,7 @@ def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
             continue
         yield from _of_shape(problem, found, row.values, apart, row.used)
         if row.optimum is not None and not row.bound <= row.optimum:
-            yield f"where {said(row.values)}, the optimum {row.optimum} is below its bound {row.bound}"
+            yield f"where {values_text(row.values)}, the optimum {row.optimum} is below its bound {row.bound}"
     if found.mode is Mode.BUCKETS:
         return
     chance = random.Random(0)
@@ -284,7 +284,7 @@ def _of_shape(
     problem: ShapedProblem, found: ShapesPlan, values: Values, apart: Sequence[tuple[int, int]], claimed: int | None
 ) -> Iterator[str]:
     """Check one shape: nothing overlaps, everything is aligned and within its pool, and the claims hold."""
-    where = said(values)
+    where = values_text(values)
     offsets = found.offsets(values)
     buffers = problem.at(values).buffers
     pool_of = found.pool_of()
@@ -315,8 +315,8 @@ def _closed(
     for each in found.behind:
         closed = each.offset.at(values)
         if closed < offsets[each.id] or (each.exact and closed != offsets[each.id]):
-            yield f"where {said(values)}, the offset of {echo(each.id)} is {offsets[each.id]}, not {closed}"
+            yield f"where {values_text(values)}, the offset of {echo(each.id)} is {offsets[each.id]}, not {closed}"
     for claim in found.pools:
         peak = claim.peak.at(values)
         if peak < peaks[claim.name]:
-            yield f"where {said(values)}, pool {echo(claim.name)} needs {peaks[claim.name]}, not {peak}"
+            yield f"where {values_text(values)}, pool {echo(claim.name)} needs {peaks[claim.name]}, not {peak}"

@@ -92,8 +92,8 @@ def test_the_page_names_no_option_that_is_not_there() -> None:
 
 
 def test_every_door_offers_the_options_of_the_library() -> None:
-    library = {row.said for row in DECLARED.values()}
-    over_http = {row.said for row in DECLARED.values() if row.over_http}
+    library = {row.public_name for row in DECLARED.values()}
+    over_http = {row.public_name for row in DECLARED.values() if row.over_http}
     assert library - over_http == {"verbose"}
     assert set(PLANS.loose.model_fields) - set(PLANS.own) == over_http
     assert set(PLAN_QUERY.model.model_fields) - {*PLANS.own, "format", "name", "require"} == over_http
@@ -111,8 +111,8 @@ def test_help_at_every_door_is_the_library_s() -> None:
         assert row.help
         assert row.help in shown
         if row.over_http:
-            assert row.help in str(PLANS.loose.model_fields[row.said].description)
-            assert row.help in str(PLAN_QUERY.model.model_fields[row.said].description)
+            assert row.help in str(PLANS.loose.model_fields[row.public_name].description)
+            assert row.help in str(PLAN_QUERY.model.model_fields[row.public_name].description)
 
 
 @pytest.mark.parametrize("words", [(), *{words[:-1] for words in COMMANDS if len(words) > 1}], ids=" ".join)
