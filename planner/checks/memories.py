@@ -46,7 +46,7 @@ def check_constants(problem: Problem, names: Names, report: Report) -> None:
         if buffer.data is None:
             continue
         if not is_constant(buffer):
-            text = f"only buffers of the kind {CONSTANT!r} have data, and buffer {quoted(buffer.id)} is none"
+            text = f"only buffers of the kind {CONSTANT!r} have data; buffer {quoted(buffer.id)} is of another kind"
             report.add(Code.CONTRADICTION, ("buffers", i, "data"), text)
         elif len(buffer.data) != buffer.size:
             text = f"has {len(buffer.data)} bytes, but buffer {quoted(buffer.id)} has {buffer.size}"

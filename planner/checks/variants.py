@@ -32,7 +32,7 @@ def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
     variants = problem.variants
     assert variants is not None
     if problem.terms not in MEASURES:
-        text = "with variants it is sum_of_peaks or largest_peak alone; what alternatives cost comes beside it"
+        text = "with variants it must be sum_of_peaks or largest_peak alone; the cost of alternatives is separate"
         report.add(Code.NOT_SUPPORTED_YET, ("objective", "terms"), text)
     _check_costs(variants, report)
     _check_groups(variants, report)

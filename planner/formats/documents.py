@@ -40,7 +40,7 @@ ANSWERS = {
     SWEEP_FORMAT: "'memplan verify' takes such a file after the problem's",
     SHAPES_FORMAT: "'memplan verify' takes such a file after the problem's",
     NESTED_FORMAT: "'memplan draw' takes such a file after the program's",
-    PROVED_FORMAT: "what stands under 'plan' in it 'memplan verify' takes after the problem's, with --proof what stands under 'proof'",
+    PROVED_FORMAT: "'memplan verify' takes its 'plan' after the problem's file, and its 'proof' with --proof",
 }
 """memplan's answers, and the command that takes each."""
 

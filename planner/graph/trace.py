@@ -138,7 +138,11 @@ class Trace:
         """End the run: everything still there ends."""
         self._tick += 1
         for scope in self._scopes[1:]:
-            report.add(Code.CONTRADICTION, scope.place, f"what begins here is never ended by {quoted(scope.closes)}")
+            report.add(
+                Code.CONTRADICTION,
+                scope.place,
+                f"the scope or function that begins here is never ended by {quoted(scope.closes)}",
+            )
         for held in self._scopes[0].held.values():
             self._end(held)
 

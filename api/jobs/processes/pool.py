@@ -169,7 +169,7 @@ class Slot:
             if cancelled is None and task.cancelled.is_set():
                 cancelled = now
             if cancelled is not None and now - cancelled > GRACE_SECONDS:
-                raise self._killed("it did not stop when it was told to")
+                raise self._killed("it did not stop when told to")
             late = 0.0 if task.seconds is None else now - begun - task.seconds
             if late > 0 and had is None:
                 had = processor_seconds(self.pid)

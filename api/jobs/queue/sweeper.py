@@ -54,7 +54,7 @@ class Sweeper:
                     heard = time.monotonic()
             except Exception as error:  # noqa: BLE001 - without this, jobs of the dead would be lost
                 heard = -math.inf
-                log.warning("it is not known who lives", reason=type(error.__cause__ or error).__name__)
+                log.warning("the living workers are not known", reason=type(error.__cause__ or error).__name__)
             await asyncio.sleep(self._stalled / LOOKS)
 
     async def _gone(self) -> tuple[list[Delivery], list[Delivery]]:

@@ -48,9 +48,7 @@ def convergence(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
     field = _field(sheet, best, bound, max(plan.run.seconds, *(at for at, _ in (*best, *bound)), 1e-3))
     parts = [*_grid(field, in_bytes=measures_bytes(problem))]
     if best and bound:
-        parts.append(
-            f'<path class="between" d="{_between(best, bound, field)}"><title>what is still open</title></path>'
-        )
+        parts.append(f'<path class="between" d="{_between(best, bound, field)}"><title>the gap</title></path>')
     if bound:
         parts.append(f'<path class="bound" d="{_steps(bound, field)}"><title>proven bound</title></path>')
     if best:

@@ -97,10 +97,10 @@ class _Dump:
             self.spans[match["name"]] = times(match["first"], match["last"], number, self.report)
 
     def _wrong(self, number: int, sample: str) -> None:
-        self.report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} is not such as {sample}")
+        self.report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {sample}")
 
     def _twice(self, number: int, what: str) -> None:
-        self.report.add(Code.DUPLICATE_ID, ("lines", number), f"line {number}: {what} is there already")
+        self.report.add(Code.DUPLICATE_ID, ("lines", number), f"line {number}: {what} appears twice")
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:

@@ -33,7 +33,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
             continue
         match = _ROW.search(line)
         if match is None:
-            report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} is not such as {SAMPLE}")
+            report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {SAMPLE}")
             continue
         id_, size, offset, first, last = match.group("id", "size", "offset", "first", "last")
         place = None if offset.startswith("-") else whole(offset, number, "the offset", report)

@@ -43,7 +43,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         match = _ROW.fullmatch(line) if pools else None
         if match is None:
             if pools and " - " in line and "0x" in line and "Start Time" not in line and "Bytes" not in line:
-                report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} is not such as {SAMPLE}")
+                report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {SAMPLE}")
             continue
         first, last, start, end, size, purpose, name = match.groups()
         name = tensors.new(name.strip()[:1000] or "tensor")

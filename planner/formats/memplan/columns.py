@@ -143,7 +143,7 @@ def _array(member: bytes) -> Column:
     shape = (int(said["count"]),) if said["count"] else ()
     count, here = math.prod(shape), len(member) - said.end()
     if count * dtype.itemsize != here:
-        raise ValueError(f"{count} entries of {dtype.itemsize} bytes are said to be there, and {here} bytes are")
+        raise ValueError(f"{count} entries of {dtype.itemsize} bytes are announced, but there are {here} bytes")
     return np.frombuffer(member, dtype, count, said.end()).reshape(shape) if here else np.zeros(shape, dtype)
 
 
@@ -157,7 +157,7 @@ def _check(name: str, column: Column, count: int | None, report: Report) -> None
         report.add(Code.WRONG_TYPE, (name,), f"integers are wanted, not {column.dtype}")
         return
     if column.shape != (() if count is None else (count,)):
-        wanted = "a single number is wanted" if count is None else f"a column of {count} is wanted, as long as size"
+        wanted = "a single number is wanted" if count is None else f"must have {count} entries, as many as size"
         report.add(Code.WRONG_TYPE, (name,), f"{wanted}, and its shape is {quoted(str(column.shape))}")
         return
     if name not in NUMBERS:

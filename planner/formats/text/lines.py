@@ -48,4 +48,4 @@ def times(first: str, last: str, number: int, report: Report) -> tuple[int, int]
 def require_any(found: object, what: str) -> None:
     """Raise BadInput if a log contained nothing to read."""
     if not found:
-        raise bad_input(Code.MISSING_FIELD, (), f"the file has no line such as {what}")
+        raise bad_input(Code.MISSING_FIELD, (), f"the file has no line like {what}")

@@ -152,7 +152,7 @@ class _Handover:
         if whole.items is None:
             self._say(("inputs", 0), f"{quoted(whole.id)} is no tuple", Code.WRONG_TYPE)
         elif not 0 <= operator.start < len(whole.items):
-            text = f"the tuple has {len(whole.items)} items, there is none {operator.start}"
+            text = f"the tuple has {len(whole.items)} items; item {operator.start} does not exist"
             self._say(("start",), text, Code.OUT_OF_RANGE)
         elif _type(whole.items[operator.start]) != _type(part):
             self._say(("outputs", 0), f"{quoted(part.id)} has another shape than item {operator.start}")

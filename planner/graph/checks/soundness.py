@@ -53,7 +53,7 @@ def require_sound_program(program: Program) -> None:
     shared = _tensors(program.tensors, (), report)
     for i, tensor in enumerate(program.tensors):
         if tensor.kind not in (TensorKind.CONSTANT, TensorKind.MUTABLE) or tensor.items is not None:
-            text = "what every function sees is constant or mutable, and no tuple"
+            text = "tensors that every function sees must be constant or mutable, and no tuples"
             report.add(Code.INVALID_VALUE, ("tensors", i, "kind"), text)
     _check_names(program, report)
     report.raise_if_any()
@@ -248,7 +248,7 @@ def _parameters(operator: Operator, place: Place, tensors: Mapping[BufferId, Ten
     # an empty slice may begin at the very end
     most = shape[operator.dim] - (operator.kind is OperatorKind.SELECT)
     if not -shape[operator.dim] <= operator.start <= most:
-        text = f"dimension {operator.dim} has {shape[operator.dim]} indices, there is none {operator.start}"
+        text = f"dimension {operator.dim} has {shape[operator.dim]} indices; index {operator.start} does not exist"
         report.add(Code.OUT_OF_RANGE, (*place, "start"), text)
     if operator.step < 1:
         report.add(Code.OUT_OF_RANGE, (*place, "step"), f"must be 1 or more, not {operator.step}")

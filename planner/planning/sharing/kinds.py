@@ -74,7 +74,7 @@ def _refuse_terms(problem: Problem, report: Report) -> None:
         text = "with shared objects the sizes are all that is minimised: leave 'reuse_cost' out"
         report.add(Code.UNSUPPORTED, ("objective", "terms", problem.terms.index(Term.REUSE_COST)), text)
     if weighs_moves(problem):
-        text = "a storage object has no address: leave out what counts which buffers moved"
+        text = "a storage object has no address: leave out terms that count moved buffers"
         report.add(Code.UNSUPPORTED, ("objective", "was"), text)
 
 

@@ -93,7 +93,7 @@ def swept_problem(problem: Problem, sizes: Mapping[str, Sequence[int]], options:
     require_sound(with_capacity(problem, largest))
     if problem.variants is not None and options.prefer not in (None, Preference.SPEED):
         raise bad_option(
-            "prefer", "a sweep of variants says what fits at the least cost: that is speed, and need not be said"
+            "prefer", "a sweep of variants always seeks the least cost that fits, which is speed; leave it out"
         )
     found = with_preference(with_capacity(problem, largest), options.prefer)
     return replace(problem, terms=found.terms, peak_price=found.peak_price)

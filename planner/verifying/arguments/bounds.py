@@ -45,7 +45,7 @@ def notes(plan: Plan, confirmed: Callable[[PlanCertificate], bool] = lambda _: F
     if plan.choice is not None and plan.choice.goal is ChoiceGoal.SIZE:
         most = plan.choice.most_cost
         cost = "whatever they cost" if most is None else f"that cost {most} at most"
-        found.append(f"its bound is said to be of all choices {cost}; which were allowed only the plan says")
+        found.append(f"its bound covers all choices {cost}; only the plan says which were allowed")
     for certificate in plan.certificates:
         if certificate.proof is not Proof.SEARCH or confirmed(certificate):
             continue

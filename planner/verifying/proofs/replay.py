@@ -177,7 +177,7 @@ class Replay:
         while self._open and self._open[-1].depth == len(self._branches):
             lesson = self._open.pop()
             if not lesson.held.isdisjoint(lesson.looked_at):
-                raise Refused("what is to be kept rests on what is placed elsewhere")
+                raise Refused("the lesson rests on blocks that are placed elsewhere")
             self._lessons.append({c: lesson.low[c] for c in lesson.looked_at if c in lesson.low})
             self._look_at(lesson.looked_at)
 

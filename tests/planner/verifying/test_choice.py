@@ -110,7 +110,7 @@ def test_no_plan_and_yet_a_choice(made: Plan) -> None:
 
 def test_it_is_said_which_choices_the_bound_is_of(made: Plan) -> None:
     """A plan that was allowed to cost so much, and does not say so, cannot be told from one that was allowed anything."""
-    assert "of all choices whatever they cost; which were allowed only the plan says" in notes(made)[0]
+    assert "all choices whatever they cost; only the plan says which were allowed" in notes(made)[0]
     limited = chosen(made, most_cost=40)
     assert not verify(PROBLEM, limited)
     assert "of all choices that cost 40 at most" in notes(limited)[0]

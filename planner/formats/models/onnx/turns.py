@@ -58,7 +58,7 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
     test = inputs[1] if len(inputs) > 1 else None
     state = [_there(value, node.inputs[2 + j]) for j, value in enumerate(inputs[2:])]
     if len(body.inputs) != 2 + len(state) or len(body.outputs) <= len(state):
-        raise ShapeError("what its graph takes and gives out is not what it carries")
+        raise ShapeError("its graph's inputs and outputs do not match what it carries")
     names = [said.name for said in body.inputs]
     parts: list[list[Value]] = [[] for _ in body.outputs[1 + len(state) :]]
     turn = 0
@@ -75,7 +75,7 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
         state, made = back[: len(state)], back[len(state) :]
         for found, value in zip(parts, made, strict=True):
             if isinstance(value, Several):
-                raise ShapeError("what it puts together is a sequence")
+                raise ShapeError("the output that joins its turns is a sequence")
             found.append(value)
         turn += 1
     for name, value in zip(node.outputs, state, strict=False):
