@@ -113,6 +113,6 @@ def test_it_is_said_which_choices_the_bound_is_of(made: Plan) -> None:
     assert "all choices whatever they cost; only the plan says which were allowed" in notes(made)[0]
     limited = chosen(made, most_cost=40)
     assert not verify(PROBLEM, limited)
-    assert "of all choices that cost 40 at most" in notes(limited)[0]
+    assert "covers all choices that cost 40 at most" in notes(limited)[0]
     assert notes(chosen(limited, most_cost=None)) == notes(made)
     assert notes(chosen(made, goal=ChoiceGoal.SPEED)) == ()
