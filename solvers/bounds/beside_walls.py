@@ -12,7 +12,7 @@ from typing import NamedTuple
 MOST_STEPS = 1 << 24
 """Pieces times sums, of all stretches together. Beyond it all multiples of what divides every piece count as sums."""
 LEAST_STEPS = 64
-"""What a piece takes, however few sums there are."""
+"""The least steps for a piece, even if there are few sums."""
 
 
 class Piece(NamedTuple):
@@ -49,7 +49,7 @@ def height_beside(pieces: Sequence[Piece], walls: Iterable[tuple[int, int]]) -> 
 
 
 class Sums:
-    """What some of these sizes add up to."""
+    """The sums of subsets of these sizes."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes, self._unit, self._left = sizes, gcd(*sizes), MOST_STEPS

@@ -12,7 +12,7 @@ from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 
 FREE_BLOCKS = 64
-"""So many are looked at whatever the time is."""
+"""At least this many are examined, even if the time is over."""
 
 
 def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certificate | None:

@@ -29,7 +29,7 @@ class FirstBounds:
     shortage: tuple[Certificate, ...]
     """Those that prove that nothing fits."""
     value: Value
-    """What the objective's first term cannot be below; of later terms nothing is known yet."""
+    """A lower bound on the objective's first term; nothing is known of later terms yet."""
 
 
 def first_bounds(instance: Instance, stopped: Callable[[], object] = never) -> FirstBounds:
@@ -54,7 +54,7 @@ def _bounds(instance: Instance, stopped: Callable[[], object]) -> FirstBounds:
 
 
 def peaks_at_least(instance: Instance, certificates: Sequence[Certificate]) -> tuple[int, ...]:
-    """What is proven of each pool's peak; 0 where nothing is."""
+    """The proven lower bound on each pool's peak, or 0."""
     bounds = [0] * len(instance.pools)
     for certificate in certificates:
         if certificate.pool is not None:
@@ -82,7 +82,7 @@ def _value(instance: Instance, of_pools: tuple[Certificate, ...], of_several: Ce
 def least_of_term(
     instance: Instance, term: Term, of_pools: Sequence[Certificate], of_several: Certificate | None
 ) -> int:
-    """What the term is never below, whatever the others are."""
+    """A lower bound on the term, whatever the values of the others."""
     bounds = peaks_at_least(instance, of_pools)
     if term is Term.LARGEST_PEAK:
         return max(bounds, default=0)

@@ -84,7 +84,7 @@ class MustShare(Solver):
 
 
 def shared_value(instance: Instance, sets: Sets) -> int:
-    """What the cost of reuse cannot be below, by these amounts of these sets; 0 if they do not keep to the pairs' costs."""
+    """The lower bound on the cost of reuse that these amounts of these sets prove; 0 if they exceed the pairs' costs."""
     costs = _costs(instance)
     apart = _apart(instance)
     taken: dict[tuple[int, int], Fraction] = {}
@@ -205,7 +205,7 @@ def fewest_pairs(lengths: Sequence[int], room: int) -> int:
 
 
 def _fit(lengths: Sequence[int], room: int) -> int:
-    """So many of these lengths, rising, are no longer than the room together."""
+    """How many of these lengths, in ascending order, fit into the room together."""
     return sum(taken <= room for taken in accumulate(lengths))
 
 
@@ -244,7 +244,7 @@ def _room(instance: Instance, pool: int, parts: Sequence[int]) -> tuple[list[int
 
 
 def _costs(instance: Instance) -> dict[tuple[int, int], int]:
-    """What each pair of parts pays for sharing that need not keep apart anyway."""
+    """The cost of sharing for each pair of parts that need not keep apart."""
     apart = _apart(instance)
     found: dict[tuple[int, int], int] = {}
     solid = (instance.part_high > instance.part_low).tolist()

@@ -48,7 +48,7 @@ def pack(columns: Sequence[Column], limits: Sequence[int], work: int | None) -> 
 
 
 def gain(columns: Sequence[Column], packed: Packed) -> int:
-    """What the amounts gain, rounded up."""
+    """The gain of the amounts, rounded up."""
     total = sum(column.gain * amount for column, amount in zip(columns, packed.amounts, strict=True))
     return ceil(Fraction(total, packed.denominator))
 

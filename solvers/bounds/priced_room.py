@@ -41,7 +41,7 @@ def proof_of(instance: Instance) -> Proof:
 
 
 def priced_value(instance: Instance, weights: Weights, crowds: Crowds = ()) -> int:
-    """What the first term cannot be below, by these prices; 0 if they prove nothing."""
+    """The lower bound on the first term that these prices prove; 0 if they prove nothing."""
     if not can_price(instance):
         return 0
     totals, taken, of_weights = weigh(instance, weights)

@@ -70,12 +70,12 @@ class RoomPrices(Solver):
 
 
 class Market:
-    """Who wants what, as arrays: over classes of blocks, rects, pools, and the sections in which most is live."""
+    """The demand as arrays: over classes of blocks, rects, pools, and the sections with the most live bytes."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
         self.sections = np.array(peak_sections(instance), dtype=np.int64)
-        """What prices are of, in each pool."""
+        """The sections with a price, in each pool."""
         classes, number = np.unique(instance.pool_class, return_inverse=True)
         number = number.reshape(-1)
         shape = outline(instance)
@@ -126,7 +126,7 @@ class Market:
         return control.stopped()
 
     def _load(self, chosen: Bools) -> Floats:
-        """What these rects take at each section."""
+        """The bytes that these rects take in each section."""
         count, height = len(self.sections), self._height[chosen]
         begun = np.bincount(self._first[chosen], height, count + 1)
         ended = np.bincount(self._last[chosen], height, count + 1)

@@ -119,7 +119,7 @@ def least(instance: Instance, weights: Weights) -> Least:
 
 
 def sharing_value(instance: Instance, weights: Weights) -> int:
-    """What the cost-weighted sum of peaks cannot be below, by these weights; exact. 0 if they prove nothing."""
+    """The lower bound on the cost-weighted sum of peaks that these weights prove; exact. 0 if they prove nothing."""
     return value_by(instance, least(instance, weights))
 
 

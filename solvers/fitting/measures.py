@@ -1,4 +1,4 @@
-"""What orders sort by: how large blocks are, how long and when they live, and beside how much."""
+"""The keys of orders: the size of blocks, how long and when they live, and beside how much."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Neighbours(Protocol):
     """Knows what is placed where, and finds room beside it."""
 
     work: int
-    """What one pass over all blocks costs, in units of work."""
+    """The work of one pass over all blocks."""
 
     def fresh(self) -> Neighbours:
         """The same with nothing placed."""
@@ -175,7 +175,7 @@ class ScannedNeighbours:
         return open_base_of_many(low[order], high[order], span, fit)
 
     def _closed_to_times(self, part: int, starts: Ints, ends: Ints, pool: int) -> tuple[Ints, Ints]:
-        """What is placed closes to a part at any of these times, both in order."""
+        """The stretches that placed blocks close to a part at any of these times: their ends, both sorted."""
         instance, n = self._instance, self._count
         if len(starts) == 1:
             near = (self._start[:n] < ends) & (self._end[:n] > starts)

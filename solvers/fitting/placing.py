@@ -29,7 +29,7 @@ class PoolPolicy(StrEnum):
 Stop = Callable[[], bool]
 CHECK_EVERY = 64
 LOOK = 10
-"""What looking for a place in a pool counts, beside its reserved ranges."""
+"""The work of a search for a place in a pool, besides its reserved ranges."""
 MUCH = 10_000
 """So many pools and reserved ranges that were looked at are as good a reason to ask for the time as many blocks are."""
 
@@ -103,7 +103,7 @@ class _Run:
         self.hurried = False
         """Is there no time any more to look for gaps?"""
         self._stacked: list[tuple[int, int, int]] = []
-        """What was placed in a hurry, that its neighbours have not been told: block, pool, base."""
+        """Blocks placed in a hurry whose neighbours are not updated yet: block, pool, base."""
 
     def all(self, order: Ints, stop: Stop, group: Ints, finish: bool) -> set[int] | None:
         """Place all blocks, fixed ones first; the groups of which one fitted nowhere, or None if it was stopped."""

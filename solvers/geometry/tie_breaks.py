@@ -17,7 +17,7 @@ def rank_tie(instance: Instance, placement: Placement) -> int:
 
 
 def least_tie(instance: Instance, pool_bounds: tuple[int, ...]) -> int:
-    """What no placement's tie is below, each pool's peak being at its bound at least."""
+    """A lower bound on the tie of all placements, each pool's peak being at least its bound."""
     return sum(place * bound for place, bound in zip(_places(instance), pool_bounds, strict=True))
 
 
@@ -43,7 +43,7 @@ def _places(instance: Instance) -> list[int]:
 
 
 def _highest_peaks(instance: Instance, value: int) -> list[int]:
-    """What each pool's peak cannot exceed in a placement of that value."""
+    """An upper bound on each pool's peak in a placement of that value."""
     tops = np.where(instance.allowed, instance.highest + instance.block_high[:, None], 0).max(axis=0, initial=0)
     return [
         min(top, value // pool.cost) if pool.cost else top

@@ -22,13 +22,13 @@ from .layout import Spots
 from .local_search import CHECK_EVERY, WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch, unchanged
 
 BUILD_EVERY = 60
-"""So many small changes, then a large one."""
+"""Small changes between two large ones."""
 FIRST_BUILDS = 8
 """Large changes before the first small one: at heights from what is proven up to what the older plan needed."""
 CANDIDATES = 4
 """Of so many that are drawn, the largest is put back."""
 PATIENCE = 40
-"""So many changes for each block that was somewhere, and none of them any good: what is left to find others find sooner."""
+"""The search ends after this many changes without a gain, for each block with an older place: other engines find the rest sooner."""
 
 
 class Keep(Solver):

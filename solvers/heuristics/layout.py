@@ -37,12 +37,12 @@ class Layout:
         self._near = neighbours(instance)
         self._reserved = Reserved(instance)
         self._top = [0] * len(instance.pools)
-        """Nothing was ever placed higher in the pool."""
+        """The greatest height ever reached in the pool."""
         places = list(zip(range(instance.blocks), start.pool.tolist(), start.offset.tolist(), strict=True))
         for block, pool, base in interruptible(places):
             self._put(block, pool, base)
         self.work_of_look = max(self._near.work // max(instance.blocks, 1), 1)
-        """What it takes to look for a place for a block in a pool."""
+        """The work of searching a place for a block in a pool."""
         self._spans = [
             [Span(*row) for row in zip(*columns, strict=True)]
             for columns in zip(

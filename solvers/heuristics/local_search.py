@@ -17,10 +17,10 @@ from ..model.splitmix import SplitMix64
 from .layout import Layout, lives
 
 CHECK_EVERY = 16
-"""So many changes from one look at the clock to the next."""
+"""Changes between two looks at the clock."""
 WORK_OF_LOOKING = 20
 WORK_OF_A_BLOCK = 0.1
-"""What evaluating a placement takes for each block."""
+"""The work of evaluating a placement, for each block."""
 WORK_OF_EVALUATING = 200
 
 

@@ -29,7 +29,7 @@ class Columns(NamedTuple):
 
 
 def columns(instance: Instance) -> Columns:
-    """What a kernel is given."""
+    """A kernel's input."""
     return Columns(
         part_block=_flat(instance.part_block),
         part_low=_flat(instance.part_low),

@@ -20,11 +20,11 @@ Report: TypeAlias = Callable[[Ints | None], bool]
 """Called every few milliseconds, with better offsets if there are any; true stops the kernel."""
 
 SearchReport: TypeAlias = Callable[[Ints | None, int], bool]
-"""The same, and told the bound."""
+"""The same, with the bound."""
 
 
 class Hurry(IntEnum):
-    """What placing by birth is told when it asks."""
+    """How urgent it is to finish placing by birth."""
 
     NO = 0
     LATE = 1

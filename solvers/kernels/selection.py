@@ -29,7 +29,7 @@ class Origin(StrEnum):
 
 
 class Wanted(StrEnum):
-    """What MEMPLAN_KERNELS may ask for."""
+    """The values of MEMPLAN_KERNELS."""
 
     AUTO = "auto"
     """Native if it loads, else the reference."""

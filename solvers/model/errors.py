@@ -37,7 +37,7 @@ class UnknownSolver(SolverError):
 
 
 class _OfOneSolver(SolverError):
-    """What one solver says, with a reason."""
+    """One solver's error, with a reason."""
 
     text: ClassVar[str]
 

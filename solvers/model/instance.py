@@ -36,10 +36,10 @@ class Term(StrEnum):
 
 
 class Choice(Enum):
-    """What it costs to have a block in a pool, whatever the peaks."""
+    """The cost of a block in a pool, whatever the peaks."""
 
     ACCESS = "access"
-    """What its uses cost there."""
+    """The cost of its uses there."""
     RANK = "rank"
     """Its bytes times the pool's rank."""
 
@@ -91,7 +91,7 @@ class PoolSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """What the user's problem says besides, for planners that follow another system to the letter; no search needs it."""
+    """Further facts of the user's problem, for planners that follow another system to the letter; no search needs them."""
 
     times: Ints
     """(T + 1) the time at which each section begins, and the last one's end; empty without sections."""
@@ -105,7 +105,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Was:
-    """Where an older plan had the blocks, and what it counts if they are elsewhere."""
+    """The blocks' places in an older plan, and the cost of leaving them."""
 
     cost: Ints
     """(n, 2) buffers and bytes of each block that an older plan had somewhere; as they are, in whatever unit addresses are counted."""
@@ -174,7 +174,7 @@ class Instance:
     peak_price: int = 1
     """What a unit of the cost-weighted sum of peaks counts beside the access cost, in the balanced term, and beside a byte that moved."""
     was: Was | None = None
-    """None: no term asks what moved, or nothing was anywhere."""
+    """None: no term counts moved blocks, or there is no older plan."""
 
     @property
     def blocks(self) -> int:

@@ -16,7 +16,7 @@ ASK_EVERY = 2048
 
 
 class GivenUp(Exception):
-    """What was going on is not worth the time any more: there is something better to show."""
+    """The current work is no longer worth its time: there is a better result."""
 
 
 Item = TypeVar("Item")

@@ -26,7 +26,7 @@ VELA = Library("ethosu", "ethos-u-vela", "ethos-u-vela", "'memplan[peers]'")
 
 
 def missing(libraries: Iterable[Library]) -> str | None:
-    """What to install first; None if all are there. None of them is imported to find out."""
+    """The library to install first; None if all are there. The check imports none of them."""
     for library in libraries:
         if find_spec(library.module) is None:
             return f"{library.title} is not installed: pip install {library.install}"
@@ -34,7 +34,7 @@ def missing(libraries: Iterable[Library]) -> str | None:
 
 
 class Runnable(Protocol):
-    """What has to be known of a solver before it is started: where it runs, and whether it can."""
+    """The facts needed before a solver starts: where it runs, and whether it can."""
 
     sandboxed: ClassVar[bool] = False
     """Must it run in a child process of its own?"""

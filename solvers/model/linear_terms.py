@@ -47,7 +47,7 @@ def moved_cost(instance: Instance, term: Term, placement: Placement) -> int:
 
 
 def peak_price(instance: Instance, term: Term) -> int:
-    """What a unit of the cost-weighted sum of peaks counts in this term."""
+    """The weight of the cost-weighted sum of peaks in this term."""
     adds = LINEAR_TERMS.get(term, Linear())
     if not adds.peaks:
         return 0

@@ -1,4 +1,4 @@
-"""What an instance asks of a solver beyond one rect per block, one pool and the peak."""
+"""The features that an instance needs beyond one rect per block, one pool and the peak."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fixed(instance: Instance) -> Bools:
 
 
 def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
-    """What a solver must take to be given this instance, whole (joint) or pool by pool."""
+    """The features that a solver needs for this instance, whole (joint) or pool by pool."""
     several = len(instance.rect_part) != len(instance.part_block) or len(instance.part_block) != instance.blocks
     present = {
         Feature.FIXED: bool(fixed(instance).any()),

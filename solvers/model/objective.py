@@ -1,4 +1,4 @@
-"""What a placement is worth."""
+"""The values of a placement's objective."""
 
 from __future__ import annotations
 

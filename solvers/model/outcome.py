@@ -1,4 +1,4 @@
-"""What a solver answers: a placement, what it is worth, what is proven, and why it stopped."""
+"""A solver's answer: a placement, its values, what is proven, and why the solver stopped."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Outcome:
     took_part: tuple[str, ...] = ()
     """Every solver that took part, whether it found anything or not."""
     notes: tuple[str, ...] = ()
-    """What a user should know of the run: a solver that failed, a bound that had to be discarded."""
+    """Notes for the user: a solver that failed, a bound that had to be discarded."""
     stuck: int | None = None
     """A part for which a heuristic found no place, and so gave up. That proves nothing."""
     floors: Value = ()

@@ -20,7 +20,7 @@ VARIABLE = "MEMPLAN_SOLVERS"
 
 
 class SolverKind(StrEnum):
-    """What a solver is good for."""
+    """The purpose of a solver."""
 
     PORTFOLIO = "portfolio"
     """Lets others work."""

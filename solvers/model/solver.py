@@ -1,4 +1,4 @@
-"""What every solver looks like, and what it is asked."""
+"""The interface of every solver, and its task."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Goal(StrEnum):
 
 
 class Warm(StrEnum):
-    """What of the best known placement a solver is told. Which helps differs by solver, so it is measured."""
+    """Which facts of the best known placement a solver gets. Which of them help differs by solver, so it is measured."""
 
     NONE = "none"
     BOUND = "bound"
@@ -44,7 +44,7 @@ class Warm(StrEnum):
 
 
 class Feature(StrEnum):
-    """What a solver can take beyond one rect per block, one pool and the peak."""
+    """The features that a solver supports beyond one rect per block, one pool and the peak."""
 
     FIXED = "fixed"
     RESERVED = "reserved"
@@ -61,7 +61,7 @@ class Feature(StrEnum):
 
     @property
     def words(self) -> str:
-        """As people are told of it, in the words of problems."""
+        """Its description for users, in the words of problems."""
         return _WORDS[self]
 
 
@@ -95,7 +95,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a solver is asked to do with an instance."""
+    """A solver's task for an instance."""
 
     limits: Limits = field(default_factory=Limits)
     goal: Goal = Goal.MINIMISE
@@ -144,7 +144,7 @@ class Control(Protocol):
         """Proven from now on."""
 
     def log(self, line: str) -> None:
-        """A line for people who asked for the solvers' logs."""
+        """A line of the solver's log, for users who request it."""
 
     def stopped(self) -> StopReason | None:
         """Must I stop now, and why? Ask often."""

@@ -1,4 +1,4 @@
-"""What is known of the whole instance while its pieces are being solved: the best placement of each, and the bounds."""
+"""The state of the whole instance while its pieces are solved: the best placement of each, and the bounds."""
 
 from __future__ import annotations
 

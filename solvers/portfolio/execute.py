@@ -151,7 +151,7 @@ class Earnings:
         return FULL >> min(self._idle.get(name, 0), MOST_HALVINGS)
 
     def grant(self, name: str, work: int) -> int:
-        """What it may spend of its share, less what it overspent before."""
+        """Its share, less what it overspent before."""
         owed = self._owed.get(name, 0)
         self._owed[name] = max(owed - work, 0)
         return max(work - owed, 0)

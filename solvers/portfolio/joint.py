@@ -50,7 +50,7 @@ WORK_OF_A_CHOICE = 100_000
 
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
-    """Run greedy, then the engines in rounds, one after the other, each told what is known by then."""
+    """Run greedy, then the engines in rounds, one after the other; each starts from all results before it."""
     run = Joint(instance, task, control, engines, by_name)
     run.begin()
     while run.is_open and (part := work_of_part(task.limits.work, run.engines.work, run.parts)):
@@ -82,7 +82,7 @@ class Joint:
             if is_of(SolverKind.BOUNDER, name) and (instance.has_choice or role_of(name).needs_no_choice)
         ]
         self.settler = next((name for name in self.engines.active if by_name or role_of(name).settles_ties), None)
-        """The engine that is asked for the best of several placements of the least cost."""
+        """The engine that picks the best of several placements of the least cost."""
         self.repacks = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
         self.board = Board(instance, control)
         check_interrupted()

@@ -1,4 +1,4 @@
-"""What is proven about an instance as a whole, in its units and in the original's bytes."""
+"""Proven facts about a whole instance, in its units and in the original's bytes."""
 
 from __future__ import annotations
 

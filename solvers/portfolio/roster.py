@@ -62,7 +62,7 @@ class Role(NamedTuple):
     packs_pools: bool = False
     """It packs each pool of a joint problem once the choice of pools is made."""
     settles_ties: bool = False
-    """It is asked for the best of several placements of the least cost."""
+    """It picks the best of several placements of the least cost."""
     minds_moves: bool = False
     """It is useful only if the objective counts moves."""
     minds_reuse: bool = False
@@ -97,7 +97,7 @@ ROSTER = {
     ),
     "cpsat_order": Role(Share(largest=100, most_pairs=1_000, from_round=3, at_once=True)),
 }
-"""In the order in which they are asked, after greedy."""
+"""In their order of use, after greedy."""
 
 
 def role_of(name: str) -> Role:

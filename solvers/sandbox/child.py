@@ -35,7 +35,7 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to run. Its surroundings go before it, since without the right path it could not be read."""
+    """The task to run. The environment precedes it: without the right import path it could not be read."""
 
     solver: str
     """module:Class"""
@@ -49,7 +49,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What answers question after question about one subject, and is not told anything else."""
+    """Answers a series of questions about one subject."""
 
     answerer: str
     """module:Class, made of the subject."""
@@ -145,7 +145,7 @@ def live(channel: socket.socket, output: int | None, scratch: str) -> None:
 
 
 def _redirect(output: int | None) -> None:
-    """Whatever the solver prints goes to those who asked for it, and never to the caller's terminal."""
+    """The solver's output goes to subscribers, never to the caller's terminal."""
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     for standard in (1, 2):
@@ -154,7 +154,7 @@ def _redirect(output: int | None) -> None:
 
 
 class Inbox:
-    """What the caller sends, frame by frame."""
+    """The caller's messages, frame by frame."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel, self._unpacker, self._frames = channel, Unpacker(), deque[bytes]()
@@ -202,7 +202,7 @@ def _named(path: str) -> Any:
 
 
 def _as_message(run: Callable[[], Message]) -> Message:
-    """What came of it, whatever that is."""
+    """The result, or the failure."""
     try:
         return run()
     except (Unsupported, Unavailable, SolverFailed) as error:

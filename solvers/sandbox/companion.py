@@ -1,4 +1,4 @@
-"""A process of this program that answers what it is asked, message after message, for as long as its parent lives."""
+"""A process of this program that answers messages as long as its parent lives."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from .remote import Remote
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of a question."""
+    """The result of a question."""
 
     fields: Mapping[str, Any] | None
     """None: there is no answer."""

@@ -14,7 +14,7 @@ TASKS = Path("/proc/self/task")
 
 
 def can_fork() -> bool:
-    """True if this process has no other threads, not even such as Python does not know of. Where that cannot be told: False."""
+    """Return whether this process has no other threads, also none unknown to Python; False if that cannot be determined."""
     try:
         return sys.platform == "linux" and len(list(TASKS.iterdir())) == 1
     except OSError:
@@ -25,7 +25,7 @@ class Forked:
     """Such a process, as its parent sees it: as much of subprocess.Popen as is needed."""
 
     def __init__(self, live: Callable[[int], None]) -> None:
-        """`live` is all it does, on its standard input and output; it is told its parent's number."""
+        """It only runs `live`, on its standard input and output, with its parent's process id."""
         orders, answers = os.pipe(), os.pipe()
         for stream in (sys.stdout, sys.stderr):  # what waits there is the parent's to write
             if stream is not None:
@@ -39,7 +39,7 @@ class Forked:
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """What it ended with; None while it lives."""
+        """Return its exit code; None while it lives."""
         return self._bury(os.WNOHANG)
 
     def wait(self) -> int:

@@ -21,7 +21,7 @@ class Unpacker:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self.fault: str | None = None
-        """What is wrong with the stream, once something is. Nothing after that is read; what came before it still counts."""
+        """The stream's first fault, if any. Nothing after it is read; what came before still counts."""
 
     def feed(self, data: bytes) -> list[bytes]:
         """The payloads that are complete now."""

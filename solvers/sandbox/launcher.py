@@ -97,13 +97,13 @@ class Launcher:
 
 
 def environment() -> dict[str, str]:
-    """What a process that forks others is started with."""
+    """The environment of a process that forks others."""
     search_path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(search_path)}
 
 
 def start_zygote(orders: int, _family: str | None) -> subprocess.Popen[bytes]:
-    """A process that takes orders from a file; it is told of its family there."""
+    """Start a zygote that reads its orders from a file."""
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "solvers.sandbox.zygote"],
         stdin=orders,

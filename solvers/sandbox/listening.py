@@ -1,4 +1,4 @@
-"""Listening to a child until it is silent: it is told to stop when there is a reason, killed if it does not, and asked what it died of."""
+"""Read a child's messages until it ends: ask it to stop when there is a reason, kill it if it does not, find out why it died."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .remote import Remote
 
 POLL_SECONDS = 0.02
 GRACE_SECONDS = 0.1
-"""How long a solver that was told to stop may take to answer before it is killed."""
+"""The time to answer after a request to stop, before the solver is killed."""
 OUT_OF_MEMORY_CODES = (-6, -9)
 """How a process dies whose C++ cannot allocate, or that the system killed because memory ran out."""
 
@@ -24,7 +24,7 @@ class Listening:
     def __init__(self, remote: Remote, reason_to_stop: Callable[[], StopReason | None]) -> None:
         self._remote, self._reason_to_stop = remote, reason_to_stop
         self.stop: StopReason | None = None
-        """Why it was told to stop."""
+        """Why it has to stop."""
 
     def __iter__(self) -> Iterator[list[Message]]:
         kill_at = math.inf
@@ -37,7 +37,7 @@ class Listening:
 
 
 def cause_of_death(remote: Remote) -> tuple[str, bool]:
-    """What became of a child that gave no answer, and whether it died for want of memory."""
+    """The fate of a child without an answer, and whether it ran out of memory."""
     if remote.fault is not None:
         return remote.fault, False
     if remote.fate.reason is not None:

@@ -1,4 +1,4 @@
-"""What a solver's process tells the one that started it, as JSON: nothing that arrives from there is ever executed."""
+"""Messages from a solver's process to its parent, as JSON: the parent never executes anything it receives."""
 
 from __future__ import annotations
 

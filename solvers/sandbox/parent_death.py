@@ -1,4 +1,4 @@
-"""Who dies with whom: a process that ends as soon as its parent does, and one that may use only so much memory."""
+"""Limits of processes: end with the parent, and use only so much memory."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from solvers.model.solver import Task
 
 
 class Contradiction(Exception):
-    """What a solver claims cannot be true. Caught where claims are judged."""
+    """A solver's claim cannot be true. Caught where claims are judged."""
 
 
 class Referee:
@@ -87,7 +87,7 @@ class Referee:
         )
 
     def cut_short(self, stop: StopReason, *, notes: tuple[str, ...] = (), trusted: bool = True) -> Outcome:
-        """What stands if the child can say no more. Nothing that a liar proved stands, but its valid placements do."""
+        """The result if the child is gone. A lying child's proofs do not count, but its valid placements do."""
         return Outcome(
             stop=stop,
             placement=self.best,

@@ -25,7 +25,7 @@ CHUNK = 1 << 18
 
 @dataclass(slots=True)
 class Fate:
-    """What the zygote reports of a child."""
+    """The zygote's report on a child."""
 
     pid: int | None = None
     code: int | None = None
@@ -54,9 +54,9 @@ class Remote:
     def __init__(self, launcher: Launcher, family: str | None, job: Job | Service) -> None:
         self.fate = Fate()
         self.fault: str | None = None
-        """What is wrong with what the child sends."""
+        """The fault in the child's stream."""
         self.lines: list[str] = []
-        """What it has printed and nobody has taken yet."""
+        """Its output that nobody has read yet."""
         self._launcher = launcher
         self._unpacker = Unpacker()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -89,7 +89,7 @@ class Remote:
         return self.fault is not None or self._channel not in self._selector.get_map()
 
     def receive(self, seconds: float) -> list[Message]:
-        """What the child says within that time; returns as soon as it says anything."""
+        """Return the child's messages within that time, as soon as there are any."""
         messages: list[Message] = []
         for key, events in self._selector.select(seconds):
             if key.fileobj is self._channel:
@@ -172,7 +172,7 @@ class Remote:
         self.lines += lines
 
     def _read(self, ours: socket.socket) -> bytes:
-        """What has arrived; at the end of the stream, nothing, and never again."""
+        """The bytes that have arrived; empty for good at the end of the stream."""
         try:
             data = ours.recv(CHUNK)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Who uses which storage object, what that adds up to, whether it keeps the rules; and the best that was found, pool by pool."""
+"""Arrangements of blocks in storage objects: their total, whether they keep the rules, and the best one found for each pool."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Best:
             self.offer(start)
 
     def total(self, pool: int) -> int | None:
-        """What the pool's objects add up to; None: there are none yet."""
+        """The total size of the pool's objects; None if there are none yet."""
         return self._total.get(pool)
 
     def note(self, pool: int, objects: Sequence[Sequence[int]]) -> bool:

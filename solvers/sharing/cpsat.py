@@ -38,7 +38,7 @@ WORK_PER_DETERMINISTIC_SECOND = 2_500_000
 
 
 class CpSatSharing(SharingSolver):
-    """Minimises the sum of the objects' sizes, told what the best known arrangement adds up to, and the bound."""
+    """Minimises the sum of the objects' sizes, given the best known total and the bound."""
 
     name: ClassVar[str] = "cpsat"
     sandboxed: ClassVar[bool] = True
@@ -78,7 +78,7 @@ class _Question:
     least: list[int]
     cliques: list[list[int]]
     spans: list[Stretch] | None
-    """When each is needed, if each is for one stretch of time and nothing else tells whom it may share with."""
+    """When each block is needed, if each has one stretch of time and no other rule restricts sharing."""
 
 
 class _Run:

@@ -110,7 +110,7 @@ class LargestFirst(Greedy):
     name: ClassVar[str] = "largest_first"
 
     def _before(self, instance: Instance, task: SharingTask, control: SharingControl, best: Best) -> None:
-        """Nothing comes before."""
+        """No preparation."""
 
     def _attempts(self, instance: Instance, pool: int, passes: Passes, task: SharingTask) -> Iterator[list[list[int]]]:
         yield passes.run(by_size(instance, pool).tolist(), Choice.SNUG)

@@ -18,7 +18,7 @@ from .solver import SharingControl, SharingTask
 CHECK_EVERY = 1024
 """Units of work between two questions whether to stop."""
 BITS_PER_UNIT = 1 << 13
-"""So many sections are compared in the time of a unit of work."""
+"""Sections compared in one unit of work."""
 
 Stretch: TypeAlias = tuple[int, int, int]
 """When a block is needed, from its first section to its last (exclusive), and the block."""
@@ -92,7 +92,7 @@ class Passes:
         return self._size[block]
 
     def total(self, objects: Sequence[Sequence[int]]) -> int:
-        """What objects with these users add up to."""
+        """The total size of objects with these users."""
         return sum(max(self._size[block] for block in users) for users in objects)
 
     def sweep(self, blocks: Sequence[int], sizes: Sequence[int] = (), *, backwards: bool = False) -> list[list[int]]:

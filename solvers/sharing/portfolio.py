@@ -91,13 +91,13 @@ def _from_start(instance: Instance, task: SharingTask, outcome: SharingOutcome) 
 
 
 def _share(task: SharingTask) -> SharingTask:
-    """What greedy may use of the task."""
+    """Greedy's part of the task."""
     work = task.limits.work
     return replace(task, limits=replace(task.limits, work=None if work is None else work // SHARE_OF_FIRST))
 
 
 def _after(task: SharingTask, first: SharingOutcome) -> SharingTask:
-    """What is left of the task."""
+    """The rest of the task."""
     work = task.limits.work
     left = None if work is None else max(work - first.work, 0)
     return replace(task, limits=replace(task.limits, work=left), start=first.arrangement)

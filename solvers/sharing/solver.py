@@ -1,4 +1,4 @@
-"""What every solver of shared objects looks like, what it is asked and answers, and the registry that finds it by name."""
+"""The interface of solvers of shared objects, their task and answer, and the registry that finds them by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .arrangement import Arrangement
 
 @dataclass(frozen=True, slots=True)
 class SharingTask:
-    """What a solver is asked to do with an instance."""
+    """A solver's task for an instance."""
 
     limits: Limits = field(default_factory=Limits)
     seed: int = 0
@@ -40,7 +40,7 @@ class SharingControl(Protocol):
         """Proven of the sum of all totals from now on."""
 
     def log(self, line: str) -> None:
-        """A line for people who asked for the solvers' logs."""
+        """A line of the solver's log, for users who request it."""
 
     def stopped(self) -> StopReason | None:
         """Must I stop now, and why? Ask often."""
@@ -62,7 +62,7 @@ class SharingOutcome:
     """Every solver that took part."""
     notes: tuple[str, ...] = ()
     provers: tuple[str | None, ...] = ()
-    """Who exhausted all arrangements below the bound of each pool; None: its argument is another one."""
+    """The solver that exhausted all arrangements below the bound of each pool; None if another argument proves it."""
 
 
 class SharingSolver(Runnable, Protocol):

@@ -133,7 +133,7 @@ class Question:
     most_load: int | None = None
     most_cost: int | None = None
     fixed: Choice | None = None
-    """Only this one is asked about."""
+    """The only one to search."""
     near: Choice | None = None
     """A choice to begin with."""
     caps: tuple[tuple[int, int], ...] = ()

@@ -11,7 +11,7 @@ from .master import Exact, Master
 from .points import Measure, Place, Placed, Point, Stopped
 
 MOST_IN_VAIN = 3
-"""After this many unanswered questions the exact engine is asked no more: each takes a good part of the work."""
+"""After this many unanswered questions the exact engine is not used again: each takes much of the work."""
 
 
 class Known:
@@ -25,7 +25,7 @@ class Known:
         self.placed: dict[Choice, Placed] = {}
         self.points: list[Point] = []
         self.stop: StopReason | None = None
-        """Why nothing more is asked."""
+        """Why the search stopped."""
         self._answers: dict[tuple[int | None, int, int], Answer] = {}
         self._proven: dict[int | None, tuple[Answer, int, bool]] = {}
         """For each load: the answer about the cheapest choice, the number of cuts known then, and whether any choice was set aside."""
@@ -73,7 +73,7 @@ class Known:
             self._note(load, answer)
 
     def _note(self, most_load: int | None, found: Answer) -> Answer:
-        """Keep the answer, so that it is not asked for again."""
+        """Keep the answer, so that the question is not repeated."""
         if found.stopped is None:
             self._proven[most_load] = found, len(self.master.cuts), bool(self.master.left_aside)
         answer = self.master.with_aside(most_load, found)

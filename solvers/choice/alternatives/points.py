@@ -89,7 +89,7 @@ More: TypeAlias = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is asked for."""
+    """The request."""
 
     most_value: int | None = None
     most_cost: int | None = None

@@ -39,7 +39,7 @@ STRETCHES = (1, 4, 15, 30, 60, 120)
 MOST_BLOCKS = 40_000
 """With more, even one sweep takes too long."""
 SECONDS_PER_BLOCK = 2e-4
-"""What making the program of a large one takes at most; with less time it is not made."""
+"""The most time for each block that building a program takes; with less time left it is not built."""
 SHARE = 2, 3
 """Of what is left a question may take so much: packing, and later questions, need some of it, too."""
 SHARE_WITHOUT_PEAKS = 1, 3

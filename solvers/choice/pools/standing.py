@@ -26,7 +26,7 @@ from .windows import Windows
 
 NAME = "pools_first"
 WORK_OF_PROGRAM_PER_ENTRY = 3
-"""What writing down the program takes for each number in it."""
+"""The work of writing the program, for each number in it."""
 WORK_OF_PACKING = 300_000
 WORK_OF_PACKING_A_BLOCK = 300
 SHARE_BEFORE_MENDING = 1, 3
@@ -143,7 +143,7 @@ class Standing:
         return False
 
     def _work_of_packing(self, index: int) -> int:
-        """What packing one pool may take, for this term."""
+        """The work limit of packing one pool, for this term."""
         part, of = SHARE_BEFORE_MENDING if self._goes_by_windows(index) else (1, 1)
         work, left = (WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks) * part // of, self._left()
         return work if left is None else min(work, left)

@@ -28,13 +28,13 @@ STRETCHES = (4, 15, 40, 100, 200)
 NEIGHBOURS = (0, 40, 80)
 """Where pools are too high, so many more on each side are chosen anew, in turn, as long as they stay too high."""
 WORK_PER_CLASS = 400
-"""What a question may take: with more it rarely finds more."""
+"""The work limit of a question: more rarely helps."""
 OPEN = 100
 """It may take more where a larger part than this of the whole term is open in one window:"""
 MOST_TIMES = 8
 """so many times as much."""
 WORK_PER_ENTRY = 1
-"""What making a window's program takes for each number in it."""
+"""The work of building a window's program, for each number in it."""
 
 
 class Windows:
@@ -226,7 +226,7 @@ class Windows:
         return pools if is_better else None
 
     def _value(self, index: int) -> int:
-        """What the term is now, without peaks."""
+        """The term's current value, without peaks."""
         term = self._program.terms[index]
         return _cost(term, self._program.homes, tuple(self._pools))
 
@@ -301,6 +301,6 @@ def stretched(stretch: list[int], missed: list[int], steps: tuple[int, ...]) -> 
 
 
 def _cost(term: Costs, homes: tuple[tuple[int, ...], ...], pools: Pools) -> int:
-    """What the term counts for this choice, without peaks."""
+    """The term's value for this choice, without peaks."""
     chosen = zip(homes, term.of_homes, pools, strict=True)
     return sum(costs[mine.index(pool)] for mine, costs, pool in chosen)

@@ -31,12 +31,12 @@ WORK_PER_PAIR = 50
 """For each beyond: 15 to 70 µs before the search begins."""
 POLL_SECONDS = 0.05
 MARGIN_SECONDS = 0.02
-"""CP-SAT stops a little late; it is told to stop so much before the deadline."""
+"""CP-SAT stops a little late, so its limit is this much before the deadline."""
 EXACT_DOUBLE = 1 << 53
 
 
 class Answer(StrEnum):
-    """What CP-SAT says of a model."""
+    """CP-SAT's answer for a model."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"

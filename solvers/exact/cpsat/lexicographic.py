@@ -36,7 +36,7 @@ class Lexicographic:
         self._work = 0
         self._cover = cover(instance)
         self._fixed_work = WORK_PER_BLOCK * instance.blocks
-        """What each call takes before it begins to search."""
+        """The work of each call before its search begins."""
 
     def run(self) -> Outcome:
         """Solve term by term."""

@@ -15,9 +15,9 @@ STEPS_TIMES_ROWS_PER_WORK = 80
 SECONDS_PER_WORK = 2e-6
 """Of GLOP's deterministic seconds, which it looks at while it works."""
 ENTRIES_PER_WORK = 250
-"""What PDLP goes through in one iteration; to hand a program over takes a unit for each number in it."""
+"""Matrix entries that PDLP processes in an iteration, for each unit of work. Passing a program to it takes one unit for each number."""
 MOST_ITERATIONS = (1 << 31) - 1
-"""So many it can be told."""
+"""The most it accepts."""
 NEAR = 1e-3
 """PDLP ends where its two sides differ by no larger part than this."""
 

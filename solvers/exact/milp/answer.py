@@ -1,4 +1,4 @@
-"""What a MILP solver is given, whom it tells on its way, and what it answers, whichever it is."""
+"""The input, the callbacks and the answer of every MILP solver."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the solver says, not yet believed."""
+    """The solver's answer, not yet checked."""
 
     stop: StopReason
     """PROVED: it claims to have searched everything."""
@@ -45,7 +45,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Who is told of bounds and improving solutions as they come, and may stop the run."""
+    """Receives bounds and improving solutions as they come, and may stop the run."""
 
     control: Control
     on_bound: Callable[[float], None]

@@ -170,7 +170,7 @@ def _write_start(path: Path, values: Mapping[str, float]) -> None:
 
 
 class _Log:
-    """What CBC's log says: the lower bound, the nodes, how it ended."""
+    """The facts from CBC's log: the lower bound, the nodes, how it ended."""
 
     def __init__(self, listener: Listener) -> None:
         self.bound: float | None = None

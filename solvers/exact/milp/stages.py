@@ -27,7 +27,7 @@ UNITS_PER_PROGRAM = 50_000
 """Work before the first node."""
 LEAST_SECONDS = 0.02
 ROUNDING = 0.01
-"""What may be missing from an integer objective through rounding; the certain programs stay far below."""
+"""The rounding error allowed in an integer objective; the certain programs stay far below."""
 
 
 class Stages:

@@ -123,7 +123,7 @@ def _peak_of(instance: Instance, worth: Value) -> int:
 
 
 def _value(instance: Instance, peak: int) -> Value:
-    """What the objective's terms are worth at least with this peak. In one pool the cost of access is the same for all placements."""
+    """Lower bounds on the objective's terms at this peak. In one pool the cost of access is the same for all placements."""
     return tuple(
         slope * peak + constant for slope, constant in (line_of_peak(instance, term) for term in instance.terms)
     )

@@ -43,7 +43,7 @@ class Worth:
         return self.gain(group, self.choices[group][-1])
 
     def added(self, group: int, pool: int, spots: Spots, heights: list[int]) -> tuple[int, ...]:
-        """What the class adds to each term there, with the other pools as high as they are."""
+        """What the class adds to each term in that pool, the other pools' heights unchanged."""
         end = max(base + self._high[block] for block, _, base in spots)
         growth = max(0, end - heights[pool]) * self._pools[pool].cost
         beyond = max(0, end - max(heights))

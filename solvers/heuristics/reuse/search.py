@@ -20,14 +20,14 @@ from ..local_search import unchanged
 from .starts import Tables, tables
 
 PATIENCE = 100
-"""So many moves for each block without a gain, and it ends: what is left others find sooner."""
+"""The search ends after this many moves for each block without a gain: other engines find the rest sooner."""
 ANEW = 20
 """After so many moves for each block without a gain, all start again at random addresses."""
 LEAST_STAY, MORE_STAY = 5, 10
 """Moves before a block may go back, at least; and how many more may be drawn."""
 NEVER = np.iinfo(np.int64).max
 CHECK_EVERY = 16
-"""So many moves from one look at the clock to the next."""
+"""Moves between two looks at the clock."""
 WORK_OF_A_MOVE = 20
 CELLS_PER_WORK = 200
 """Of the tables: so many are looked at in a microsecond."""
@@ -109,7 +109,7 @@ class _Search:
         return self.task.outcome(stop, self.best, self.value, Reuse.name if self.found_any else None, work)
 
     def _constant(self) -> int:
-        """What parts of one block pay to each other wherever it is, and tables do not count."""
+        """The cost between parts of one block, the same wherever it is; the tables leave it out."""
         if self.best is None or self.value is None:
             return 0
         block = self.instance.part_block

@@ -15,7 +15,7 @@ from ...model.instance import Ints
 from ..interface import Hurry, Rooms, Units
 
 MOST_RANGES = 100
-"""So many free ranges are looked at before the last one is."""
+"""Free ranges examined before the last one."""
 LOOK_EVERY = 256
 EXACTLY = 1 << 100
 """A modulus beyond all addresses."""

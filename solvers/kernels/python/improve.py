@@ -206,7 +206,7 @@ def _best_base(closed: list[_Closed], here: _Range, random: SplitMix64) -> tuple
 
 
 def _stretches(instance: Instance) -> list[list[Stretch]]:
-    """What may stand in the way of each block; the same stretch of the same block counts once."""
+    """The blocks that may stand in the way of each block; the same stretch of a block counts once."""
     near: list[set[Stretch]] = [set() for _ in range(instance.blocks)]
     pairs = part_pairs(instance)
     block, low, high = instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist()
@@ -220,7 +220,7 @@ def _stretches(instance: Instance) -> list[list[Stretch]]:
 
 
 def _prices(instance: Instance) -> list[int]:
-    """What it costs at first to throw a block out: the root of its size times its lifetime, the harder it is to place again the more."""
+    """The initial cost of throwing a block out: the root of its size times its lifetime, since such a block is harder to place again."""
     width = [0] * instance.blocks
     solid = instance.part_high > instance.part_low
     for part, start, end in zip(

@@ -45,7 +45,7 @@ class Interrupted(SolverError):
 
 @dataclass(slots=True)
 class Run:
-    """One run: what the planner is asked, when it must end, and its answer so far."""
+    """One run: the planner's task, its deadline, and its best answer."""
 
     control: Control
     task: Task
@@ -81,7 +81,7 @@ class Heuristic(Solver, ABC):
 
     @abstractmethod
     def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
-        """Where the other system puts the blocks. Raises NothingFits; improving planners keep the best so far in `run.answer`."""
+        """Return the other system's placement. Raises NothingFits; improving planners keep the best one in `run.answer`."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         missing = needs(instance, is_joint(instance)) - self.features

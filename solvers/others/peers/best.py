@@ -1,4 +1,4 @@
-"""What a planner of boxes has shown so far, and whether it may rest."""
+"""The best result of a planner of boxes, and whether it may stop."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Best:
 
 
 def _worth(instance: Instance, peak: int) -> Value:
-    """What the objective's terms are worth if everything ends at this peak."""
+    """The values of the objective's terms if everything ends at this peak."""
     return evaluate(instance, Placement(np.zeros(instance.blocks, dtype=np.int64), peak - instance.block_high))
 
 

@@ -20,7 +20,7 @@ from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Task
 
 FEATURES = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.CONFLICTS, Feature.EXCLUSIONS, Feature.POOLS})
-"""What can be said in the terms below."""
+"""The features that the terms below can express."""
 
 MOST_PAIRS = 5_000_000
 

@@ -83,7 +83,7 @@ def _offers(name: str) -> tuple[EntryPoint, ...]:
 
 
 def __getattr__(attribute: str) -> Callable[[], UserPlanner]:
-    """What makes the planner of that name, so that a process of its own finds it as it finds any solver."""
+    """The factory of the planner of that name, so that a separate process finds it like any solver."""
     name = attribute.removeprefix(OF_USER)
     if name == attribute or name not in allowed():
         raise AttributeError(attribute)

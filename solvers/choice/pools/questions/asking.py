@@ -25,7 +25,7 @@ class Asking:
     def __init__(self, limits: Limits, seed: int, control: Control) -> None:
         self.work = 0
         self.stop: StopReason | None = None
-        """Why nothing can be asked any more: the clock, lack of memory, or a crash."""
+        """Why no more questions are possible: the clock, lack of memory, or a crash."""
         self._limits, self._seed = limits, seed
         self._talk = Conversation(
             NAME,

@@ -34,7 +34,7 @@ class Question:
     near: Pools | None = None
     """A choice to begin with."""
     heights: Heights = ()
-    """Only choices with pools of these heights are asked for."""
+    """The choice must have pools of these heights."""
     enough: int | None = None
     """A proof that no choice is below this value is enough."""
 

@@ -39,7 +39,7 @@ class Model:
     chosen: dict[tuple[int, int], Literal] = field(default_factory=dict)
     """(block, pool) -> is it there? Only for blocks with a choice."""
     work: int = 0
-    """What CP-SAT does about it before the search begins, and does not count."""
+    """CP-SAT's uncounted work on it before the search begins."""
     is_impossible: bool = False
     """Some block has no place at all."""
 
@@ -56,7 +56,7 @@ class Model:
         return [self.chosen[block, pool] for block in blocks if (block, pool) in self.chosen]
 
     def placement(self, value: engine.ReadValue) -> Placement:
-        """What a solution says."""
+        """The values of a solution."""
         pool = np.zeros(self.instance.blocks, dtype=np.int64)
         offset = np.zeros(self.instance.blocks, dtype=np.int64)
         for (block, p), place in self.where.items():

@@ -1,4 +1,4 @@
-"""What a placement costs, as expressions over a model's variables."""
+"""The cost of a placement, as expressions over a model's variables."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Costs:
         return peak
 
     def _add_loads(self, pool: int, peak: LinearExprT) -> None:
-        """What is live together in the pool needs its sum at least. Follows from the rest, but is found faster so."""
+        """The pool holds at least the sum of what is live together. Redundant, but speeds up the search."""
         model = self.model
         for outline in self.cover.sets:
             if int((outline.end - outline.start).sum()) > MOST_LOAD_TERMS:

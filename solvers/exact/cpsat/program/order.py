@@ -21,7 +21,7 @@ from .model import Literal, Model, with_places
 MOST_ADDENDS = 200_000
 """In the sums of all sets: a set of n bars has n times n."""
 WORK_PER_ADDEND = 25
-"""What making the model takes."""
+"""The work of building the model."""
 RESERVED = -1
 """The block of a reserved range."""
 
@@ -92,7 +92,7 @@ def live_together(outline: Outline) -> list[list[Bar]]:
 
 
 class _Order:
-    """Who lies below whom, said once of each two."""
+    """Which bar lies below which, one Boolean for each pair."""
 
     def __init__(self, model: Model, pool: int) -> None:
         self._model, self._pool = model, pool

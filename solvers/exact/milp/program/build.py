@@ -30,7 +30,7 @@ COARSE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: a term to minimise (None: anything that fits), under limits on terms."""
+    """The goal: a term to minimise (None: any solution that fits), under limits on terms."""
 
     term: Term | None
     limits: Mapping[Term, int] = field(default_factory=dict)

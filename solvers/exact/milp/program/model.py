@@ -36,7 +36,7 @@ LONGEST_NAME = 24
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What blocks and pools are called; unique among themselves."""
+    """Unique names of blocks and of pools."""
 
     blocks: tuple[str, ...]
     pools: tuple[str, ...]
@@ -53,7 +53,7 @@ class Program:
     unit: float = 1
     """Lengths are divided by this in the program. Not 1: the numbers are too large to be exact, and its proofs do not count."""
     value_of: dict[str, tuple[Variable, ValueAt]] = field(default_factory=dict)
-    """What each variable is at a given placement: a start for the solver."""
+    """The value of each variable at a given placement: a start for the solver."""
     offset: list[Variable] = field(default_factory=list)
     peak: list[Variable] = field(default_factory=list)
     home: dict[tuple[int, int], Variable] = field(default_factory=dict)

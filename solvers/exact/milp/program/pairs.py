@@ -190,7 +190,7 @@ def add_penalties(program: Program) -> None:
 
 
 def constant_penalty(instance: Instance) -> int:
-    """What pairs inside one block cost, wherever it is."""
+    """The cost of pairs inside one block, wherever it is."""
     total = 0
     for a, b, cost in instance.penalties.tolist():
         low = max(int(instance.part_low[a]), int(instance.part_low[b]))

@@ -52,7 +52,7 @@ def is_length(term: Term) -> bool:
 
 
 def scale(program: Program, term: Term) -> float:
-    """What one of the term's expression is in the instance's units."""
+    """One unit of the term's expression, in the instance's units."""
     return program.unit if is_length(term) else 1
 
 
@@ -107,7 +107,7 @@ def _largest(program: Program) -> Any:
 
 
 def _chosen(program: Program, term: Term) -> tuple[Expression, int]:
-    """What the choice of pools costs in the term."""
+    """The cost of the choice of pools in the term."""
     total: Expression = 0
     constant = 0
     every = choice_cost(program.instance, term)

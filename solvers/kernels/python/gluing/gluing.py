@@ -236,7 +236,7 @@ class _Gluing:
         return Piece(min(a.begin, b.begin), max(a.end, b.end), height, first, second, is_chain)
 
     def _key(self, made: Piece) -> int | None:
-        """What it costs to join the two, as a logarithm; None: there is not enough room."""
+        """The cost of joining the two, as a logarithm; None if there is not enough room."""
         self.slack.work += LOOKS_A_JOINT
         cost = TRIFLE
         for begin, end, height in self._wasted(made):

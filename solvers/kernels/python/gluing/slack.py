@@ -27,7 +27,7 @@ class Slack:
         self.free[first:last] = [room - height for room in self.free[first:last]]
 
     def price(self, first: int, last: int, height: int) -> int | None:
-        """What so much room costs in all these sections; None: there is not so much."""
+        """The cost of this much room in all these sections; None if there is less."""
         free = self.free
         if free[first] < height or free[last - 1] < height:
             return None

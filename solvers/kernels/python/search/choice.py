@@ -72,7 +72,7 @@ class Urgency:
 
 
 class Order(IntEnum):
-    """What comes first: what lives longest, is largest, or takes up most of both. The other two break ties."""
+    """The first key: lifetime, size, or their product. The other two break ties."""
 
     LIFETIME = 0
     SIZE = 1

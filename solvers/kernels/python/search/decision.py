@@ -54,7 +54,7 @@ class Frame:
     mark: int
     parts: Parts
     left_behind: Key | None = None
-    """What the state after the placement is called."""
+    """The hash of the state after the placement."""
 
 
 class Decision:

@@ -29,7 +29,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is asked of the descent."""
+    """The descent's task."""
 
     bound: int
     """No placement ends lower."""

@@ -22,7 +22,7 @@ Key: TypeAlias = tuple[int, int]
 
 
 def key_of(height: int, lows: Iterable[tuple[int, int]]) -> Key:
-    """What a state is called: the height, and the unplaced blocks with their lows, in any order."""
+    """The hash of a state: of the height, and of the unplaced blocks with their lows, in any order."""
     first = second = 0
     for block, low in ((NO_BLOCK, height), *lows):
         z = mix((low * GOLDEN + block * 0xD1B54A32D192ED03) & WORD)

@@ -1,4 +1,4 @@
-"""Who tries what for how long: the strategies of a round, and what an attempt of each may cost."""
+"""The strategies of a round, and how much work an attempt of each may take."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_EXTRA_NODES = 300
 
 
 class Strategy:
-    """What one of them searches, and what it has learnt there."""
+    """One strategy's model, and what it has learnt there."""
 
     def __init__(self, model: Model, number: int, watch: Watch) -> None:
         self._glued = _glued(model, number)
@@ -70,7 +70,7 @@ def share_of(work: int, done: int, blocks: int) -> int:
 
 
 def attempt(seed: int, strategy: int, round_: int, blocks: int, work: int | None) -> Attempt:
-    """What a strategy does in a round; and with how much work."""
+    """A strategy's task in a round, and its work."""
     # Lifetime first is best on most of the hardest instances and useless on some; which, cannot be told in advance.
     order = Order.LIFETIME if strategy % 2 == 0 else Order((strategy // 2 + round_) % len(Order))
     # Short attempts find; the last strategy also makes long ones, which can prove.

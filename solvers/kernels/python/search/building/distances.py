@@ -12,7 +12,7 @@ from .given import Given, Pair, Range
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Whom a block must keep away from: distances x[other] - x[block] strictly within a gap are forbidden."""
+    """The blocks that a block must keep away from: distances x[other] - x[block] strictly within a gap are forbidden."""
 
     other: int
     gaps: tuple[Range, ...]

@@ -1,4 +1,4 @@
-"""What the search is given, as blocks and parts in plain lists."""
+"""The input of the search, as blocks and parts in plain lists."""
 
 from __future__ import annotations
 

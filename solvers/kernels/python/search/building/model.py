@@ -55,7 +55,7 @@ class Mover:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """What a block takes up in a clique, counted from its base."""
+    """The addresses that a block takes in a clique, counted from its base."""
 
     block: int
     bottom: int
@@ -72,7 +72,7 @@ class Clique:
 
     members: tuple[Member, ...]
     obstacles: tuple[Range, ...]
-    """What is taken by others, sorted and disjoint."""
+    """The ranges that others take, sorted and disjoint."""
 
     def reach_below(self, top: int, need: int) -> int:
         """The greatest address from which up to the top there is this much room beside the obstacles."""
@@ -108,7 +108,7 @@ class Model:
     ceiling: int
     """Some best placement lies below this: with every block as low as the others allow."""
     edges: tuple[tuple[Edge, ...], ...]
-    """By block: whom it must keep away from; none if plain."""
+    """By block: the blocks it must keep away from; none if plain."""
     cliques: tuple[Clique, ...]
     """In the order of time; those of explicit conflicts come last."""
     stretch: tuple[range, ...]

@@ -1,4 +1,4 @@
-"""What both kinds of state have in common, and the journal that takes changes back."""
+"""The common part of both kinds of state, and the journal that undoes changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Journal:
-    """What all states have, and what undoes their changes."""
+    """The common part of all states, with the journal of their changes."""
 
     self_contained: bool
 
@@ -73,7 +73,7 @@ class Journal:
             self._cut |= self.spanned[c] == 0
 
     def at_root(self, height: int) -> None:
-        """Nothing is placed, nothing known. Lows and what depends on them are not yet set."""
+        """The empty state. Lows and what depends on them are not yet set."""
         self._entries.clear()
         self._cut = True
         self.placed[:] = [False] * len(self.placed)

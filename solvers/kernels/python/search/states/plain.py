@@ -74,7 +74,7 @@ class PlainState(Journal):
             block = min(below, key=lambda k: (self.low[k] + self.size[k], rank[k]))
 
     def _near(self, block: int) -> list[int]:
-        """Who conflicts with a block, in the order in which they are raised; some of them may be placed."""
+        """The blocks that conflict with a block, in the order in which they are raised; some may be placed."""
         stretch = self.model.stretch[block]
         first, last = (bisect_left(self.by_first, (c, 0)) for c in (stretch.start + 1, stretch.stop))
         self.work += self._row_length(stretch.start) + last - first

@@ -15,10 +15,10 @@ CHUNK = 32
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What is known of a clique's unplaced members since it was last looked at."""
+    """Facts about a clique's unplaced members from its last examination."""
 
     floor: int
-    """None of them begins lower."""
+    """A lower bound on all their bases."""
     reach: int
     """The lowest of them begins no higher: above, there is not enough room for all."""
     candidates: int
@@ -36,7 +36,7 @@ EMPTY = Level(0, 0, 0, False)
 
 
 class State(Protocol):
-    """What the decision search asks of it."""
+    """The methods that the decision search needs."""
 
     low: list[int]
     """By block: no start below this is possible."""
