@@ -12,7 +12,7 @@ from typing import NamedTuple
 MOST_STEPS = 1 << 24
 """Pieces times sums, of all stretches together. Beyond it all multiples of what divides every piece count as sums."""
 LEAST_STEPS = 64
-"""The least steps for a piece, even if there are few sums."""
+"""Steps counted for each piece besides its sums."""
 
 
 class Piece(NamedTuple):

@@ -175,7 +175,7 @@ class ScannedNeighbours:
         return open_base_of_many(low[order], high[order], span, fit)
 
     def _closed_to_times(self, part: int, starts: Ints, ends: Ints, pool: int) -> tuple[Ints, Ints]:
-        """The stretches that placed blocks close to a part at any of these times: their ends, both sorted."""
+        """The stretches that placed blocks close to a part at any of these times; starts and ends are each sorted."""
         instance, n = self._instance, self._count
         if len(starts) == 1:
             near = (self._start[:n] < ends) & (self._end[:n] > starts)
