@@ -53,7 +53,8 @@ def graph_problem(graph: Graph, pools: Sequence[Pool], options: GraphOptions | N
 
 def program_problem(program: Program, pools: Sequence[Pool], options: GraphOptions | None = None) -> GraphProblem:
     """Return the problem of placing everything that the program needs in one arena. Raises BadInput for a program that is wrong in itself."""
-    return arrangement(program, pools, options).problem()
+    require_sound_program(program)
+    return _arranged(program, pools, options or GraphOptions()).problem()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,12 @@ class Arrangement:
 
 
 def arrangement(program: Program, pools: Sequence[Pool], options: GraphOptions | None = None) -> Arrangement:
-    """Do the first step of `program_problem`. Raises BadInput for a program that is wrong in itself."""
+    """Do the first step of `program_problem`, without the operators' outcomes. Raises BadInput for a program that is wrong in itself."""
     require_sound_program(program)
-    return _arranged(program, pools, options or GraphOptions())
+    return _arranged(program, pools, options or GraphOptions(), tells=False)
 
 
-def _arranged(program: Program, pools: Sequence[Pool], options: GraphOptions) -> Arrangement:
+def _arranged(program: Program, pools: Sequence[Pool], options: GraphOptions, *, tells: bool = True) -> Arrangement:
     fastest = _fastest(pools, options)
     _refuse_unknown_pools(program, pools)
     flow = flow_of(program)
@@ -97,6 +98,8 @@ def _arranged(program: Program, pools: Sequence[Pool], options: GraphOptions) ->
             if rule is None:
                 continue
             found = apply(step, facts, rule, least)
+            if not tells:
+                continue
             if isinstance(found, Refusal):
                 outcomes[i] = Refused(step.index, found.reason, found.message, step.function, step.part)
             else:
@@ -106,6 +109,8 @@ def _arranged(program: Program, pools: Sequence[Pool], options: GraphOptions) ->
         if step.operator.kind in _PINNING:
             result = step.operator.outputs[0]
             if result in facts.outside:
+                if not tells:
+                    continue
                 text = f"{echo(result)} is not in the plan"
                 outcomes[i] = Refused(step.index, Reason.RESULT_NOT_PLANNED, text, step.function, step.part)
             else:

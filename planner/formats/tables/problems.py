@@ -94,7 +94,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and signs.is_named(source, GRAPH),
             "planner.formats.memplan.programs.read_graph:read",
             examples.GRAPH,
-            Memory(14, 6),
+            Memory(16, 8, besides=3),
             contents="planner.formats.contents:of_graph",
         ),
         Format(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from ...model.problem import BufferId, Colocation, Interval
 from ..operators import Tensor
@@ -42,7 +40,8 @@ class Places:
         self._block = max(LEAST_BLOCK, end // MOST_BLOCKS)
         self._groups: dict[BufferId, _Group] = {}
         """The groups of requested tensors; most of a large program is never requested."""
-        self._offset: dict[BufferId, int] = defaultdict(int)
+        self._offsets: dict[BufferId, int] = {}
+        """From the origin of its group, where that is not 0."""
 
     def _group(self, tensor: BufferId) -> _Group:
         found = self._groups.get(tensor)
@@ -50,9 +49,8 @@ class Places:
             found = self._groups[tensor] = _Group([tensor], [tensor], 0, self.tensor[tensor].pools)
         return found
 
-    @cached_property
-    def _order(self) -> dict[BufferId, int]:
-        return {id_: i for i, id_ in enumerate(self.tensor)}
+    def _offset(self, tensor: BufferId) -> int:
+        return self._offsets.get(tensor, 0)
 
     def group(self, tensor: BufferId) -> tuple[BufferId, ...]:
         """Return the group that moves with the tensor, including it."""
@@ -64,7 +62,7 @@ class Places:
 
     def range(self, tensor: BufferId) -> Interval:
         """Return its bytes, counted from its group's origin."""
-        low = self._offset[tensor]
+        low = self._offset(tensor)
         return low, low + self.tensor[tensor].bytes
 
     def fills_its_group(self, tensor: BufferId) -> bool:
@@ -98,7 +96,7 @@ class Places:
 
     def offset(self, tensor: BufferId, source: BufferId) -> int:
         """Return the tensor's offset from another one of its group."""
-        return self._offset[tensor] - self._offset[source]
+        return self._offset(tensor) - self._offset(source)
 
     def forget_unwritten(self, tensor: BufferId, is_written: Callable[[BufferId], bool]) -> None:
         """Drop members of its group from `written` that nothing writes to any more."""
@@ -118,7 +116,7 @@ class Places:
     def _overlapping(
         self, ours: Iterable[BufferId], others: Iterable[BufferId], tensor: BufferId, source: BufferId, offset: int
     ) -> Iterator[tuple[BufferId, BufferId]]:
-        shift = self._offset[source] + offset - self._offset[tensor]
+        shift = self._offset(source) + offset - self._offset(tensor)
         for mine in ours:
             low, high = self.range(mine)
             for theirs in others:
@@ -143,7 +141,7 @@ class Places:
         """Return a tensor that these (tensor, source, offset) would misalign; the joins connect different groups to one."""
         joins = tuple(joins)
         shifts = {
-            tensor: self._offset[source] + offset - self._offset[tensor]
+            tensor: self._offset(source) + offset - self._offset(tensor)
             for tensor, source, offset in joins
             if not self.together(tensor, source)
         }
@@ -156,7 +154,7 @@ class Places:
             moved.append((whole, 0))
         for group, shift in moved:
             for id_ in group.members:
-                if (self._offset[id_] + shift - lowest) % self.tensor[id_].alignment:
+                if (self._offset(id_) + shift - lowest) % self.tensor[id_].alignment:
                     return id_
         return None
 
@@ -174,12 +172,13 @@ class Places:
         """Put the tensor at the source plus offset, and merge their groups."""
         if self.together(tensor, source):
             return
-        shift = self._offset[source] + offset - self._offset[tensor]
+        shift = self._offset(source) + offset - self._offset(tensor)
         larger, smaller = self._group(source), self._group(tensor)
         if len(smaller.members) > len(larger.members):
             larger, smaller, shift = smaller, larger, -shift
         for id_ in smaller.members:
-            self._offset[id_] += shift
+            if shift:
+                self._offsets[id_] = self._offset(id_) + shift
             self._groups[id_] = larger
         larger.members += smaller.members
         larger.written += smaller.written
@@ -194,20 +193,21 @@ class Places:
         bases: dict[int, BufferId] = {}
         for id_ in self.tensor:
             group = self._groups.get(id_)
+            if group is not None and len(group.members) > 1:
+                base = bases.setdefault(id(group), id_)
+                if self._rank(id_) < self._rank(base):
+                    bases[id(group)] = id_
+        for id_ in self.tensor:
+            group = self._groups.get(id_)
             if group is None or len(group.members) == 1 or id_ in outside:
                 continue
-            if id(group) not in bases:
-                bases[id(group)] = self.base(id_)
             base = bases[id(group)]
             if base != id_:
                 found.append(Colocation(id_, base, self.offset(id_, base)))
         return tuple(found)
 
-    def base(self, tensor: BufferId) -> BufferId:
-        """Return the tensor by which its group is placed."""
-        return min(
-            self._group(tensor).members, key=lambda id_: (self._offset[id_], -self.tensor[id_].bytes, self._order[id_])
-        )
+    def _rank(self, tensor: BufferId) -> tuple[int, int]:
+        return self._offset(tensor), -self.tensor[tensor].bytes
 
 
 def _common(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:

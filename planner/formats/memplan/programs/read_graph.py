@@ -85,8 +85,9 @@ def _wire() -> Wire:
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem of planning the graph or program in one arena; there are no warnings."""
-    made = arrangement(*read_file(source))  # the file's contents are freed before the problem is made
-    return sound_as_read(made.problem().problem), ()
+    # The file's contents are freed before the problem is made, and what it is made of before it is checked.
+    problem = arrangement(*read_file(source)).problem().problem
+    return sound_as_read(problem), ()
 
 
 def read_file(source: Source) -> ProgramFile:

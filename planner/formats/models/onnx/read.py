@@ -67,6 +67,7 @@ def read(
     arranged = arrangement(program, POOLS)
     del program  # it may be large
     made = arranged.problem()
+    del arranged
     problem = sound_as_read(made.problem)
     if not symbols:
         return problem, warnings
