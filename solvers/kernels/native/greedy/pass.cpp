@@ -66,7 +66,7 @@ Layout::Layout(const Blocks& blocks)
 
 Pass::Pass(const Blocks& blocks, const Layout& layout)
     : blocks_(&blocks), layout_(&layout), timeline_(layout.timeline), short_lived_(layout.short_lived, false), told_apart_(layout.told_apart, true), offsets_(blocks.count, 0), placed_(blocks.foes.empty() ? 0 : blocks.count, 0), spots_{layout.fullest} {
-    make_room(short_lived_.room() + told_apart_.room() + timeline_.room());
+    make_room(2 * short_lived_.room() + told_apart_.room() + timeline_.room());  // for a plain block
 }
 
 PassResult Pass::run(std::span<const Index> order, Fit fit, const PassLimits& limits) {

@@ -98,7 +98,7 @@ private:
     }
     // What was copied since then is a run.
     void add_copied(std::size_t since, Coord low, Coord high);
-    // A block of a single rect meets each other rect but once.
+    // A block of a single rect: it looks at what is long-lived once, and at what is short-lived twice at most, at either end of its life.
     bool is_plain(Index block) const { return layout_->rows[block].rects <= 1 && blocks_->solid_parts.empty(); }
     void make_room(std::size_t most);
     std::size_t most_copies(Index block) const;
