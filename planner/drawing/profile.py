@@ -117,7 +117,7 @@ def _names(drawn: MemoryMap, highs: Sequence[High], frame: Frame) -> Iterator[st
             continue
         taken.append(at)
         y = frame.y(high.used)
-        yield text(at, y - 18, cut(_step(drawn, high), BETWEEN_NAMES - 6, 6.4), "name ink mid")
+        yield text(at, y - 18, cut(_step(drawn, high), BETWEEN_NAMES - 6, 6.4, is_name=True), "name ink mid")
         yield text(at, y - 6, short_bytes(high.used), "name soft mid")
 
 

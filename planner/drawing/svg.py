@@ -136,7 +136,9 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         for time in time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2)):
             at = frame.x(time)
             yield line(at, frame.above, at, frame.below, "grid")
-            said = cut(f"{grouped(time)} {drawn.steps[time]}" if time in drawn.steps else grouped(time), 96, 6.6)
+            said = grouped(time)
+            if time in drawn.steps:
+                said = f"{said} {cut(drawn.steps[time], 96 - 6.6 * (len(said) + 1), 6.6, is_name=True)}".rstrip()
             yield text(min(at, frame.sheet.width - 4 - len(said) * 3.3), frame.below + 16, said, "soft mid")
     if axis.untimed and any(drawn.buffers[box.buffer].live is None for box in pool.boxes):
         said = "without lifetimes: a column each"

@@ -34,6 +34,12 @@ def test_the_highest_places_have_the_names_of_their_steps() -> None:
     assert "softmax: second 500 B, low 100 B, beside 20 B" in words
 
 
+def test_long_names_keep_their_numbers() -> None:
+    named = replace(HILLS, steps=((10, "conv"), (60, "DEPTHWISE_CONV_2D.11")))
+    words = said(profile(named, plan(named)))
+    assert any("…" in word and word.endswith("2D.11") for word in words)
+
+
 def test_without_names_it_says_when() -> None:
     words = said(profile(replace(HILLS, steps=()), plan(HILLS)))
     assert "at 65" in words
