@@ -40,6 +40,7 @@ class ManyPools:
         self.problem = problem
         self._places = Places(problem)
         self._order = _in_order(problem)
+        self.seconds_to_finish = seconds_to_finish(problem)
         look(LOOKING)
         self._bound = easy_bound(problem, self._places)
         look(LOOKING)
@@ -96,7 +97,7 @@ class ManyPools:
     def _expect_time(self) -> None:
         """Raise OutOfTime if a plan could no longer be verified and written."""
         what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
-        expect(seconds_to_finish(self.problem), "verifying the plan of", what)
+        expect(self.seconds_to_finish, "verifying the plan of", what)
 
     def _part(self) -> Problem:
         """Return the problem with only the pools that the quick plan needs, and some more; without buffers if these are too many."""

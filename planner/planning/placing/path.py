@@ -41,9 +41,12 @@ class AnswerPath(ABC, Generic[Answer, Known]):
     claims: ClassVar[frozenset[StrEnum]]
     """The findings about claims of proofs: the rest of the answer may still be right."""
 
-    def __init__(self, problem: Problem, instance: Instance, options: Options, clock: Clock) -> None:
+    def __init__(
+        self, problem: Problem, instance: Instance, options: Options, clock: Clock, counted: float | None = None
+    ) -> None:
+        """`counted`: the seconds needed after solving, where they are known."""
         self.problem, self.instance, self.options, self.clock = problem, instance, options, clock
-        self.seconds_after_solving = seconds_to_finish(problem)
+        self.seconds_after_solving = seconds_to_finish(problem) if counted is None else counted
 
     @abstractmethod
     def lower_start(self, start: Answer) -> Known | None:

@@ -162,12 +162,11 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         cancelled: Cancelled | None,
         many: ManyPools | None,
     ) -> None:
-        super().__init__(problem, lowered.instance, options, clock)
+        counted = None if many is None else LIFTING * many.seconds_to_finish
+        super().__init__(problem, lowered.instance, options, clock, counted)
         self._lowered, self._cancelled, self._many = lowered, cancelled, many
         self._solved = problem if many is None else many.part
         """The problem as solvers see it."""
-        if many is not None:
-            self.seconds_after_solving *= LIFTING
 
     def lower_start(self, start: Plan) -> Placement | None:
         return lower_start(self._solved, self._lowered, start)
