@@ -13,6 +13,8 @@ from ..model.solver import never
 
 FREE_BLOCKS = 64
 """At least this many are examined, even if the time is over."""
+MOST_ROUNDS = 64
+"""The most rounds in which pairs are left out. A chain of blocks loses only its two ends in each round."""
 
 
 def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certificate | None:
@@ -43,13 +45,15 @@ def _all_have_homes(instance: Instance) -> bool:
     if not homes[pairs].all():
         return False
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    while len(pairs):
+    for _ in range(MOST_ROUNDS):
+        if not len(pairs):
+            break
         others = np.bincount(pairs.reshape(-1), minlength=instance.blocks)
         kept = pairs[(homes <= others)[pairs].all(axis=1)]
         if len(kept) == len(pairs):
             return False
         pairs = kept
-    return True
+    return not len(pairs)
 
 
 def _certificate(instance: Instance, blocks: list[int]) -> Certificate:
