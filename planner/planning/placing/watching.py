@@ -38,6 +38,8 @@ OnLog: TypeAlias = Callable[[str], None]
 RESERVED_AT_LEAST = 0.02
 RESERVED_SHARE = 3
 """The part of the time that may be reserved for that, and for delays of a busy machine."""
+STEPS_PER_SECOND = 6.0
+"""The steps between two looks at the clock last longer in larger problems: solvers end this much late, as a multiple of how long lowering took."""
 FIRST_PASS = 2.0
 """A hasty first placement, if pools are chosen, takes about this many times as long as everything after it; it begins when the solvers' time is over."""
 MEASURABLE_SECONDS = 0.02
@@ -49,6 +51,7 @@ class Clock:
 
     def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
         self.begun = time.monotonic() if begun is None else begun
+        self._lowering = 0.0
         self._busy = 1.0
         """How many times longer everything takes than on an idle machine."""
         self._limit = time_limit
@@ -81,17 +84,19 @@ class Clock:
         """Time lowering, which only computes and so shows how busy the machine is."""
         before, had = time.monotonic(), time.thread_time()
         yield
-        spent = time.thread_time() - had
+        spent, self._lowering = time.thread_time() - had, time.monotonic() - before
         if spent >= MEASURABLE_SECONDS:
-            self._busy = max((time.monotonic() - before) / spent, 1.0)
+            self._busy = max(self._lowering / spent, 1.0)
 
     def deadline(self, counted: float = 0.0, *, chooses_pools: bool = False) -> float | None:
         """Return the end less the time needed after solving, which was counted as this much processor time."""
         if self.end is None or self._limit is None:
             return None
-        needed = FIRST_PASS * counted if chooses_pools else counted
+        needed = self._busy * counted + STEPS_PER_SECOND * self._lowering
+        if chooses_pools:
+            needed *= FIRST_PASS
         most = self._limit / RESERVED_SHARE
-        return self.end - max(min(RESERVED_AT_LEAST + self._busy * needed, most), counted)
+        return self.end - max(min(RESERVED_AT_LEAST + needed, most), counted)
 
 
 class Watch:
