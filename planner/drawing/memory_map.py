@@ -43,6 +43,11 @@ class PoolMap:
     profile: tuple[tuple[int, int], ...]
     """The bytes in use from each time on; empty if no lifetime tells."""
 
+    @property
+    def needed(self) -> int:
+        """Return the most that is in use, or where there is no plan needed, at once."""
+        return max((used for _, used in self.profile), default=0)
+
 
 @dataclass(frozen=True, slots=True)
 class TimeAxis:

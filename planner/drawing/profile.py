@@ -49,7 +49,8 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
         frame = Frame(sheet, above, HEIGHT, drawn.axis.begin, drawn.axis.end, _top(pool))
         parts += heading(pool, frame)
         parts += grid(drawn, pool, frame)
-        parts += _hills(pool, frame)
+        if drawn.why_empty is None or is_dense(pool, sheet):
+            parts += _hills(pool, frame)
         parts += lines(drawn, replace(pool, profile=()) if is_dense(pool, sheet) else pool, frame)
         parts += _names(drawn, _highs(pool.profile), frame)
         parts.append(text(LEFT, frame.below + 36, _peak(problem, plan, drawn, pool, sheet), "soft"))
@@ -60,7 +61,7 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
     dense = any(is_dense(pool, sheet) for pool in shown)
     figures = (
         f"{live_words(drawn)} over time  ·  {grouped(len(drawn.buffers))} buffers"
-        f"{'  ·  light: the most of each pixel, dark: the least' if dense else ''}"
+        f"{'  ·  faint: the most of each pixel, strong: the least' if dense else ''}"
     )
     return sheet.picture(drawn.problem or "Bytes over time", figures, parts, above - 10, run=True)
 
@@ -117,8 +118,8 @@ def _names(drawn: MemoryMap, highs: Sequence[High], frame: Frame) -> Iterator[st
             continue
         taken.append(at)
         y = frame.y(high.used)
-        yield text(at, y - 18, cut(_step(drawn, high), BETWEEN_NAMES - 6, 6.4, is_name=True), "name ink mid")
-        yield text(at, y - 6, short_bytes(high.used), "name soft mid")
+        yield text(at, y - 18, cut(_step(drawn, high), BETWEEN_NAMES - 6, 6.4, is_name=True), "name ink over mid")
+        yield text(at, y - 6, short_bytes(high.used), "name soft over mid")
 
 
 def _step(drawn: MemoryMap, high: High) -> str:
@@ -130,16 +131,17 @@ def _step(drawn: MemoryMap, high: High) -> str:
 def _peak(problem: Problem, plan: Plan, drawn: MemoryMap, pool: PoolMap, sheet: Sheet) -> str:
     """Return the buffers live at the peak, the largest first."""
     high = _highs(pool.profile)[0]
-    live = _live(problem, plan, pool.name, high.start)
-    names = [f"{buffer.id} {short_bytes(buffer.size)}" for buffer in sorted(live, key=_largest_first)[:MOST_BUFFERS]]
+    live = sorted(_live(problem, plan, drawn, pool.name, high.start), key=lambda i: _largest_first(drawn.buffers[i]))
+    names = [f"{drawn.label(i)} {short_bytes(drawn.buffers[i].size)}" for i in live[:MOST_BUFFERS]]
     more = f" and {grouped(len(live) - MOST_BUFFERS)} more" if len(live) > MOST_BUFFERS else ""
     return cut(f"{_step(drawn, high)}: {', '.join(names)}{more}", sheet.inside)
 
 
-def _live(problem: Problem, plan: Plan, pool: str, time: int) -> list[Buffer]:
-    problem = as_chosen(problem, plan)
-    there = {place.id for place in plan.placements or needs(problem) if place.pool == pool}
-    return [b for b in problem.buffers if b.id in there and any(start <= time < end for start, end in b.live or ())]
+def _live(problem: Problem, plan: Plan, drawn: MemoryMap, pool: str, time: int) -> list[int]:
+    """Return the numbers of the buffers in this pool at this time."""
+    there = {place.id for place in plan.placements or needs(as_chosen(problem, plan)) if place.pool == pool}
+    live = (any(start <= time < end for start, end in buffer.live or ()) for buffer in drawn.buffers)
+    return [i for i, is_live in enumerate(live) if is_live and drawn.buffers[i].id in there]
 
 
 def _largest_first(buffer: Buffer) -> tuple[int, str]:

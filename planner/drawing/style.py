@@ -43,9 +43,9 @@ NO_KIND = len(LIGHT) - 1
 """With several kinds, the last colour is for buffers without one."""
 
 _LIGHT = {"page": "#ffffff", "field": "#f5f7f9", "ink": "#14181c", "soft": "#5a646e", "rule": "#dde2e7"}
-_LIGHT |= {"live": "#14181c", "bound": "#0a6e46", "end": "#b3261e", "wrong": "#d11507"}
+_LIGHT |= {"live": "#14181c", "bound": "#0a6e46", "end": "#b3261e", "wrong": "#d11507", "moved": "#8a1a9b"}
 _DARK = {"page": "#14181c", "field": "#1b2026", "ink": "#e8ecf0", "soft": "#98a3ae", "rule": "#2e363e"}
-_DARK |= {"live": "#f2f5f7", "bound": "#4fd39a", "end": "#ff8a80", "wrong": "#ff5c4d"}
+_DARK |= {"live": "#f2f5f7", "bound": "#4fd39a", "end": "#ff8a80", "wrong": "#ff5c4d", "moved": "#e79bff"}
 
 
 def colour_of(kind: int, kinds: Sequence[str | None]) -> int:
@@ -62,7 +62,7 @@ def _rules(colours: Sequence[str], names: dict[str, str]) -> str:
         f".grid,.key{{stroke:{names['rule']}}}.box{{stroke:{names['page']}}}.live{{stroke:{names['live']}}}"
         f".bound{{stroke:{names['bound']}}}.end{{stroke:{names['end']}}}.wrong{{fill:{names['wrong']}}}"
         f".over{{stroke:{names['field']}}}"
-        f".bad{{stroke:{names['wrong']}}}.moved{{stroke:{names['ink']}}}.reserved{{fill:{names['rule']}}}"
+        f".bad{{stroke:{names['wrong']}}}.moved{{stroke:{names['moved']}}}.reserved{{fill:{names['rule']}}}"
     )
 
 

@@ -110,6 +110,8 @@ def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:
     size = "unlimited" if pool.size is None else short_bytes(pool.size)
     if pool.peak is not None:
         size = f"peak {exact_bytes(pool.peak)} {' · ' if pool.size is None else 'of'} {size}"
+    elif needed := pool.needed:
+        size = f"needs {exact_bytes(needed)}{'' if pool.size is None else f', has {size}'}"
     bound = f"  ·  bound {exact_bytes(pool.bound)}" if pool.bound else ""
     base = "" if pool.base is None else f"  ·  from {pool.base:#x}"
     yield text(frame.sheet.right, frame.above - 8, f"{size}{bound}{base}", "soft right")
@@ -180,6 +182,8 @@ def lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
             if y != before:
                 path.append(f"H{x}V{y}" if path else f"M{x} {number(frame.below)}V{y}")
             before = y
+        if drawn.why_empty is not None:
+            yield f'<path class="ink" fill-opacity="{BAND}" d="{"".join(path)}H{frame.sheet.right}V{number(frame.below)}Z"/>'
         yield f'<path class="live" d="{"".join(path)}"><title>{live_words(drawn)}</title></path>'
     if pool.bound:
         at = frame.y(pool.bound)

@@ -63,5 +63,7 @@ def test_a_line_is_left_out_where_it_would_cover_all() -> None:
     problem = generate("random", Request(3000, 1))
     dense = profile(problem, plan(problem))
     assert b'class="live"' not in dense
-    assert "bytes in use over time  ·  3 000 buffers  ·  light: the most of each pixel, dark: the least" in said(dense)
+    assert "bytes in use over time  ·  3 000 buffers  ·  faint: the most of each pixel, strong: the least" in said(
+        dense
+    )
     assert b'class="live"' in profile(HILLS, plan(HILLS))

@@ -72,6 +72,8 @@ def _lines(drawn: MemoryMap, pool: PoolMap, width: int, rows: int, *, colours: b
 
 
 def _figures(pool: PoolMap) -> str:
+    if pool.peak is None and pool.needed:
+        return f"needs {short_bytes(pool.needed)}{'' if pool.size is None else f', has {short_bytes(pool.size)}'}"
     peak = "empty" if pool.peak is None else f"peak {short_bytes(pool.peak)}"
     return peak if pool.size is None else f"{peak} of {short_bytes(pool.size)}"
 

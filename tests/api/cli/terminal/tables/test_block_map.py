@@ -60,6 +60,7 @@ def test_where_nothing_fits_it_shows_what_is_needed() -> None:
     text = "\n".join(shown(tight, plan(tight)))
     assert "◂ end" in text
     assert "▓" in text  # more than there is
+    assert "sram   needs 128 B, has 100 B" in text
 
 
 def test_names_have_no_power_over_the_terminal() -> None:
