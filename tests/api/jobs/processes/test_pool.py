@@ -135,7 +135,7 @@ def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
         os.kill(made.pids[0], signal.SIGSTOP)
         task = read()
         task.cancelled.set()
-        with pytest.raises(WorkerDied, match="did not stop when it was told to"):
+        with pytest.raises(WorkerDied, match="did not stop when told to"):
             await made.do(task)
         await made.do(read())
 
@@ -180,7 +180,7 @@ def test_half_a_message_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) ->
             while made._slots[0]._line is None or not made._slots[0]._line._begun:
                 await asyncio.sleep(0)
             task.cancelled.set()
-            with pytest.raises(WorkerDied, match="did not stop when it was told to"):
+            with pytest.raises(WorkerDied, match="did not stop when told to"):
                 await running
             late = read()
             late.seconds = 0.1
