@@ -13,7 +13,18 @@ from solvers.model.instance import Term
 from ..model.columns import BufferColumns
 from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
-from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Interval, Pool, Problem, has_one_peak
+from ..model.problem import (
+    MAX_ADDRESS,
+    MAX_TEXT,
+    MAX_TIME,
+    NO_CONSTRAINTS,
+    Buffer,
+    BufferId,
+    Interval,
+    Pool,
+    Problem,
+    has_one_peak,
+)
 from .report import Place, Report, quoted
 
 ALL_THE_TIME = ((-MAX_TIME, MAX_TIME),)
@@ -101,6 +112,8 @@ def _mentions(problem: Problem) -> Iterator[tuple[Place, BufferId]]:
 def _are_all_known(problem: Problem, names: Names) -> bool:
     """True if everything named in constraints and objective exists; faster than finding what does not."""
     constraints, known = problem.constraints, names.buffers.keys()
+    if constraints == NO_CONSTRAINTS and not problem.was:
+        return True
     lists: Iterator[Iterable[BufferId]] = chain(
         *(getattr(constraints, kind) for kind in ("conflicts", "exclusions", "same_pool", "different_pool")),
         ((each.buffer for each in constraints.colocations), (each.base for each in constraints.colocations)),
@@ -220,12 +233,20 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
             if not has_one_peak(problem):  # otherwise nothing names them
                 index.update(zip(ids, range(len(ids)), strict=True))
             return
-    known = problem.facts.rows or (None,) * len(problem.buffers)
-    for i, buffer in enumerate(in_time(problem.buffers, CHECKING, "buffer")):
+    new = [i for i, row in enumerate(problem.facts.rows) if row is None]
+    some: Iterable[tuple[int, Buffer]] = enumerate(in_time(problem.buffers, CHECKING, "buffer"))
+    if problem.facts.rows and len(new) < len(problem.buffers):
+        ids = [buffer.id for buffer in problem.buffers]
+        if all(type(ids[i]) in (int, str) for i in new):
+            index.update(zip(ids, range(len(ids)), strict=True))
+            if len(index) == len(ids):
+                some = [(i, problem.buffers[i]) for i in new]
+                for i in new:
+                    del index[ids[i]]
+            else:
+                index.clear()
+    for i, buffer in some:
         id_ = buffer.id
-        if known[i] is not None and id_ not in index:
-            index[id_] = i
-            continue
         if (type(id_) is not int and type(id_) is not str) or id_ == "":
             report.add(Code.WRONG_TYPE, ("buffers", i, "id"), "an id must be an integer or a string that is not empty")
         elif id_ in index:

@@ -39,9 +39,10 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
 
 def _floor(problem: Problem) -> int:
     """Return the highest end that the problem itself names."""
+    known = problem.facts.figures
     ends = [
         buffer.fixed.offset + buffer.size
-        for _, buffer in restricted(problem.buffers)
+        for _, buffer in (() if known is not None and known.is_plain else restricted(problem.buffers))
         if buffer.fixed is not None and buffer.fixed.offset is not None
     ]
     if weighs_moves(problem):
@@ -53,7 +54,10 @@ def _floor(problem: Problem) -> int:
 def _extra(problem: Problem, groups: Groups) -> int:
     """Return what stacking all buffers can take beyond their sizes: the greatest loss by alignment, and gaps within groups."""
     alignments = alignments_of(problem.buffers)
-    padding = _padding({pool.alignment for pool in problem.pools}, {*alignments})
+    each = {*alignments}
+    padding = _padding({pool.alignment for pool in problem.pools}, each)
+    if len(each) == 1:
+        return len(alignments) * padding[alignments[0]] + _heights(problem, groups)
     return sum(map(padding.__getitem__, alignments)) + _heights(problem, groups)
 
 

@@ -16,7 +16,7 @@ from solvers.model.instance import LINEAR_TERMS
 
 from ..model.columns import BufferColumns, restricted
 from ..model.deadline import CHECKING, LOOK_EVERY, in_time, look
-from ..model.problem import Alternative, Buffer, Constraints, Neighbour, Pool, Problem, Variants
+from ..model.problem import NO_CONSTRAINTS, Alternative, Buffer, Constraints, Neighbour, Pool, Problem, Variants
 from .constants import spell_out_constants
 from .costs import weighs_moves
 from .intervals import merged
@@ -69,7 +69,7 @@ def _behind_pools(problem: Problem) -> list[str]:
     lists = _Lists(problem, every_pool)
     rest = ",".join(
         [
-            *map(_list, _constraints(problem.constraints)),
+            _NO_RULES if problem.constraints == NO_CONSTRAINTS else _rules(problem.constraints),
             _written([str(term) for term in problem.terms]),
             *[_list(each) if isinstance(each, list) else _written(each) for each in _of_memories(problem)],
             *([] if problem.variants is None else [_variants(problem.variants, lists)]),
@@ -138,6 +138,13 @@ def _constraints(constraints: Constraints) -> list[Any]:
         constraints.different_pool,
         [[r.first, r.second, r.cost] for r in constraints.reuse_penalties],
     ]
+
+
+def _rules(constraints: Constraints) -> str:
+    return ",".join(map(_list, _constraints(constraints)))
+
+
+_NO_RULES = _rules(NO_CONSTRAINTS)
 
 
 def _variants(variants: Variants, lists: _Lists) -> str:
@@ -211,7 +218,9 @@ class _Lists:
 
     def __init__(self, problem: Problem, every_pool: list[str]) -> None:
         self._every_pool = tuple(every_pool)
-        self._is_long = sum([len(buffer.pools or ()) for _, buffer in restricted(problem.buffers)]) > MOST_NAMES
+        known = problem.facts.figures
+        some = () if known is not None and known.is_plain else restricted(problem.buffers)
+        self._is_long = sum([len(buffer.pools or ()) for _, buffer in some]) > MOST_NAMES
         self._of_id: dict[int, tuple[str, ...] | int | None] = {}
         self._number: dict[tuple[str, ...], int] = {}
 

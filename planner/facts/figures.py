@@ -74,12 +74,14 @@ def _changed(buffers: Sequence[Buffer], known: Figures, rows: Sequence[int | Non
     """Return the neighbour's figures, rearranged for these rows, with those of new buffers added."""
     new = [buffers[i] for i, row in enumerate(rows) if row is None]
     fresh = _in_arrays(new)
-    numbers = iter(range(len(known.size), len(known.size) + len(new)))
-    at = _array([next(numbers) if row is None else row for row in rows])
+    at = np.array([-1 if row is None else row for row in rows], dtype=np.int64)
+    at[at < 0] = np.arange(len(known.size), len(known.size) + len(new))
     size, alignment, count, start, end = (np.concatenate(pair) for pair in zip(known[:5], fresh[:5], strict=True))
     pieces = count[at]
+    is_plain = fresh.is_plain if known.is_plain else are_plain(buffers)
+    if len(start) == len(count) and (count == 1).all():
+        return Figures(size[at], alignment[at], pieces, start[at], end[at], np.arange(len(at)), is_plain)
     owner = np.repeat(np.arange(len(at)), pieces)
     # A buffer's pieces stand side by side: shift each by the distance between its first piece there and here.
     of_piece = (np.cumsum(count)[at] - np.cumsum(pieces))[owner] + np.arange(len(owner))
-    is_plain = fresh.is_plain if known.is_plain else are_plain(buffers)
     return Figures(size[at], alignment[at], pieces, start[of_piece], end[of_piece], owner, is_plain)

@@ -161,11 +161,13 @@ def _pairs_apart(
         before = int(total[begin] - later[begin])
         end = max(begin + 1, int(np.searchsorted(total, before + PAIRS_AT_ONCE, side="right")))
         some = later[begin:end]
-        first = np.repeat(np.arange(begin, end), some)
+        each = np.arange(begin, end)
         # A piece's pairs are numbered 1, 2, ... from its first.
-        second = first + np.arange(1, len(first) + 1) - np.repeat(total[begin:end] - some - before, some)
-        met = (low[first] < high[second]) & (low[second] < high[first])
-        if met.any() and (may_share is None or not may_share(owner[first[met]], owner[second[met]]).all()):
+        second = np.arange(1, int(some.sum()) + 1) + np.repeat(each - total[begin:end] + some + before, some)
+        met = (np.repeat(low[begin:end], some) < high[second]) & (low[second] < np.repeat(high[begin:end], some))
+        if met.any() and (
+            may_share is None or not may_share(owner[np.repeat(each, some)[met]], owner[second[met]]).all()
+        ):
             return False
         begin = end
     return True

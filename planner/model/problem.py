@@ -5,10 +5,10 @@ Lifetimes are half-open here, whatever the file used; `lifetimes` records the fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import NamedTuple, TypeAlias
 
 from solvers.model.instance import ADDRESS_LIMIT, Ints, Term
@@ -239,15 +239,19 @@ class Neighbour:
 
     buffers: Sequence[Buffer] = ()
     pools: tuple[Pool, ...] = ()
-    rows: Mapping[int, int] = field(default_factory=dict)
-    """The row of each buffer, by its identity."""
     written: tuple[str, ...] = ()
     """Each buffer's text in the digest."""
     figures: Figures | None = None
 
     def rows_of(self, buffers: Sequence[Buffer]) -> list[int | None]:
         """Return the row here of each of these buffer objects; None if it has none."""
-        return [*map(self.rows.get, map(id, buffers))]
+        here, there = self.buffers, len(self.buffers)
+        least = min(len(buffers), there)
+        same = [*map(is_, buffers, here), False].index(False)
+        alike = min([*map(is_, reversed(buffers), reversed(here)), False].index(False), least - same)
+        row = {id(buffer): i for i, buffer in enumerate(here[same : there - alike], same)}
+        between = map(row.get, map(id, buffers[same : len(buffers) - alike]))
+        return [*range(same), *between, *range(there - alike, there)]
 
 
 @dataclass(slots=True)

@@ -33,11 +33,15 @@ def versions(took_part: Iterable[str]) -> dict[str, str]:
 
 def machine() -> dict[str, str | int]:
     """Return a description of this machine."""
+    return {**_system(), "cores": cores()}
+
+
+@cache
+def _system() -> dict[str, str]:
     return {
         "system": platform.system(),
         "architecture": platform.machine(),
         "python": ".".join(map(str, sys.version_info[:3])),
-        "cores": cores(),
     }
 
 

@@ -154,7 +154,9 @@ def _placed(problem: Problem, known: Figures, places: Sequence[Placement]) -> tu
         ):
             return None
         low = exact_array([place.offset for place in places])
-        number = np.array([pools[place.pool] for place in places], dtype=np.int64)
+        number = np.zeros(len(places), dtype=np.int64)
+        if len(pools) > 1:
+            number[:] = [pools[place.pool] for place in places]
     if (low < 0).any() or (low >= SUMMABLE).any():  # columns of int64 would wrap around in sums
         return None
     address = low + exact_array([pool.base or 0 for pool in problem.pools])[number]

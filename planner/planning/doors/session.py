@@ -60,9 +60,9 @@ class Session:
         """The answer requested longest ago comes first."""
         self._lock = Lock()
         self._before = NOTHING
-        """The last problem; the next may be a variant of it."""
+        """The last problem whose plan had placements; the next may be a variant of it."""
         self._plan: Plan | None = None
-        """The last plan with placements."""
+        """That plan."""
         self._open: _Open | None = None
         """Set if a plan stayed open although it had all of the limits."""
 
@@ -117,10 +117,9 @@ class Session:
             else:
                 same = None
         if _cannot_change(planned):
-            facts, buffers = planned.facts, tuple(planned.buffers)
-            rows = dict(zip(map(id, buffers), range(len(buffers)), strict=True))
-            self._before = Neighbour(buffers, planned.pools, rows, facts.written, facts.figures)
+            facts = planned.facts
             if known.placements:
+                self._before = Neighbour(planned.buffers, planned.pools, facts.written, facts.figures)
                 self._plan = known
             self._keep(same, known, (problem.buffers,))
         return known

@@ -29,8 +29,7 @@ def test_what_changed_is_put_among_what_is_known(seed: int) -> None:
         for i in range(chance.randrange(3)):
             buffers.insert(chance.randrange(len(buffers) + 1), made_up(f"new {turn} {i}", chance))
         after = Problem(tuple(buffers), pools=(Pool("default", chance.choice((None, 100))),))
-        rows = {id(buffer): row for row, buffer in enumerate(before.buffers)}
-        after.facts.neighbour = Neighbour(before.buffers, before.pools, rows, figures=figures(before))
+        after.facts.neighbour = Neighbour(before.buffers, before.pools, figures=figures(before))
         after.facts.rows = after.facts.neighbour.rows_of(after.buffers)
         found, expected = figures(after), figures(replace(after))
         assert found is not None
@@ -48,7 +47,7 @@ def test_what_says_more_than_numbers_has_none() -> None:
     for other in (Buffer("b", 4), replace(one, max_offset=8), replace(one, pools=("default",))):
         after = Problem((one, other))
         assert figures(after) is None
-        after.facts.neighbour = Neighbour(before.buffers, before.pools, {id(one): 0}, figures=figures(before))
+        after.facts.neighbour = Neighbour(before.buffers, before.pools, figures=figures(before))
         after.facts.rows = after.facts.neighbour.rows_of(after.buffers)
         assert figures(after) is None
         assert amounts(after).size.tolist() == [4, 4]

@@ -73,10 +73,19 @@ class InPool(NamedTuple):
 class Blocks:
     """The problem's buffers by the blocks that they move in, each in its old pool or in one that it may use."""
 
-    def __init__(self, problem: Problem, before: Mapping[BufferId, Placement]) -> None:
+    def __init__(self, problem: Problem, before: Sequence[Placement]) -> None:
         self.problem, self.known = problem, amounts(problem)
         self.ids = [buffer.id for buffer in problem.buffers]
-        self.had = [before.get(id_) for id_ in self.ids]
+        rows = problem.facts.rows or (None,) * len(self.ids)
+        self.new = [i for i, row in enumerate(rows) if row is None]
+        """Those that the problem before did not have."""
+        self.had = [None if row is None else before[row] for row in rows]
+        if self.new:
+            sought = {self.ids[i] for i in self.new}
+            places = {place.id: place for place in before if place.id in sought}
+            for i in self.new:
+                self.had[i] = places.get(self.ids[i])
+        self.offset = np.array([NEW if old is None else old.offset for old in self.had], dtype=np.int64)
         self.lives = Lives(self.known)
         self.special = [] if self.known.is_plain else [*restricted(problem.buffers)]
         self._limited = [
@@ -227,8 +236,7 @@ class Blocks:
 
     def _order(self, blocks: Ints, pinned: list[int]) -> Ints:
         first = self.first[blocks]
-        had = self.had if len(first) == len(self.had) else [self.had[i] for i in first.tolist()]
-        offset = np.array([NEW if old is None else old.offset for old in had], dtype=np.int64) - self.part_low[first]
+        offset = self.offset[first] - self.part_low[first]
         offset[pinned] = -1
         order: Ints = np.lexsort((-self.height[blocks], offset))
         return order

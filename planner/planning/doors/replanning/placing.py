@@ -36,7 +36,7 @@ def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
     if not is_covered(problem):
         return None
     begun = time.monotonic()
-    blocks = Blocks(problem, {place.id: place for place in before.placements})
+    blocks = Blocks(problem, before.placements)
     bounds = Bounds(blocks, before.certificates)
     together = bounds.of_all() if blocks.has_choice else None
     if together is None and blocks.has_choice:
@@ -120,16 +120,13 @@ def _plan(
     pool = blocks.pool[blocks.part_block]
     names = [each.name for each in problem.pools]
     peaks = [int((low + size)[pool == p].max(initial=0)) for p in range(len(names))]
-    places = tuple(
-        [
-            old
-            if old is not None and old.offset == at and old.size == bytes_ and old.pool == names[p]
-            else Placement(id_, names[p], at, bytes_)
-            for id_, old, at, bytes_, p in zip(
-                blocks.ids, blocks.had, low.tolist(), size.tolist(), pool.tolist(), strict=True
-            )
-        ]
-    )
+    is_other = low != blocks.offset
+    is_other[blocks.new] = True
+    if len(names) > 1:
+        is_other |= [old is None or old.pool != names[p] for old, p in zip(blocks.had, pool.tolist(), strict=True)]
+    places: list[Placement | None] = [*blocks.had]
+    for i in np.flatnonzero(is_other).tolist():
+        places[i] = Placement(blocks.ids[i], names[pool[i]], int(low[i]), int(size[i]))
     of_pool = {each.pool: each.value for each in certificates}
     value, bound = sum(peaks), sum(each.value for each in certificates)
     is_optimal = value == bound
@@ -144,7 +141,7 @@ def _plan(
             PoolUse(each.name, each.size, peak, of_pool.get(each.name, 0))
             for each, peak in zip(problem.pools, peaks, strict=True)
         ),
-        placements=places,
+        placements=tuple([place for place in places if place is not None]),
         solver=solver,
         seed=seed,
         reproducible=False,
