@@ -76,7 +76,11 @@ class Blocks:
     def __init__(self, problem: Problem, before: Sequence[Placement]) -> None:
         self.problem, self.known = problem, amounts(problem)
         self.ids = [buffer.id for buffer in problem.buffers]
-        rows = problem.facts.rows or (None,) * len(self.ids)
+        neighbour = problem.facts.neighbour
+        is_its_plan = neighbour is not None and len(neighbour.buffers) == len(
+            before
+        )  # another thread may have planned since
+        rows = problem.facts.rows if is_its_plan else (None,) * len(self.ids)
         self.new = [i for i, row in enumerate(rows) if row is None]
         """Those that the problem before did not have."""
         self.had = [None if row is None else before[row] for row in rows]
