@@ -25,13 +25,13 @@ def check(problem: Problem, solver: str) -> Plan:
     return made
 
 
-@effort(40, 10_000)
+@effort(32, 10_000)
 @given(problems())
 def test_greedy(problem: Problem) -> None:
     check(problem, "greedy")
 
 
-@effort(20, 10_000)
+@effort(16, 10_000)
 @given(problems())
 def test_auto(problem: Problem) -> None:
     made = check(problem, "auto")
@@ -51,13 +51,13 @@ def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:
     return best
 
 
-@effort(12, 1000)
+@effort(9, 1000)
 @given(problems(max_buffers=2, max_pools=2))
 def test_nothing_is_better_than_the_oracle_says(problem: Problem) -> None:
     agrees(problem)
 
 
-@effort(12, 1000)
+@effort(9, 1000)
 @given(problems(max_buffers=2, max_pools=2, moves=True))
 def test_nor_does_less_move_than_it_says(problem: Problem) -> None:
     agrees(problem)

@@ -112,7 +112,7 @@ def compare(problem: Problem, best: tuple[int, ...] | None) -> Plan:
     return made
 
 
-@effort(10, 3000)
+@effort(8, 3000)
 @given(problems(max_buffers=5), st.sampled_from((2, 3, 1000, 3 << 40)))
 def test_units(problem: Problem, k: int) -> None:
     assume(Term.BALANCED not in problem.terms)  # weighs bytes against what does not grow with them
@@ -123,7 +123,7 @@ def test_units(problem: Problem, k: int) -> None:
 
 @pytest.mark.parametrize("change", [backwards, later])
 def test_time(change: Callable[[Problem], Problem]) -> None:
-    @effort(10, 3000)
+    @effort(8, 3000)
     @given(problems(max_buffers=5))
     def keeps_the_optimum(problem: Problem) -> None:
         compare(change(problem), solve(problem).value)
@@ -131,14 +131,14 @@ def test_time(change: Callable[[Problem], Problem]) -> None:
     keeps_the_optimum()
 
 
-@effort(10, 3000)
+@effort(8, 3000)
 @given(problems(max_buffers=5), st.data())
 def test_names_and_order(problem: Problem, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(problem.buffers))))
     compare(renamed(problem, list(order)), solve(problem).value)
 
 
-@effort(10, 3000)
+@effort(8, 3000)
 @given(problems(max_buffers=5).filter(lambda p: bool(p.buffers)), st.data())
 def test_one_more_buffer_that_never_meets_the_others(problem: Problem, data: st.DataObject) -> None:
     assume(Term.SPILLED_BYTES not in problem.terms)  # the twin is a buffer, too

@@ -96,7 +96,7 @@ def small_problems() -> list[tuple[str, int, Problem]]:
     return [(kind, seed, problem) for kind, seed, problem in found if problem is not None and can_be_claimed(problem)]
 
 
-@effort(60, 10_000)
+@effort(48, 10_000)
 @given(problem=problems(max_buffers=5))
 def test_of_several_memories_exactly_what_is_impossible_is_refuted(problem: Problem) -> None:
     """With every kind of constraint there is."""

@@ -25,7 +25,7 @@ from tests.property.tight_problems import tight_problem, uneven_problem
 from tests.small.oracle import solve
 from tests.small.strategies import NIGHTLY, effort, problems
 
-SEEDS = 3_000 if NIGHTLY else 80
+SEEDS = 3_000 if NIGHTLY else 60
 MOST_FORGERIES = 5_000 if NIGHTLY else 40
 """Of one proof."""
 
@@ -70,7 +70,7 @@ def test_what_is_proven_is_true_and_whatever_is_true_is_proven() -> None:
     assert remembered
 
 
-@effort(45, 10_000)
+@effort(36, 10_000)
 @given(problem=problems(max_pools=1), height=st.integers(0, 40))
 def test_a_search_refutes_exactly_what_is_impossible(problem: Problem, height: int) -> None:
     """With every kind of constraint there is, at any height, tight or not."""
@@ -204,7 +204,7 @@ def test_steps_at_random_refute_nothing_that_is_possible(seed: int) -> None:
     blocks = Blocks(problem, least)
     named = cliques(blocks) or []
     head = [clique.line for clique in named]
-    for _ in range(MOST_FORGERIES // 5):
+    for _ in range(MOST_FORGERIES // 10):
         lines = list(head)
         for _ in range(40):
             grown = [f"{word} {draw.randrange(len(blocks.size))}" for word in draw.sample(("e", "f", "b", "k", "u"), 4)]

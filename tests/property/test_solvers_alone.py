@@ -66,7 +66,7 @@ def check(solver: str, problem: Problem, truth: Truth) -> None:
             assert value == truth.value
 
 
-@effort(30, 10_000)
+@effort(24, 10_000)
 @given(problems())
 def test_solvers_in_this_process(problem: Problem) -> None:
     truth = solve(problem)
@@ -74,7 +74,7 @@ def test_solvers_in_this_process(problem: Problem) -> None:
         check(solver, problem, truth)
 
 
-@effort(8, 3_000)
+@effort(6, 3_000)
 @given(problems(max_buffers=5))
 def test_solvers_in_child_processes(problem: Problem) -> None:
     truth = solve(problem)

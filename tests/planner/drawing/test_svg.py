@@ -94,7 +94,7 @@ def test_names_stay_text(name: str) -> None:
     assert len(picture) < 20_000
 
 
-@effort(20, 1000)
+@effort(16, 1000)
 @given(st.text(min_size=1, max_size=30))
 def test_any_name_makes_a_picture_that_can_be_read(name: str) -> None:
     (place,), (use,) = ONE.placements, ONE.pools

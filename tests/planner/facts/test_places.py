@@ -10,7 +10,7 @@ from planner.model.problem import Buffer, Pool, Problem
 from tests.small.strategies import effort, problems
 
 
-@effort(40, 2000)
+@effort(32, 2000)
 @given(problems())
 def test_who_has_a_place_has_a_possible_pool(problem: Problem) -> None:
     places = Places(problem)

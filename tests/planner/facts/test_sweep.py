@@ -32,7 +32,7 @@ def every_pair(those: list[Piece]) -> list[tuple[int, int]]:
     ]
 
 
-@effort(80, 10_000)
+@effort(64, 10_000)
 @given(pieces())
 def test_all_meetings_are_found_and_no_other(those: list[Piece]) -> None:
     assert set(meetings(Pieces.of(those))) == {pair for pair in every_pair(those) if pair[0] != pair[1]}
@@ -42,7 +42,7 @@ WAYS = {"by neighbours": (0, 100), "by ranges": (0, 0), "by pairs": (100, 0)}
 """PAIRS_PER_PIECE and PIECES_PER_RANGE with which it looks so."""
 
 
-@effort(30, 3000)
+@effort(24, 3000)
 @given(pieces())
 def test_all_apart_says_whether_there_is_any(those: list[Piece]) -> None:
     wanted = not every_pair(those)
@@ -56,7 +56,7 @@ def test_all_apart_says_whether_there_is_any(those: list[Piece]) -> None:
                 assert all_apart(scaled) is wanted, (way, at_once, unit)
 
 
-@effort(30, 3000)
+@effort(24, 3000)
 @given(pieces(), st.integers(1, 3))
 def test_some_may_share(those: list[Piece], kinds: int) -> None:
     for at_once in 1, 1 << 18:

@@ -163,7 +163,7 @@ def test_the_seeds_are_sound() -> None:
     read_problem(CSV)
 
 
-@effort(120, 10000)
+@effort(96, 10000)
 @given(mutations())
 def test_mutated_documents(data: bytes) -> None:
     survive(data)
@@ -174,14 +174,14 @@ def mutated_csv(draw: st.DrawFn) -> bytes:
     return broken(draw, CSV)
 
 
-@effort(60, 3000)
+@effort(48, 3000)
 @given(mutated_csv())
 def test_mutated_tables(data: bytes) -> None:
     survive(data)
     survive(data, format="minimalloc")
 
 
-@effort(40, 2000)
+@effort(32, 2000)
 @given(st.binary(max_size=60), st.sampled_from([None, *FORMATS]), st.sampled_from([None, "x.csv", "x.json", ""]))
 def test_noise(data: bytes, format: str | None, name: str | None) -> None:  # noqa: A002 - the word that users know
     survive(data, format=format, name=name)
@@ -189,7 +189,7 @@ def test_noise(data: bytes, format: str | None, name: str | None) -> None:  # no
         read_plan(data)
 
 
-@effort(40, 2000)
+@effort(32, 2000)
 @given(mutations(), st.sampled_from(list(FORMATS)))
 def test_a_document_read_as_something_else(data: bytes, format: str) -> None:  # noqa: A002 - the word that users know
     survive(data, format=format)

@@ -13,7 +13,7 @@ from scripts.measure.reading import MIB, taken
 from scripts.measure.reading_files import FILES, PLAIN, many_buffers
 
 DOCS = Path(__file__).parents[3] / "docs" / "format.md"
-LENGTH = 3 * MIB // 2
+LENGTH = 5 * MIB // 4
 FEW = 6
 SLACK = 8 * MIB
 """What is worked out of a chunk at a time, however long the file is."""

@@ -224,7 +224,7 @@ class Machine:
         self.write(id_)
 
 
-@effort(30, 20000)
+@effort(24, 20000)
 @given(
     graphs(),
     st.booleans(),

@@ -58,7 +58,7 @@ def test_large_sizes_and_negative_steps() -> None:
     assert profile_of(Problem(buffers), a=0, b=1 << 61).highest() == Height(1 << 62, (Moment(-2, 0),))
 
 
-@effort(30, 2000)
+@effort(24, 2000)
 @given(problems())
 def test_as_counted_byte_by_byte(problem: Problem) -> None:
     made = plan(problem, Options(solver="greedy", workers=1))

@@ -57,7 +57,7 @@ def test_all_buffers_make_the_whole_problem() -> None:
     assert without(ABC, []) == ABC
 
 
-@effort(30, 2000)
+@effort(24, 2000)
 @given(problems(max_buffers=5, plain_terms=True), st.data())
 def test_a_part_is_sound_and_no_harder(problem: Problem, data: st.DataObject) -> None:
     ids = [b.id for b in problem.buffers]
@@ -67,7 +67,7 @@ def test_a_part_is_sound_and_no_harder(problem: Problem, data: st.DataObject) ->
         assert fits(part)
 
 
-@effort(12, 2000)
+@effort(9, 2000)
 @given(problems(max_buffers=6, plain_terms=True))
 def test_the_subset_is_irreducible(problem: Problem) -> None:
     assume(not fits(problem))

@@ -24,7 +24,7 @@ def proofs(problem: Problem) -> tuple[Certificate, ...]:
     return MustMove().solve(lower(problem).instance, Task(), Silent()).certificates
 
 
-@effort(40, 6000)
+@effort(32, 6000)
 @given(problems(max_buffers=5, moves=True))
 def test_no_more_is_proven_than_is_true_and_the_verifier_proves_as_much(problem: Problem) -> None:
     for proof in proofs(problem):

@@ -68,7 +68,7 @@ def kernel(seed: int, buffers: int = 6) -> Problem:
     )
 
 
-@effort(30, 5000)
+@effort(24, 5000)
 @given(problems(max_buffers=5), st.randoms(use_true_random=False))
 def test_no_more_is_proven_than_is_true_and_the_verifier_proves_as_much(
     problem: Problem, chance: random.Random

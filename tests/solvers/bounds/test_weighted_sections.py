@@ -81,7 +81,7 @@ def test_a_shortage_is_what_the_capacities_lack() -> None:
     assert sharing_shortage(make_instance([(0, 1, 6)], pools=[PoolSpec()]), [(0, 0, 1, 1)]) == 0
 
 
-@effort(30, 1000)
+@effort(24, 1000)
 @given(problem=problems(max_buffers=5), seed=st.integers(0, 1000))
 def test_no_weights_whatever_prove_more_than_is_true(problem: Problem, seed: int) -> None:
     instance = lower(problem).instance
@@ -97,7 +97,7 @@ def test_no_weights_whatever_prove_more_than_is_true(problem: Problem, seed: int
             assert sharing_value(instance, weights) <= truth.value[0]
 
 
-@effort(20, 1000)
+@effort(16, 1000)
 @given(problem=problems(max_buffers=5))
 def test_the_bound_found_is_true_and_its_certificate_proves_it(child: Child, problem: Problem) -> None:
     instance = lower(problem).instance
@@ -138,7 +138,7 @@ def test_no_blocks_prove_nothing(child: Child) -> None:
     assert not outcome.infeasible
 
 
-@effort(20, 1000)
+@effort(16, 1000)
 @given(problems(max_pools=3))
 def test_one_sweep_says_what_looking_at_each_section_says(problem: Problem) -> None:
     instance = lower(problem).instance
@@ -146,7 +146,7 @@ def test_one_sweep_says_what_looking_at_each_section_says(problem: Problem) -> N
     assert list(heights.over(range(instance.sections))) == [(s, heights.at(s)) for s in range(instance.sections)]
 
 
-@effort(20, 1000)
+@effort(16, 1000)
 @given(problems(max_pools=3))
 def test_a_class_may_go_where_all_its_blocks_may_go(problem: Problem) -> None:
     instance = lower(problem).instance

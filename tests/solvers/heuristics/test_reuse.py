@@ -29,7 +29,7 @@ from tests.solvers.bounds.test_must_share import crowded, kernel
 ENOUGH = Limits(work=1_000_000)
 
 
-@effort(40, 3000)
+@effort(32, 3000)
 @given(problems(max_buffers=5), st.randoms(use_true_random=False))
 def test_what_it_finds_keeps_the_rules_and_is_never_better_than_the_best(
     problem: Problem, chance: random.Random

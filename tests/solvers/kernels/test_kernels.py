@@ -298,7 +298,7 @@ def share_something(a: tuple[int, int, int, int, int], b: tuple[int, int, int, i
     )  # what is empty ends before it begins, so it shares nothing
 
 
-@effort(120, 10_000)
+@effort(96, 10_000)
 @given(placements())
 def test_apart_is_what_comparing_all_pairs_says(rects: list[tuple[int, int, int, int, int]]) -> None:
     table = np.array(rects, dtype=np.int64).reshape(len(rects), 5)

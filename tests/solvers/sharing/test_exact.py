@@ -61,14 +61,14 @@ def settled(problem: Problem) -> SharingOutcome:
     return outcome
 
 
-@effort(30, 5_000)
+@effort(24, 5_000)
 @given(sharable())
 def test_any_blocks(problem: Problem) -> None:
     problem = roomy(problem)
     assert sum(settled(problem).bounds) == least_total(problem)
 
 
-@effort(20, 5_000)
+@effort(16, 5_000)
 @given(sharable(plain=True))
 def test_blocks_of_one_stretch_of_time_each(problem: Problem) -> None:
     assert sum(settled(problem).bounds) == least_total(problem)

@@ -113,7 +113,7 @@ class NoTime:
         return StopReason.TIME_LIMIT
 
 
-@effort(60, 5_000)
+@effort(48, 5_000)
 @given(sharable())
 def test_without_any_time_there_is_a_sharing_that_keeps_the_rules(problem: Problem) -> None:
     instance = lower_sharing(problem).lowered.instance

@@ -169,7 +169,7 @@ def test_a_list_is_no_plan() -> None:
         read_plan(b"[]")
 
 
-@effort(30, 1000)
+@effort(24, 1000)
 @given(
     st.lists(st.tuples(st.integers(-9, 9) | st.text(min_size=1), st.text(), st.integers(0, 1 << 62))), st.floats(0, 1e9)
 )

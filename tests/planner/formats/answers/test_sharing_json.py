@@ -110,7 +110,7 @@ def test_a_plan_is_no_sharing_and_a_sharing_no_plan() -> None:
     assert not is_sharing(b"[]")
 
 
-@effort(40, 2000)
+@effort(32, 2000)
 @given(st.data())
 def test_whatever_stands_in_a_field_is_read_or_refused(data: st.DataObject) -> None:
     anything = st.recursive(

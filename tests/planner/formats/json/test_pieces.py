@@ -90,7 +90,7 @@ def test_a_document_of_marks_alone_has_none() -> None:
     assert pieces.Marks.of(b"[" + b"[]," * 100 + b"[]]") is None
 
 
-@effort(120, 20000)
+@effort(96, 20000)
 @given(documents())
 def test_a_first_look_finds_the_same_in_pieces(data: bytes) -> None:
     whole = scanned(data)
@@ -139,7 +139,7 @@ def test_marks_are_not_those_of_a_document_without_its_buffers(monkeypatch: pyte
         assert len(read_problem(data, format="usmp")[0].buffers) == 9
 
 
-@effort(60, 10000)
+@effort(48, 10000)
 @given(mutations())
 def test_reading_in_pieces_gives_the_same(data: bytes) -> None:
     whole = attempt(data)

@@ -33,7 +33,7 @@ from tests.small.strategies import effort, problems
 from tests.solvers.kernels.kernel_sets import native, reference
 
 
-@effort(60, 3000)
+@effort(48, 3000)
 @given(problem=problems(), is_late=st.booleans())
 def test_a_plan_by_birth_keeps_every_rule(problem: Problem, is_late: bool) -> None:
     order = [pool.name for pool in problem.pools]
@@ -49,7 +49,7 @@ def test_a_plan_by_birth_keeps_every_rule(problem: Problem, is_late: bool) -> No
         assert not verify(problem, made, made.problem_digest)
 
 
-@effort(60, 3000)
+@effort(48, 3000)
 @given(problem=problems(), hurry=st.sampled_from((None, StopReason.TIME_LIMIT)), tries=st.sampled_from((0, 3, 1000)))
 def test_both_kernels_place_by_birth_alike(problem: Problem, hurry: StopReason | None, tries: int) -> None:
     order = [pool.name for pool in problem.pools]
@@ -108,7 +108,7 @@ BLOCKED = Problem(
 
 
 @pytest.mark.parametrize("most_places", [0, 4])
-@effort(60, 1500)
+@effort(48, 1500)
 @given(problem=problems())
 @example(problem=BLOCKED)
 def test_what_is_claimed_of_a_part_holds_of_the_whole(most_places: int, problem: Problem) -> None:

@@ -48,7 +48,7 @@ NEW = replace(OLD, buffers=(*OLD.buffers[:2], Buffer("c", 6, live=((2, 4),)), Bu
 BEFORE = make_plan(OLD, {"a": ("default", 0), "b": ("default", 4), "c": ("default", 0)})
 
 
-@effort(15, 10_000)
+@effort(12, 10_000)
 @given(problems(max_buffers=5, moves=True))
 def test_what_moves_is_as_little_as_it_can_be(problem: Problem) -> None:
     made = plan(problem, LIMITS)
@@ -56,7 +56,7 @@ def test_what_moves_is_as_little_as_it_can_be(problem: Problem) -> None:
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE), "five buffers are settled, one way or the other"
 
 
-@effort(15, 3000)
+@effort(12, 3000)
 @given(problems(moves=True))
 def test_the_search_that_keeps_tells_no_lies(problem: Problem) -> None:
     made = plan(problem, replace(LIMITS, solver="keep", work_limit=20_000))

@@ -93,7 +93,7 @@ def test_buffers_of_different_kinds_in_one_object_are_no_start() -> None:
     assert (made.total, len(made.warnings)) == (96, 1)
 
 
-@effort(40, 5_000)
+@effort(32, 5_000)
 @given(sharable())
 def test_from_the_best_sharing_nothing_gets_worse(problem: Problem) -> None:
     best = share(problem, GREEDY)

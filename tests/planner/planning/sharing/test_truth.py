@@ -28,7 +28,7 @@ def judged(problem: Problem, solver: str, truth: int | None) -> Sharing:
     return made
 
 
-@effort(40, 5_000)
+@effort(32, 5_000)
 @given(sharable())
 def test_the_quick_ones(problem: Problem) -> None:
     truth = least_total(problem)
@@ -40,14 +40,14 @@ def test_the_quick_ones(problem: Problem) -> None:
             assert problem.constraints.conflicts
 
 
-@effort(30, 5_000)
+@effort(24, 5_000)
 @given(sharable())
 def test_auto_settles_six_buffers(problem: Problem) -> None:
     made = judged(problem, "auto", least_total(problem))
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
 
 
-@effort(18, 5_000)
+@effort(14, 5_000)
 @given(sharable(plain=True))
 def test_auto_settles_plain_buffers(problem: Problem) -> None:
     assert judged(problem, "auto", least_total(problem)).status is PlanStatus.OPTIMAL

@@ -33,8 +33,8 @@ def test_the_dearest_pool_comes_first_and_the_cheapest_not_at_all(kind: str) -> 
 
 def test_not_all_stay_in_the_last_pool() -> None:
     """The least sum of peaks is reached with all blocks in one pool, too; from there no window finds anything."""
-    problem = generate("hot", Request(600, 7004))
-    made = plan(problem, Options(time_limit=None, work_limit=4_000_000, prefer=Preference.SIZE))
+    problem = generate("hot", Request(500, 7004))
+    made = plan(problem, Options(time_limit=None, work_limit=2_500_000, prefer=Preference.SIZE))
     assert not verify(with_preference(problem, Preference.SIZE), made)
     sizes, accesses = made.objective.terms
     assert sizes.value == sizes.bound

@@ -23,14 +23,14 @@ from tests.small.strategies import effort, problems
 WORK = 3_000_000
 
 
-@effort(12, 5_000)
+@effort(9, 5_000)
 @given(problems(max_buffers=5))
 def test_no_better_than_the_best_and_never_a_wrong_bound(problem: Problem) -> None:
     assume(lower(problem).instance.has_choice)
     check("pools_first", problem, solve(problem))
 
 
-@effort(12, 5_000)
+@effort(9, 5_000)
 @given(problems(max_buffers=6))
 def test_the_same_piece_by_piece_and_window_by_window(problem: Problem) -> None:
     assume(lower(problem).instance.has_choice)
@@ -105,7 +105,7 @@ def test_where_little_work_is_left_it_does_little(kind: str) -> None:
 def test_heights_and_then_windows_end_near_the_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where peaks are weighed: below the peaks of a start by greedy, windows end 10 to 50 % above it."""
     monkeypatch.setattr(in_pieces, "LARGE_WITH_PEAKS", 100)
-    made = planned(kind, 180, 12, Preference.BALANCED, WORK // 2).objective
+    made = planned(kind, 140, 12, Preference.BALANCED, WORK // 3).objective
     assert made.value is not None
     assert made.bound is not None
     assert made.bound <= made.value <= 1.04 * made.bound

@@ -43,7 +43,7 @@ def certificate_at_random(instance: Instance, chance: random.Random) -> Certific
     return certificate_of(instance, program, class_numbers(instance), relaxed)
 
 
-@effort(30, 6_000)
+@effort(24, 6_000)
 @given(
     problems(max_buffers=5), st.sampled_from(sorted(LINEAR - {Term.SUM_OF_PEAKS})), st.randoms(use_true_random=False)
 )

@@ -38,7 +38,7 @@ def started(instance: Instance) -> Placement | None:
     return Greedy().solve(instance, Task(limits=Limits(work=1)), Silent()).placement
 
 
-@effort(30, 2000)
+@effort(24, 2000)
 @given(problems(max_buffers=6))
 def test_it_is_valid_no_worse_than_its_start_and_no_better_than_the_best(problem: Problem) -> None:
     instance = lower(problem).instance
