@@ -44,7 +44,7 @@ SUMMARY = "Plans memory ahead of time: an address for every buffer, the smallest
 BEARER = {
     "type": "http",
     "scheme": "bearer",
-    "description": "A token in the header `Authorization: Bearer TOKEN`, where the service has tokens (`MEMPLAN_TOKENS`).",
+    "description": "A token in the header `Authorization: Bearer TOKEN`, required if the service has tokens (`MEMPLAN_TOKENS`).",
 }
 log = structlog.get_logger("memplan.service")
 CODES = {404: HttpCode.NOT_FOUND, 405: HttpCode.METHOD_NOT_ALLOWED}

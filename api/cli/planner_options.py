@@ -266,7 +266,7 @@ def in_bytes(row: Declared, megabytes: int) -> int:
     from planner.planning.options.options import GREATEST
 
     if megabytes * MEGABYTE >= GREATEST:
-        text = f"{megabytes} is too much: it must be below {GREATEST // MEGABYTE}"
+        text = f"{megabytes} is too much: it must be {(GREATEST - 1) // MEGABYTE} or less"
         raise typer.BadParameter(text, param_hint=flag_of(row))
     return megabytes * MEGABYTE
 

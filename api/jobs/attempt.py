@@ -241,7 +241,7 @@ class Attempt:
 
 
 def _cut_short_by(refusal: Refusal) -> StopReason | None:
-    """What ended a run, where the best plan that it had told is an answer."""
+    """Return which limit ended a run, if its best plan so far can be its answer; None otherwise."""
     if isinstance(refusal, OutOfMemory):
         return StopReason.MEMORY_LIMIT
     return StopReason.TIME_LIMIT if refusal.code is Code.OUT_OF_TIME else None

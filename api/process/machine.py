@@ -126,7 +126,7 @@ def _old_quota(group: Path) -> float | None:
 
 
 def processor_seconds(pid: int | None) -> float | None:
-    """What a process has had of the processor; None where the system does not say."""
+    """Return the processor time that a process has used; None if unknown."""
     try:
         return None if pid is None else time.clock_gettime(~pid << 3 | CLOCK_OF_A_PROCESS)
     except OSError:

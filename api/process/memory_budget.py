@@ -40,7 +40,7 @@ def solver_processes(settings: Settings) -> int:
 
 
 def reader_processes(settings: Settings) -> int:
-    """Return the most readers."""
+    """Return the greatest number of processes that read."""
     return max(LEAST_PROCESSES, settings.readers)
 
 
@@ -75,7 +75,7 @@ class Shares:
         return {"total_mib": total, **each, "readers": self.readers, "workers": self.workers}
 
     def applied(self, settings: Settings) -> Settings:
-        """Return the settings with the possible limits in place of the greatest allowed."""
+        """Return the settings with limits lowered to the memory there is."""
         return settings.model_copy(
             update={
                 "service_memory": self.service,
@@ -154,7 +154,7 @@ def _soft(limit: int) -> int | None:
 
 
 def limit_this_process(most: int) -> None:
-    """Limit its allocations. Raises ValueError and OSError if that is impossible."""
+    """Limit this process's memory to so many bytes. Raises ValueError and OSError if that is impossible."""
     _, hard = resource.getrlimit(LIMIT)
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(LIMIT, (most, most))

@@ -22,12 +22,12 @@ from .openapi.examples import shown
 from .openapi.shapes import TEXT
 
 router = APIRouter(tags=["about"])
-NOT_READY: dict[int | str, dict[str, Any]] = {200: shown("All is well.", {"status": "ready"})}
+NOT_READY: dict[int | str, dict[str, Any]] = {200: shown("Everything works.", {"status": "ready"})}
 
 
 @router.get("/v1/solvers", summary="List the solvers", responses={200: shown("The solvers.", {"solvers": []})})
 async def solvers(service: TheService) -> Response:
-    """What each solver takes, and whether it can be asked for here."""
+    """List the solvers with their features, and whether this service offers them."""
     return Response(await asyncio.to_thread(_solvers, service.settings.allowed_solvers), media_type=JSON)
 
 
@@ -56,9 +56,9 @@ EXAMPLE_FORMAT = {
 FORMATS_ANSWER: dict[int | str, dict[str, Any]] = {200: shown("The formats.", {"formats": [EXAMPLE_FORMAT]})}
 
 
-@router.get("/v1/formats", summary="Which formats are read", responses=FORMATS_ANSWER)
+@router.get("/v1/formats", summary="List the formats", responses=FORMATS_ANSWER)
 async def formats(service: TheService) -> dict[str, Any]:
-    """What a problem may be written in: the name for `?format=`, endings of files, and as what it is sent."""
+    """List the formats of problems that this service reads: the name for `?format=`, file endings and media types."""
     told = ("name", "title", "endings", "media_types", "is_text")
     read = [FORMATS[name] for name in FORMATS if name in service.settings.formats]
     return {"formats": [{field: getattr(row, field) for field in told} for row in read]}
@@ -70,7 +70,7 @@ SCHEMA: dict[int | str, dict[str, Any]] = {200: shown("The schema.", {"type": "o
 
 @router.get("/v1/schema", summary="The schema of problems", response_class=Response, responses=SCHEMA)
 async def problem_schema() -> Response:
-    """JSON Schema (draft 2020-12) of memplan/1."""
+    """Return the JSON Schema (draft 2020-12) of memplan/1."""
     return Response(await asyncio.to_thread(_schema), media_type=SCHEMA_TYPE)
 
 
@@ -79,17 +79,17 @@ def _schema() -> bytes:
     return as_json(schema())
 
 
-@router.get("/healthz", summary="Does it live?", responses={200: shown("It does.", {"status": "alive"})})
+@router.get("/healthz", summary="Liveness", responses={200: shown("The service is alive.", {"status": "alive"})})
 async def healthz() -> dict[str, str]:
-    """The service answers. Nothing else is looked at."""
+    """Show that the service answers. Nothing else is checked."""
     return {"status": "alive"}
 
 
-@router.get("/readyz", summary="Can it plan?", responses=NOT_READY)
+@router.get("/readyz", summary="Readiness", responses=NOT_READY)
 async def readyz(service: TheService) -> dict[str, Any]:
-    """Really solves five buffers with each solver, and writes to the store; what was found is used again for some seconds.
+    """Check the service by solving five buffers with each solver and writing to the store; the result is kept for some seconds.
 
-    Where a cluster carries out batches, `cluster` says how it is. Without it all else goes on, and batches wait: that is no reason to be unready.
+    If a cluster carries out batches, `cluster` is its state. Without the cluster only batches wait, and the service is still ready.
     """
     if service.closing.is_set():
         raise Refusal(503, HttpCode.STOPPING, "the service is stopping")
@@ -113,7 +113,7 @@ FIGURES: dict[int | str, dict[str, Any]] = {
 
 @router.get("/metrics", summary="Figures for Prometheus", response_class=Response, responses=FIGURES)
 async def metrics(request: Request, service: TheService) -> Response:
-    """In Prometheus's text format, of all tokens' jobs together, for tokens that may see that. If the figures have a port of their own, they are there and not here."""
+    """Return figures about all tokens' jobs in Prometheus's text format, for tokens that may see them. If metrics have their own port (`metrics_port`), they are served only there."""
     if service.settings.metrics_port is not None:
         raise Refusal(404, HttpCode.NOT_FOUND, "metrics are served on a port of their own (metrics_port)")
     if not service.settings.may_see_metrics(request.state.owner):

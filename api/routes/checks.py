@@ -23,7 +23,7 @@ router = APIRouter(tags=["checks"])
 
 
 class FormatQuery(BaseModel):
-    """The format, where it must be said."""
+    """The format, if it must be given."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -31,7 +31,7 @@ class FormatQuery(BaseModel):
 
 
 class VerifyQuery(FormatQuery):
-    """And other pool sizes, or another objective, if the plan was made for those."""
+    """The same, with the pool sizes and objective that the plan was made for."""
 
     capacity: list[str] = Field(default=[], description="Replaces a pool's size, as for `/v1/plans`.")
     prefer: Preference | None = Field(default=None, description="Replaces the objective, as for `/v1/plans`.")
@@ -45,7 +45,7 @@ class VerifyQuery(FormatQuery):
 
 @router.post("/v1/verify", summary="Verify a plan", responses=VERIFY_ANSWERS, openapi_extra=VERIFY_BODY)
 async def verify(request: Request, service: TheService, query: Annotated[VerifyQuery, Query()]) -> Response:
-    """Every rule of the problem and every claim of the plan, checked again in exact integers."""
+    """Check every rule of the problem and every claim of the plan in exact integers."""
     reply = await look_at_both(request, service, "verify", query)
     return Response(reply.payload, media_type=JSON)
 
@@ -61,7 +61,7 @@ async def look_at_both(request: Request, service: Service, task: str, query: Ver
 
 @router.post("/v1/validate", summary="Check a problem", responses=VALIDATE_ANSWERS, openapi_extra=PROBLEM_BODY)
 async def validate(request: Request, service: TheService, query: Annotated[FormatQuery, Query()]) -> Response:
-    """Is it a sound problem? If not, the answer says what is wrong, and where."""
+    """Check that a problem is sound; if not, the answer lists the faults and their places."""
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)
     body = await read_body(request, service.settings)

@@ -30,18 +30,18 @@ ATTACHED = {
 KEPT = {"Cache-Control": "private, no-cache"}
 
 Wanted = Literal["svg", "map"]
-WHAT = "`svg`: a picture; `map`: what there is to draw, as JSON (memplan-map/1)."
+WHAT = "`svg`: a picture; `map`: the contents of the picture as JSON (memplan-map/1)."
 
 
 class DrawQuery(VerifyQuery):
-    """And what the drawing is wanted as."""
+    """The same, with the form of the drawing."""
 
     wanted: Wanted = Field(default="svg", alias="as", description=WHAT)
 
 
 @router.post("/v1/draw", summary="Draw a plan", responses=DRAWING_ANSWERS, openapi_extra=VERIFY_BODY)
 async def draw(request: Request, service: TheService, query: Annotated[DrawQuery, Query()]) -> Response:
-    """Its memory map: time across, address up. A plan that is wrong is drawn too, with what is wrong marked."""
+    """Draw the plan's memory map: time across, address up. A wrong plan is drawn too, with its faults marked."""
     reply = await look_at_both(request, service, "draw", query, **{"as": query.wanted})
     return drawing(reply.payload, query.wanted)
 
@@ -54,7 +54,7 @@ async def drawn(
     wanted: Annotated[Wanted, Query(alias="as", description=WHAT)] = "svg",
     part: Part = None,
 ) -> Response:
-    """The memory map of the best plan so far; of a frontier the curve, and the map of each `part`."""
+    """Draw the memory map of the best plan so far; for a frontier, its curve, or the map of the plan `part`."""
     job = await job_of(request, service, id)
     answer = await answer_of(request, service, job)
     size = await asyncio.to_thread(service.store.problem_size, job.id)

@@ -59,7 +59,7 @@ async def make_plan(
     prefer: Prefer = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """The plan, when it is done within the service's budget for waiting (`sync_seconds`); otherwise a job that goes on."""
+    """Return the plan if it is ready within the service's waiting time (`sync_seconds`), otherwise a job that continues."""
     return await answered(request, service, query, prefer, idempotency_key)
 
 
@@ -85,7 +85,7 @@ async def explain(
     prefer: Prefer = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Why no plan can be better, or which buffers cannot be placed together; as a job where that takes long."""
+    """Explain why no plan can be better, or which buffers cannot be placed together; as a job if that takes long."""
     query = query.model_copy(update={"explain": True})
     got = await receive(request, service, query)
     answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()

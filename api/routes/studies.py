@@ -54,28 +54,28 @@ def offer(door: Door, summary: str, description: str, body: Described, answers: 
 offer(
     PARETO,
     "Find a frontier",
-    "The frontier of memory and cost of a problem with variants, with a plan for each point; as a job where that takes long, which tells of points as they are found.",
+    "Find the frontier of memory and cost of a problem with variants, with a plan for each point. If that takes long, the answer is a job, whose events report points as they are found.",
     VARIANTS_BODY,
     FRONTIER_ANSWERS,
 )
 offer(
     SWEEP,
     "Sweep sizes of memory",
-    "What each size of memory buys, with a plan for each, and the smallest that there is room in; as a job where that takes long, which tells of sizes as they are settled.",
+    "Find the best plan for each size of memory, and the smallest sufficient size. If that takes long, the answer is a job, whose events report sizes as they are settled.",
     SWEEP_BODY,
     SWEEP_ANSWERS,
 )
 offer(
     SHAPES,
     "Plan all shapes",
-    "One plan for all values of the symbols that sizes depend on, with what is proven of it, and C functions if asked for.",
+    "Find one plan for all values of the symbols that sizes depend on, with proven claims, and C functions on request.",
     SHAPED_BODY,
     SHAPES_ANSWERS,
 )
 offer(
     PROOF,
     "Prove a bound",
-    "A plan with a proof that no plan is lower, or that nothing fits, found in what is left of the time; as a job where that takes long.",
+    "Find a plan and, in the remaining time, a proof that no plan is lower or that nothing fits. If that takes long, the answer is a job.",
     PROVABLE_BODY,
     PROVED_ANSWERS,
 )

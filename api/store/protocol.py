@@ -59,7 +59,7 @@ class Store(Protocol):
         """True if other processes use it too, so that their workers carry out what is queued."""
 
     def listen(self, told: Callable[[str | None], None]) -> None:
-        """From now on call this, from any thread, with the id of every job to which something happens; None: possibly any."""
+        """From now on call `told`, from any thread, with the id of every job that changes; None: any job may have changed."""
 
     def add(
         self,
@@ -141,7 +141,7 @@ class Store(Protocol):
         """Bytes of a job's problem."""
 
     def problem_piece(self, id_: str, start: int, size: int) -> bytes:
-        """So many bytes of it from there on."""
+        """Return `size` bytes of a job's problem from `start` on."""
 
     def plan_head(self, id_: str) -> PlanHead | None:
         """Return the description of a job's best plan."""

@@ -20,7 +20,7 @@ export function visible(text) {
   return shown.length <= LONGEST ? shown : `${part(shown, 0, LONGEST - 1)}…`;
 }
 
-// A name cut to so many letters at the front; if no number stays whole, cut so that the last one does. So neighbours can be told apart.
+// A name shortened to so many letters: without its front, or, if that leaves no number whole, so that its last one is. So neighbours can be told apart.
 // Numbers behind a letter (Conv2D, V3) count only if there are no others.
 export function shortName(name, room) {
   if (name.length <= room) return name;

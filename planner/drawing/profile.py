@@ -129,7 +129,7 @@ def _step(drawn: MemoryMap, high: High) -> str:
 
 
 def _peak(problem: Problem, plan: Plan, drawn: MemoryMap, pool: PoolMap, sheet: Sheet) -> str:
-    """Return the buffers live at the peak, the largest first."""
+    """Return a line with the peak's step and the buffers live then, the largest first."""
     high = _highs(pool.profile)[0]
     live = sorted(_live(problem, plan, drawn, pool.name, high.start), key=lambda i: _largest_first(drawn.buffers[i]))
     names = [f"{drawn.label(i)} {short_bytes(drawn.buffers[i].size)}" for i in live[:MOST_BUFFERS]]

@@ -23,7 +23,10 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     lines = [_in_words(size, certificate) for certificate in kept]
     if plan.status is PlanStatus.OPTIMAL:
         lines.append("The plan meets this, so no plan is better.")
-    elif plan.peak is not None and plan.objective.terms[0].name is not Term.SUM_OF_PEAKS:
+    elif plan.peak is not None and (plan.objective.terms[0].name, plan.objective.value) != (
+        Term.SUM_OF_PEAKS,
+        plan.peak,
+    ):
         lines.append(_of_what_was_minimised(plan.objective))
     elif plan.peak is not None:
         lines.append(
@@ -35,12 +38,12 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
 
 
 def _of_what_was_minimised(objective: Objective) -> str:
-    """Return how much less there could be of what is not the peak."""
+    """Return how far the objective's first term may be from the least possible."""
     name = objective.terms[0].name.value.replace("_", " ")
     if objective.value is None or objective.bound is None:
-        return f"Of the {name} nothing is proven."
+        return f"Nothing is proven about the {name}."
     less = objective.value - objective.bound
-    return f"The plan's {name} are {objective.value}: at most {less} less is possible."
+    return f"The objective's first term, {name}, is {objective.value}: at most {less} could be saved."
 
 
 def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str:

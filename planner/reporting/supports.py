@@ -39,7 +39,7 @@ class Supports:
         self._together = {frozenset((index[a], index[b])) for a, b in constraints.exclusions}
 
     def under_the_peak(self, pool: Pool) -> tuple[Buffer, ...]:
-        """From the top downwards."""
+        """Return the buffers that hold up the pool's peak, from the top downwards."""
         offset = self._offsets.get(pool.name)
         if not offset:
             return ()
@@ -67,9 +67,9 @@ class Supports:
         return tuple(self._buffers[i] for i in ordered)
 
     def _below(self, buffer: int, pool: Pool, offset: dict[int, int], levels: Levels) -> set[int]:
-        """What the buffer rests on; where it moves as one with others, what any of them rests on.
+        """Return what the buffer, and any that moves as one with it, rests on.
 
-        That is left out from now on; what was left out before may be missing.
+        The result is left out from now on; buffers left out before may be missing.
         """
         group = self._group.get(buffer) or Group((buffer,), (0,))
         members = [i for i in group.members if i in offset]

@@ -144,7 +144,7 @@ def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[Verif
         and why.irreducible
         and not is_irreducible(problem, subset)
     ):
-        text = "the shortage's subset is said to be irreducible, but no plan was found for the rest without each one of them"
+        text = "the shortage's subset is said to be irreducible, but it could not be shown that without any one of them the rest can be placed"
         yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
 
 

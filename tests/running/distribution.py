@@ -69,5 +69,5 @@ def _is_of(file: str, path: str) -> bool:
 
 
 def begins_at_end(number: int) -> bool:
-    """Whether the process of this number, from 1, takes the last of what is left."""
+    """True if the process of this number, from 1, takes the last of what is left."""
     return number % 3 == 0

@@ -77,7 +77,7 @@ def _serve(path: str, ready: Callable[[], None]) -> None:
 
 
 def _tell(line: socket.socket, text: bytes) -> None:
-    """Whoever asked may have been killed since, which is nothing to those who have not."""
+    """Send the text; the process that asked may have been killed since."""
     with contextlib.suppress(OSError):
         line.send(text)
 
@@ -127,7 +127,7 @@ def _family(path: str, family: str, others: Iterable[Closing]) -> str:
 
 
 def _become(order: dict[str, object], files: list[int]) -> NoReturn:
-    """As if it had been started so."""
+    """Become the ordered process, as if it had been started directly."""
     parent = Parent(str(order["parent"]), os.getppid())
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -172,7 +172,7 @@ def _become(order: dict[str, object], files: list[int]) -> NoReturn:
 
 
 def _accompany() -> NoReturn:
-    """As solvers.sandbox.companion.start_process has it."""
+    """Serve like a process of solvers.sandbox.companion.start_process."""
     from solvers.sandbox.companion import serve
 
     os.setsid()

@@ -68,7 +68,7 @@ class Crew:
         self._started = 0
 
     def run(self, count: int) -> None:
-        """Until all tests have run, or enough have failed."""
+        """Run until all tests have run, or enough have failed."""
         assert threading.active_count() == 1, "whoever gets to know the tests starts no threads: it is forked"
         reporter: Any = self._session.config.pluginmanager.get_plugin("terminalreporter")
         reporter.showfspath = False
@@ -87,7 +87,7 @@ class Crew:
             raise self._session.Interrupted(self._session.shouldstop)
 
     def _end(self) -> None:
-        """Of those who are left, if it does not end by itself: whoever does not hear it is killed."""
+        """Interrupt the remaining processes; kill those that do not end."""
         for worker in self._workers.values():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(worker.pid, signal.SIGINT)
@@ -114,7 +114,7 @@ class Crew:
         self._workers[ours] = Worker(pid, ours, at_end=begins_at_end(self._started))
 
     def _listen(self, worker: Worker) -> None:
-        """To what one of them says: that it wants more, which test it has ended and how, or what it failed of; it may also have died."""
+        """Handle a message of a process: it wants more, has ended a test, or has failed; or it has died."""
         try:
             said = worker.line.recv()
         except (EOFError, ConnectionError):
@@ -135,7 +135,7 @@ class Crew:
                 self._log(config.hook.pytest_report_from_serializable(config=config, data=data))
 
     def _ended(self, worker: Worker) -> None:
-        """What it was running has failed if it had not run all; another one takes the rest."""
+        """Report its current test as failed if it had not run all; another process takes the rest."""
         del self._workers[worker.line]
         worker.line.close()
         code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
@@ -157,7 +157,7 @@ class Crew:
 
 
 class Reports:
-    """What there is to be said of a test."""
+    """Collects the reports of a test."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

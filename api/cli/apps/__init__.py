@@ -35,7 +35,7 @@ Baseline = Annotated[
 LookLimit = Annotated[
     float | None,
     typer.Option(
-        "--time-limit", metavar="SECONDS", min=0, help="Give up after so long, reading included; by default never."
+        "--time-limit", metavar="SECONDS", min=0, help="Give up after this time, reading included; by default never."
     ),
 ]
 ReportTables = Annotated[

@@ -37,24 +37,28 @@ def bench_run(
         list[str], typer.Argument(metavar="PATH...", help="Problems, folders of them, or suites such as @smoke.")
     ],
     solvers: Annotated[str, typer.Option(metavar="NAMES", help="Solvers, with commas between them.")] = "auto",
-    seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 0-4 or 0,7.")] = "0",
+    seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Seeds, such as 0-4 or 0,7.")] = "0",
     capacity: Annotated[
         str, typer.Option(metavar="from-name|BYTES|none", help="Size of the pool; from-name: as in A.1048576.csv.")
     ] = "none",
     workers_per_solve: Annotated[int, typer.Option(metavar="N", min=1, help="Workers of each run.")] = 1,
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, max=256, help="Runs side by side; 1 times best.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=1, max=256, help="Runs side by side; times are most exact with 1.")
+    ] = 1,
     cluster: Cluster = None,
     grace: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Beyond its limit, before a run is killed.")
+        float, typer.Option(metavar="SECONDS", min=0, help="Time beyond its limit before a run is killed.")
     ] = 30.0,
     out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder of results and reports.")] = "bench",
-    retry: Annotated[bool, typer.Option("--retry", help="Run again what crashed, was killed or was refused.")] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Repeat runs that crashed, were killed or were refused.")
+    ] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")] = False,
 ) -> None:
     """Run every instance with every solver and seed.
 
-    Each run has a process of its own. What is in DIR already is not run again. Exit code 1 if an answer cannot be true.
+    Each run has its own process. Runs that DIR already holds are not repeated. Exit code 1 if an answer cannot be true.
     """
     from planner.bench import Settings
 
@@ -74,7 +78,9 @@ def bench_run(
 def bench_compare(
     before: Annotated[str, typer.Argument(metavar="DIR1", help="Results to compare with.")],
     after: Annotated[str, typer.Argument(metavar="DIR2", help="Newer results.")],
-    threshold: Annotated[float, typer.Option(metavar="PERCENT", min=0, help="So much slower is too slow.")] = 5.0,
+    threshold: Annotated[
+        float, typer.Option(metavar="PERCENT", min=0, help="The slowdown from which a run counts as worse.")
+    ] = 5.0,
     as_json: Json = False,
 ) -> None:
     """Compare two measurements run by run.

@@ -16,14 +16,14 @@ def convert(
     to: Annotated[
         str | None,
         typer.Option(
-            "--to", metavar="NAME", help="What to write: {written}; by default what OUT's ending says, or memplan."
+            "--to", metavar="NAME", help="The format of OUT: {written}; by default the one of its ending, or memplan."
         ),
     ] = None,
     input_format: Format = None,
 ) -> None:
     """Write a problem in another format.
 
-    From any format that is read, to any that is written. What the other format cannot say is refused.
+    From any format that is read, to any that is written. What the other format cannot express is refused.
     """
     from ..commands.files import convert as convert_command
 
@@ -42,9 +42,9 @@ def write(
     baseline: Baseline = None,
     input_format: Format = None,
 ) -> None:
-    """Write a plan as firmware takes it.
+    """Write a plan for firmware.
 
-    Headers, a linker script, a model with its offsets, as `memplan plan -o` does. A plan that is wrong is not written, and gets exit code 1.
+    As a header, a linker script, or a model with its offsets, like `memplan plan -o`. A wrong plan is not written, and the exit code is 1.
     """
     from ..commands.files import write as write_command
 
@@ -61,15 +61,15 @@ def check_run(
         str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the model with its plan to this file.")
     ] = None,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Only say how large the arena has to be; nothing is run.")
+        bool, typer.Option("--estimate", help="Only estimate the size of the arena; nothing is run.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Plan a model and run it.
 
-    TFLite Micro's interpreter runs the model with its own plan and with memplan's: all that comes out must be the same bit for bit, and the arena's head as large as planned.
+    TFLite Micro's interpreter runs the model with its own plan and with memplan's: all outputs must be equal bit for bit, and the arena's head as large as planned.
 
-    Exit codes: 0 as planned, 1 it is not, 2 bad input or no interpreter, 4 the interpreter does not take the model, or there is no plan.
+    Exit codes: 0 as planned, 1 not as planned, 2 bad input or no interpreter, 4 the interpreter refuses the model, or there is no plan.
     """
     from ..commands.files import check_run as check_run_command
 
@@ -87,16 +87,14 @@ def export_model(
     ],
     model_format: Annotated[
         Literal["lp", "mps", "cpsat"] | None,
-        typer.Option("--as", help="The model's format, where OUT's ending does not say it."),
+        typer.Option("--as", help="The model's format; by default the one of OUT's ending."),
     ] = None,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Leave out the rows that follow from others and only help solvers.")
-    ] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Leave out redundant rows, which only help solvers.")] = False,
     input_format: Format = None,
 ) -> None:
-    """Write a problem's integer program.
+    """Write a problem as an integer program.
 
-    Or its model for CP-SAT. For other solvers, or to look at.
+    Or as a model for CP-SAT; for other solvers, or for reading.
     """
     from ..commands.files import export as export_command
 
@@ -120,7 +118,9 @@ def generate(
         ),
     ],
     buffers: Annotated[int, typer.Option("--buffers", "-n", metavar="N", min=0, help="How many buffers.")],
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which of all problems of this kind and size.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Each seed gives another problem of this kind and size.")
+    ] = 0,
     alignment: Annotated[int, typer.Option(metavar="BYTES", min=1, help="Alignment of every address.")] = 1,
     set_: Annotated[
         list[str] | None,
@@ -132,7 +132,7 @@ def generate(
 ) -> None:
     """Make up a problem from a seed.
 
-    The same one on every machine. Its name says how it was made, and the smallest peak there is (optimum=) or a bound of it (bound=).
+    It is the same on every machine. Its name tells how it was made, and the smallest possible peak (optimum=) or a bound on it (bound=).
     """
     from planner.generate import Request
 

@@ -27,7 +27,7 @@ def verify(
 ) -> None:
     """Check a plan or a sharing in exact integers.
 
-    Against its problem: every rule, and every claim. Exit code 1 if anything is wrong with it, or with its proof.
+    Checks every rule of its problem, and every claim. Exit code 1 if the plan or its proof is wrong.
     """
     from ..commands.looking import verify as verify_command
     from ..terminal.refusals import given_up_after
@@ -58,8 +58,8 @@ def report(
 ) -> None:
     """Show how a plan uses each memory.
 
-    What it holds, when most is in use, and which buffers would have to shrink for the peak to fall. Of a sharing: the users of each object, and how much of it is unused. Of a frontier: its points. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
-    report, but exit code 1.
+    What it holds, when most is in use, and which buffers would have to shrink for the peak to fall. For a sharing: the users of each object, and how much of it is unused. For a frontier: its points. Tables on a terminal, JSON in a pipe. For a wrong plan there is
+    no report, and the exit code is 1.
     """
     from ..commands.looking import report as report_command
     from ..terminal.refusals import given_up_after
@@ -94,7 +94,7 @@ def draw(
     what: Annotated[
         Literal["map", "profile", "convergence"],
         typer.Option(
-            help="The memory map, the bytes in use over time, or how best value and bound came closer while the plan was made."
+            help="The memory map, the bytes in use over time, or the convergence of best value and bound during planning."
         ),
     ] = "map",
     profile: Annotated[bool, typer.Option("--profile", help="The same as --what profile.")] = False,
@@ -110,7 +110,7 @@ def draw(
     """Draw a plan.
 
     Its memory map (time across, address up, one rectangle for each buffer), the bytes in use over time, or how it was found; as SVG, PNG, PDF or as a
-    page (HTML) that needs nothing else. A wrong plan is drawn, too, with what is wrong marked, and gets exit code 1.
+    page (HTML) that needs nothing else. A wrong plan is drawn, too, with its faults marked, and the exit code is 1.
     """
     from planner.drawing import Sheet, Theme
 
@@ -143,9 +143,9 @@ def inspect(
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
-    """Show what is in a file.
+    """Show the contents of a file.
 
-    Its operators and tensors, what is in use at once in the order of the file, the smallest peak and its bound, and what stands there when most is in use. Tables on a terminal, JSON in a pipe.
+    Its operators and tensors, the bytes in use at once in the order of the file, the smallest peak and its bound, and the buffers live when most is in use. Tables on a terminal, JSON in a pipe.
 
     Formats: {formats}.
     """
@@ -159,12 +159,12 @@ def inspect(
 
 def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A plan; - reads the standard input.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="Another.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="Another plan.")],
     problem: Annotated[
         str | None, typer.Option(metavar="PROBLEM", help="Their problem, which the picture needs.")
     ] = None,
     problem_before: Annotated[
-        str | None, typer.Option(metavar="PROBLEM", help="That of BEFORE, if it was another.")
+        str | None, typer.Option(metavar="PROBLEM", help="The problem of BEFORE, if it was another.")
     ] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="PLOT", help="Draw both, one above the other: an .svg, .png or .pdf file.")
@@ -201,7 +201,7 @@ def schema() -> None:
 def solvers(as_json: Json = False) -> None:
     """List the solvers.
 
-    What each is, what it does not take, and whether it can run here.
+    What each is, what it does not support, and whether it can run here.
     """
     from ..commands.looking import about
 
@@ -211,7 +211,7 @@ def solvers(as_json: Json = False) -> None:
 def doctor(as_json: Json = False) -> None:
     """Check the installation.
 
-    Says what is missing, and what to do. Exit code 1 if something that is needed is missing.
+    Lists what is missing, and what to do. Exit code 1 if a required part is missing.
     """
     from ..commands.looking import about
 

@@ -23,7 +23,7 @@ def plan(
     arenas: Annotated[
         Literal["global", "nested"],
         typer.Option(
-            help="Of a program (memplan-graph/2): one arena for all of it, or each function in one of its own within its caller's."
+            help="For a program (memplan-graph/2): one arena for everything, or an arena for each function within its caller's."
         ),
     ] = "global",
     proof: Annotated[
@@ -31,7 +31,7 @@ def plan(
         typer.Option(
             "--proof",
             metavar="FILE",
-            help="Write a proof of the bound that `memplan verify --proof` replays; .gz packs it.",
+            help="Write a proof of the bound, which `memplan verify --proof` replays; compressed if the name ends in .gz.",
         ),
     ] = None,
     output_format: Annotated[
@@ -53,7 +53,7 @@ def plan(
 ) -> None:
     """Place all buffers of a problem.
 
-    On a terminal the plan is shown as tables, in a pipe as JSON. With -o a pipe gets nothing unless --json asks.
+    On a terminal the plan is shown as tables, in a pipe as JSON. With -o nothing is written to a pipe, unless --json is given.
 
     Exit codes: 0 there is a plan, 2 bad input, 3 proven infeasible, 4 no plan in time, or no proof that was asked for, 130 interrupted (the best plan
     so far is written).
@@ -115,9 +115,9 @@ def pareto(
 ) -> None:
     """Show the frontier of memory and cost.
 
-    For a problem with variants: the plans that no other one beats, each placed, verified, and proven or with its bound.
+    For a problem with variants: the plans that no other plan beats, each placed and verified, and proven optimal or with a bound.
 
-    Exit codes: as those of plan.
+    Exit codes: those of plan.
     """
     from ..commands.planning import pareto as pareto_command
 
@@ -147,7 +147,7 @@ def share(
 
     For runtimes that cannot place anything inside a block. Minimises the sum of the objects' sizes. On a terminal the objects are shown as a table, in a pipe as JSON.
 
-    Its solvers: auto, {sharers}. Exit codes: as those of plan.
+    Its solvers: auto, {sharers}. Exit codes: those of plan.
     """
     from ..commands.planning import plan as plan_command
 
@@ -176,7 +176,7 @@ def sweep(
             help="A range (sram=64KiB..512KiB) or a list (sram=64k,96k,128k) of a pool's sizes. Repeat it for several pools: all combinations are tried.",
         ),
     ],
-    step: Annotated[str, typer.Option(metavar="BYTES", help="From one size of a range to the next.")] = "16KiB",
+    step: Annotated[str, typer.Option(metavar="BYTES", help="The step between the sizes of a range.")] = "16KiB",
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the figures to this file.")
     ] = None,
@@ -187,16 +187,18 @@ def sweep(
     plans: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Write each configuration's plan to a file of its own there.")
     ] = None,
-    processes: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Plans that are made side by side.")] = 2,
+    processes: Annotated[
+        int, typer.Option(metavar="N", min=1, max=64, help="The number of plans made side by side.")
+    ] = 2,
     as_json: Json = False,
     quiet: Quiet = False,
     input_format: Format = None,
 ) -> None:
     """Try many sizes of memory.
 
-    Shows what each buys, and the smallest that is enough, proven. A plan for less memory is also one for more, and a proof for more holds for less: most configurations need no solving. The time limit is for all of it.
+    Shows the best result for each size, and the smallest sufficient size, with proofs. A plan for less memory holds for more, too, and a proof for more holds for less, so most configurations need no solving. The time limit covers everything.
 
-    Exit codes: 0 something fits, 2 bad input, 3 proven that nothing does, 4 neither in time, 130 interrupted.
+    Exit codes: 0 something fits, 2 bad input, 3 proven that nothing fits, 4 neither in time, 130 interrupted.
     """
     from ..arguments import parse_size
     from ..commands.planning import sweep as sweep_command
@@ -236,13 +238,16 @@ def shapes(
     out: Annotated[str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the plan to this file.")] = None,
     c: Annotated[
         str | None,
-        typer.Option("--c", metavar="C", help="Write C functions that work out the offsets; - to the standard output."),
+        typer.Option(
+            "--c", metavar="C", help="Write C functions that compute the offsets; - writes to the standard output."
+        ),
     ] = None,
     prefix: Annotated[
-        str, typer.Option(metavar="NAME", help="What the names of the C functions begin with.")
+        str, typer.Option(metavar="NAME", help="The beginning of the names of the C functions.")
     ] = "memplan",
     plot: Annotated[
-        str | None, typer.Option(metavar="PLOT", help="Draw what each shape takes: an .svg, .png or .pdf file.")
+        str | None,
+        typer.Option(metavar="PLOT", help="Draw the memory that each shape takes: an .svg, .png or .pdf file."),
     ] = None,
     theme: Theme = "system",
     as_json: Json = False,
@@ -251,9 +256,9 @@ def shapes(
 ) -> None:
     """Plan sizes that depend on symbols.
 
-    One plan for every shape. It is proven that nothing overlaps in any of them. Each listed shape is compared with the best plan for it alone. The time limit is for all of it.
+    One plan for every shape, with a proof that nothing overlaps in any of them. Each listed shape is compared with the best plan for it alone. The time limit covers everything.
 
-    Exit codes: as those of plan.
+    Exit codes: those of plan.
     """
     from ..commands.planning import shapes as shapes_command
 
@@ -298,18 +303,19 @@ def plan_many(
             help="The service's store of answers, to look into before planning and to add to: sqlite:///FILE, postgresql://...",
         ),
     ] = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Plan all, whatever DIR holds already.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="Plan everything again, whatever DIR holds.")] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")] = False,
     input_format: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="Of all files: {formats}; by default recognised.")
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The format of all files: {formats}; by default recognised."),
     ] = None,
 ) -> None:
     """Plan many files.
 
-    Each plan is written beside a manifest (manifest.jsonl: a line of JSON for each file). What is planned already is not planned again, and equal problems are planned once.
+    Each plan is written beside a manifest (manifest.jsonl: a line of JSON for each file). Files that have a plan are not planned again, and equal problems are planned once.
 
-    Exit codes: 0 every file has a plan, 1 some have none, 2 bad input, 130 interrupted (the same command goes on).
+    Exit codes: 0 every file has a plan, 1 some have none, 2 bad input, 130 interrupted (the same command continues).
     """
     from planner.many import Farm
     from planner.model.versions import cores

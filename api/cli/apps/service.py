@@ -48,7 +48,7 @@ def worker(
 ) -> None:
     """Carry out jobs of several services.
 
-    Of those that share a PostgreSQL store. Every setting can also be a MEMPLAN_* variable.
+    The services share a PostgreSQL store. Every setting can also be a MEMPLAN_* variable.
     """
     from ..commands import service
 

@@ -43,7 +43,7 @@ def columns(stream: IO[str]) -> int:
 
 
 def grouped(number: int) -> str:
-    """Return 1048576 as `1 048 576`."""
+    """Return the number with its digits in groups of three: `1 048 576`."""
     return f"{number:,}".replace(",", " ")
 
 

@@ -16,7 +16,7 @@ _MOST_SHORT = (1 << 31) - 1
 
 
 class Line:
-    """Whole messages to and from the process at the other end. Raises EOFError and OSError when that is gone."""
+    """Sends and receives whole messages. Raises EOFError and OSError when the other process is gone."""
 
     def __init__(self, ours: socket.socket) -> None:
         ours.setblocking(False)

@@ -230,7 +230,7 @@ ENDS = ("done", "refused", "fault", "out_of_memory")
 
 
 def answer_in(reply: Reply) -> Reply:
-    """Return the end of a task. Raises errors: WorkerFault, Refusal."""
+    """Return the reply if it is an answer. Raises WorkerFault or Refusal otherwise."""
     match reply.header["kind"]:
         case "refused":
             raise as_refusal(reply.header)

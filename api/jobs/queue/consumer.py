@@ -73,7 +73,7 @@ async def together(parts: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 class QueueWorker:
-    """As many jobs at a time as there are solver processes."""
+    """Carries out as many jobs at a time as there are solver processes."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""What was posted: at which door, with which options, and which problem."""
+"""Posted requests: the door, the options and the problem."""

@@ -1,4 +1,4 @@
-"""The paths that take problems: what may be asked for at each, and which kinds of jobs that makes."""
+"""The paths that take problems: the options of each, and the kinds of jobs that they make."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ OFFERED = {row.public_name: row for row in DECLARED.values() if row.over_http}
 
 
 def meant(row: Declared, word: object) -> object:
-    """A choice may be written in more than one way."""
+    """Return the value of a choice, which may be written in more than one way."""
     with suppress(ValueError):
         return chosen(row, word).value if isinstance(word, str) else word
     return word
 
 
 def field_of(row: Declared) -> tuple[Any, Any]:
-    """The option as pydantic reads it."""
+    """Return the option as a field for pydantic."""
     types: dict[OptionKind, Any] = {
         OptionKind.SECONDS: Annotated[float, Field(gt=0, allow_inf_nan=False)],
         OptionKind.COUNT: Annotated[int, Field(ge=row.least, lt=GREATEST)],
@@ -52,17 +52,17 @@ FIELDS: dict[str, Any] = {name: field_of(row) for name, row in OFFERED.items()}
 
 
 class RequestOptions(BaseModel):
-    """What a request may ask for, wherever it says so."""
+    """The options of a request, from its query or its body."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def said(self) -> dict[str, Any]:
-        """What was asked for, without what was left to defaults."""
+        """Return the given options, without those left at defaults."""
         return self.model_dump(exclude_unset=True)
 
 
 class StrictRequestOptions(RequestOptions):
-    """The same in JSON, where a number is no string."""
+    """The same in JSON, where a number must not be a string."""
 
     model_config = ConfigDict(strict=True)
 
@@ -72,16 +72,16 @@ class Door:
     """A path that takes problems."""
 
     name: str
-    """What stands behind /v1/ in its path."""
+    """The part of its path after /v1/."""
     own: Mapping[str, tuple[Any, Any]]
-    """What may be asked for here besides the library's options, as pydantic reads it. What is called as one of these takes its place."""
+    """Options besides the library's, as pydantic fields. One with the name of a library option replaces it."""
     kinds: tuple[str, ...]
-    """Of jobs."""
+    """The kinds of its jobs."""
     kind: Callable[[Mapping[str, Any]], str]
-    """Which of them it is, from what was asked for of the door's own."""
+    """Returns the kind of a job, given the door's own options."""
     loose: type[RequestOptions] = field(init=False)
     strict: type[RequestOptions] = field(init=False)
-    """In JSON, where a number is no string."""
+    """For JSON, where a number must not be a string."""
 
     def __post_init__(self) -> None:
         fields: dict[str, Any] = {**FIELDS, **self.own}
@@ -124,7 +124,7 @@ PARETO = Door(
             Annotated[int, Field(ge=1, lt=GREATEST)] | None,
             Field(
                 default=None,
-                description="So many points at most, spread evenly over memory; by default the whole frontier.",
+                description="The most points, spread evenly over memory; by default the whole frontier.",
             ),
         ),
     },
@@ -138,12 +138,12 @@ SWEEP = Door(
             list[str],
             Field(
                 default=[],
-                description="Sizes to try: `sram=64KiB..512KiB`, or `sram=64k,96k`; of several pools all combinations. Without a name for the only pool.",
+                description="Sizes to try: `sram=64KiB..512KiB`, or `sram=64k,96k`; the name may be left out if there is only one pool. Several pools: all combinations.",
             ),
         ),
         "step": (
             Annotated[int, Field(ge=1, lt=GREATEST)] | None,
-            Field(default=None, description="From one size of a range to the next, in bytes; by default 16 KiB."),
+            Field(default=None, description="The step between sizes of a range, in bytes; by default 16 KiB."),
         ),
     },
     ("sweep",),
@@ -158,13 +158,16 @@ SHAPES = Door(
         ),
         "at": (
             list[str],
-            Field(default=[], description="A shape, as in `n=128,m=4`: of `buckets` one that the offsets hold for."),
+            Field(
+                default=[],
+                description="A shape, as in `n=128,m=4`, to compare with its best plan; with `buckets`, a shape that the offsets are for.",
+            ),
         ),
         "c": (
             Annotated[str, Field(min_length=1, max_length=64)] | None,
             Field(
                 default=None,
-                description="Write C functions that work out the offsets into the answer, with names that begin so.",
+                description="Add C functions that compute the offsets; their names begin with this.",
             ),
         ),
     },

@@ -1,4 +1,4 @@
-"""Options over HTTP: from the query and the body to what the service's limits leave of them."""
+"""Options over HTTP: from the query and the body, limited by the service's settings."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .doors import DOOR_OF, OFFERED, PLANS, SIZES, Door, RequestOptions
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
-    """Options as they will be used, and a sentence for each that is less than was asked for."""
+    """Options as they will be used, and a sentence for each that was reduced."""
 
     options: Options
     notes: tuple[str, ...]
     own: Mapping[str, Any]
-    """What the door alone knows, without what was left to defaults."""
+    """The door's own options, without those left at defaults."""
 
 
 def from_body(solve: object, door: Door = PLANS) -> RequestOptions:
-    """The options under `solve`. Raises Refusal."""
+    """Return the options under `solve`. Raises Refusal."""
     try:
         return door.strict.model_validate(solve)
     except ValidationError as error:
@@ -37,7 +37,7 @@ def from_body(solve: object, door: Door = PLANS) -> RequestOptions:
 
 
 def merged(query: RequestOptions, body: RequestOptions | None, door: Door = PLANS) -> RequestOptions:
-    """Both together; to say one thing in both places is to be sure of it only if it is the same. Raises Refusal."""
+    """Return the options of query and body. Raises Refusal if one is given in both with different values."""
     if body is None:
         return query
     said, also = query.said(), body.said()
@@ -48,19 +48,19 @@ def merged(query: RequestOptions, body: RequestOptions | None, door: Door = PLAN
 
 
 def options_of(request: RequestOptions, door: Door = PLANS) -> Options:
-    """The library's options: what was asked for, and the library's defaults."""
+    """Return the library's options: the given ones, and defaults."""
     said = {name: value for name, value in request.said().items() if name in OFFERED and name not in door.own}
     return from_document({OFFERED[name].name: value for name, value in said.items()})
 
 
 def own_of(request: RequestOptions, door: Door) -> dict[str, Any]:
-    """What was asked for of the door's own, without what says no more than the default."""
+    """Return the door's own options that differ from their defaults."""
     fields = type(request).model_fields
     return {name: value for name, value in request.said().items() if name in door.own and value != fields[name].default}
 
 
 def clipped(wanted: RequestOptions, settings: Settings, door: Door = PLANS) -> Clipped:
-    """What the service's limits leave of it. Raises Refusal for a solver that this service does not offer."""
+    """Return the options within the service's limits. Raises Refusal for a solver that this service does not offer."""
     options, said = options_of(wanted, door), wanted.model_fields_set
     if options.solver != "auto" and settings.allowed_solvers and options.solver not in settings.allowed_solvers:
         found = Finding(Code.UNKNOWN_SOLVER, "/options/solver", "this service does not offer that solver")
@@ -87,12 +87,12 @@ def clipped(wanted: RequestOptions, settings: Settings, door: Door = PLANS) -> C
 
 
 def as_document(options: Options, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The options as JSON can hold them, for a job's record and on the way to a worker; a door's own only if they are asked for."""
+    """Return the options for JSON, for a job's record and for workers, with `own` as the door's own options."""
     return {row.name: getattr(options, row.name) for row in OFFERED.values()} | dict(own or {})
 
 
 def from_document(document: Mapping[str, Any]) -> Options:
-    """Options that as_document has written; that of an older version, perhaps, which did not have all of them."""
+    """Return the options that as_document wrote, possibly in an older version with fewer options."""
     known = {name: value for name, value in document.items() if name in DECLARED}
     for name, value in known.items():
         choices = DECLARED[name].choices
@@ -102,13 +102,13 @@ def from_document(document: Mapping[str, Any]) -> Options:
 
 
 def from_record(document: Mapping[str, Any], kind: str) -> tuple[Options, dict[str, Any]]:
-    """The options of a job of that kind, and what its door alone knows of them."""
+    """Return the options of a job of that kind, and its door's own options."""
     own = {name: value for name, value in document.items() if name in DOOR_OF[kind].own}
     return from_document({name: value for name, value in document.items() if name not in own}), own
 
 
 def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:
-    """What pydantic objects to, in the words of the command line's refusals."""
+    """Return pydantic's errors as a refusal in the words of the command line."""
     findings = []
     for each in errors:
         place = "".join(f"/{str(step)[:60]}" for step in each["loc"] if step not in ("query", *SIZES))
@@ -119,5 +119,5 @@ def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:
 
 
 def pointer_text(pointer: str) -> str:
-    """With nothing in it that could move a cursor."""
+    """Return the pointer in printable characters, at most MAX_ECHO of them."""
     return printable(pointer)[:MAX_ECHO]

@@ -1,4 +1,4 @@
-"""What was posted: a problem in one of the formats, and perhaps options under `solve`."""
+"""A posted problem: in one of the formats, optionally with options under `solve`."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from .options import as_document, clipped, from_body, merged
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What was posted, read and found sound, and how it will be worked on."""
+    """A posted problem, read and found sound, and how it will be solved."""
 
     kind: Kind
     subject: Subject
     instructions: Instructions
-    """Its notes are of the reader, and of the service where it clipped something."""
+    """Its notes are the reader's warnings, and one for each option that the service reduced."""
     document: dict[str, Any]
-    """The same options, as JSON can hold them."""
+    """The same options for JSON."""
     format: str
-    """What it was written in."""
+    """The name of the problem's format."""
 
     @property
     def key(self) -> str:
-        """Equal for requests that must have equal answers: the problem, options and versions that count, and what is said besides."""
+        """Return the key of the answer. It is equal for requests with equal answers: the problem, relevant options and versions, and notes."""
         listed = self.subject.problem.constraints.listed
         return answer_key(
             self.kind.name, self.subject.digest, self.subject.identity, listed, self.document, self.instructions.notes
@@ -54,7 +54,7 @@ def understand(
     door: Door = PLANS,
     begun: float | None = None,
 ) -> Understood:
-    """What it is, and what is asked for; its time counts from `begun`. Raises PlannerError and Refusal."""
+    """Return the posted problem and its options; its time counts from `begun`. Raises PlannerError and Refusal."""
     data, solve = separate(data, format_)
     wanted = clipped(merged(query, None if solve is None else from_body(solve, door), door), settings, door)
     kind = kind_of(door.kind(wanted.own))
@@ -68,7 +68,7 @@ def understand(
 def read_subject(
     kind: Kind, data: bytes, format_: str | None, settings: Settings, media_type: str = BYTES
 ) -> tuple[Format, Subject]:
-    """As the kind reads it, if it is no larger than the service takes and was sent as what it is."""
+    """Read the problem as this kind of job does. Raises Refusal if it is too large, or if its media type or format is not accepted."""
     source = Source(data)
     row = recognised(source, media_type) if format_ is None else format_named(format_)
     require_format(row, media_type, settings)
@@ -82,19 +82,19 @@ def read_subject(
 def read(
     data: bytes, format_: str | None, settings: Settings, media_type: str = BYTES
 ) -> tuple[Format, Problem, tuple[str, ...]]:
-    """A problem that nothing is asked of, what it was written in, and warnings."""
+    """Return the format, the problem without options, and warnings."""
     row, subject = read_subject(kind_of("plan"), data, format_, settings, media_type)
     return row, subject.problem, subject.warnings
 
 
 def require_few(items: object, what: str, settings: Settings) -> None:
-    """Raises Refusal for more of them than a problem may have buffers. Lists are counted before what is in them is loaded."""
+    """Raise Refusal if there are more of them than a problem may have buffers. Lists are counted before their items are loaded."""
     if isinstance(items, Sequence) and not isinstance(items, str) and len(items) > settings.max_buffers:
         raise too_large(f"there are {len(items)} {what}; at most {settings.max_buffers} are taken")
 
 
 def require_format(row: Format, media_type: str, settings: Settings) -> None:
-    """Raises Refusal for a format that is not sent as that, or that the service does not read."""
+    """Raise Refusal if the media type does not fit the format, or the service does not read the format."""
     if not row.fits(media_type):
         raise unsupported(f"the format {row.name} is not sent as {media_type}, but as {' or '.join(row.media_types)}")
     if row.name not in settings.formats:
@@ -102,7 +102,7 @@ def require_format(row: Format, media_type: str, settings: Settings) -> None:
 
 
 def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
-    """The document without its `solve`, and that; None where there is none."""
+    """Return the document without its `solve`, and `solve`; None if there is none."""
     if (
         (format_ is not None and not format_named(format_).is_json)
         or b'"solve"' not in data

@@ -1,4 +1,4 @@
-"""A problem that was posted with its plan: as one JSON document, or as the parts of a form, of which each may be any file."""
+"""A problem posted with its plan: as one JSON document, or as two files in a form."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Read = TypeVar("Read")
 
 
 def read_answer(data: bytes) -> Plan | Frontier | Sharing | ShapesPlan:
-    """What can be verified."""
+    """Return a frontier, a plan for all shapes, a sharing or a plan."""
     if is_frontier(data):
         return read_frontier(data)
     if is_shapes_plan(data):
@@ -48,7 +48,7 @@ def read_answer(data: bytes) -> Plan | Frontier | Sharing | ShapesPlan:
 def problem_and_plan(
     data: bytes, boundary: str | None, format_: str | None, settings: Settings, read_it: Callable[[bytes], Read]
 ) -> tuple[Subject, Read]:
-    """The two that were posted: in a document, or between the boundaries of a form. Raises PlannerError and Refusal."""
+    """Return the problem and its plan, from a document, or from a form with this boundary. Raises PlannerError and Refusal."""
     problem, plan = in_document(data) if boundary is None else in_form(data, boundary)
     try:
         kind = kind_of("shapes" if is_shapes_plan(plan) else "plan")
@@ -69,7 +69,7 @@ def problem_and_plan(
 
 
 def in_document(data: bytes) -> tuple[bytes, bytes]:
-    """What stands under `problem` and `plan`; a problem that is no JSON, but text, stands there as a string."""
+    """Return `problem` and `plan` of a document; a problem in a text format is a string there."""
     top = scan(data).top
     if top is None:
         raise BadInput(Finding(Code.WRONG_TYPE, "", "must be an object with the fields 'problem' and 'plan'"))
@@ -80,7 +80,7 @@ def in_document(data: bytes) -> tuple[bytes, bytes]:
 
 
 def in_form(data: bytes, boundary: str) -> tuple[bytes, bytes]:
-    """The parts of a form (RFC 7578) that are called so."""
+    """Return the parts `problem` and `plan` of a form (RFC 7578)."""
     form = _Form()
     try:
         parser = MultipartParser(boundary, form.callbacks())
@@ -111,7 +111,7 @@ def unreadable(what: str) -> BadInput:
 
 
 class _Form:
-    """What a parser says of a form's parts."""
+    """Collects the parts of a form from its parser."""
 
     def __init__(self) -> None:
         self.parts: dict[str, bytearray] = {}
@@ -152,6 +152,6 @@ class _Form:
 
 
 def below(name: str, error: PlannerError) -> PlannerError:
-    """The same findings, in a part of the document."""
+    """Return the same error about a part of the document."""
     findings = (replace(found, pointer=f"/{name}{found.pointer}") for found in error.findings)
     return type(error)(*findings, more=error.more)

@@ -100,7 +100,7 @@ def job_response(job: Job, status: int = 200) -> Response:
 
 
 def json_response(document: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Return any document. Invalid UTF-8 characters stay escaped."""
+    """Return any document, in ASCII, since lone surrogates cannot be sent as UTF-8."""
     return Response(json.dumps(document, allow_nan=False), status, headers, JSON)
 
 

@@ -42,7 +42,7 @@ class RequestQuery(RequestOptions):
     name: str | None = Field(
         default=None,
         max_length=200,
-        description="What to call the problem if it has no name of its own: its file's, say.",
+        description="The problem's name if it has none of its own, such as its file's name.",
     )
     require: Literal["feasible"] | None = Field(
         default=None, description="`feasible`: an answer without a plan is an error (422)."
@@ -104,10 +104,13 @@ PLAN_QUERY = QUERIES[PLANS.name]
 PlanOptions = Annotated[RequestQuery, Depends(PLAN_QUERY)]
 PLAN_PARAMETERS = PLAN_QUERY.parameters()
 IdempotencyKey = Annotated[
-    str | None, Header(description="Sent again with the same key, a request has the effect of one.")
+    str | None, Header(description="A request that is repeated with the same key has the effect of one.")
 ]
 Prefer = Annotated[
-    str | None, Header(description="`respond-async`: answer with a job at once; `wait=SECONDS`: wait no longer.")
+    str | None,
+    Header(
+        description="`respond-async`: answer with a job at once; `wait=SECONDS`: wait at most so long for the plan."
+    ),
 ]
 
 

@@ -106,7 +106,7 @@ class Sender:
         await self._send({**message, "body": rest})
 
     def close(self) -> None:
-        """End the request."""
+        """Release what the request held."""
         self._bodies.give_back(self._counted)
         self._counted = 0
 

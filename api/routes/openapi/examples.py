@@ -226,7 +226,7 @@ def body(kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": kinds}}
 
 
-REFUSED = shown("What is wrong, as RFC 9457 has it; `code` is stable.", REFUSAL, CONTENT_TYPE, part("Refusal"))
+REFUSED = shown("The error in the form of RFC 9457; `code` is stable.", REFUSAL, CONTENT_TYPE, part("Refusal"))
 ERRORS: dict[int | str, dict[str, Any]] = dict.fromkeys(
     (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 503), REFUSED
 )
@@ -250,9 +250,9 @@ def problem_body() -> dict[str, Any]:
 
 PROBLEM_BODY = problem_body()
 PLAN_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: shown("The plan; its `status` says what it is worth.", PLAN, JSON, part("Plan")),
+    200: shown("The plan; `status` says whether it is proven optimal.", PLAN, JSON, part("Plan")),
     202: JOB_ACCEPTED,
-    304: {"description": "The plan is the one whose ETag was sent in If-None-Match."},
+    304: {"description": "The plan has not changed: its ETag is the one in If-None-Match."},
 }
 PROVABLE_BODY = body({JSON: {"schema": part("Problem"), "examples": {"options": WITH_OPTIONS}}})
 PROVED_ANSWERS: dict[int | str, dict[str, Any]] = {
@@ -268,7 +268,7 @@ VARIANTS_BODY = body(
     {JSON: {"schema": part("Problem"), "examples": {"variants": {"summary": "two ways", "value": VARIANTS}}}}
 )
 FRONTIER_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: shown("The frontier; in each point its plan.", FRONTIER, JSON, part("Frontier")),
+    200: shown("The frontier, with a plan in each point.", FRONTIER, JSON, part("Frontier")),
     202: JOB_ACCEPTED,
     304: PLAN_ANSWERS[304],
 }
@@ -277,7 +277,7 @@ SWEEP_BODY = body(
     {JSON: {"schema": part("Problem"), "examples": {"sizes": {"summary": "sizes in the body", "value": SIZES}}}}
 )
 SWEEP_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: shown("The sweep; in each point its plan.", SWEEP, JSON, part("Sweep")),
+    200: shown("The sweep, with a plan in each point.", SWEEP, JSON, part("Sweep")),
     202: JOB_ACCEPTED,
     304: PLAN_ANSWERS[304],
 }
@@ -300,7 +300,7 @@ JOBS_ANSWERS: dict[int | str, dict[str, Any]] = {
 NEW_JOB_ANSWERS: dict[int | str, dict[str, Any]] = {202: JOB_ACCEPTED}
 EVENT_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown("The events.", EVENTS, "text/event-stream", part("Event")),
-    204: {"description": "The job has ended, and its last event is the one that was named."},
+    204: {"description": "The job has ended, and there are no events after the given one."},
 }
 VERIFY_BODY = body(
     {
@@ -322,7 +322,7 @@ VERIFY_BODY = body(
             },
             "examples": {
                 "files": {
-                    "summary": "Two files: the problem in any format that is read, also a model",
+                    "summary": "Two files: the problem in any readable format, or a model, and its plan",
                     "value": {"problem": json.dumps(PROBLEM), "plan": json.dumps(PLAN)},
                 }
             },

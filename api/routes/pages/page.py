@@ -81,13 +81,13 @@ def files() -> dict[str, File]:
 
 @router.get("/", include_in_schema=False)
 async def page(request: Request) -> Response:
-    """The page itself."""
+    """Return the page."""
     return _answer(request, "index.html")
 
 
 @router.get("/web/{path:path}", include_in_schema=False)
 async def part(request: Request, path: str) -> Response:
-    """What it is made of."""
+    """Return one of the page's files."""
     return _answer(request, path)
 
 
@@ -99,7 +99,7 @@ def _answer(request: Request, path: str) -> Response:
 
 
 def answer_file(request: Request, file: File) -> Response:
-    """Return the file, or that the browser has it already."""
+    """Return the file, or 304 if the browser has it already."""
     headers = {**HEADERS, "Content-Security-Policy": file.policy, "ETag": file.etag}
     if matches(request.headers.get("if-none-match"), file.etag):
         return Response(status_code=304, headers=headers)
@@ -112,14 +112,14 @@ def answer_file(request: Request, file: File) -> Response:
     responses={200: shown("The examples.", {"examples": [{"name": "unet", "title": "U-Net"}]})},
 )
 async def examples() -> Response:
-    """Problems to try, made up on request."""
+    """List problems to try; each is generated on request."""
     listed = [{"name": name, "title": example.title} for name, example in EXAMPLES.items()]
     return json_response({"examples": listed})
 
 
 @router.get("/v1/examples/{name}", summary="An example", responses={200: shown("The problem.", PROBLEM, JSON, OBJECT)})
 async def example(service: TheService, name: str) -> Response:
-    """In memplan/1, ready to be sent to /v1/plans."""
+    """Return an example in memplan/1, ready to be sent to /v1/plans."""
     found = EXAMPLES.get(name)
     if found is None:
         raise Refusal(404, HttpCode.NOT_FOUND, "there is no such example")

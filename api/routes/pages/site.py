@@ -49,13 +49,13 @@ def hashes(scripts: list[bytes]) -> str:
 
 @router.get("/docs")
 async def front() -> Response:
-    """Where the documentation begins: with the API's page where the site was not built."""
+    """Redirect to the start of the documentation, or to the API's page if the site was not built."""
     return RedirectResponse(f"/docs/{FIRST}" if FIRST in files(SITE) else API)
 
 
 @router.get("/docs/{path:path}")
 async def site(request: Request, path: str) -> Response:
-    """One file of it."""
+    """Return one file of the documentation."""
     file = files(SITE).get(path or FIRST)
     if file is None:
         raise Refusal(404, HttpCode.NOT_FOUND, "there is no such page; ./scripts/docs builds the documentation")

@@ -34,7 +34,7 @@ router = APIRouter(tags=["jobs"])
 LOOK_SECONDS = 0.1
 MOST_LOOK_SECONDS = 1.0
 """The greatest interval at which the store is asked for ended jobs, reached if none has ended lately."""
-HAVE = "Lines whose answers are not wanted again, as in `0-511,600`: those that the client has."
+HAVE = "Lines whose answers the client already has, as in `0-511,600`; they are left out."
 
 
 @router.post(
@@ -47,7 +47,7 @@ HAVE = "Lines whose answers are not wanted again, as in `0-511,600`: those that 
 async def add(
     request: Request, service: TheService, query: PlanOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """A problem on each line, each perhaps with its `solve`. Every line becomes a job as it arrives; answers come in the order of finishing, the first ones while lines are still sent."""
+    """Plan many problems, one per line, each optionally with its own `solve`. Every line becomes a job as it arrives; answers come in the order of finishing, the first ones while lines are still being sent."""
     require_type(request, LINES)
     format_ = format_of(JSON, query.format, service.settings)
     options = PLAN_QUERY.options(query)
@@ -74,7 +74,7 @@ async def answers(
     id: str,  # noqa: A002 - the name in the path
     have: Annotated[str, Query(description=HAVE)] = "",
 ) -> Response:
-    """All of them, or those that the client does not have yet; waits for what has not finished."""
+    """Return all answers, or those that the client does not have yet; wait for unfinished ones."""
     owner, known = request.state.owner, numbers_in(have, service.settings.max_batch)
     await counts_of(service, owner, id)
     service.open_stream(owner)
@@ -83,7 +83,7 @@ async def answers(
 
 @router.delete("/v1/batches/{id}", summary="End a batch", responses=ENDED_BATCH_ANSWERS)
 async def end(request: Request, service: TheService, id: str) -> JSONResponse:  # noqa: A002
-    """Lines that wait are cancelled, those that are worked on are stopped and keep their best plans, and no more are taken: a request that still sends some, or sends them again, is refused. Answers that there are by then can be had as before."""
+    """Cancel waiting lines, and stop those in progress, which keep their best plans. Further lines are refused, whether a request is still sending them or sends them again. Existing answers stay available."""
     owner = request.state.owner
     await counts_of(service, owner, id)
     await asyncio.to_thread(service.store.end_batch, owner, id)

@@ -27,7 +27,7 @@ QUIET_SECONDS = 15.0
 
 @router.get("/v1/jobs/{id}/events", summary="Follow a job", response_class=Response, responses=EVENT_ANSWERS)
 async def follow(request: Request, service: TheService, id: str) -> Response:  # noqa: A002 - the name in the path
-    """`state`, `incumbent`, `bound` and at last `done`; from the one after `Last-Event-ID` on, or from the beginning."""
+    """Stream the job's events: `state`, `incumbent`, `bound` and at last `done`, starting after `Last-Event-ID` or from the beginning."""
     job = await job_of(request, service, id)
     after = last_seen(request)
     if job.state.is_final and not await asyncio.to_thread(service.store.events, job.id, after, 1):

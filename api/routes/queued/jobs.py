@@ -43,7 +43,7 @@ Part = Annotated[
     Query(
         min_length=1,
         max_length=1000,
-        description="Of an answer that is made of several plans one of them, as its events call it: a point of a frontier by its cost, one of a sweep by its sizes, a nested arena by its function.",
+        description="One plan of an answer with several, by its name in the job's events: a point of a frontier by its cost, one of a sweep by its sizes, a nested arena by its function.",
     ),
 ]
 
@@ -71,7 +71,7 @@ class JobsQuery(BaseModel):
 async def add(
     request: Request, service: TheService, query: PlanOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """The same as a plan with `Prefer: respond-async`."""
+    """Queue a problem as a job; the same as `POST /v1/plans` with `Prefer: respond-async`."""
     got = await receive(request, service, query)
     order = await while_there(request, understand(service, got))
     once = once_of(idempotency_key, request.url.path, order.fingerprint)
@@ -81,7 +81,7 @@ async def add(
 
 @router.get("/v1/jobs", summary="List jobs", responses=JOBS_ANSWERS)
 async def listed(request: Request, service: TheService, query: Annotated[JobsQuery, Query()]) -> Response:
-    """The newest first."""
+    """List the client's jobs, the newest first."""
     wanted = JobFilter(request.state.owner, query.state, query.batch, query.before, query.limit)
     jobs = await asyncio.to_thread(service.store.jobs, wanted)
     last = jobs[-1].id if len(jobs) == query.limit else None
@@ -90,13 +90,13 @@ async def listed(request: Request, service: TheService, query: Annotated[JobsQue
 
 @router.get("/v1/jobs/{id}", summary="One job", responses=JOB_ANSWERS)
 async def one(request: Request, service: TheService, id: str) -> Response:  # noqa: A002 - the name in the path
-    """Its state, times, best, bound and gap."""
+    """Return the job's state, times, best value, bound and gap."""
     return job_response(await job_of(request, service, id))
 
 
 @router.get("/v1/jobs/{id}/plan", summary="A job's plan", responses=PLAN_ANSWERS)
 async def plan(request: Request, service: TheService, id: str, part: Part = None) -> Response:  # noqa: A002
-    """The best plan so far. Once the job has ended, it is the answer."""
+    """Return the best plan so far; once the job has ended, its answer."""
     job = await job_of(request, service, id)
     if part is not None:
         return await part_of(request, service, job, part)
@@ -120,7 +120,7 @@ async def plan(request: Request, service: TheService, id: str, part: Part = None
 
 @router.get("/v1/jobs/{id}/proof", summary="A job's proof", response_class=Response, responses=PROOF_ANSWERS)
 async def proof(request: Request, service: TheService, id: str) -> Response:  # noqa: A002
-    """The proof alone, as `memplan verify --proof` takes it; of jobs that were asked for at /v1/proof."""
+    """Return only the proof of a job made at /v1/proof, in the form that `memplan verify --proof` takes."""
     job = await job_of(request, service, id)
     if job.about.kind != "proof":
         raise Refusal(404, HttpCode.NOT_FOUND, "this job was not asked for a proof")
@@ -154,7 +154,7 @@ def _answer_data(store: Store, id_: str) -> bytes | None:
 
 @router.get("/v1/jobs/{id}/problem", summary="A job's problem", responses=PROBLEM_ANSWERS)
 async def problem(request: Request, service: TheService, id: str) -> Response:  # noqa: A002
-    """As it was sent, options and all."""
+    """Return the problem as it was sent, with its options."""
     job = await job_of(request, service, id)
     size = await asyncio.to_thread(service.store.problem_size, job.id)
     if size is None:
@@ -166,7 +166,7 @@ async def problem(request: Request, service: TheService, id: str) -> Response:  
 
 @router.delete("/v1/jobs/{id}", summary="Stop a job", responses=JOB_ANSWERS)
 async def stop(request: Request, service: TheService, id: str) -> Response:  # noqa: A002
-    """It keeps the best plan that was found. A job that has ended stays as it is."""
+    """Stop the job; it keeps the best plan so far. A job that has ended does not change."""
     job = await stop_job(service, await job_of(request, service, id))
     if job is None:
         raise not_found()

@@ -110,7 +110,7 @@ def _waiting(connection: Connection) -> Iterator[str]:
 
 
 def _first(connection: Connection, owner: str, *, short: bool, where: Where | None) -> Row[Any] | None:
-    """In this form, the index leads to the one wanted row, and waiting ones are not sorted."""
+    """Return the owner's next job. In this form, the query finds it by the index, without sorting the waiting ones."""
     mine = [jobs.c.state == JobState.QUEUED.value, jobs.c.owner == owner]
     for priority in _priorities(short=short, where=where):
         turn = select(jobs).where(*mine, jobs.c.priority == priority).order_by(jobs.c.id).limit(1)

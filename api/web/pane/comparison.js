@@ -1,7 +1,7 @@
 // Two plans side by side: their figures in one table, and maps that move together.
 
 import { bytes, countsBytes, element, grouped, name, percent, seconds, visible } from "../text.js";
-import { gapOf, termName } from "./figures.js";
+import { gapOf, termName, termsOf } from "./figures.js";
 
 export class Comparison {
   constructor(first, second) {
@@ -86,7 +86,7 @@ export class Comparison {
 
 // What a plan minimised first, if that is not its memory.
 function aim(plan) {
-  const [first] = plan.objective.terms;
+  const [first] = termsOf(plan);
   return first.name === "sum_of_peaks" ? null : first;
 }
 
@@ -94,7 +94,7 @@ function aim(plan) {
 function costs(plans) {
   const terms = new Set(plans.map((plan) => plan && aim(plan)?.name).filter(Boolean));
   return [...terms].flatMap((term) => {
-    const both = plans.map((plan) => plan?.objective.terms.find((each) => each.name === term));
+    const both = plans.map((plan) => plan && termsOf(plan).find((each) => each.name === term));
     const shown = countsBytes(term) ? bytes : grouped;
     return [
       [termName(term), both.map((each) => each?.value ?? null), shown],

@@ -16,9 +16,9 @@ export function figures(job, plan, map, more = []) {
   // Before there is a plan, only the minimised value is known, which need not be bytes.
   const shown = plan || map?.document.in_bytes ? exactBytes : grouped;
   const isNamed = !plan && NAMED.has(job?.kind);
-  const isCost = plan ? plan.objective.terms[0].name !== "sum_of_peaks" : map && !map.document.in_bytes;
+  const isCost = plan ? termsOf(plan)[0].name !== "sum_of_peaks" : map && !map.document.in_bytes;
   if (plan && isCost) {
-    rows.push(...costs(plan.objective.terms));
+    rows.push(...costs(termsOf(plan)));
     rows.push(["peak", best === null ? "–" : shown(best)]);
   } else if (isNamed) {
     if (best !== null) rows.push([NAMED.get(job.kind), exactBytes(best)], ["bound", bound === null ? "–" : exactBytes(bound)]);
@@ -51,6 +51,11 @@ function costs(terms) {
   const gap = gapOf(terms[0]);
   rows.splice(1, 0, ["bound of it", amount(term, bound)], ["gap", gap === null ? "–" : percent(gap)]);
   return rows;
+}
+
+// The objective's terms; a sum of peaks that is not the peak is weighted by the pools' costs, and counts no bytes.
+export function termsOf({ objective, peak }) {
+  return objective.terms.map((term) => (term.name === "sum_of_peaks" && term.value !== peak ? { ...term, name: "peaks_by_cost" } : term));
 }
 
 // The name of an objective's term in figures.

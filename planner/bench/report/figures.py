@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def number(value: int | None) -> str:
-    """Return 1048576 as `1 048 576`."""
+    """Return the number with its digits in groups of three: `1 048 576`; a dash for None."""
     return "–" if value is None else f"{value:,}".replace(",", " ")
 
 

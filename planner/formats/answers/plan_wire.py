@@ -1,4 +1,4 @@
-"""The plan format memplan-plan/1 as it stands in a file."""
+"""The plan format memplan-plan/1 as it appears in a file."""
 
 from __future__ import annotations
 

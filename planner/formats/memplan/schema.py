@@ -26,7 +26,7 @@ def _add_symbols(whole: dict[str, Any], buffer: dict[str, Any]) -> None:
     """Add sizes that depend on symbols, which planner.formats.memplan.shapes reads."""
     span = {"type": "array", "minItems": 2, "maxItems": 2}
     whole["properties"]["symbols"] = {
-        "description": "Symbols that sizes may name, each with its least and greatest value.",
+        "description": "Symbols that sizes may use, each with its least and greatest value.",
         "type": "object",
         "additionalProperties": {**span, "items": {"type": "integer"}},
     }
@@ -38,7 +38,7 @@ def _add_symbols(whole: dict[str, Any], buffer: dict[str, Any]) -> None:
         "anyOf": [bytes_, said],
     }
     buffer["properties"]["size_range"] = {
-        "description": "In place of size: the least and the greatest size, where no more is known. Planned with the greatest.",
+        "description": "Instead of size: the least and the greatest size, if no more is known. It is planned with the greatest.",
         **span,
         "items": {"anyOf": [bytes_, said]},
     }

@@ -80,7 +80,7 @@ def _symbols(given: Any, report: Report) -> dict[str, tuple[int, int]]:
 
 
 def _pair_of(span: object) -> str:
-    """Return the two values in place of a range."""
+    """Return a description of what stands in place of a range."""
     return f"a list of {len(span)}" if isinstance(span, list) else kind_of(span)
 
 

@@ -18,10 +18,10 @@ Cost = Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)]
 
 @with_config(STRICT)
 class CostTermWire(TypedDict):
-    """Something that alternatives cost."""
+    """A kind of cost of alternatives."""
 
-    name: Annotated[Name, described("Unique name of the cost: cycles, energy.")]
-    weight: NotRequired[Annotated[Bytes, described("What one of it counts in the cost that is minimised.", 1)]]
+    name: Annotated[Name, described("Unique name of the cost, such as cycles or energy.")]
+    weight: NotRequired[Annotated[Bytes, described("Weight of one unit in the cost that is minimised.", 1)]]
 
 
 @with_config(STRICT)
@@ -29,7 +29,7 @@ class MoreLifeWire(TypedDict):
     """Further times at which one of the problem's buffers is needed."""
 
     buffer: Annotated[BufferIdField, described("A buffer of the problem.")]
-    live: Annotated[list[Interval], described("When it is needed besides, if the alternative is chosen.")]
+    live: Annotated[list[Interval], described("Further times at which it is needed if the alternative is chosen.")]
 
 
 @with_config(STRICT)
@@ -38,9 +38,7 @@ class AlternativeWire(TypedDict):
 
     name: Annotated[Name, described("Unique within its group.")]
     costs: NotRequired[
-        Annotated[
-            dict[str, Cost], described("What it costs, by the names of the cost terms; what is left out is 0.", {})
-        ]
+        Annotated[dict[str, Cost], described("Its costs by the names of the cost terms; those left out are 0.", {})]
     ]
     buffers: NotRequired[
         Annotated[Items[BufferWire], described("Its own buffers. Only alternatives of one group may share ids.", [])]
@@ -48,7 +46,7 @@ class AlternativeWire(TypedDict):
     constraints: NotRequired[
         Annotated[ConstraintsWire, described("Constraints on its own buffers and those of the problem.")]
     ]
-    live: NotRequired[Annotated[Items[MoreLifeWire], described("Buffers of the problem that are needed longer.", [])]]
+    live: NotRequired[Annotated[Items[MoreLifeWire], described("Buffers of the problem that it needs longer.", [])]]
 
 
 @with_config(STRICT)
@@ -61,17 +59,17 @@ class VariantGroupWire(TypedDict):
 
 @with_config(STRICT)
 class VariantsWire(TypedDict):
-    """What there is to choose."""
+    """The choices of a problem, and their costs."""
 
-    costs: NotRequired[Annotated[Items[CostTermWire], described("What alternatives cost.", [])]]
-    groups: Annotated[Items[VariantGroupWire], described("From each of them one alternative is chosen.", min_items=1)]
+    costs: NotRequired[Annotated[Items[CostTermWire], described("The kinds of cost that alternatives have.", [])]]
+    groups: Annotated[Items[VariantGroupWire], described("One alternative of each group is chosen.", min_items=1)]
     requires: NotRequired[
         Annotated[
-            Items[Choosables], described("Pairs of [group, alternative]: who chooses the first needs the second.", [])
+            Items[Choosables], described("Pairs of [group, alternative]: choosing the first requires the second.", [])
         ]
     ]
     forbids: NotRequired[
-        Annotated[Items[Choosables], described("Pairs of [group, alternative] that are not chosen together.", [])]
+        Annotated[Items[Choosables], described("Pairs of [group, alternative] that must not be chosen together.", [])]
     ]
 
 
@@ -79,4 +77,6 @@ class VariantsWire(TypedDict):
 class ChoosingProblemWire(ProblemWire):
     """A memory planning problem."""
 
-    variants: NotRequired[Annotated[VariantsWire | None, described("What is still to be chosen, and what it costs.")]]
+    variants: NotRequired[
+        Annotated[VariantsWire | None, described("The choices that are still open, and their costs.")]
+    ]

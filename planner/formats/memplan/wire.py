@@ -1,4 +1,4 @@
-"""The problem format memplan/1 as it stands in a file. Every field's description here is the one that users read in the JSON Schema."""
+"""The problem format memplan/1 as it appears in a file. Every field's description here is the one that users read in the JSON Schema."""
 
 from __future__ import annotations
 
@@ -49,22 +49,24 @@ class PoolWire(TypedDict):
     ]
     base: NotRequired[
         Annotated[
-            Bytes | None, described("Address of offset 0; a multiple of the pool's alignment. Not known: 0 is assumed.")
+            Bytes | None, described("Address of offset 0; a multiple of the pool's alignment. Left out: 0 is assumed.")
         ]
     ]
     reserved: NotRequired[
         Annotated[Items[Range], described("Offset ranges [start, end) that no buffer may touch, end not included.", [])]
     ]
-    cost: NotRequired[Annotated[Bytes, described("What one byte of this pool's peak costs in the sum of peaks.", 1)]]
+    cost: NotRequired[Annotated[Bytes, described("Cost of one byte of this pool's peak in the sum of peaks.", 1)]]
     rank: NotRequired[
         Annotated[
             Bytes, described("Order of preference, 0 is the fastest. Left out: the position in the list of pools.")
         ]
     ]
-    read_only: NotRequired[Annotated[bool, described("For buffers of the kind constant, and for nothing else.", False)]]
-    clock_frequency_hz: NotRequired[Annotated[Positive, described("Cycles of the memory in a second.")]]
-    read_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, described("Bytes read in a cycle.")]]
-    write_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, described("Bytes written in a cycle.")]]
+    read_only: NotRequired[
+        Annotated[bool, described("True if the pool holds only buffers of the kind constant.", False)]
+    ]
+    clock_frequency_hz: NotRequired[Annotated[Positive, described("Cycles of the memory per second.")]]
+    read_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, described("Bytes read per cycle.")]]
+    write_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, described("Bytes written per cycle.")]]
     read_latency_cycles: NotRequired[Annotated[Bytes, described("Cycles before the first byte is read. Left out: 0.")]]
     write_latency_cycles: NotRequired[
         Annotated[Bytes, described("Cycles before the first byte is written. Left out: 0.")]
@@ -76,11 +78,11 @@ class PoolWire(TypedDict):
 
 @with_config(STRICT)
 class FixedWire(TypedDict):
-    """Where a buffer has to be."""
+    """The place that a buffer must have."""
 
     pool: Annotated[Name, described("The pool that the buffer must be in.")]
     offset: NotRequired[
-        Annotated[Bytes | None, described("The offset that it must have there; left out: the planner chooses.")]
+        Annotated[Bytes | None, described("The offset that it must have there. Left out: the planner chooses.")]
     ]
 
 
@@ -99,8 +101,8 @@ class BufferWire(TypedDict):
         Annotated[
             Items[Interval] | None,
             described(
-                "When the buffer is needed: [start, end] intervals, read as `lifetimes` says. Left out: it conflicts only with "
-                "what the constraints name."
+                "When the buffer is needed: [start, end] intervals, read as `lifetimes` says. Left out: it conflicts only "
+                "as the constraints say."
             ),
         ]
     ]
@@ -113,16 +115,16 @@ class BufferWire(TypedDict):
         ]
     ]
     fixed: NotRequired[
-        Annotated[FixedWire | None, described("A pool, perhaps an offset too, that is decided already.")]
+        Annotated[FixedWire | None, described("A pool, and optionally an offset, that are decided already.")]
     ]
-    hint: NotRequired[Annotated[Bytes | None, described("An offset that solvers may try first; it binds nobody.")]]
+    hint: NotRequired[Annotated[Bytes | None, described("An offset that solvers may try first; it is not binding.")]]
     max_offset: NotRequired[Annotated[Bytes | None, described("The buffer's offset must not be above this.")]]
     kind: NotRequired[
         Annotated[
             Text | None,
             described(
-                "A label: input, output, intermediate, constant, workspace, mutable, or any other text. Where some pool is read_only, "
-                "constants go there, and all else goes elsewhere; it has no other effect on the plan."
+                "A label: input, output, intermediate, constant, workspace, mutable, or any other text. If some pool is read_only, "
+                "constants go there, and all other buffers elsewhere; it has no other effect on the plan."
             ),
         ]
     ]
@@ -130,7 +132,7 @@ class BufferWire(TypedDict):
         Annotated[
             Name | None,
             described(
-                "Where the buffer is: only buffers of one device share a storage object. Of no effect on offsets."
+                "The buffer's device: only buffers of one device share a storage object. It has no effect on offsets."
             ),
         ]
     ]
@@ -138,14 +140,14 @@ class BufferWire(TypedDict):
         Annotated[
             Name | None,
             described(
-                "What its elements are: only buffers of one type share a storage object. Of no effect on offsets."
+                "The type of its elements: only buffers of one type share a storage object. It has no effect on offsets."
             ),
         ]
     ]
     accesses: NotRequired[
         Annotated[
             Bytes,
-            described("How often the buffer is used, read or written; counts as read in the term access_cost.", 0),
+            described("How often the buffer is read or written; counts as reads in the term access_cost.", 0),
         ]
     ]
     reads: NotRequired[Annotated[Bytes, described("How often all of it is read; counts in the term access_cost.", 0)]]
@@ -155,7 +157,7 @@ class BufferWire(TypedDict):
     data: NotRequired[
         Annotated[
             str | None,
-            described("What a constant holds, in base64: as many bytes as its size. Planning does not look at it."),
+            described("Contents of a constant in base64, as many bytes as its size. They do not affect planning."),
         ]
     ]
 
@@ -171,12 +173,12 @@ class ColocationWire(TypedDict):
 
 @with_config(STRICT)
 class ReusePenaltyWire(TypedDict):
-    """What it costs if two buffers share addresses."""
+    """The cost if two buffers share addresses."""
 
     first: Annotated[BufferIdField, described("One buffer.")]
     second: Annotated[BufferIdField, described("The other buffer.")]
     cost: Annotated[
-        Bytes, described("Counts in the term reuse_cost if the two lie in one pool and their address ranges overlap.")
+        Bytes, described("Counts in the term reuse_cost if both are in one pool and their address ranges overlap.")
     ]
 
 
@@ -191,7 +193,7 @@ class ConstraintsWire(TypedDict):
         Annotated[
             Items[Pair],
             described(
-                "Pairs that never exist at the same time, although their lifetimes overlap: they may share addresses.",
+                "Pairs that are never in use at the same time although their lifetimes overlap: they may share addresses.",
                 [],
             ),
         ]
@@ -206,12 +208,12 @@ class ConstraintsWire(TypedDict):
         Annotated[Items[Items[BufferIdField]], described("Groups of buffers that must share a pool.", [])]
     ]
     different_pool: NotRequired[
-        Annotated[Items[Items[BufferIdField]], described("Groups of buffers of which no two may share a pool.", [])]
+        Annotated[Items[Items[BufferIdField]], described("Groups of buffers no two of which may share a pool.", [])]
     ]
     reuse_penalties: NotRequired[
         Annotated[
             Items[ReusePenaltyWire],
-            described("Pairs that had better not share addresses; several of one pair add up.", []),
+            described("Pairs that should not share addresses if possible; several penalties of one pair add up.", []),
         ]
     ]
 
@@ -224,7 +226,7 @@ else:
 
 @with_config(STRICT)
 class WasWire(TypedDict):
-    """Where an older plan had a buffer."""
+    """The place of a buffer in an older plan."""
 
     buffer: Annotated[BufferIdField, described("The buffer.")]
     pool: Annotated[Name, described("The pool that it was in.")]
@@ -249,7 +251,7 @@ class ObjectiveWire(TypedDict):
         Annotated[
             Bytes,
             described(
-                "What a byte of the sum of peaks counts: in the term balanced so much access cost, in the term stability so many moved bytes.",
+                "Weight of one byte of the sum of peaks: in access cost in the term balanced, in moved bytes in the term stability.",
                 1,
             ),
         ]
@@ -258,7 +260,7 @@ class ObjectiveWire(TypedDict):
         Annotated[
             Items[WasWire],
             described(
-                "Where an older plan had the buffers, for the terms moved_buffers, moved_bytes and stability. Of buffers that are not named nothing counts.",
+                "The places of buffers in an older plan, for the terms moved_buffers, moved_bytes and stability. Buffers that are not listed do not count.",
                 [],
             ),
         ]
@@ -267,10 +269,10 @@ class ObjectiveWire(TypedDict):
 
 @with_config(STRICT)
 class StepWire(TypedDict):
-    """What happens at a time."""
+    """The name of a time."""
 
-    time: Annotated[Time, described("When.")]
-    name: Annotated[Name, described("What, for people.")]
+    time: Annotated[Time, described("The time.")]
+    name: Annotated[Name, described("The name of what happens then, for people.")]
 
 
 @with_config(STRICT)
@@ -283,8 +285,8 @@ class ProblemWire(TypedDict):
         Annotated[
             Literal["half_open", "inclusive"] | None,
             described(
-                "What the end of a live interval means: not needed at `end` any more (half_open), or still needed then (inclusive). "
-                "Required as soon as some buffer has a live list."
+                "The meaning of the end of a live interval: no longer needed at `end` (half_open), or still needed then (inclusive). "
+                "Required if any buffer has a live list."
             ),
         ]
     ]
@@ -292,11 +294,13 @@ class ProblemWire(TypedDict):
         Annotated[
             Items[PoolWire],
             described(
-                "The memories. Left out: one of unlimited size, named default.", [{"name": "default"}], min_items=1
+                "The memories. Left out: one of unlimited size with the name default.",
+                [{"name": "default"}],
+                min_items=1,
             ),
         ]
     ]
-    buffers: Annotated[Items[BufferWire], described("What to place; may be empty.")]
+    buffers: Annotated[Items[BufferWire], described("The buffers to place; may be empty.")]
     constraints: NotRequired[Annotated[ConstraintsWire, described("Everything that relates buffers to each other.")]]
     steps: NotRequired[
         Annotated[

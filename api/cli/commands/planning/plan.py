@@ -152,17 +152,17 @@ def for_the_file(request: Request, given: Input, plan: Plan) -> bytes | None:
 
 
 class Work(NamedTuple, Generic[Answer]):
-    """What a command makes of a problem, and what becomes of it."""
+    """The functions of a command that makes an answer to a problem."""
 
     make: Callable[..., Answer]
     in_bytes: Callable[[Problem], bool]
     write: Callable[[Request, Input, Answer], bytes | None]
-    """For the file that was named."""
+    """Returns the contents of the file of -o."""
     deliver: Callable[[Request, Problem, Answer], None]
 
 
 def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCode:
-    """From the file that is read to the exit code."""
+    """Read the file, make the answer, deliver it; return the exit code."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         output = checked_output(request)
         given = read_input(request, options.time_limit)
@@ -209,7 +209,7 @@ def read_input(request: Request, seconds: float | None) -> Input:
 
 
 def progress(request: Request, options: Options, interrupt: Interrupt, *, in_bytes: bool) -> Silent:
-    """What shows the progress on stderr, if that is a terminal."""
+    """Return the display of progress on stderr; silent unless that is a terminal."""
     if request.quiet:
         return Silent()
     return progress_on(
@@ -222,7 +222,7 @@ def progress(request: Request, options: Options, interrupt: Interrupt, *, in_byt
 
 
 def log(text: str) -> None:
-    """What a solver says, line by line."""
+    """Print a solver's log line by line."""
     for line in text.splitlines():
         say(f"  {visible(line)}")
 

@@ -62,7 +62,7 @@ class RedrawnLine(ABC):
 
 
 def clock(seconds: float) -> str:
-    """Return 80 as `1:20`."""
+    """Return the time in minutes and seconds, with hours if needed: `1:20`."""
     whole = round(seconds)
     hours, rest = divmod(whole, 3600)
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"

@@ -141,7 +141,7 @@ def figures(plan: Plan) -> Iterable[Text]:
 def _bound(plan: Plan) -> str:
     """Return what is proven of the peak; where something else was minimised, that may be nothing."""
     if plan.peak and not plan.bound:
-        return "nothing is proven of the peak"
+        return "nothing is proven about the peak"
     return f"{both(plan.bound)}{'   no plan can have a smaller peak' if plan.peak is not None else ''}"
 
 

@@ -132,7 +132,7 @@ def cause_line(pool: PoolReport, *, quoting: bool) -> Text:
     elif pool.peak == pool.bound:
         said = f"no plan has a smaller peak; in this plan these hold it up: {named}"
     elif not pool.bound:
-        said = f"nothing is proven of its peak; in this plan these hold it up: {named}"
+        said = f"nothing is proven about its peak; in this plan these hold it up: {named}"
     else:
         less = both((pool.peak or 0) - pool.bound)
         said = f"in another plan the peak may be up to {less} smaller; in this plan these hold it up: {named}"

@@ -50,7 +50,7 @@ class Database(ABC):
 
     @abstractmethod
     def listen(self, told: Told) -> None:
-        """From now on call this for everything that is announced."""
+        """From now on call `told` for every announcement."""
 
     @abstractmethod
     def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> int | None:

@@ -1,4 +1,4 @@
-"""memplan-cascade/1 as it stands in a file."""
+"""memplan-cascade/1 as it appears in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""memplan-graph/1 and memplan-graph/2 as they stand in a file."""
+"""memplan-graph/1 and memplan-graph/2 as they appear in a file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FlatGraphWire(TypedDict):
 
 @with_config(STRICT)
 class ItemWire(TypedDict):
-    """What a tuple holds."""
+    """One item of a tuple."""
 
     shape: NotRequired[Items[Bytes]]
     element_bits: NotRequired[Alignment]

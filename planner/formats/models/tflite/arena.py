@@ -121,7 +121,7 @@ def _kept(subgraph: SubgraphRow, operator: OperatorRow) -> int:
 
 
 def _turned(subgraph: SubgraphRow, operator: OperatorRow) -> int:
-    """Return the transposed copies of factors: of the second one if it is not stored by columns, of the first if it is."""
+    """Return the bytes of the transposed copies of factors: of the second one if it is not stored by columns, of the first if it is."""
     options = operator.options
     is_turned = (
         options is not None and options.byte(0, "adj_x") != 0,

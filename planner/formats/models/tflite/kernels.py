@@ -88,7 +88,7 @@ def _transposed_convolution(inputs: Tensors, outputs: Tensors) -> tuple[int, ...
 
 
 def _fourier(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
-    """As many elements as are transformed: two fewer than the result has."""
+    """Return the bytes of the transformed elements: two fewer than the result has."""
     tensor = outputs[0] if outputs else None
     return () if tensor is None else (max(tensor.elements - 2, 0) * (tensor.type.micro_bytes or 0),)
 

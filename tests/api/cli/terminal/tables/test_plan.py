@@ -119,7 +119,7 @@ def test_several_terms_are_all_shown() -> None:
     spilled = Objective(107, 100, (TermValue(Term.SPILLED_BYTES, 107, 100),))
     text = shown(problem, replace(plan, objective=spilled, bound=0, gap=0.07, status=PlanStatus.FEASIBLE))
     assert "spilled bytes  107   bound 100   gap 7.0 %" in text
-    assert "bound  nothing is proven of the peak" in text
+    assert "bound  nothing is proven about the peak" in text
     assert "smaller peak" not in text
     assert text.count("gap") == 1, "the peak has none"
 

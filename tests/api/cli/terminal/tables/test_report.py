@@ -103,7 +103,7 @@ def test_a_peak_that_may_be_smaller() -> None:
     )
     unknown = tuple(replace(pool, bound=0) for pool in pools)
     lines = shown(replace(report, pools=unknown), width=140)
-    assert "SPACE A: nothing is proven of its peak; in this plan these hold it up: a, b" in lines
+    assert "SPACE A: nothing is proven about its peak; in this plan these hold it up: a, b" in lines
     proven = tuple(replace(pool, bound=pool.peak or 0) for pool in pools)
     lines = shown(replace(report, pools=proven), width=140)
     assert "SPACE A: no plan has a smaller peak; in this plan these hold it up: a, b" in lines
