@@ -25,7 +25,7 @@ def read_speed(pool: Mapping[str, Any], place: Place, report: Report) -> Speed |
         return None
     missing = [name for name in _NEEDED if name not in given]
     if missing:
-        text = f"is needed to know the pool's speed, of which {next(iter(given))} is there"
+        text = f"is needed to know the pool's speed, since {next(iter(given))} is given"
         report.add(Code.MISSING_FIELD, (*place, missing[0]), text)
         return None
     return Speed(**given)

@@ -141,7 +141,7 @@ def test_a_bound_that_is_met_is_explained() -> None:
 def test_a_bound_that_is_not_met_says_what_could_be_saved() -> None:
     roomy = replace(TIGHT, pools=(Pool("sram"),))
     made = plan(roomy, GREEDY)
-    worse = replace(made, status=PlanStatus.FEASIBLE, peak=120)
+    worse = replace(made, status=PlanStatus.FEASIBLE, peak=120, objective=replace(made.objective, value=120))
     assert explain_bound(roomy, worse).endswith("The plan's peak is 120 bytes: at most 10 bytes could be saved.")
 
 
