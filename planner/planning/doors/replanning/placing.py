@@ -33,7 +33,7 @@ PLACING, SEARCHING = "greedy", "search"
 
 def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
     """Return a plan, if this finds one; it still has to be verified. `before` tells where buffers were; new ones come last."""
-    if not is_covered(problem):
+    if not is_covered(problem) or {use.name for use in before.pools} != {pool.name for pool in problem.pools}:
         return None
     begun = time.monotonic()
     blocks = Blocks(problem, before.placements)

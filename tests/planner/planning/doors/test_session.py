@@ -286,6 +286,16 @@ def test_the_same_buffers_with_other_variants_are_another_problem() -> None:
         assert timeless(session.plan(each, OPTIONS)) == timeless(plan(each, OPTIONS))
 
 
+def test_a_plan_for_other_pools_says_nothing_of_these() -> None:
+    session = Session()
+    buffers = tuple(Buffer(i, 10, live=((i, i + 3),)) for i in range(6))
+    for names in ("ab", "cd", "c", "dc"):
+        problem = Problem(buffers, tuple(Pool(name) for name in names))
+        found = session.plan(problem)
+        assert found.peak == plan(problem).peak
+        assert {place.pool for place in found.placements} <= {*names}
+
+
 def test_a_neighbour_says_nothing_of_what_has_changed() -> None:
     """Buffers that come, go, move and become wrong between calls; lists in them; other pools."""
     session = Session(afresh=True)
