@@ -20,14 +20,12 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     # If a search found no room at all, the shortage tells it.
     kept = (c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH)
     size = {buffer.id: buffer.size for buffer in problem.buffers}
-    lines = [_in_words(size, certificate) for certificate in kept]
+    first = plan.objective.terms[0].name if plan.objective.terms else Term.SUM_OF_PEAKS
+    lines = [_in_words(size, certificate, first) for certificate in kept]
     if plan.status is PlanStatus.OPTIMAL:
         lines.append("The plan meets this, so no plan is better.")
-    elif plan.peak is not None and (plan.objective.terms[0].name, plan.objective.value) != (
-        Term.SUM_OF_PEAKS,
-        plan.peak,
-    ):
-        lines.append(_of_what_was_minimised(plan.objective))
+    elif plan.peak is not None and (first, plan.objective.value) != (Term.SUM_OF_PEAKS, plan.peak):
+        lines.append(_of_what_was_minimised(first, plan.objective))
     elif plan.peak is not None:
         lines.append(
             f"The plan's peak is {in_bytes(plan.peak)}: at most {in_bytes(plan.peak - plan.bound)} could be saved."
@@ -37,17 +35,19 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _of_what_was_minimised(objective: Objective) -> str:
+def _of_what_was_minimised(first: Term, objective: Objective) -> str:
     """Return how far the objective's first term may be from the least possible."""
-    name = objective.terms[0].name.value.replace("_", " ")
+    name = first.value.replace("_", " ")
     if objective.value is None or objective.bound is None:
         return f"Nothing is proven about the {name}."
     less = objective.value - objective.bound
     return f"The objective's first term, {name}, is {objective.value}: at most {less} could be saved."
 
 
-def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str:
-    where = "the objective's first term" if certificate.pool is None else f"the peak of pool {echo(certificate.pool)}"
+def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate, first_term: Term) -> str:
+    where = f"the {(certificate.term or first_term).value.replace('_', ' ')}"
+    if certificate.pool is not None:
+        where = f"the peak of pool {echo(certificate.pool)}"
     if certificate.proof is Proof.POOL_SHARING:
         where = "the sum of the pools' peaks, each times its cost,"
     if certificate.proof is Proof.MUST_SHARE:
@@ -83,4 +83,5 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str
         case Proof.MUST_MOVE:
             return claim + f"of {first} not all can be where they were{likewise}"
         case Proof.SEARCH:
-            return claim + f"{certificate.solver or 'a solver'} tried every placement below it"
+            held = "" if certificate.term in (None, first_term) else ", the terms before it being at their least"
+            return claim + f"{certificate.solver or 'a solver'} tried every placement below it{held}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 
-from planner import Options, PlanStatus, plan
+from planner import Options, PlanStatus, Preference, plan, read_problem
 from planner.model.plan import Objective, PlanCertificate, TermValue
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.reporting.explain import explain_bound
@@ -18,6 +19,7 @@ from tests.small.plans import infeasible_plan, optimal_plan
 from tests.small.strategies import effort, problems
 
 GREEDY = Options(solver="greedy", workers=1)
+TWO_MEMORIES = Path(__file__).resolve().parents[3] / "examples" / "two_memories.json"
 
 TIGHT = Problem(
     (Buffer("a", 60, 1, ((0, 3),)), Buffer("b", 50, 1, ((2, 5),)), Buffer("c", 10, 1, ((4, 6),))),
@@ -179,3 +181,10 @@ def test_every_plan_of_a_random_problem_can_be_explained(problem: Problem) -> No
     if made.status is PlanStatus.INFEASIBLE:
         assert made.shortage is not None
         assert made.shortage.message in text
+
+
+def test_each_bound_names_its_term() -> None:
+    problem = read_problem(TWO_MEMORIES.read_bytes())[0]
+    said = explain_bound(problem, plan(problem, Options(prefer=Preference.SPEED)))
+    assert "The access cost cannot be below 4283126: search tried every placement below it\n" in said
+    assert "The sum of peaks cannot be below 5000: search tried every placement below it, the terms before" in said
