@@ -77,6 +77,8 @@ _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[None]:
     """Limit the time of the block to `seconds` from `begun` (on time.monotonic(); default: now), plus 0.2 s, or 0.3 s once there is a plan.
 
+    On a busy machine a plan is still finished with the processor time that an idle machine would have given, at most OWED_SECONDS more.
+
     After that it raises OutOfTime. None means no limit. Inside another limit this one has no effect: the whole request has one limit,
     however it is divided.
     """

@@ -32,7 +32,7 @@ class Permitted:
         """False if no two buffers may."""
         self._buffers = len(index)
         self._group = np.arange(-1, -len(index) - 1, -1)
-        """By buffer, the number of its group; one that has none has a number below 0."""
+        """For each buffer the number of its group; below 0 and unique if it has none."""
         forest = forest_of(index, problem.constraints.colocations)
         if forest is not None:
             self._group[forest.members] = np.repeat(np.arange(len(forest.begin) - 1), np.diff(forest.begin))
@@ -42,25 +42,25 @@ class Permitted:
         first, second = numbers_of(index, problem.constraints.exclusions)
         self._excluded = np.unique(self._numbered(first, second))
         self._colour = _coloured(self._group, first, second)
-        """By buffer: those of a group have one, those that exclude each other have different ones, and who excludes nobody has -1."""
+        """A colour for each buffer: equal within a group, different for buffers that exclude each other, -1 for a buffer without exclusions."""
 
     def _numbered(self, first: Integers, second: Integers) -> Integers:
         numbers: Integers = np.minimum(first, second) * self._buffers + np.maximum(first, second)
         return numbers
 
     def may_share(self, first: Integers, second: Integers) -> Integers:
-        """True for each pair of which both are of one group, or excluded."""
+        """For each pair, True if both are of one group or exclude each other."""
         found: Integers = self._group[first] == self._group[second]
         return found | np.isin(self._numbered(first, second), self._excluded)
 
     def others(self, pairs: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """Those that may not."""
+        """Yield the pairs that may not share."""
         while some := [*islice(pairs, PAIRS_AT_ONCE)]:
             for i in np.flatnonzero(~self.may_share(*np.array(some).T)).tolist():
                 yield some[i]
 
     def are_apart(self, pieces: Pieces) -> bool:
-        """True if no two overlap that may not, by a look at each colour beside those that have none. False, too, where that takes many of them."""
+        """Return True if no two pieces overlap that may not: each colour is checked together with what has none. False as well if there are too many colours."""
         owner = pieces.owner.astype(np.int64)
         colour, is_grouped = self._colour[owner], self._group[owner] >= 0
         of_colours = range(int(colour.max(initial=-1)) + 1)
@@ -75,7 +75,7 @@ class Permitted:
         return next(self.others(meetings(_only(pieces, colour >= 0))), None) is None
 
     def _outlines(self, pieces: Pieces) -> Pieces:
-        """The same memory in fewer pieces: what one group uses of it at different times, or side by side, as one."""
+        """Return the same memory in fewer pieces: what a group uses at several times, or side by side, becomes one."""
         group = self._group.tolist()
         times: dict[tuple[int, int, int], list[Interval]] = {}
         ranges: dict[tuple[int, int, int], list[Interval]] = {}
@@ -91,7 +91,7 @@ class Permitted:
 
 
 def _disjoint(several: list[Rectangle]) -> Iterable[Rectangle]:
-    """The same addresses at the same times in rectangles that do not overlap; many are left as they are."""
+    """Return rectangles that cover the same but do not overlap; many are returned as they are."""
     if not 1 < len(several) <= FEW_RECTANGLES:
         return several
     moments = sorted({moment for _, _, start, end in several for moment in (start, end)})
@@ -103,7 +103,7 @@ def _disjoint(several: list[Rectangle]) -> Iterable[Rectangle]:
 
 
 def numbers_of(index: Mapping[BufferId, int], pairs: Sequence[tuple[BufferId, BufferId]]) -> tuple[Integers, Integers]:
-    """Of each pair the numbers of both."""
+    """Return the numbers of the first and of the second buffer of each pair."""
     found = [(index[a], index[b]) for a, b in in_time(pairs, VERIFYING)]
     both = np.array(found, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]

@@ -1,4 +1,4 @@
-"""Does a placement let two blocks that are live together share addresses? Swept over time, without listing pairs."""
+"""Finds blocks of a placement that are live together and share addresses, by sweeping over time, without listing pairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..model.interruption import interruptible
 from .shape import outline
 
 MANY_PARTS = 5_000
-"""More than so many, and more than blocks or some that exclude each other."""
+"""With more parts than this, and more than blocks unless there are exclusions, pairs are compared directly if they are few."""
 MOST_COLOURS = 8
 PAIRS_PER_RECT, PAIRS_AT_ONCE = 50, 1 << 18
 
@@ -47,7 +47,7 @@ def _first_met(instance: Instance, placement: Placement) -> str | None:
 
 
 def _is_apart(instance: Instance, placement: Placement) -> bool:
-    """The usual case quickly: no block overlaps another. False, too, where it takes a sweep to say who may."""
+    """Check the usual case quickly: no block overlaps another. False as well if a sweep is needed to tell which may."""
     solid = _solid(instance)
     least = MANY_PARTS if len(instance.exclusions) else max(instance.blocks, MANY_PARTS)
     if len(instance.part_block) > least:
@@ -68,8 +68,8 @@ def _outlines_apart(instance: Instance, placement: Placement) -> bool:
 
 
 def _apart_by_colours(instance: Instance, placement: Placement, solid: Bools) -> bool:
-    """The same where some exclude each other: blocks of one colour exclude none of theirs, so that these and those without exclusions lie apart;
-    what is left are pairs of blocks that have exclusions. False, too, where that takes many colours.
+    """The same with exclusions. Blocks of one colour exclude none of their own, so they and the blocks without exclusions must lie apart; then blocks with
+    exclusions are compared pair by pair. False as well if that takes many colours.
     """
     colour = _colours(instance)
     of_rect = colour[instance.part_block][instance.rect_part]
@@ -84,7 +84,7 @@ def _apart_by_colours(instance: Instance, placement: Placement, solid: Bools) ->
 
 
 def _colours(instance: Instance) -> Ints:
-    """A number for each block that has exclusions, another than those that it excludes have; -1 for the rest."""
+    """A colour for each block with exclusions, different from those of the blocks it excludes; -1 for the others."""
     friends: dict[int, set[int]] = {}
     for a, b in interruptible(instance.part_block[instance.exclusions].tolist()):
         friends.setdefault(a, set()).add(b)
@@ -98,14 +98,14 @@ def _colours(instance: Instance) -> Ints:
 
 
 def _pairs_apart(instance: Instance, placement: Placement, rects: Ints) -> bool | None:
-    """The same by looking at each two rects that are live together, where these are few; then outlines take longer. None: they are not."""
+    """The same by comparing each two rects that are live together, if these are few, since outlines take longer then; None if they are many."""
     rects = rects[instance.rect_end[rects] > instance.rect_start[rects]]
     if not len(rects):
         return True
     rects = rects[np.argsort(instance.rect_start[rects], kind="stable")]
     start, part = instance.rect_start[rects], instance.rect_part[rects]
     later = np.searchsorted(start, instance.rect_end[rects]) - np.arange(1, len(rects) + 1)
-    """How many of those that follow each begin before it ends."""
+    """For each rect, how many of the following ones begin before it ends."""
     if int(later.sum()) > PAIRS_PER_RECT * len(rects):
         return None
     block = instance.part_block[part]
@@ -129,7 +129,7 @@ def _pairs_apart(instance: Instance, placement: Placement, rects: Ints) -> bool 
 
 
 def _solid(instance: Instance) -> Bools:
-    """Of each rect: does it take room?"""
+    """For each rect, True if it takes room."""
     return (instance.part_high > instance.part_low)[instance.rect_part]
 
 

@@ -1,4 +1,4 @@
-"""What must be kept of the time for after the solvers: lifting, weighing, verifying and writing a plan, counted from the size of its problem."""
+"""Counts the time to reserve for work after the solvers: lifting, weighing, verifying and writing a plan, by the size of its problem."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MICROSECONDS = {
     "places before": 1.0,
     "alternatives": 3.0,
 }
-"""Of the processor for each: no less than measured with 100 000 of one of them (docs/experiments.md, "Any input within its time")."""
+"""Processor time for each, no less than was measured with 100 000 of one kind (docs/experiments.md, "Any input within its time")."""
 
 
 def seconds_to_finish(problem: Problem) -> float:
-    """How long an answer takes that the solvers have found."""
+    """Return the processor time from a solver's placement to a written answer."""
     return sum(MICROSECONDS[name] * count for name, count in _counts(problem).items()) * 1e-6
 
 

@@ -37,9 +37,9 @@ OnLog: TypeAlias = Callable[[str], None]
 
 RESERVED_AT_LEAST = 0.02
 RESERVED_SHARE = 3
-"""The part of the time that may be reserved for that, and for delays of a busy machine."""
+"""At most 1/RESERVED_SHARE of the time is reserved for what follows solving."""
 STEPS_PER_SECOND = 6.0
-"""The steps between two looks at the clock last longer in larger problems: solvers end this much late, as a multiple of how long lowering took."""
+"""Solvers look at the clock between steps, which are longer in larger problems: they may end late by this many times the time of lowering."""
 FIRST_PASS = 2.0
 """A hasty first placement, if pools are chosen, takes about this many times as long as everything after it; it begins when the solvers' time is over."""
 MEASURABLE_SECONDS = 0.02
