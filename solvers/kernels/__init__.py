@@ -1,6 +1,6 @@
-"""The inner loops, each written twice: in C++ for speed, and in Python for machines without a compiler and as the oracle of the tests.
+"""The solvers' inner loops, each written twice: in C++ for speed, and in Python for machines without a compiler and as the tests' reference.
 
-interface.py says what they do; selection.py decides on first use which of the two runs. The answers are the same.
+interface.py declares them; selection.py decides on first use which version runs. Both give the same answers.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from ..model.instance import Instance, Ints
 
 
 class Columns(NamedTuple):
-    """All of int64, contiguous and flat; pairs and ranges one after the other. The native kernels name them alike (shared/input.hpp)."""
+    """Contiguous flat int64 arrays; a pair or range is two consecutive numbers. The native kernels use the same names (shared/input.hpp)."""
 
     part_block: Ints
     part_low: Ints
@@ -29,7 +29,7 @@ class Columns(NamedTuple):
 
 
 def columns(instance: Instance) -> Columns:
-    """A kernel's input."""
+    """The instance's arrays as the kernels take them."""
     return Columns(
         part_block=_flat(instance.part_block),
         part_low=_flat(instance.part_low),

@@ -1,7 +1,7 @@
-"""What a set of kernels promises: the inner loops of the solvers, arrays in, arrays out.
+"""The functions that a set of kernels provides: arrays in, arrays out.
 
-There are two sets, each behind these functions: native/ in C++ (compiled as solvers.kernels._native) for speed, and python/ in plain Python for
-machines without a compiler and as the oracle of the tests. They make the same decisions one by one, so the answers are the same.
+There are two sets: native/ in C++ (compiled as solvers.kernels._native) for speed, and python/ for machines without a compiler and as the tests'
+reference. Both make the same decisions in the same order, so their answers are equal.
 """
 
 from __future__ import annotations
@@ -17,75 +17,76 @@ from ..model.instance import ADDRESS_LIMIT, Instance, Ints
 from .columns import Columns
 
 Report: TypeAlias = Callable[[Ints | None], bool]
-"""Called every few milliseconds, with better offsets if there are any; true stops the kernel."""
+"""Called every few milliseconds, with better offsets if there are any; returning true stops the kernel."""
 
 SearchReport: TypeAlias = Callable[[Ints | None, int], bool]
-"""The same, with the bound."""
+"""The same, with the current lower bound as second argument."""
 
 
 class Hurry(IntEnum):
-    """How urgent it is to finish placing by birth."""
+    """How placing by birth goes on when time is short."""
 
     NO = 0
     LATE = 1
-    """What is left goes to pools that nobody has been in yet, or gets no room."""
+    """Each remaining unit is tried only in pools that are still unused; if it fits in none, placing fails."""
     GIVE_UP = 2
 
 
 class Rooms(NamedTuple):
-    """Pools in the order in which they are tried. All of int64 and contiguous, one number a pool but for `taken`."""
+    """The pools, in the order in which they are tried: contiguous int64 arrays, all but `taken` with one number per pool."""
 
     end: Ints
     alignment: Ints
     base: Ints
     entered: Ints
-    """1: somebody has a place there already."""
+    """1 if the pool already holds a block."""
     taken: Ints
-    """Ranges that are not free: pool, low, high, one after the other, by pool and address."""
+    """The occupied ranges as triples (pool, low, high), sorted by pool and address."""
 
 
 class Units(NamedTuple):
-    """Groups that must share a pool, unit by unit in the order in which they are placed: by their births, but for those that are fixed.
+    """The units in the order in which they are placed: fixed ones first, then by birth. A unit is the groups that must share a pool.
 
-    All of int64 and contiguous. Rows of several numbers stand one after the other; `…_begin` says where each begins, and last where all end.
+    Contiguous int64 arrays. Rows of different lengths are concatenated; `…_begin` holds the index at which each row begins and, last, the total
+    length.
     """
 
     birth: Ints
     death: Ints
-    """What ends when another begins makes room for it."""
+    """The room of a unit that dies when another is born can be reused by the other."""
     group_begin: Ints
     listed: Ints
-    """The pools that the unit may be in: 0 all, 1 the first list, and so on."""
+    """Number of the unit's list of allowed pools; 0 means all pools."""
     set_begin: Ints
     sets: Ints
-    """Units of one set are in different pools."""
+    """The sets that the unit belongs to. Units of one set are in different pools."""
     height: Ints
-    """Here and below, one number a group."""
+    """From here on, one number per group."""
     modulus: Ints
     residue: Ints
-    """It begins where its base and that of its pool together leave this residue; or only where they are it, if the modulus is 0."""
+    """The sum of the group's base and its pool's base is `residue` modulo `modulus`; with modulus 0, it equals `residue`."""
     stride: Ints
-    """What its members' distances have in common, which the pool's alignment must divide; 0: there is one member."""
+    """The gcd of the distances between the group's members, which the pool's alignment must divide; 0 if there is one member."""
     most: Ints
-    """The greatest base."""
+    """The greatest allowed base."""
     fixed: Ints
-    """The base that is decided, whose range is taken; -1: none."""
+    """The fixed base, whose range is in `taken`; -1 if the group is free."""
     list_begin: Ints
     list_pools: Ints
 
 
 class BadKernelInput(SolverError):
-    """Arguments that break a kernel's contract: a fault of the caller, not of the problem."""
+    """Arguments that break a kernel's contract: a fault of the calling code, not of the problem."""
 
 
 class TooLarge(SolverError):
-    """There are more conflicting pairs, or members of cliques, than the search may list."""
+    """There are more conflicting pairs, or more members of cliques, than the search may list."""
 
 
 class Kernels(Protocol):
-    """All kernels. `sections` and `columns` are an instance of one pool (columns.py); offsets are one a block.
+    """All kernels. `sections` and `columns` describe an instance with one pool (columns.py); offsets are one number per block.
 
-    Where the arguments make no sense they raise BadKernelInput.
+    Arguments that break the contract raise BadKernelInput.
     """
 
     def max_live(self, starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[int, int | None]:
@@ -95,15 +96,15 @@ class Kernels(Protocol):
         """
 
     def apart(self, starts: Ints, ends: Ints, pools: Ints, lows: Ints, highs: Ints) -> bool:
-        """Has no address of a pool two rects at any time? Empty rects cover nothing."""
+        """True if no two rects of a pool cover the same address at the same time. Empty rects cover nothing."""
 
     def by_birth(
         self, rooms: Rooms, units: Units, tries: int, late_tries: int, ask: Callable[[bool], int]
     ) -> tuple[Ints, Ints] | None:
-        """The pool of each unit and the base of each group: each unit in turn goes to the first pool with room. None if one finds none.
+        """The pool of each unit and the base of each group, or None if a unit fits nowhere. Each unit in turn goes to the first pool with room.
 
-        `ask` is called every now and then and may raise; with true, after so many tries in vain, it says whether there is a Hurry. From then on
-        `late_tries` pools that nobody has been in are tried for each unit.
+        `ask(False)` is called regularly and may raise. After `tries` failed tries `ask(True)` is called regularly; it returns a Hurry. After LATE, at
+        most `late_tries` unused pools are tried for each unit.
         """
 
     def greedy(
@@ -117,11 +118,11 @@ class Kernels(Protocol):
         work: int | None,
         report: Report,
     ) -> tuple[Ints | None, int]:
-        """Of every component the best placement that the passes find: (offsets, or None if a component fits nowhere, work).
+        """The best placement of each component over all passes: (offsets, or None if a component fits nowhere; work).
 
-        A pass is an order and a fit, by name (fitting/orders.py). Of a component, the pass wins that ends lowest, where all ends up to `enough` are
-        alike, and among equals the earlier one; so the answer depends on neither the number of threads nor their speed. A stop is heeded, but a first
-        placement is finished in a hurry. The limit of work is for Python alone: native passes are over before it would matter, and count none.
+        A pass is an order and a fit, by name (fitting/orders.py). For each component the pass with the lowest peak wins; all peaks up to `enough`
+        count as equal, and of equals the earlier pass wins. So the answer does not depend on the number or the speed of threads. A stop ends the
+        kernel, but a first placement is completed quickly. Only the Python kernel counts work and heeds its limit; native passes end long before it.
         """
 
     def greedy_orders(self) -> list[str]:
@@ -133,23 +134,23 @@ class Kernels(Protocol):
     def greedy_place(
         self, sections: int, columns: Columns, order: Ints, fit: str, hurries: Callable[[], bool] | None = None
     ) -> Ints | None:
-        """Offsets of blocks placed one after the other; None if one fits nowhere.
+        """Offsets of the blocks, placed in this order; None if one fits nowhere.
 
-        `hurries` is asked every now and then; from when it is true on, what is left is stacked on top where it can be.
+        `hurries` is called regularly; once it returns true, the remaining blocks are stacked on top where possible.
         """
 
     def improve(
         self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int]:
-        """Lowers the peak of a placement by ejection: offsets that are no worse than those of the start, and the work done.
+        """Lowers the peak of a placement by ejecting and replacing blocks: (offsets that are no worse than the start, work).
 
-        It ends at a peak of `enough`. Work is in about microseconds of the native kernel, as in those that follow.
+        It ends at a peak of `enough`. Here and below, work is given in approximate microseconds of the native kernel.
         """
 
     def beam(
         self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int]:
-        """The same for plain blocks, by sweeping through time."""
+        """The same for plain blocks, by a beam search that sweeps through time."""
 
     def gluing(
         self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
@@ -172,28 +173,30 @@ class Kernels(Protocol):
     ) -> tuple[str, Ints | None, int, int, int]:
         """Searches for the least peak: (how it ended, offsets better than the incumbent's or None, bound, nodes, work).
 
-        Of the threads so many work as the one number of `active_threads` says, which may change meanwhile. The answer depends on neither.
-        It ended "proved", "fits", "impossible", "work" or "stopped". Raises TooLarge where more than max_pairs pairs would have to be listed.
+        `active_threads` holds one number: how many of the threads work; it may change during the search. The answer does not depend on either number.
+        The search ends as "proved", "fits", "impossible", "work" or "stopped". Raises TooLarge if it would have to list more than max_pairs pairs.
         """
 
 
 class Sizes(NamedTuple):
-    """The largest instances that a set of kernels takes; None: of any size."""
+    """The largest instances that a set of kernels takes; None means no limit."""
 
     sections: int | None
-    """There are fewer sections,"""
+    """The number of sections is below this."""
     addresses: int | None
-    """and all parts together end below this."""
+    """The sum of all parts' upper ends is below this."""
     improve_pairs: int | None
-    """Most conflicting pairs of an instance to be improved."""
+    """The most conflicting pairs of an instance that `improve` takes."""
     beam_blocks: int | None
-    """Of more blocks no sweep would end in time."""
+    """With more blocks a sweep of the beam would take too long."""
     search_pairs: int
-    """Most conflicting pairs that the search lists where blocks are of several rectangles or pairs are given. Plain blocks need no list of pairs,
-    and may be members of three times as many cliques."""
+    """The most conflicting pairs that the search lists, where blocks have several rectangles or pairs are given.
+
+    Plain blocks need no list of pairs and may be members of three times as many cliques.
+    """
 
     def hold(self, instance: Instance) -> bool:
-        """Are the instance's numbers of this size?"""
+        """True if the instance is within the limits of sections and addresses."""
         if self.sections is not None and instance.sections >= self.sections:
             return False
         return self.addresses is None or float(instance.part_high.sum(dtype=np.float64)) < self.addresses
@@ -202,7 +205,7 @@ class Sizes(NamedTuple):
 NATIVE_SIZES = Sizes(
     sections=1 << 31,
     addresses=ADDRESS_LIMIT // 2,
-    improve_pairs=None,  # it lists none
+    improve_pairs=None,  # the native kernel lists no pairs
     beam_blocks=None,
     search_pairs=20_000_000,
 )
@@ -211,5 +214,5 @@ PYTHON_SIZES = Sizes(
     addresses=None,
     improve_pairs=400_000,
     beam_blocks=300,
-    search_pairs=500_000,  # each takes more memory, and it would not get far with more
+    search_pairs=500_000,  # each pair takes more memory, and a larger search would not get far
 )

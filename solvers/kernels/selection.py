@@ -1,4 +1,4 @@
-"""Which kernels run: the compiled ones, or their reference in Python, and why."""
+"""Which kernels run, the compiled ones or the Python reference, and why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NATIVE_MODULE = "solvers.kernels._native"
 
 
 class KernelsUnavailable(SolverError):
-    """MEMPLAN_KERNELS asks for kernels that are not there, or for no kernels that exist."""
+    """MEMPLAN_KERNELS asks for kernels that cannot be loaded, or has an unknown value."""
 
 
 class Origin(StrEnum):
@@ -32,9 +32,9 @@ class Wanted(StrEnum):
     """The values of MEMPLAN_KERNELS."""
 
     AUTO = "auto"
-    """Native if it loads, else the reference."""
+    """Native kernels if they load, else the reference."""
     NATIVE = "native"
-    """Native or an error, so that a fallback cannot hide a broken build."""
+    """Native kernels or an error, so that a fallback cannot hide a broken build."""
     REFERENCE = "reference"
 
 
@@ -44,7 +44,7 @@ class Selection(NamedTuple):
     origin: Origin
     kernels: Kernels
     reason: str | None = None
-    """Why these are not the native ones."""
+    """Why the native kernels do not run; None if they do."""
 
     @property
     def sizes(self) -> Sizes:
@@ -53,18 +53,18 @@ class Selection(NamedTuple):
 
 @cache
 def active() -> Selection:
-    """The kernels that this process uses, as MEMPLAN_KERNELS says; decided on first use."""
+    """The kernels of this process, chosen by MEMPLAN_KERNELS on first use."""
     return select(os.environ.get(VARIABLE) or Wanted.AUTO)
 
 
 def active_for(instance: Instance) -> Selection:
-    """The same, or the reference if the instance's numbers are too great for them."""
+    """The active kernels, or the reference if the instance is too large for them."""
     chosen = active()
     return chosen if chosen.sizes.hold(instance) else _reference("the instance's numbers are too great")
 
 
 def select(wanted: str) -> Selection:
-    """The kernels that are wanted. Raises KernelsUnavailable where that is impossible."""
+    """The kernels asked for. Raises KernelsUnavailable if they cannot be had."""
     if wanted not in tuple(Wanted):
         raise KernelsUnavailable(f"{VARIABLE} must be one of {', '.join(Wanted)}, not {wanted[:50]!r}")
     if wanted == Wanted.REFERENCE:
@@ -84,7 +84,7 @@ def _reference(reason: str) -> Selection:
 
 
 def _native() -> Kernels | str:
-    """The compiled kernels, or why they cannot be had."""
+    """The compiled kernels, or why they cannot be used."""
     try:
         module = import_module(NATIVE_MODULE)
     except ModuleNotFoundError as error:
@@ -94,20 +94,22 @@ def _native() -> Kernels | str:
     except ImportError as error:
         return f"they cannot be loaded: {error}"
     kernels = cast(Kernels, module)
-    # An editable installation keeps its compiled part while the Python part moves on.
+    # After an update, an editable installation may still have older compiled kernels.
     missing = [name for name, arguments in promised().items() if not _takes(kernels, name, arguments)]
     missing = missing or [f"order {name}" for name in ORDERS if name not in kernels.greedy_orders()]
     return f"they are older than the rest of memplan (no {', '.join(missing)})" if missing else kernels
 
 
 def promised() -> dict[str, tuple[str, ...]]:
-    """The names of all kernels and of what each is given."""
+    """The names of all kernels and of their arguments."""
     functions = {name: value for name, value in vars(Kernels).items() if not name.startswith("_")}
     return {name: f.__code__.co_varnames[1 : f.__code__.co_argcount] for name, f in functions.items()}
 
 
 def _takes(kernels: Kernels, name: str, arguments: tuple[str, ...]) -> bool:
-    """Is there such a compiled function, with these arguments? It says so itself: "def name(first: int, second: tuple) -> object"."""
+    """True if there is a compiled function of this name with these arguments. nanobind keeps its signature as text: "def name(first: int, second:
+    tuple) -> object".
+    """
     signatures = getattr(getattr(kernels, name, None), "__nb_signature__", None)
     if signatures is None:
         return False

@@ -1,4 +1,4 @@
-// What module.cpp puts together: the functions of each folder as Python sees them.
+// The functions that each folder exposes to Python; module.cpp calls them.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// What Python sees of the kernels that lower the peak of a placement: improve, beam and gluing.
+// Python bindings of the kernels that lower the peak of a placement: improve, beam and gluing.
 #include "bindings.hpp"
 
 #include "beam/beam.hpp"

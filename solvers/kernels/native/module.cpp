@@ -1,4 +1,4 @@
-// What Python sees of the kernels: numpy arrays in without copying, the GIL released while they work.
+// The Python module: numpy arrays are read without copying, and the GIL is released during the work.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -15,7 +15,7 @@ using namespace nb::literals;
 
 namespace {
 
-// Any stride and read-only arrays are welcome; another type or number of dimensions is a TypeError, not a silent copy.
+// Takes any stride and read-only arrays; another type or number of dimensions is a TypeError, not a silent copy.
 using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::device::cpu>;
 
 memplan::Column column(const Ints& array) { return {array.data(), array.shape(0), array.stride(0)}; }
@@ -24,7 +24,7 @@ void raise(const char* name, const std::exception& error) {
     PyErr_SetString(nb::module_::import_("solvers.kernels.interface").attr(name).ptr(), error.what());
 }
 
-// Called by nanobind whenever a kernel throws; whatever is not ours goes on to the next translator.
+// Called by nanobind whenever a kernel throws; other exceptions go on to the next translator.
 void translate(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);

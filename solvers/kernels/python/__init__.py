@@ -1,1 +1,1 @@
-"""Every kernel again, in plain Python and numpy: slower, same answers."""
+"""All kernels in plain Python and numpy: slower, with the same answers as the native ones."""

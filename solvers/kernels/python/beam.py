@@ -1,9 +1,9 @@
-"""The beam in plain Python: the same decisions as the native kernel, one by one. Its oracle in tests, and the fallback without it.
+"""The beam search in plain Python. It makes the same decisions as the native kernel: the tests' reference, and the fallback without it.
 
-Time is swept from the first section to the last. A layout is what is live at the moment, by address. The next block goes into every gap of every
-layout that is kept: at the gap's bottom, at its top, and where exactly the room is left that a later block will need, measured from what will still
-stand then. The layouts are kept that promise the fewest gaps: those whose blocks touch each other, or floor or ceiling, for long. Where no layout had
-room, more of them are kept the next time on the way there.
+Time is swept from the first section to the last. A layout is the blocks live at the moment, by address. The next block is tried in every gap of every
+kept layout: at the gap's bottom, at its top, and where exactly the room of a later block is left beside blocks that will then still be live. The best
+layouts are kept: those whose blocks touch each other, the floor or the ceiling for long, as they promise the fewest gaps. Where no layout had room,
+the next sweep keeps more layouts on the way there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LOOKS_PER_MICROSECOND = 600
 def beam(
     sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
 ) -> tuple[Ints, int]:
-    """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
+    """Offsets that are no worse than the start, and the work done in approximate microseconds of native code."""
     instance = instance_of(sections, columns)
     demand(is_plain(instance), "blocks of one rect each, without pairs or reserved ranges")
     check_start(columns, start, enough, work)
@@ -54,7 +54,7 @@ def beam(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Where one block went, and the step before it."""
+    """The base of one block, and the step before it."""
 
     before: _Step | None
     base: int
@@ -62,7 +62,7 @@ class _Step:
 
 @dataclass(slots=True)
 class _Layout:
-    """What is live, by address; equal layouts have equal names."""
+    """The live blocks, by address. Equal layouts have equal `name` hashes."""
 
     live: list[int]
     base: list[int]
@@ -90,7 +90,7 @@ class _Beam:
         columns = (instance.lowest, instance.highest, instance.modulus, instance.residue)
         self.lowest, self.highest, self.modulus, self.residue = (column[:, 0].tolist() for column in columns)
         self.sections = instance.sections
-        # What begins together: the longest first, and of those the largest.
+        # Of blocks that begin together, the longest comes first, then the largest.
         self.order = sorted(range(instance.blocks), key=lambda b: (self.begin[b], -self.end[b], -self.size[b], b))
         self.later = self._later_sizes()
         self.times = [1] * instance.blocks
@@ -126,7 +126,10 @@ class _Beam:
                 step, width = 0, 2 * width
 
     def _later_sizes(self) -> list[list[int]]:
-        """For each block the sizes of what begins during its life and outlasts it: room for one of these is best left beside it from the start."""
+        """For each block, the sizes of the blocks that begin during its life and outlast it.
+
+        Leaving exactly this much room beside it is worth trying.
+        """
         later: list[list[int]] = [[] for _ in self.order]
         for turn, block in enumerate(self.order):
             sizes: dict[int, None] = {}
@@ -139,9 +142,9 @@ class _Beam:
         return later
 
     def _sweep(self, height: int, width: int) -> bool:
-        """A layout in which everything has ended at or below the height. False: none was found."""
+        """Looks for a layout in which every block ends at or below the height; false if none is found."""
         self.height = height
-        # With a little noise, so that another sweep, or another seed, goes another way.
+        # A little noise makes other sweeps and other seeds try other layouts.
         lengths = [SECTION + self.random.next() % NOISE for _ in range(self.sections)]
         self.until = list(accumulate(lengths, initial=0))
         self.kept = [_Layout([], [], 0, 0, None)]
@@ -186,7 +189,7 @@ class _Beam:
             )
 
     def _gaps(self, layout: _Layout) -> Iterator[tuple[int, int, int, int]]:
-        """From where to where, and when what is below and above ends: walls outlast everything."""
+        """Each gap as (bottom, top, end of the block below, end of the block above). Floor and ceiling never end."""
         floor, below = 0, self.sections
         for block, base in zip(layout.live, layout.base, strict=True):
             yield floor, base, below, self.end[block]
@@ -194,15 +197,15 @@ class _Beam:
         yield floor, self.height, below, self.sections
 
     def _contact(self, end: int, other: int) -> int:
-        """What it is worth that two blocks touch, or one a wall: no gap between them for as long as both are there.
+        """The worth of a contact between two blocks, or a block and the floor or ceiling, by when both end: there is no gap for the time they share.
 
-        But in some sweeps a neighbour that lives much longer is left to another.
+        In some sweeps the time by which one outlives the other is deducted.
         """
         first, last = self.until[min(end, other)], self.until[max(end, other)]
         return WHOLE * (first - self.until[self.now]) - self.mismatch * (last - first)
 
     def _places(self, number: int, block: int) -> Iterator[tuple[int, int, int, int]]:
-        """Where it can go in every gap: by worth, the layout, the base and the gap."""
+        """The places of the block in every gap of a layout, as (minus the worth, layout, base, gap)."""
         layout, size = self.kept[number], self.size[block]
         self.work += len(layout.live) + 1
         for gap, (floor, top, below, above) in enumerate(self._gaps(layout)):
@@ -220,7 +223,7 @@ class _Beam:
                 yield -worth, number, base, gap
 
     def _bases(self, layout: _Layout, gap: int, block: int, lowest: int, highest: int) -> list[int]:
-        """The gap's bottom and top, and what leaves room for a later block."""
+        """The bases to try in the gap: its bottom, its top, and those that leave exactly the room of a later block."""
         modulus, residue = self.modulus[block], self.residue[block]
         low, high = lowest + (residue - lowest) % modulus, highest - (highest - residue) % modulus
         if low > high:
@@ -234,7 +237,7 @@ class _Beam:
         return [base for base in bases if low <= base <= high]
 
     def _rooms(self, layout: _Layout, gap: int, block: int) -> Iterator[tuple[int, int]]:
-        """The gap; and what it will be without neighbours that end before the block."""
+        """The gap, and the larger gap once neighbours that end before the block are gone."""
         bounds = [0, *(base + self.size[other] for other, base in zip(layout.live, layout.base, strict=True))]
         tops = [*layout.base, self.height]
         yield bounds[gap], tops[gap]
@@ -244,7 +247,7 @@ class _Beam:
             yield bounds[gap - down], tops[gap + up]
 
     def _keep_the_best(self, block: int, places: list[tuple[int, int, int, int]], width: int) -> None:
-        """More than the width are looked at, since some may turn out to be the same."""
+        """Keeps the best layouts; twice the width is examined, since some are equal."""
         kept: dict[int, _Layout] = {}
         for worth, number, base, gap in sorted(places)[: 2 * width]:
             if len(kept) == width:
@@ -260,7 +263,7 @@ class _Beam:
         self.kept = list(kept.values())
 
     def _learn(self, turn: int) -> None:
-        """Where no layout had room more of them are to be kept on the way there."""
+        """Where no layout had room, the next sweep keeps more layouts on the way there."""
         for i in range(max(0, turn - STRETCH), turn + 1):
             self.times[i] = min(2 * self.times[i], MOST_TIMES)
 
@@ -275,7 +278,7 @@ def _name(block: int, base: int) -> int:
 
 
 def is_plain(instance: Instance) -> bool:
-    """One rect a block, from its base on, and nothing in its way but other blocks."""
+    """True if each block is one rect that begins at its base, and there are no pairs or reserved ranges."""
     owner = instance.part_block[instance.rect_part]
     whole = len(np.unique(owner)) == len(owner) and not instance.part_low.any()
     return instance.is_plain and whole and not instance.pools[0].reserved

@@ -1,4 +1,4 @@
-"""Units placed in the order of their births, each in the first pool with room for it: in Python and numpy, with the same answers as in C++."""
+"""Places units in the order of their births, each in the first pool with room: Python and numpy, with the same answers as in C++."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ...model.instance import Ints
 from ..interface import Hurry, Rooms, Units
 
 MOST_RANGES = 100
-"""Free ranges examined before the last one."""
+"""Free ranges examined before the last one is tried."""
 LOOK_EVERY = 256
 EXACTLY = 1 << 100
-"""A modulus beyond all addresses."""
+"""A modulus greater than all addresses: only one base is possible."""
 CHECK_EVERY = 256
 MOST_TREES = 16
-"""So many lists of pools have trees, those that most units have; the others are gone through."""
+"""Only the most used lists of pools, at most this many, get a search tree; the others are scanned."""
 
 
 def by_birth(
     rooms: Rooms, units: Units, tries: int, late_tries: int, ask: Callable[[bool], int]
 ) -> tuple[Ints, Ints] | None:
-    """Of each unit its pool and of each group its base, placed in the order of the units; None if one finds no room."""
+    """The pool of each unit and the base of each group, placed in the order of the units; None if a unit fits nowhere."""
     return _Run(rooms, units, tries, late_tries, ask).all()
 
 
 class _Rule(NamedTuple):
-    """Kept by what is `residue`, modulo `modulus`."""
+    """Bases that are `residue` modulo `modulus`."""
 
     modulus: int
     residue: int
@@ -42,7 +42,7 @@ class _Rule(NamedTuple):
 
 
 class _Room:
-    """The free ranges of a pool, in order."""
+    """The free ranges of a pool, by address."""
 
     def __init__(self, end: int, taken: Iterable[tuple[int, int]]) -> None:
         self._begins: list[int] = []
@@ -58,14 +58,14 @@ class _Room:
             self._ends.append(end)
         widths = [b - a for a, b in zip(self._begins, self._ends, strict=True)]
         self.widest = max(widths, default=0)
-        """No free range is wider."""
+        """An upper bound on the width of the free ranges."""
         is_long = len(widths) > MOST_RANGES
         self._most_up_to: list[int] = np.maximum.accumulate(np.array(widths)).tolist() if is_long else []
         self._begin_at_first = self._begins[:] if is_long else []
-        """Of very many ranges: the widest up to each, and where it began."""
+        """Only for many ranges: the widest up to each range, and where each range began at first."""
 
     def base(self, height: int, rule: _Rule, most: int) -> int | None:
-        """The lowest base at which so many addresses are free, or where there are very many free ranges one in the last of them."""
+        """The lowest base at which `height` addresses are free; None if there is none. Past MOST_RANGES ranges the last range is preferred."""
         least = self._least(height)
         if least is None:
             return None
@@ -77,7 +77,7 @@ class _Room:
             base = self._in_range(at, height, rule) if width >= height else None
             if base is not None:
                 return base if base <= most else None
-            if at == first + MOST_RANGES:  # most often the last one is wide
+            if at == first + MOST_RANGES:  # usually the last range is wide
                 base = self._in_range(len(self._begins) - 1, height, rule)
                 if base is not None and base <= most:
                     return base
@@ -90,7 +90,7 @@ class _Room:
         return base if base + height <= self._ends[at] else None
 
     def _least(self, height: int) -> int | None:
-        """Before this address no range was ever so wide; None if no range at all was."""
+        """No range below this address has ever been wide enough; None if no range at all has been."""
         if not self._most_up_to:
             return 0
         at = bisect_left(self._most_up_to, height)
@@ -116,7 +116,7 @@ class _Room:
 
 
 class _Tree:
-    """A list of pools, and which of them is the next with room: a tree of the widest free ranges."""
+    """A search tree of widest free ranges over a list of pools: finds the next pool that may have room."""
 
     def __init__(self, pools: Sequence[int], rooms: Sequence[_Room]) -> None:
         self._count = len(pools)
@@ -143,12 +143,12 @@ class _Tree:
             self._tree[node] = most
 
     def following(self, start: int, height: int) -> int:
-        """The first place from `start` on whose pool may have room; behind the last if there is none."""
+        """The first index from `start` on whose pool may have room; the length of the list if there is none."""
         if start >= self._count:
             return self._count
         node = start + self._leaves
         while self._tree[node] < height:
-            while node & 1:  # nothing to the right below the same parent
+            while node & 1:  # climb from right children
                 node >>= 1
             if not node:
                 return self._count
@@ -161,7 +161,7 @@ class _Tree:
 
 
 class _Run:
-    """One plan in the making."""
+    """The state of one placement."""
 
     def __init__(self, rooms: Rooms, units: Units, tries: int, late_tries: int, ask: Callable[[bool], int]) -> None:
         self._ask, self._late_tries, self._next_look = ask, late_tries, tries
@@ -172,7 +172,7 @@ class _Run:
         self._ends, self._alignment, self._pool_base = ends, rooms.alignment.tolist(), rooms.base.tolist()
         self._rooms = [_Room(end, taken.get(p, ())) for p, end in enumerate(ends)]
         self._is_fresh = [not entered for entered in rooms.entered.tolist()]
-        """Has nobody been in this pool?"""
+        """True for pools that hold no block yet."""
         self._birth, self._death, self._listed = units.birth.tolist(), units.death.tolist(), units.listed.tolist()
         self._groups = [range(a, b) for a, b in pairwise(units.group_begin.tolist())]
         sets = units.sets.tolist()
@@ -190,11 +190,11 @@ class _Run:
         often = sorted((n for n, count in enumerate(users) if count > 1), key=lambda n: -users[n])
         self._trees = {n: _Tree(self._lists[n], self._rooms) for n in often[:MOST_TREES]}
         self._begin_fresh = [0] * len(self._lists)
-        """Of each list: before this somebody has been in each pool."""
+        """By list: all pools before this index are used."""
         self._used: set[tuple[int, int]] = set()
-        """(set, pool)"""
+        """The pairs (set, pool) that are taken."""
         self._first: dict[tuple[int, int], int] = {}
-        """By set and list: before this all pools are used."""
+        """By set and list: the set's units occupy all pools before this index."""
         self._tries, self._is_late = 0, False
         self._pool = [0] * len(self._birth)
         self._base = [0] * len(self._height)
@@ -251,7 +251,7 @@ class _Run:
         return False
 
     def _place_late(self, unit: int) -> bool:
-        """Only the first pools that nobody has been in are tried."""
+        """Tries only the first unused pools."""
         listed = self._listed[unit]
         pools, fresh = self._lists[listed], self._begin_fresh[listed]
         while fresh < len(pools) and not self._is_fresh[pools[fresh]]:
@@ -298,12 +298,12 @@ class _Run:
         return True
 
     def _rule(self, g: int, pool: int) -> _Rule | None:
-        """Where the group may begin in this pool, so that all its members are aligned."""
+        """The bases at which all members of the group are aligned in this pool; None if there are none."""
         wanted, modulus, place = self._alignment[pool], self._modulus[g] or EXACTLY, self._residue[g]
         common = gcd(modulus, wanted)
         if self._stride[g] % wanted or place % common:
             return None
-        # place + modulus * t is a multiple of what the pool wants.
+        # place + modulus * t is a multiple of the pool's alignment.
         step = wanted // common
         place += modulus * (-(place // common) * pow(modulus // common, -1, step) % step)
         modulus *= step

@@ -1,4 +1,4 @@
-"""The greedy passes in plain Python: the same placements as the native kernel's. Its oracle in tests, and the fallback without it."""
+"""The greedy passes in plain Python. They give the same placements as the native kernel: the tests' reference, and the fallback without it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def greedy(
     work: int | None,
     report: Report,
 ) -> tuple[Ints | None, int]:
-    """One pass after the other, until all components end low enough; here there is one thread."""
+    """Runs pass after pass until all components end low enough, in one thread."""
     instance = instance_of(sections, columns)
     turns = [(_order(order), _fit(fit)) for order, fit in passes]
     demand(turns, "there are no passes")
@@ -38,7 +38,7 @@ def greedy(
     best = _Best(instance, start, enough)
     done = 0
     for number, (order, fit) in enumerate(turns):
-        # However little time there is, the first pass is made: it hurries if it must.
+        # The first pass is always completed; it hurries if there is little time.
         must = number == 0 and start is None
         done = number * near.work
         spent = work is not None and done >= work
@@ -67,7 +67,7 @@ def greedy_order(sections: int, columns: Columns, order: str) -> Ints:
 def greedy_place(
     sections: int, columns: Columns, order: Ints, fit: str, hurries: Callable[[], bool] | None = None
 ) -> Ints | None:
-    """Offsets of blocks placed one after the other, or on top if it hurries; None if one fits nowhere."""
+    """Offsets of the blocks, placed in this order; the rest is stacked on top once it hurries. None if one fits nowhere."""
     instance = instance_of(sections, columns)
     demand(((order >= 0) & (order < instance.blocks)).all(), "an order is of blocks")
     stopped, near = hurries or (lambda: False), neighbours(instance)
@@ -101,7 +101,7 @@ class _Best:
             self.take(Partial(start, np.ones(instance.blocks, dtype=bool)))
 
     def take(self, found: Partial) -> bool:
-        """Keep what is better of it; was anything?"""
+        """Keeps the components that are better in `found`; true if there are any."""
         whole = np.ones(self._count, dtype=bool)
         whole[self.component[~found.placed]] = False
         score = np.full(self._count, self._enough, dtype=np.int64)

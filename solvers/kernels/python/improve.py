@@ -1,8 +1,8 @@
-"""The improvement in plain Python: the same decisions as the native kernel, one by one. Its oracle in tests, and the fallback without it.
+"""The improvement in plain Python. It makes the same decisions as the native kernel: the tests' reference, and the fallback without it.
 
-Too high is what ends above the height that is tried for. It is taken out, and then, as long as something is out: the dearest of it goes to a
-free base, one with as little room above as there is; where none is free, to the base at which it is cheapest to throw out what stands there.
-Who throws others out is dearer itself from then on, so that the same few blocks do not throw each other out for ever.
+The blocks that end above the height aimed at are taken out. As long as a block is out, the dearest goes to a free base, one with as little room above
+as possible. If no base is free, it goes where the blocks in its way are cheapest, and these are thrown out. A block that throws others out becomes
+dearer, so that a few blocks do not throw each other out for ever.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ LOOKS_A_MOVE = 50
 LOOKS_PER_MICROSECOND = 24
 
 Stretch = tuple[int, int, int]
-"""A block (WALL: none, a reserved range), and how far below and above its base (a wall: address 0) it closes bases."""
+"""A block and the distances below and above its base between which it closes bases. For WALL, a reserved range, they are addresses."""
 WALL = -1
 
 
 def improve(
     sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
 ) -> tuple[Ints, int]:
-    """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
+    """Offsets that are no worse than the start, and the work done in approximate microseconds of native code."""
     instance = instance_of(sections, columns)
     check_start(columns, start, enough, work)
     run = _Ejection(instance, start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
@@ -48,7 +48,7 @@ def improve(
 
 @dataclass(frozen=True, slots=True)
 class _Closed:
-    """Bases strictly between low and high are closed, by what stands there; without a price it stays."""
+    """Bases strictly between low and high are closed by this block. Without a price it cannot be thrown out."""
 
     low: int
     high: int
@@ -58,7 +58,7 @@ class _Closed:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """Where a block may be."""
+    """The allowed bases of a block."""
 
     lowest: int
     highest: int
@@ -176,7 +176,7 @@ class _Ejection:
 
 
 def _best_base(closed: list[_Closed], here: _Range, random: SplitMix64) -> tuple[int, int] | None:
-    """A base and what it costs; None if everywhere something stays."""
+    """The best base and the price of the blocks in its way; None if an immovable one is in the way everywhere."""
     resting = [here.lowest, *(here.up(end) for end in sorted(one.high for one in closed))]
     hanging = [*(here.down(begin) for begin in sorted(one.low for one in closed)), here.highest]
     best: tuple[int, int] | None = None
@@ -206,7 +206,7 @@ def _best_base(closed: list[_Closed], here: _Range, random: SplitMix64) -> tuple
 
 
 def _stretches(instance: Instance) -> list[list[Stretch]]:
-    """The blocks that may stand in the way of each block; the same stretch of a block counts once."""
+    """For each block, the stretches that may be in its way, each once."""
     near: list[set[Stretch]] = [set() for _ in range(instance.blocks)]
     pairs = part_pairs(instance)
     block, low, high = instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist()
@@ -220,7 +220,7 @@ def _stretches(instance: Instance) -> list[list[Stretch]]:
 
 
 def _prices(instance: Instance) -> list[int]:
-    """The initial cost of throwing a block out: the root of its size times its lifetime, since such a block is harder to place again."""
+    """The initial price of throwing a block out: the root of its size times its lifetime, since such a block is harder to place again."""
     width = [0] * instance.blocks
     solid = instance.part_high > instance.part_low
     for part, start, end in zip(

@@ -1,4 +1,4 @@
-"""What a kernel is given: refused where it breaks the contract, as the native kernels do (native/shared/check.hpp), and as an instance."""
+"""Checks a kernel's arguments, as the native kernels do (native/shared/check.hpp), and makes an instance of them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ LOW_BITS = 31
 
 
 def demand(holds: object, what: str) -> None:
-    """Raises BadKernelInput with this text where it does not hold."""
+    """Raises BadKernelInput with this text if the condition is false."""
     if not holds:
         raise BadKernelInput(what)
 
 
 def check_input(sections: int, columns: Columns) -> None:
-    """Lengths fit together, what is numbered is there, all addresses are within the limit, also where they are added up, and all times are sections."""
+    """Checks that lengths agree, that indices exist, that all addresses and their sums are within the limit, and that times are sections."""
     demand(len(columns) == len(Columns._fields), "not as many columns as there should be")
     c = Columns(*columns)
     parts = len(c.part_block)
@@ -46,7 +46,7 @@ def check_input(sections: int, columns: Columns) -> None:
 
 
 def check_start(columns: Columns, start: Ints, enough: int, work: int) -> None:
-    """What an improvement is told besides makes sense, too."""
+    """Checks the further arguments of the improving kernels."""
     demand(len(start) == len(columns.modulus), "one start offset a block")
     inside = (columns.lowest <= start) & (start <= columns.highest)
     demand(inside.all(), "a start offset is out of its block's bounds")
@@ -54,7 +54,7 @@ def check_start(columns: Columns, start: Ints, enough: int, work: int) -> None:
 
 
 def instance_of(sections: int, columns: Columns) -> Instance:
-    """The instance of these columns, whose objective is the peak of its only pool."""
+    """The instance of these columns; its objective is the peak of its only pool."""
     check_input(sections, columns)
     c, blocks = columns, len(columns.modulus)
     nothing, number = np.zeros((blocks, 1), dtype=np.int64), np.arange(blocks, dtype=np.int64)
@@ -88,7 +88,7 @@ def instance_of(sections: int, columns: Columns) -> Instance:
 
 
 def exact_sum(numbers: Ints) -> int:
-    """Of numbers that are not negative; the two halves are summed apart, since a sum in int64 could wrap unseen."""
+    """The exact sum of non-negative numbers. High and low bits are summed apart, since an int64 sum could overflow unseen."""
     return (int((numbers >> LOW_BITS).sum()) << LOW_BITS) + int((numbers & ((1 << LOW_BITS) - 1)).sum())
 
 

@@ -1,4 +1,4 @@
-"""The set of kernels in plain Python and numpy: slower, same answers. Each is imported when it is asked for, since most plans need few."""
+"""The set of kernels in plain Python and numpy. Each is imported on first use, since most plans need few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps over time: the largest sum of weights that are live together, and whether a plan keeps everything apart."""
+"""Sweeps over time: the largest sum of weights that are live together, and whether a placement has overlaps."""
 
 from __future__ import annotations
 
@@ -30,16 +30,14 @@ def max_live(starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[in
 
 
 def apart(starts: Ints, ends: Ints, pools: Ints, lows: Ints, highs: Ints) -> bool:
-    """Has no address of a pool two rects at any time? Empty rects cover nothing."""
+    """True if no two rects of a pool cover the same address at the same time. Empty rects cover nothing."""
     if not len(starts) == len(ends) == len(pools) == len(lows) == len(highs):
         raise BadKernelInput("starts, ends, pools, lows and highs differ in length")
     some = (starts < ends) & (lows < highs)
     pool, low, high = pools[some].tolist(), lows[some].tolist(), highs[some].tolist()
     number = np.arange(len(pool))
     times = np.concatenate([ends[some], starts[some]])
-    order = np.lexsort(
-        (np.repeat([False, True], len(pool)), times)
-    )  # what ends at a time makes room for what begins then
+    order = np.lexsort((np.repeat([False, True], len(pool)), times))  # ends before begins of the same time
     live: dict[int, tuple[list[int], list[int]]] = {p: ([], []) for p in pool}
     for event in np.concatenate([~number, number])[order].tolist():
         i = event if event >= 0 else ~event

@@ -15,17 +15,17 @@ namespace memplan {
 namespace {
 
 // The same numbers stand in solvers/kernels/python/beam.py.
-constexpr int kWidth = 20;        // layouts that are kept; twice as many when all heights have failed,
-constexpr int kWidest = 256;      // up to this;
-constexpr std::size_t kStretch = 15;  // and twice as many for so many steps before one at which no layout had room,
-constexpr std::size_t kMostTimes = 8;  // up to so many times the number,
-constexpr std::size_t kMostKept = 512;   // and never more than this: it bounds the memory
-constexpr int kPatience = 16;   // sweeps that fail at the bound before other heights are tried
+constexpr int kWidth = 20;        // number of kept layouts; doubled when all heights have failed,
+constexpr int kWidest = 256;      // up to this
+constexpr std::size_t kStretch = 15;  // where no layout had room, the number is doubled for this many steps before,
+constexpr std::size_t kMostTimes = 8;  // to at most this multiple,
+constexpr std::size_t kMostKept = 512;   // and never more layouts than this, which bounds the memory
+constexpr int kPatience = 16;   // failed sweeps at the bound before other heights are tried
 constexpr int kHeights = 7;       // the bound, an eighth of the way to it, and so on; one step back for each success
 constexpr int kMildHeight = 3;
-constexpr Coord kMismatch[] = {0, 5, 2, 8};  // of kWhole: what neighbours cost whose ends are far apart, sweep by sweep
+constexpr Coord kMismatch[] = {0, 5, 2, 8};  // in parts of kWhole: the cost of neighbours with different ends, for successive sweeps
 constexpr Coord kWhole = 16;
-constexpr Coord kSection = 1024;  // what a section counts, and up to how much more, sweep by sweep
+constexpr Coord kSection = 1024;  // weight of a section, and the range of its random increase
 constexpr std::uint64_t kNoise = 128;
 constexpr std::int64_t kLooksACandidate = 5;
 constexpr std::int64_t kLooksALayout = 100;
@@ -46,7 +46,7 @@ public:
             begin_[block] = input.rect_start[rect], end_[block] = input.rect_end[rect];
         }
         std::iota(order_.begin(), order_.end(), Index{0});
-        // What begins together: the longest first, and of those the largest.
+        // Of blocks that begin together, the longest comes first, then the largest.
         std::sort(order_.begin(), order_.end(), [this](Index a, Index b) {
             return std::tuple(begin_[a], -end_[a], -size_[a], a) < std::tuple(begin_[b], -end_[b], -size_[b], b);
         });
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    // With a little noise, so that another sweep, or another seed, goes another way.
+    // A little noise makes other sweeps and other seeds try other layouts.
     void draw_lengths() {
         until_.assign(static_cast<std::size_t>(input_.sections) + 1, 0);
         for (std::size_t section = 0; section + 1 < until_.size(); ++section) {
@@ -83,7 +83,7 @@ private:
         }
     }
 
-    // A layout in which everything has ended at or below the height. False: none was found.
+    // Looks for a layout in which every block ends at or below the height; false if none is found.
     bool sweep(Coord height, std::size_t width) {
         height_ = height;
         draw_lengths();
@@ -140,8 +140,8 @@ private:
     Coord floor_of(const Layout& layout, std::size_t gap) const { return gap == 0 ? 0 : layout.base[gap - 1] + size_[layout.live[gap - 1]]; }
     Coord ceiling(const Layout& layout, std::size_t gap) const { return gap < layout.live.size() ? layout.base[gap] : height_; }
 
-    // What it is worth that two blocks touch, or one a wall: no gap between them for as long as both are there. But in some sweeps a neighbour
-    // that lives much longer is left to another.
+    // The worth of a contact between two blocks, or a block and the floor or ceiling, by when both end: there is no gap for the time they share. In
+    // some sweeps the time by which one outlives the other is deducted.
     Coord contact(Coord end, Coord other) const {
         const Coord first = until_[std::min(end, other)], last = until_[std::max(end, other)];
         return kWhole * (first - until_[now_]) - mismatch_ * (last - first);
@@ -167,7 +167,7 @@ private:
         return base - rest - (rest < 0 ? input_.modulus[block] : 0);
     }
 
-    // In every gap at its bottom, at its top, and where exactly the room is left that a later block will need.
+    // The places in every gap: at its bottom, at its top, and where exactly the room of a later block is left.
     void find_places(std::size_t index, Index block) {
         const Layout& layout = kept_[index];
         Coord floor = 0, below = input_.sections;
@@ -202,13 +202,13 @@ private:
             for (const Coord room : later_[block]) consider(up(block, floor + room)), consider(down(block, top - room - size_[block]));
         };
         leave_room(floor_of(layout, gap), ceiling(layout, gap));
-        // A neighbour that ends earlier does not count: the room is measured from what stands behind it.
+        // Neighbours that end before the block are ignored: the room is measured from the block behind them.
         const bool is_below_gone = gap > 0 && end_[layout.live[gap - 1]] < end_[block], is_above_gone = end_of(layout, gap) < end_[block];
         if (is_below_gone || is_above_gone) leave_room(floor_of(layout, gap - (is_below_gone ? 1 : 0)), ceiling(layout, gap + (is_above_gone ? 1 : 0)));
     }
 
     void keep_the_best(Index block, std::size_t width) {
-        // More than the width, since some may turn out to be the same.
+        // Twice the width, since some are equal.
         const std::size_t looked_at = std::min(candidates_.size(), 2 * width);
         const auto last = candidates_.begin() + static_cast<std::ptrdiff_t>(looked_at);
         if (last != candidates_.end()) std::nth_element(candidates_.begin(), last, candidates_.end());
@@ -241,7 +241,7 @@ private:
         std::copy(middle, from.end(), rest + 1);
     }
 
-    // Where no layout had room more of them are to be kept on the way there.
+    // Where no layout had room, the next sweep keeps more layouts on the way there.
     void learn(std::size_t turn) {
         for (std::size_t i = turn - std::min(turn, kStretch); i <= turn; ++i) times_[i] = std::min(2 * times_[i], kMostTimes);
     }
@@ -273,14 +273,14 @@ private:
     const Index count_;
     std::vector<Coord> size_, begin_, end_;
     std::vector<Index> order_;
-    std::vector<std::size_t> times_;     // how many times the width is kept, by place in the order
+    std::vector<std::size_t> times_;     // by place in the order: the multiple of the width that is kept
     std::vector<Layout> kept_, next_;
     std::vector<BeamCandidate> candidates_;
     std::vector<std::vector<Coord>> later_;
     std::vector<Coord> bases_;
     std::vector<BeamStep> steps_;
     std::unordered_set<std::uint64_t> names_;
-    std::vector<Coord> until_;  // what all sections count before each
+    std::vector<Coord> until_;  // total weight of the sections before each
     Random random_{options_.seed};
     Coord height_ = 0, now_ = 0, mismatch_ = 0;
     bool stopped_ = false, news_ = false;

@@ -1,19 +1,18 @@
-// Lowers the peak of a placement of plain blocks by sweeping through time with a beam: at every step the next block is put into every gap of
-// every layout that is kept, also where it leaves just the room that a later block will need, and the layouts that promise the fewest gaps later
-// on are kept. Good where much of what is live lives long and
-// the rest comes and goes beside it, as in recurrent networks.
+// Lowers the peak of a placement of plain blocks by a beam search that sweeps through time. Each step tries the next block in every gap of every kept
+// layout, also where it leaves exactly the room of a later block, and keeps the layouts that promise the fewest gaps. It is good where many live
+// blocks live long and others come and go beside them, as in recurrent networks.
 #pragma once
 
 #include "shared/improvement.hpp"
 
 namespace memplan {
 
-inline constexpr std::int64_t kBeamLooksPerMicrosecond = 600;  // at a block of a layout
+inline constexpr std::int64_t kBeamLooksPerMicrosecond = 600;  // visits of a block of a layout
 
-// Does it take the instance: one rect a block, nothing fixed or reserved, no pairs?
+// True if each block is one rect that begins at its base, none is fixed, and there are no pairs or reserved ranges.
 bool beam_takes(const SearchInput& input);
 
-// No worse than the start, whenever it ends: at a peak that is low enough, with the work done, stopped, or because it gets nowhere.
+// Never worse than the start. Ends at a peak of `enough`, with the work done, when stopped, or when it makes no progress.
 Improvement sweep_with_beam(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report);
 
 }  // namespace memplan

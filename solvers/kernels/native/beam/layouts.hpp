@@ -1,5 +1,5 @@
-// What the beam keeps: layouts of what is live at one moment, the steps that led to them, and the candidates for the next step; and for each
-// block the sizes of what begins during its life and outlasts it.
+// The beam's data: layouts of the blocks live at one moment, the steps that led to them, the candidates for the next step, and for each block the
+// sizes of blocks that begin during its life and outlast it.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ inline std::uint64_t name_of_place(std::uint32_t block, Coord base) {
 struct BeamLayout {
     std::vector<std::uint32_t> live;  // by address
     std::vector<Coord> base;
-    Coord worth = 0;         // of all contacts
-    std::uint64_t name = 0;  // equal layouts have equal names
-    std::int64_t step = -1;  // the last of the steps that led here
+    Coord worth = 0;         // sum over all contacts
+    std::uint64_t name = 0;  // a hash; equal layouts have equal names
+    std::int64_t step = -1;  // the last step that led here
 };
 
 struct BeamStep {
@@ -40,10 +40,10 @@ struct BeamCandidate {
 };
 
 // The same numbers stand in solvers/kernels/python/beam.py.
-inline constexpr std::size_t kMostLater = 6;    // different sizes, of those that begin first
+inline constexpr std::size_t kMostLater = 6;    // most different sizes, of the blocks that begin first
 inline constexpr std::size_t kLookAhead = 64;  // blocks
 
-// Room for one of these is best left beside the block from the start. The order is that of beginning.
+// Leaving exactly the room of one of these beside the block is worth trying. Sizes are in the order in which their blocks begin.
 inline std::vector<std::vector<Coord>> later_sizes(
     const std::vector<std::uint32_t>& order, const std::vector<Coord>& begin, const std::vector<Coord>& end, const std::vector<Coord>& size) {
     std::vector<std::vector<Coord>> later(order.size());

@@ -1,4 +1,4 @@
-// What Python sees of placing by birth.
+// Python bindings of placing by birth.
 #include "bindings.hpp"
 
 #include <nanobind/stl/string.h>
@@ -30,7 +30,7 @@ nb::object by_birth(const nb::tuple& rooms, const nb::tuple& units, std::int64_t
     if (tries < 0 || late_tries < 0) throw BadInput("numbers of tries are not negative");
     BirthLimits limits;
     limits.tries = tries, limits.late_tries = late_tries;
-    // Whatever Python raises ends the work at once: there is but this one thread.
+    // An exception from Python ends the work at once: there is only this thread.
     limits.ask = [&](bool tried) {
         nb::gil_scoped_acquire locked;
         const int answer = nb::cast<int>(ask(tried));

@@ -22,7 +22,7 @@ std::span<const Coord> row(std::span<const Coord> values, std::span<const Coord>
     return values.subspan(static_cast<std::size_t>(begin[i]), static_cast<std::size_t>(begin[i + 1] - begin[i]));
 }
 
-// A list of pools, and which of them is the next with room: a tree of the widest free ranges.
+// A search tree of widest free ranges over a list of pools: finds the next pool that may have room.
 class Tree {
    public:
     explicit Tree(std::size_t count) : count_(count), leaves_(std::bit_ceil(std::max<std::size_t>(count, 1))), tree_(2 * leaves_, 0) {}
@@ -44,12 +44,12 @@ class Tree {
         }
     }
 
-    // The first place from `start` on whose pool may have room; behind the last if there is none.
+    // The first index from `start` on whose pool may have room; the length of the list if there is none.
     std::size_t following(std::size_t start, Coord height) const {
         if (start >= count_) return count_;
         std::size_t node = start + leaves_;
         while (tree_[node] < height) {
-            while (node & 1) node >>= 1;  // nothing to the right below the same parent
+            while (node & 1) node >>= 1;  // climb from right children
             if (!node) return count_;
             ++node;
         }
@@ -99,7 +99,7 @@ class Run {
     }
 
    private:
-    // The lists that most units have get trees; those of the others are gone through.
+    // The most used lists get trees; the others are scanned.
     void choose_trees() {
         std::vector<std::size_t> users(in_.lists() + 1, 0), order(in_.lists() + 1);
         for (const Coord list : in_.listed) ++users[static_cast<std::size_t>(list)];
@@ -153,7 +153,7 @@ class Run {
 
     std::uint64_t key(Coord set, std::size_t other) const { return static_cast<std::uint64_t>(set) << 32 | other; }
 
-    // Up to there all pools of the list are used by the set.
+    // The set's units occupy all pools of the list before this index.
     std::size_t beyond_used(Coord set, std::size_t list) {
         std::size_t& at = first_[key(set, list)];
         while (at < length(list) && used_.contains(key(set, pool_at(list, at)))) ++at;
@@ -185,7 +185,7 @@ class Run {
         return false;
     }
 
-    // Only the first pools that nobody has been in are tried.
+    // Tries only the first unused pools.
     bool place_late(std::size_t unit, std::span<const Coord> sets, std::size_t list) {
         std::size_t& fresh = begin_fresh_[list];
         while (fresh < length(list) && !is_fresh_[pool_at(list, fresh)]) ++fresh;
@@ -237,19 +237,19 @@ class Run {
         return true;
     }
 
-    // Where the group may begin in this pool, so that all its members are aligned.
+    // The bases at which all members of the group are aligned in this pool; none if there are none.
     std::optional<Rule> rule_of(std::size_t g, std::size_t pool) const {
         const Coord wanted = in_.alignment[pool];
         if (in_.stride[g] % wanted) return {};
         Wide modulus = in_.modulus[g], place = in_.residue[g];
-        if (modulus == 0) {  // there and nowhere else
+        if (modulus == 0) {  // a single base
             if (place % wanted || place < in_.base[pool]) return {};
             return Rule{Wide{1} << 100, place - in_.base[pool]};
         }
         if (modulus % wanted) {
             const Coord common = std::gcd(in_.modulus[g], wanted);
             if (place % common) return {};
-            // place + modulus * t is a multiple of what the pool wants.
+            // place + modulus * t is a multiple of the pool's alignment.
             const Wide step = wanted / common;
             const Wide t = (step - place / common % step) % step * inverse(modulus / common % step, step) % step;
             place += modulus * t, modulus *= step;
@@ -284,13 +284,13 @@ class Run {
     const BirthInput& in_;
     const BirthLimits& limits_;
     std::vector<Room> rooms_;
-    std::vector<bool> is_fresh_;  // has nobody been in this pool?
-    std::vector<int> tree_of_;    // of each list; -1: it has none
+    std::vector<bool> is_fresh_;  // true for pools that hold no block yet
+    std::vector<int> tree_of_;    // by list; -1: it has no tree
     std::vector<Tree> trees_;
-    std::vector<std::vector<std::int32_t>> places_;  // of each tree where each pool stands in its list; empty: of all pools
-    std::vector<std::size_t> begin_fresh_;           // of each list: before this somebody has been in each pool
+    std::vector<std::vector<std::int32_t>> places_;  // by tree: each pool's index in its list; empty for the list of all pools
+    std::vector<std::size_t> begin_fresh_;           // by list: all pools before this index are used
     std::unordered_set<std::uint64_t> used_;         // (set, pool)
-    std::unordered_map<std::uint64_t, std::size_t> first_;  // (set, list): before this all pools are used
+    std::unordered_map<std::uint64_t, std::size_t> first_;  // (set, list): the set's units occupy all pools before this index
     std::int64_t tries_ = 0, next_look_;
     bool is_late_ = false;
     BirthPlan result_;

@@ -1,4 +1,4 @@
-// Places units in the order of their births, each in the first pool with room for it: quick, however many pools there are.
+// Places units in the order of their births, each in the first pool with room: fast for any number of pools.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace memplan {
 
-// As in interface.py (Rooms, Units), where it is said what they mean.
+// The fields are explained in interface.py (Rooms, Units).
 struct BirthInput {
     std::span<const Coord> end, alignment, base, entered, taken;
     std::span<const Coord> birth, death, group_begin, listed, set_begin, sets;
@@ -26,13 +26,13 @@ enum class Hurry { kNo, kLate, kGiveUp };
 
 struct BirthLimits {
     std::int64_t tries = 0, late_tries = 0;
-    std::function<Hurry(bool)> ask;  // now and then; true: enough was tried in vain
+    std::function<Hurry(bool)> ask;  // called regularly; with true after many failed tries
 };
 
 struct BirthPlan {
     bool complete = false;
-    std::vector<Coord> pool;  // of each unit
-    std::vector<Coord> base;  // of each group
+    std::vector<Coord> pool;  // by unit
+    std::vector<Coord> base;  // by group
 };
 
 BirthPlan place_by_birth(const BirthInput& input, const BirthLimits& limits);

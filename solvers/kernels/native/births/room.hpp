@@ -1,4 +1,4 @@
-// The free ranges of a pool, in order.
+// The free ranges of a pool, by address.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace memplan {
 
 __extension__ using Wide = __int128;
 
-// x keeps it if x = residue (mod modulus). Both may be beyond 64 bits, where pools' alignments are joined to those of groups.
+// x satisfies it if x = residue (mod modulus). Both can exceed 64 bits where a pool's alignment is combined with a group's.
 struct Rule {
     Wide modulus = 1, residue = 0;
 
@@ -21,7 +21,7 @@ struct Rule {
     }
 };
 
-// What a group asks of a room.
+// The room that a group needs.
 struct Wish {
     Coord height = 0, most = 0;
     Rule rule;
@@ -33,7 +33,7 @@ class Room {
         Coord begin, end;
     };
 
-    Room(Coord end, std::span<const Coord> taken) {  // triples (pool, low, high), in order and apart
+    Room(Coord end, std::span<const Coord> taken) {  // triples (pool, low, high), sorted and disjoint
         Coord here = 0;
         for (std::size_t i = 0; i + 2 < taken.size(); i += 3) {
             if (taken[i + 1] > here && end > here) free_.push_back({here, std::min(taken[i + 1], end)});
@@ -49,9 +49,9 @@ class Room {
         }
     }
 
-    Coord widest = 0;  // no free range is wider
+    Coord widest = 0;  // an upper bound on the width of the free ranges
 
-    // The lowest base at which so many addresses are free, or where there are very many free ranges one in the last of them; -1: there is none.
+    // The lowest base at which `height` addresses are free; -1 if there is none. Past kMostRanges ranges the last range is preferred.
     Coord base(const Wish& wish) {
         const std::optional<Coord> floor = least(wish.height);
         if (!floor) return -1;
@@ -64,7 +64,7 @@ class Room {
                 const Wide base = in_range(at, wish);
                 if (base >= 0) return base <= wish.most ? static_cast<Coord>(base) : -1;
             }
-            if (at == first + kMostRanges) {  // most often the last one is wide
+            if (at == first + kMostRanges) {  // usually the last range is wide
                 const Wide base = in_range(free_.size() - 1, wish);
                 if (base >= 0 && base <= wish.most) return static_cast<Coord>(base);
             }
@@ -109,14 +109,14 @@ class Room {
     }
 
    private:
-    static constexpr std::size_t kMostRanges = 100;  // so many are looked at before the last one is
+    static constexpr std::size_t kMostRanges = 100;  // ranges examined before the last one is tried
 
     Wide in_range(std::size_t at, const Wish& wish) const {
         const Wide base = wish.rule.at_least(free_[at].begin);
         return base + wish.height <= free_[at].end ? base : -1;
     }
 
-    // Before this address no range was ever so wide; none if no range at all was.
+    // No range below this address has ever been wide enough; none if no range at all has been.
     std::optional<Coord> least(Coord height) const {
         if (most_up_to_.empty()) return 0;
         const auto found = std::lower_bound(most_up_to_.begin(), most_up_to_.end(), height);
@@ -130,7 +130,7 @@ class Room {
     }
 
     std::vector<Range> free_;
-    std::vector<Coord> most_up_to_, begin_at_first_;  // of very many ranges: the widest up to each, and where it began
+    std::vector<Coord> most_up_to_, begin_at_first_;  // only for many ranges: the widest up to each, and where each began at first
 };
 
 }  // namespace memplan

@@ -1,4 +1,4 @@
-// Pieces that are glued together: trees whose leaves are blocks, and whose inner nodes are two pieces on top of each other or one after the other.
+// Pieces that are glued together: trees whose leaves are blocks and whose inner nodes are two pieces, one on top of the other or one after the other.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct Piece {
     std::int32_t begin = 0, end = 0;  // sections
     Coord height = 0;
     Node first = kNone, second = kNone;  // the lower and the upper, or the earlier and the later
-    Node next_begin = kNone, last_begin = kNone;  // among the loose pieces that begin with it
-    Node next_end = kNone, last_end = kNone;      // and those that end with it
-    std::int32_t place = 0;  // among the loose ones
+    Node next_begin = kNone, last_begin = kNone;  // links among the loose pieces with the same begin
+    Node next_end = kNone, last_end = kNone;      // links among those with the same end
+    std::int32_t place = 0;  // index in the list of loose pieces
     Joint joint = Joint::kLeaf;
     bool loose = false;
 };
@@ -52,7 +52,7 @@ public:
         return node;
     }
 
-    // Takes a piece apart. Its node keeps what it was until it is given back.
+    // Takes a piece apart. Its node keeps its data until it is given back.
     void split(Node node) {
         bind(node), loosen((*this)[node].second), loosen((*this)[node].first);
     }
@@ -63,7 +63,7 @@ public:
 
     void give_back(Node node) { unused_.push_back(node); }
 
-    // The next time from there on, or the last up to there, at which a loose piece begins or ends; kNone: there is none.
+    // The next time from `time` on, or the last up to it, at which a loose piece begins or ends; kNone if there is none.
     std::int32_t next_begin(std::int32_t time) const { return next(begin_marks_, time); }
     std::int32_t last_begin(std::int32_t time) const { return last(begin_marks_, time); }
     std::int32_t next_end(std::int32_t time) const { return next(end_marks_, time); }
@@ -136,8 +136,8 @@ private:
 
     std::vector<Piece> pieces_;
     std::vector<Node> unused_, loose_;
-    std::vector<Node> begins_, ends_;  // by time: the first of those loose there
-    Marks begin_marks_, end_marks_;    // where there are any
+    std::vector<Node> begins_, ends_;  // by time: the first loose piece that begins or ends there
+    Marks begin_marks_, end_marks_;    // the times with a loose piece
 };
 
 }  // namespace memplan

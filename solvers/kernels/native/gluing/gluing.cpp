@@ -16,30 +16,30 @@ namespace memplan {
 namespace {
 
 // The same numbers stand in solvers/kernels/python/gluing.
-constexpr Coord kOne = Coord{1} << 16;           // of logarithms and energies
-constexpr Coord kTrifle = Coord{1} << 20;        // what a joint costs that wastes nothing
-constexpr std::size_t kCandidates = 8;           // joints of a piece that are kept in mind
-constexpr int kNear = 4;                         // times before and after at which others are looked at,
-constexpr int kMostAtOnce = 12;                  // and so many at each
-constexpr Coord kNoises[] = {69'400, 231'300, 693'900};  // 2^x, x of a triangle with these half widths: e^y with deviations of 0.3, 1 and 3
-constexpr Coord kWasteWeighs = 4;                // all the room there is, in pieces
-constexpr Coord kTemperature = 9'000;            // 0.2 times the logarithm of 2 to the base e
+constexpr Coord kOne = Coord{1} << 16;           // one, in logarithms and energies
+constexpr Coord kTrifle = Coord{1} << 20;        // cost of a joint that wastes nothing
+constexpr std::size_t kCandidates = 8;           // most joints kept for a piece
+constexpr int kNear = 4;                         // number of times before and after at which neighbours are looked for,
+constexpr int kMostAtOnce = 12;                  // and of neighbours at each
+constexpr Coord kNoises[] = {69'400, 231'300, 693'900};  // log2 of cost factors: triangular, with these half widths (factors e^y, deviations of y 0.3, 1, 3)
+constexpr Coord kWasteWeighs = 4;                // weight of wasting all slack, in pieces
+constexpr Coord kTemperature = 9'000;            // 0.2 divided by the natural logarithm of 2
 constexpr std::uint64_t kPathBits = 9;           // paths are up to 2^1 .. 2^9 joints long
 constexpr std::uint64_t kMostOthers = 4;
-constexpr Coord kFirstGap = 60;                  // a part of what is live
-constexpr Coord kWider = 3;                      // times the gap after a failure
-constexpr std::int64_t kPartOfWork = 4;          // of all work for one height,
-constexpr std::int64_t kLooksABlock = 400'000;   // but no more than this at first
-constexpr int kMostFailures = 5;                 // of all heights, each time with twice as much for one
-constexpr std::int64_t kStuck = 30;              // times the work of gluing all once, without fewer pieces than ever
-constexpr std::size_t kMostLeft = 30;            // pieces that are piled up as they are
+constexpr Coord kFirstGap = 60;                  // the first gap is this part of the live sum
+constexpr Coord kWider = 3;                      // the gap grows by this factor after a failure
+constexpr std::int64_t kPartOfWork = 4;          // this part of all work for one height,
+constexpr std::int64_t kLooksABlock = 400'000;   // but at first no more than this
+constexpr int kMostFailures = 5;                 // rounds of failed heights, each with twice as much work
+constexpr std::int64_t kStuck = 30;              // without a new minimum of pieces for this multiple of the work of the first gluing
+constexpr std::size_t kMostLeft = 30;            // with at most this many pieces left, they are piled up
 constexpr Coord kMostRivals = 64;
-constexpr Coord kMostSurety = 20 * kOne;         // what a chain of equal heights is cheaper by, as a logarithm
+constexpr Coord kMostSurety = 20 * kOne;         // most by which a chain of equal heights is cheaper, as a logarithm
 constexpr std::int64_t kLooksAJoint = 20;
 constexpr std::int64_t kLooksAPayment = 10;
 constexpr std::chrono::milliseconds kBreath{3};
 
-// The logarithm to the base 2, in 65536ths: exact for powers of two and a straight line between them.
+// The logarithm to base 2 in 65536ths: exact for powers of two, linear between them.
 Coord log2_of(std::uint64_t number) {
     const int top = 63 - __builtin_clzll(number | 1);
     const std::uint64_t rest = number ^ (std::uint64_t{1} << top);
@@ -58,7 +58,7 @@ struct Candidate {
 
 struct Change {
     Node node;
-    bool made;  // or taken apart
+    bool made;  // made or taken apart
 };
 
 class Gluing {
@@ -72,7 +72,7 @@ public:
         least_ = std::max(least_, std::min(options.enough, result_.peak) / unit_);
     }
 
-    // Height after height: nearer to what is enough after a success, farther from it after a failure, and with more patience once all have failed.
+    // Tries height after height: closer to `enough` after a success, farther from it after a failure, and with more work once all have failed.
     Improvement run() {
         if (live_.empty()) return std::move(result_);
         std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(blocks_.count()));
@@ -81,7 +81,7 @@ public:
         bool is_better = true;
         while (result_.peak > options_.enough && !is_over()) {
             if (is_better) {
-                // What was cut without waste goes together again without any room to spare, sooner than with little.
+                // Blocks cut from a whole without waste go together with no slack sooner than with a little.
                 if (glue_all(least_, result_.work + patience)) break;  // nothing is lower
                 is_better = false;
             }
@@ -104,11 +104,11 @@ public:
     }
 
 private:
-    // How far what is known ends above what could be enough.
+    // The distance of the best peak from the least possible one.
     Coord most_gap() const { return (result_.peak + unit_ - 1) / unit_ - least_; }
     Coord first_gap() const { return std::min(least_ / kFirstGap, most_gap() / 2); }
 
-    // Glues everything below a height, anew where it gets stuck. True: into one piece.
+    // Glues all blocks below a height, from the start again where it gets stuck. True if one piece is left.
     bool attempt(Coord height, std::int64_t until) {
         for (noise_ = 0; !is_over(); noise_ = kNoises[0]) {
             if (glue_all(height, until)) return true;
@@ -154,7 +154,7 @@ private:
         return static_cast<Coord>(forest_.loose().size()) * kOne + waste_ / (whole_ / (kWasteWeighs * kOne) + 1);
     }
 
-    // By how much a move may make it worse: at a constant temperature.
+    // The increase of energy that a move is allowed, at a constant temperature.
     Coord leniency() {
         const Coord bits = (Coord{64} << 16) - log2_of(random_.next());
         return bits * kTemperature >> 16;
@@ -162,12 +162,12 @@ private:
 
     std::uint64_t below(std::uint64_t most) { return (random_.next() >> 32) * most >> 32; }
 
-    // Takes apart what meets at one time, some way down, and glues it together again.
+    // Takes apart pieces that meet at one time, some way down, and glues them again.
     void move() {
         forget();
         noise_ = kNoises[below(std::size(kNoises))];
         const std::vector<Node>& loose = forest_.loose();
-        // Where a loose piece ends, or any block at all: else few places would be left.
+        // The time is an end of a loose piece or of any block; loose pieces alone would leave few times.
         const Node where = below(2) == 0 ? loose[below(loose.size())] : static_cast<Node>(below(blocks_.count()));
         const std::int32_t time = below(2) == 0 ? forest_[where].begin : forest_[where].end;
         const bool is_loose = forest_[where].loose;
@@ -214,7 +214,7 @@ private:
         }
     }
 
-    // The stretches of the joined piece that neither part fills.
+    // The rectangles of the joined piece that neither of its two pieces fills.
     template <typename Do>
     bool wasted(const Piece& made, const Piece& a, const Piece& b, const Do& take) const {
         if (made.joint == Joint::kStack) {
@@ -244,7 +244,7 @@ private:
         return made;
     }
 
-    // What it costs to join the two, as a logarithm; false: there is not enough room.
+    // Sets the logarithm of the joint's cost; false if there is not enough slack.
     bool key_of(Node first, Node second, Joint joint, Coord& key) {
         const Piece &a = forest_[first], &b = forest_[second];
         Coord cost = kTrifle;
@@ -256,12 +256,12 @@ private:
         const bool is_exact = cost == kTrifle && joint == Joint::kChain;
         if (is_exact) cost *= rivals(a, b);
         key = log2_of(static_cast<std::uint64_t>(cost));
-        // The higher two are that are equal, the less likely it is by chance. What only begins and ends together can wait for them.
+        // Equal heights are the less likely by chance the greater they are, so such joints are cheaper. Many rivals make a joint dearer: it can wait.
         if (is_exact) key -= std::min(log2_of(static_cast<std::uint64_t>(made.height) + 1), kMostSurety);
         return true;
     }
 
-    // How many pairs could be chained there.
+    // The number of pairs that could be chained there.
     Coord rivals(const Piece& a, const Piece& b) {
         Coord ends = 0, begins = 0;
         for (Node n = forest_.ending_at(a.end); n != kNone && ends < kMostRivals; n = forest_[n].next_end) ++ends;

@@ -1,4 +1,4 @@
-// Packs by gluing: pieces are joined, on top of each other or one after the other, until one is left, which is the plan.
+// Packs by gluing: pieces are joined, one on top of the other or one after the other, until one is left: the placement.
 #pragma once
 
 #include "shared/improvement.hpp"
@@ -7,8 +7,8 @@ namespace memplan {
 
 inline constexpr std::int64_t kGluingLooksPerMicrosecond = 500;
 
-// Of what the beam takes: plain blocks of one rect, without pairs or reserved ranges. Alignments that differ are seen to at the end, when all falls.
-// No worse than the start, whenever it ends.
+// Takes the instances that the beam takes: plain blocks of one rect, without pairs or reserved ranges. Different alignments are met at the end, when
+// all blocks fall. Never worse than the start.
 Improvement glue_together(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report);
 
 }  // namespace memplan

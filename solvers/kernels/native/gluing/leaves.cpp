@@ -19,7 +19,7 @@ Coord common_alignment(const SearchInput& input) {
     return input.blocks() ? input.modulus[0] : 1;
 }
 
-// The blocks of a piece, and how far above its base they are.
+// The blocks of a piece, and their distances above its base.
 std::vector<std::pair<Coord, Node>> leaves_of(const Forest& forest, Node whole) {
     std::vector<std::pair<Coord, Node>> leaves, open{{0, whole}};
     while (!open.empty()) {
@@ -36,7 +36,7 @@ std::vector<std::pair<Coord, Node>> leaves_of(const Forest& forest, Node whole) 
     return leaves;
 }
 
-// Where boxes lie that are put down in this order, each as low as it can; and how high all are together.
+// The height of the boxes if each is placed in this order as low as it fits, and their bases.
 std::pair<Coord, std::vector<Coord>> lowest_bases(const Forest& forest, const std::vector<Node>& boxes, const std::vector<std::size_t>& order) {
     std::vector<Coord> bases(boxes.size());
     std::vector<std::pair<Coord, Coord>> taken;
@@ -61,7 +61,7 @@ std::pair<Coord, std::vector<Coord>> lowest_bases(const Forest& forest, const st
     return {peak, std::move(bases)};
 }
 
-// The loose pieces and where they lie: the largest first, and then with two of them exchanged, over and over, as long as that makes it no higher.
+// The loose pieces and their bases. The largest is placed first; then two are exchanged, repeatedly, if that makes the whole no higher.
 std::vector<std::pair<Coord, Node>> piled(const Forest& forest, const Slack& slack, const Below& below, std::int64_t& work) {
     std::vector<Node> boxes = forest.loose();
     const auto area = [&](Node node) { return slack.scaled(forest[node].height) * (forest[node].end - forest[node].begin); };
@@ -133,7 +133,7 @@ std::optional<std::vector<Coord>> LeafBlocks::settle(const Forest& forest, const
     return bases;
 }
 
-// At the lowest base from there on that suits the block; false: it has none.
+// Puts the block at its lowest suitable base from `floor` on; false if there is none.
 bool LeafBlocks::put(Node leaf, Coord floor, std::vector<Coord>& bases) const {
     const auto block = static_cast<std::size_t>(leaf);
     bases[block] = suitable(block, floor);

@@ -1,4 +1,4 @@
-// The blocks as leaves of the forest, their heights in a common unit; and the way back, from pieces to a placement of their blocks.
+// The blocks as leaves of the forest, with heights in a common unit, and the placement that a forest stands for.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace memplan {
 
-// A random number below another.
+// Returns a random number below its argument.
 using Below = std::function<std::uint64_t(std::uint64_t)>;
 
 class LeafBlocks {
@@ -19,16 +19,16 @@ public:
     explicit LeafBlocks(const SearchInput& input);
 
     std::size_t count() const { return input_.blocks(); }
-    // What all are aligned to that may begin at the bottom: heights are counted in it. 1, if there is no such number.
+    // Heights are counted in this unit: the common alignment if all blocks share it and can lie at the bottom, else 1.
     Coord unit() const { return unit_; }
-    // A node each: block i is node i.
+    // One node per block: block i is node i.
     const std::vector<Piece>& pieces() const { return pieces_; }
-    // How much is live in every section.
+    // The sum of live heights in each section.
     const std::vector<Coord>& live() const { return live_; }
     Coord peak_of(const std::vector<Coord>& offsets) const;
 
-    // The placement that the loose pieces are, each as a box that lies as low as it can, in the best order that was found; then everything falls.
-    // None: a block has no base that suits it.
+    // The placement that the loose pieces stand for, each as a box as low as it fits, in the best order found; then all blocks fall. None if a block
+    // has no suitable base.
     std::optional<std::vector<Coord>> settle(const Forest& forest, const Slack& slack, const Below& below, std::int64_t& work) const;
 
 private:

@@ -1,4 +1,4 @@
-// The room that is still free in every section below a height, and what taking some of it costs: the less there is, the dearer.
+// The free room in each section below a height, and the cost of using some of it: the less room there is, the more it costs.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace memplan {
 
 // The same numbers stand in solvers/kernels/python/gluing.
-inline constexpr int kHeightBits = 24;              // heights are counted in so many bits for costs; what fits is decided exactly
-inline constexpr std::uint32_t kWholeCost = 1U << 31;  // of all the room that a section has
+inline constexpr int kHeightBits = 24;              // costs use the leading bits of heights; what fits is decided exactly
+inline constexpr std::uint32_t kWholeCost = 1U << 31;  // cost of all the room that a section has
 inline constexpr std::size_t kSectionsABlock = 64;
 
 class Slack {
@@ -24,7 +24,7 @@ public:
 
     std::size_t sections() const { return free_.size(); }
 
-    // The room below the height where so much is live.
+    // Sets the free room below the height over these live sums.
     void fill(Coord height, const std::vector<Coord>& live) {
         shift_ = 0;
         while ((height >> shift_) >> kHeightBits != 0) ++shift_;
@@ -35,7 +35,7 @@ public:
     Coord scaled(Coord height) const { return (height + (Coord{1} << shift_) - 1) >> shift_; }
     Coord at(std::size_t section) const { return free_[section]; }
 
-    // All the room that there is, scaled.
+    // The total room, scaled.
     Coord total() const {
         Coord sum = 0;
         for (const Coord room : free_) sum += room >> shift_;
@@ -47,7 +47,7 @@ public:
         renew(first, last);
     }
 
-    // Is there so much room in all these sections? If so, `cost` grows by what it costs.
+    // True if each of these sections has this much room; `cost` grows by its cost.
     bool price(std::size_t first, std::size_t last, Coord height, Coord& cost, std::int64_t& work) const {
         if (free_[first] < height || free_[last - 1] < height) return false;
         Coord sum = 0;
@@ -68,7 +68,7 @@ public:
             t = stop;
         }
         Coord wasted = scaled(height) * sum;
-        // What ends exactly where the room does leaves none of it over that is of no use.
+        // A piece that ends exactly where the room changes leaves no useless rest beside it.
         if ((first == 0 ? 0 : free_[first - 1]) == free_[first] - height) wasted /= kExactEnd;
         if ((last == free_.size() ? 0 : free_[last]) == free_[last - 1] - height) wasted /= kExactEnd;
         cost += wasted;
@@ -94,8 +94,8 @@ private:
 
     int shift_ = 0;
     std::vector<Coord> free_;
-    std::vector<std::uint32_t> price_;  // of a unit of height
-    std::vector<Coord> least_, sum_;    // of 64 sections each
+    std::vector<std::uint32_t> price_;  // cost per unit of height
+    std::vector<Coord> least_, sum_;    // over blocks of 64 sections
 };
 
 }  // namespace memplan

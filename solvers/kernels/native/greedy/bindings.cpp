@@ -1,4 +1,4 @@
-// What Python sees of the greedy passes.
+// Python bindings of the greedy passes.
 #include "bindings.hpp"
 
 #include <nanobind/stl/optional.h>

@@ -11,10 +11,10 @@ namespace memplan {
 
 namespace {
 
-// Doubles hold whole numbers exactly up to here.
+// Doubles represent integers exactly up to here.
 constexpr double kExact = 9007199254740992.0;
 
-// The places of the values among all different ones, smallest first.
+// The rank of each value among the different ones, smallest first.
 Ranking ranked(const std::vector<std::uint64_t>& values) {
     std::vector<Keyed> items(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) items[i] = {values[i], static_cast<Index>(i)};
@@ -40,13 +40,13 @@ std::vector<std::uint64_t> areas(const std::vector<std::uint64_t>& size, const s
     for (std::size_t i = 0; i < size.size(); ++i) most = std::max(most, static_cast<double>(size[i]) * static_cast<double>(width[i]));
     std::vector<std::uint64_t> area(size.size());
     for (std::size_t i = 0; i < size.size(); ++i) {
-        // Doubles that are not negative are ordered as their bits are.
+        // Non-negative doubles are ordered like their bits.
         area[i] = most < kExact ? size[i] * width[i] : std::bit_cast<std::uint64_t>(static_cast<double>(size[i]) * static_cast<double>(width[i]));
     }
     return area;
 }
 
-// Calls each(block, start, end) for all rects, also those of empty parts.
+// Calls each(block, start, end) for all rects, including those of empty parts.
 template <typename Each>
 void for_lives(const SearchInput& input, Each each) {
     for (std::size_t r = 0; r < input.rects(); ++r) {
@@ -75,7 +75,7 @@ std::vector<std::uint64_t> deaths(const Blocks& blocks) {
     return death;
 }
 
-// Of each block: the greatest sum of sizes live in any of its sections.
+// By block: the greatest sum of live sizes in any of its sections.
 std::vector<std::uint64_t> totals(const Blocks& blocks) {
     const SearchInput& input = blocks.input;
     std::vector<Coord> load(static_cast<std::size_t>(input.sections) + 1, 0);
@@ -94,7 +94,7 @@ std::vector<std::uint64_t> totals(const Blocks& blocks) {
 
 }  // namespace
 
-// Greatest first, but for kBirth.
+// Greatest first, except kBirth.
 const std::vector<Orders::Order> Orders::kOrders{
     {"size", {kSize, kBirth}},
     {"area", {kArea, kSize}},
@@ -140,7 +140,7 @@ const Ranking& Orders::ranking(Measure measure) {
 std::vector<Index> Orders::order(std::size_t number) {
     std::vector<Keyed> items(blocks_->count);
     for (Index i = 0; i < blocks_->count; ++i) items[i].item = i;
-    // The last key is sorted by first; as many keys at once as fit into a word.
+    // Sorts by the last key first, with as many keys at once as fit into a word.
     const std::vector<Measure>& keys = kOrders[number].keys;
     for (std::size_t end = keys.size(); end > 0;) {
         int bits = 0;

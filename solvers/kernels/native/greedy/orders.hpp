@@ -1,4 +1,4 @@
-// In which order to place blocks: the same orders, with the same names and ties, as solvers/fitting/orders.py.
+// The orders in which blocks are placed, with the same names and tie-breaks as solvers/fitting/orders.py.
 #pragma once
 
 #include <array>
@@ -11,18 +11,18 @@
 
 namespace memplan {
 
-// The places of numbers among all different ones, 0 for the one that comes first.
+// The rank of each number among the different ones, 0 for the first.
 struct Ranking {
     std::vector<Index> rank;
     int bits = 0;
 };
 
-// Several threads may ask at once.
+// Can be used from several threads.
 class Orders {
 public:
     static std::vector<std::string> names();
     static std::size_t count() { return kOrders.size(); }
-    // Throws BadInput where there is no order of this name.
+    // Throws BadInput if there is no order of this name.
     static std::size_t number(std::string_view name);
 
     explicit Orders(const Blocks& blocks) : blocks_(&blocks) {}
@@ -38,7 +38,7 @@ private:
     };
     static const std::vector<Order> kOrders;
 
-    // Of all blocks by a measure; made when first asked for, since one order alone is often enough.
+    // The ranking of all blocks by a measure; computed on first use, since one order is often enough.
     const Ranking& ranking(Measure measure);
     Ranking ranked_by(Measure measure) const;
 

@@ -9,15 +9,15 @@ namespace memplan {
 namespace {
 
 constexpr Coord kGivenUp = -1;
-// By how many blocks memory is asked for before it is needed.
+// Memory is prefetched for this many blocks ahead.
 constexpr std::size_t kAhead = 4;
-// With fewer blocks a pass is over before it is known what decides it.
+// With fewer blocks a pass ends before probing could help.
 constexpr Index kProbed = 2048;
-// A probe takes no more of the order than one of so many,
+// A probe covers at most this part of the order,
 constexpr std::size_t kSmallPart = 8;
-// and there are no more of them for a pass.
+// and a pass makes at most this many.
 constexpr std::size_t kSpots = 4;
-// After so many blocks it is asked whether to hurry: some milliseconds, where each meets thousands.
+// Number of blocks between checks whether to hurry: some milliseconds, where each meets thousands.
 constexpr std::size_t kAskEvery = 256;
 
 Index fullest_section(const Blocks& blocks) {
@@ -78,7 +78,7 @@ PassResult Pass::run(std::span<const Index> order, Fit fit, const PassLimits& li
         else ++alive_;
         is_bounded |= limits.highest_end[c] >= 0 && limits.highest_end[c] < kAddressLimit;
     }
-    // Most passes are given up. Where they were before they often are again: so look there first, with no more than what matters there.
+    // Most passes are given up, often where earlier ones were. So these sections are tried first, with only the blocks that matter there.
     const std::size_t spots = layout_->lives.empty() || !is_bounded || limits.finish ? 0 : spots_.size();
     for (std::size_t spot = 0; spot < spots && alive_ > 0; ++spot) {
         const std::span<const Index> some = deciding(order, spots_[spot]);
@@ -100,8 +100,8 @@ void Pass::clear() {
 }
 
 std::span<const Index> Pass::deciding(std::span<const Index> order, Index section) {
-    // From the last to the first: what lives together with something that matters, and is placed before it, matters as well. All of that is live
-    // side by side, from `start` to `end` without a gap.
+    // From the last block to the first: a block placed before one that matters, and live together with it, matters as well. All of them are live side
+    // by side, from `start` to `end` without a gap.
     const std::size_t most = order.size() / kSmallPart;
     deciding_.clear();
     Index start = section, end = section + 1;
@@ -183,7 +183,7 @@ void Pass::fetch_neighbours(Index block) const {
 void Pass::collect(Index block) {
     runs_.clear();
     filled_ = 0;
-    // It does not grow on the way, so that what points into it stays valid.
+    // The array must not grow while pointers into it exist.
     if (!is_plain(block)) make_room(most_copies(block));
     for (const Rect& own : rects_of(block)) {
         const auto visit = [&](std::span<const Interval> taken) {
@@ -241,7 +241,7 @@ void Pass::add_copied(std::size_t since, Coord low, Coord high) {
 
 void Pass::make_room(std::size_t most) {
     if (most <= room_) return;
-    copied_.reset(static_cast<Interval*>(::operator new(most * sizeof(Interval))));  // taken only as far as it is written to
+    copied_.reset(static_cast<Interval*>(::operator new(most * sizeof(Interval))));  // pages are only allocated when written
     room_ = most;
 }
 
@@ -257,7 +257,7 @@ std::size_t Pass::most_copies(Index block) const {
 }
 
 std::optional<Coord> Pass::open_from(Coord base, Coord highest) {
-    // Bases only go up, so whatever lies below one run's pointer never matters again; done when no run has anything in the way.
+    // Bases only go up, so addresses below a run's pointer never matter again. It ends when no run has anything in the way.
     for (Coord before = base - 1; before != base;) {
         before = base;
         for (std::size_t i = 0; i < runs_.size();) {
@@ -297,7 +297,7 @@ std::optional<Coord> Pass::tightest_from(Coord base, Coord highest, Coord give_u
     std::optional<Coord> best;
     Coord least_room = 0;
     while (true) {
-        // Until there is a gap, one that ends too high is as good as none.
+        // Until a gap is found, one that ends too high counts as none.
         const std::optional<Coord> open = open_from(base, best ? highest : std::min(highest, give_up));
         if (!open) break;
         const auto closed = next_closed();

@@ -17,13 +17,13 @@ namespace memplan {
 namespace {
 
 constexpr std::chrono::milliseconds kBreath{3};
-constexpr std::chrono::milliseconds kGrace{100};  // after a stop, before the one placement that there must be is finished in haste
-constexpr std::size_t kFew = 400;  // blocks and rects that all passes place in less time than anybody waits for, and one in hardly more than a thread takes to begin
+constexpr std::chrono::milliseconds kGrace{100};  // after a stop, before the one required placement is finished quickly
+constexpr std::size_t kFew = 400;  // up to this many blocks and rects, a pass takes little longer than starting a thread, and all take unnoticeable time
 using Clock = std::chrono::steady_clock;
 
-constexpr Index kStart = 0;  // what was known before counts as a pass before the first one
+constexpr Index kStart = 0;  // the given placement counts as a pass before the first one
 
-// The best of each component. What ends low enough is all alike, then the earlier pass wins: so the order of arrival does not matter.
+// The best placement of each component. Ends up to `enough` count as equal; of equals the earlier pass wins, so the order of arrival does not matter.
 class Best {
 public:
     Best(const Blocks& blocks, const GreedyOptions& options)
@@ -38,7 +38,7 @@ public:
         take(kStart, known, options.start);
     }
 
-    // True if something got better.
+    // True if a component improved.
     bool take(Index pass, const PassResult& result, std::span<const Coord> offsets) {
         std::vector<std::uint8_t> better(components_.size(), 0);
         bool any = false;
@@ -53,7 +53,7 @@ public:
         return any;
     }
 
-    // Where a component may end at most for the pass to be of use; -1 if it never is.
+    // The highest end of a component at which the pass is still of use; -1 if there is none.
     Coord highest_end(std::size_t component, Index pass) const {
         const Known& known = components_[component];
         if (!known.placed) return kAddressLimit;
@@ -65,7 +65,7 @@ public:
         return std::all_of(components_.begin(), components_.end(), [](const Known& known) { return known.placed; });
     }
 
-    // The pass after which none can be of use.
+    // The last pass that can be of use.
     Index last_pass() const {
         Index last = kStart;
         for (const Known& known : components_) {
@@ -105,7 +105,7 @@ public:
         workers.reserve(wanted);
         try {
             while (workers.size() < wanted) workers.emplace_back([this] { work(); });
-        } catch (const std::exception&) {  // No more threads are to be had: then those that there are do it all.
+        } catch (const std::exception&) {  // If no more threads are available, the existing ones do all the work.
         }
         if (workers.empty()) work();
         try {
@@ -146,7 +146,7 @@ private:
         changed_.notify_one();
     }
 
-    // To be called where something was caught that one thread cannot bear, no memory above all: it ends the work of all of them.
+    // Called in a catch block for an error that ends the work of all threads, such as lack of memory.
     void break_off() {
         const std::scoped_lock lock(mutex_);
         broken_ = std::current_exception();
@@ -177,7 +177,7 @@ private:
         }
     }
 
-    // Sorted when first asked for, then kept for another fit.
+    // Sorted on first use, then kept for other fits.
     const std::vector<Index>& order(std::size_t number) {
         std::call_once(sorted_[number], [&] { order_[number] = orders_.order(number); });
         return order_[number];
@@ -187,10 +187,10 @@ private:
     const Layout layout_;
     const std::vector<GreedyPass>& passes_;
     Orders orders_;
-    std::vector<std::once_flag> sorted_;  // by the number of the order, as are
+    std::vector<std::once_flag> sorted_;  // by the number of the order, like the next field
     std::vector<std::vector<Index>> order_;
 
-    std::mutex mutex_;  // guards what follows, but for the atomics
+    std::mutex mutex_;  // guards the following fields, except atomics
     std::condition_variable changed_;
     Best best_;
     bool improved_ = false;

@@ -1,4 +1,4 @@
-// Passes on several threads, each of one order and one fit; of each component the best placement is kept. The answer does not depend on the threads.
+// Passes on several threads, each of one order and one fit. The best placement of each component is kept; the answer does not depend on the threads.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@ struct GreedyPass {
 };
 
 struct GreedyOptions {
-    std::vector<GreedyPass> passes;  // at least one; among equals the earlier one wins
-    Coord enough = -1;               // a component that ends no higher is good as it is; every one ends above -1
+    std::vector<GreedyPass> passes;  // at least one; of equals the earlier wins
+    Coord enough = -1;               // a component that ends no higher needs no improvement; -1: none does
     int threads = 1;
-    std::span<const Coord> start;    // a placement known before, or nothing
+    std::span<const Coord> start;    // a known placement, or empty
 };
 
 struct GreedyResult {
-    bool complete = false;           // is every component placed?
+    bool complete = false;           // true if every component is placed
     std::vector<Coord> offsets;
 };
 
-// Called from the calling thread alone, every few milliseconds, with a better placement if there is one, which it may keep. True: stop.
+// Called on the calling thread, every few milliseconds, with a better placement if there is one; it may take the vector. Returns true to stop.
 using GreedyReport = std::function<bool(std::vector<Coord>* offsets)>;
 
 GreedyResult greedy(const SearchInput& input, const GreedyOptions& options, const GreedyReport& report);

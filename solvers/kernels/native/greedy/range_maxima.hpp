@@ -23,7 +23,7 @@ public:
         }
     }
 
-    // Of the values from begin to end, of which there must be one.
+    // The maximum from begin to before end; the range must not be empty.
     std::int64_t of(std::size_t begin, std::size_t end) const {
         const std::size_t first = (begin + kStrip - 1) / kStrip, last = end / kStrip;
         if (first >= last) return scan(begin, end);

@@ -1,4 +1,4 @@
-// Who lives when: the rects of all blocks, placed or not, by the class of their length and then by when they begin.
+// The lifetimes of all blocks' rects, placed or not, by the class of their length and then by start.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace memplan {
 
-// A rect and whose it is; its addresses count from the block's base.
+// A rect and its block; addresses count from the block's base.
 struct Living {
     Index start = 0, end = 0;
     Index block = 0, part = 0;
     Coord low = 0, high = 0;
 };
 
-// Nothing moves in it once it is built: blocks come and go too often for that.
+// It never changes once built: blocks move too often.
 class LifeCalendar {
 public:
     explicit LifeCalendar(const Blocks& blocks);
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    // Rects of which none is more than twice as long as another: hardly more are looked at than live at the time.
+    // Rects of similar length, at most twice as long as each other: few more are examined than are live at the time.
     struct Level {
         Index longest = 0;
         std::ptrdiff_t first = 0, end = 0;

@@ -19,17 +19,17 @@ namespace {
 // The same numbers stand in solvers/kernels/python/improve.py.
 constexpr int kPriceBits = 20;
 constexpr Coord kHighestGrudge = Coord{1} << 12;
-constexpr int kHeights = 7;                     // the bound, a half of the way to it, a quarter and so on; one step back for each success,
-constexpr int kMildHeight = 3;                  // and an eighth after the bound
-constexpr std::int64_t kPatience = 250'000;      // looks since there were last so few blocks out; doubled when all heights have failed,
-constexpr int kHopeless = 3;                    // and so often in a row
+constexpr int kHeights = 7;                     // the bound, half of the way to it, a quarter and so on; one step back for each success,
+constexpr int kMildHeight = 3;                  // after the bound comes an eighth
+constexpr std::int64_t kPatience = 250'000;      // looks without fewer blocks out than ever; doubled when all heights have failed,
+constexpr int kHopeless = 3;                    // which ends the improvement after this many times in a row
 constexpr std::int64_t kLooksAMove = 50;
 constexpr std::int64_t kLooksBetweenTicks = 10'000;
 constexpr std::chrono::milliseconds kBreath{3};
 
 __extension__ using Wide = unsigned __int128;
 
-// What it costs at first to throw a block out: the harder it will be to place again, the more.
+// The initial price of throwing a block out: higher for blocks that are harder to place again.
 std::vector<Coord> prices(const Blocks& blocks) {
     std::vector<Wide> area(blocks.count, 0);
     Wide most = 0;
@@ -58,7 +58,7 @@ public:
         for (Index block = 0; block < blocks_.count; ++block) repeats_ = repeats_ || blocks_.rects_of(block).size() > 1;
         result_.offsets = offsets_;
         result_.peak = peak();
-        // No height below that of what cannot move is worth a try.
+        // Heights below the highest fixed block are not worth a try.
         floor_ = options.enough;
         for (Index block = 0; block < blocks_.count; ++block) {
             if (blocks_.is_fixed(block)) floor_ = std::max(floor_, offsets_[block] + blocks_.high[block]);
@@ -107,7 +107,7 @@ private:
         return peak;
     }
 
-    // From the best placement so far. False: no luck, for all patience.
+    // Starts from the best placement so far; false if its patience runs out.
     bool lower_to(Coord height, std::int64_t patience) {
         result_.work += blocks_.count;
         offsets_ = result_.offsets;
@@ -129,7 +129,7 @@ private:
         return true;
     }
 
-    // The dearest first.
+    // The dearest block comes first.
     bool comes_later(Index a, Index b) const { return std::tie(price_[a], a) < std::tie(price_[b], b); }
 
     void throw_out(Index block) {
@@ -150,7 +150,7 @@ private:
         Span span{input.lowest[block], std::min(input.highest[block], height - blocks_.high[block]), input.modulus[block], input.residue[block]};
         collect(block);
         result_.work += kLooksAMove + static_cast<std::int64_t>(closed_.size());
-        // The highest base is aligned too; below the lowest one there is none.
+        // Aligns the highest base; with none at or above the lowest, it stays.
         const Coord over = span.highest < span.lowest ? 0 : (span.highest - span.lowest) % span.modulus;
         span.highest -= over;
         const auto place = places_.best(closed_, span, random_);
@@ -166,7 +166,7 @@ private:
         return true;
     }
 
-    // What stands in the block's way, and where.
+    // Collects the intervals of bases that placed blocks close to this one.
     void collect(Index block) {
         closed_.clear();
         for (const Rect& own : blocks_.rects_of(block)) {
@@ -186,7 +186,7 @@ private:
                 if (placed_[owner]) close(owner, input.part_low[foe], input.part_high[foe], low, high);
             }
         }
-        // Parts may meet more than once, but count once.
+        // Parts may meet several times but count once.
         if (!repeats_) return;
         const auto key = [](const Closed& closed) { return std::tuple(closed.block, closed.low, closed.high); };
         std::sort(closed_.begin(), closed_.end(), [&](const Closed& a, const Closed& b) { return key(a) < key(b); });
@@ -204,7 +204,7 @@ private:
     const ImprovementReport& report_;
     Random random_;
     const std::vector<Coord> price_;
-    std::vector<Coord> grudge_;  // the more often a block had to throw others out, the dearer it is itself
+    std::vector<Coord> grudge_;  // multiplies the price; grows each time the block throws others out
     std::vector<Coord> offsets_;
     std::vector<std::uint8_t> placed_;
     std::vector<Index> out_;  // a heap
@@ -212,7 +212,7 @@ private:
     Places places_;
     Improvement result_;
     Coord floor_ = 0;
-    bool repeats_ = false;  // may two parts meet in more than one way?
+    bool repeats_ = false;  // true if two parts may meet in more than one way
     bool stopped_ = false, news_ = false;
     std::int64_t ticked_ = 0;
     std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();

@@ -1,14 +1,14 @@
-// Lowers the peak of a placement by ejection: what ends too high is put elsewhere, throwing out what stands there if it must, which is then put
-// elsewhere in its turn. All else stays where it is.
+// Lowers the peak of a placement by ejection: a block that ends too high is put elsewhere and may throw out the blocks there, which are put elsewhere
+// in turn. All others stay.
 #pragma once
 
 #include "shared/improvement.hpp"
 
 namespace memplan {
 
-inline constexpr std::int64_t kLooksPerMicrosecond = 24;  // at a neighbour
+inline constexpr std::int64_t kLooksPerMicrosecond = 24;  // visits of a neighbour
 
-// No worse than the start, whenever it ends: at a peak that is low enough, with the work done, stopped, or because it gets nowhere.
+// Never worse than the start. Ends at a peak of `enough`, with the work done, when stopped, or when it makes no progress.
 Improvement improve(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report);
 
 }  // namespace memplan

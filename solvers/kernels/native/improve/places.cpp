@@ -6,14 +6,14 @@ namespace memplan {
 
 namespace {
 
-constexpr std::size_t kManyEdges = 512;  // so many are sorted by digits
+constexpr std::size_t kManyEdges = 512;  // from this many on, radix sort is used
 
 Coord over(Coord x, const Span& span) {
     const Coord rest = (x - span.residue) % span.modulus;
     return rest < 0 ? rest + span.modulus : rest;
 }
 
-// Above the highest base it hardly matters where, as long as nothing overflows.
+// Above the highest base the exact result does not matter, as long as nothing overflows.
 Coord up(Coord x, const Span& span) {
     const Coord rest = span.modulus == 1 || x > span.highest ? 0 : over(x, span);
     if (rest == 0) return x;
@@ -31,7 +31,7 @@ std::optional<Place> Places::best(const std::vector<Closed>& closed, const Span&
     const std::size_t count = closed.size();
     Choice choice;
     sweep(count + 1, [&](std::size_t i) { return i == 0 ? span.lowest : up(ends_[i - 1].at, span); }, span, choice, random);
-    // Where something could rest on something else for nothing, hanging below something gives no more.
+    // If a block can rest on another for free, hanging below one is no better.
     if (!choice.place || choice.place->price > 0) {
         sweep(count + 1, [&](std::size_t i) { return i == count ? span.highest : down(begins_[i].at, span); }, span, choice, random);
     }

@@ -1,4 +1,4 @@
-// The best base for a block among others that may be thrown out for it, each at a price.
+// The best base for a block among others that can be thrown out for it, each at a price.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace memplan {
 
-// Bases strictly between low and high are closed, by a block that stands there.
+// Bases strictly between low and high are closed by this block.
 struct Closed {
     Coord low = 0, high = 0;
     Coord price = 0;
     Index block = 0;
-    bool stays = false;  // at no price is it thrown out
+    bool stays = false;  // cannot be thrown out
 };
 
 struct Span {
@@ -30,8 +30,8 @@ struct Place {
 
 class Places {
 public:
-    // Of bases at which something ends or begins, or that are the lowest or the highest: a free one with as little room above as there is, else
-    // the cheapest; among equally cheap ones chance decides. None if everywhere something stays.
+    // Candidates are the lowest and highest base and bases at which another block begins or ends. Returns a free one with as little room above as
+    // possible, else the cheapest; of equally cheap ones, a random one. None if an immovable block is in the way everywhere.
     std::optional<Place> best(const std::vector<Closed>& closed, const Span& span, Random& random);
 
 private:
@@ -46,7 +46,7 @@ private:
     };
 
     void sort_edges(const std::vector<Closed>& closed, Coord Closed::*side, std::vector<Edge>& edges);
-    // One sweep over ascending candidates: candidate(i) for i < count.
+    // Sweeps over ascending candidates: candidate(i) for i < count.
     template <typename Candidate>
     void sweep(std::size_t count, Candidate candidate, const Span& span, Choice& choice, Random& random) const;
 

@@ -1,4 +1,4 @@
-// What Python sees of the exact search.
+// Python bindings of the exact search.
 #include "bindings.hpp"
 
 #include <nanobind/stl/optional.h>

@@ -1,4 +1,4 @@
-// The decision search itself, over any state that can place, raise, propagate and undo: which block next, and what when it fails.
+// The decision search, over any state that can place, raise, propagate and undo: which block comes next, and what follows a failure.
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -56,14 +56,14 @@ class Decision final : public Engine {
         Coord raise_to;
         int part, agenda, parts;
         typename State::Mark mark;
-        std::optional<Refuted::Key> placed{};  // what was left after the placement
+        std::optional<Refuted::Key> placed{};  // the state after the placement
     };
-    // A stretch of cliques that no unplaced block leaves: it is solved on its own.
+    // A range of cliques that no unplaced block leaves: it is solved on its own.
     struct Part {
         int from, to;
         int parent, next;
-        int height;  // frames when it came to be
-        int start;   // frames when its turn came
+        int height;  // number of frames when the part was cut off
+        int start;   // number of frames when the search began on the part
     };
     struct Side {
         int from, to;
@@ -76,7 +76,7 @@ class Decision final : public Engine {
             if (other.score < score) *this = other;
         }
     };
-    // How much slack and failures are damped.
+    // Damping of slack and failures.
     static constexpr std::uint64_t kSlackDamp = 8, kFailureDamp = 64;
 
     Answer search(Coord height, const Style& style, Watch& watch) {
@@ -119,12 +119,12 @@ class Decision final : public Engine {
         parts_.resize(frame.parts);
     }
 
-    // Undoes the last open choice of the part at hand and takes its other side, until that holds.
+    // Undoes the last open choice of the current part and takes its alternative, until that is consistent.
     bool backtrack() {
         for (;;) {
             learn();
             while (static_cast<int>(frames_.size()) == parts_[part_].start) {
-                // This part is impossible whatever its siblings do: what they chose is of no account.
+                // This part is impossible, whatever was chosen in its siblings.
                 if (parts_[part_].parent == kNone) return false;
                 const Part gone = parts_[part_];
                 while (static_cast<int>(frames_.size()) > gone.height) {
@@ -142,7 +142,7 @@ class Decision final : public Engine {
         }
     }
 
-    // Whether the state at hand is known to lead nowhere. Tells what it is called.
+    // True if the current state is known to be impossible. Sets its key.
     bool refuted(std::optional<Refuted::Key>& key) {
         if (!State::kSelfContained || n_ > Refuted::kMostBlocks) return false;
         key.emplace();
@@ -154,7 +154,7 @@ class Decision final : public Engine {
         return refuted_.contains(*key);
     }
 
-    // Interchangeable blocks at the same low: if one of them cannot be there, none can.
+    // Raises all interchangeable blocks at the same low: if one cannot lie there, none can.
     bool raise_twins(int block, Coord x) {
         const Coord before = state_.low(block);
         for (int t = twin_first_[block]; t < twin_last_[block]; ++t) {
@@ -164,8 +164,8 @@ class Decision final : public Engine {
         return true;
     }
 
-    // The most urgent clique of the part at hand, or kNone: the last one that failed until something has been placed there, since what
-    // went wrong is likely to be close to it; otherwise small is urgent: few candidates, little slack, many failures.
+    // The most urgent clique of the current part, or kNone. The clique that failed last goes first until a block is placed in it, since the cause is
+    // likely near; otherwise few candidates, little slack and many failures make a clique urgent.
     int choose_clique() {
         constexpr int kChunk = State::kChunk;
         const Part& part = parts_[part_];
@@ -213,7 +213,7 @@ class Decision final : public Engine {
         state_.clear_bumped();
     }
 
-    // After a placement that opened a cut in time: both sides go on their own, the tightest first.
+    // Splits the search where the last placement opened a cut in time; the tightest part comes first.
     void divide() {
         if (!state_.take_cut() || !m_.separable) return;
         const Part whole = parts_[part_];
@@ -254,7 +254,7 @@ class Decision final : public Engine {
         part_ = 0;
         agenda_ = kNone;
         failed_ = kNone;
-        // Old failures fade, or some restarts would run in the same rut for ever.
+        // Old failures fade, so that restarts do not repeat each other.
         for (auto& weight : weight_) weight -= weight / 20;
         if (!m_.contradiction.empty() || m_.fixed_peak > height || !state_.start(height)) {
             state_.clear_bumped();
@@ -291,14 +291,14 @@ class Decision final : public Engine {
     State state_;
     TieOrders orders_;
     std::vector<std::uint64_t> noise_, urgency_;
-    std::vector<Choice> most_urgent_;  // by chunk of cliques, unless stale
+    std::vector<Choice> most_urgent_;  // by chunk of cliques, valid unless stale
     std::vector<char> stale_;
     Refuted refuted_;
-    std::deque<std::vector<std::uint32_t>> weights_before_;  // of each attempt that may be forgotten
+    std::deque<std::vector<std::uint32_t>> weights_before_;  // for each attempt that can be forgotten
     Coord height_ = 0;
     const int* order_ = nullptr;
     int scale_ = 0;
-    int failed_ = kNone;  // the clique that failed last, until it has been served
+    int failed_ = kNone;  // the clique that failed last, until a block is placed in it
     std::vector<std::pair<int, int>> twins_of_;
     std::vector<int> twin_first_, twin_last_;
     std::vector<Frame> frames_;
@@ -311,7 +311,7 @@ class Decision final : public Engine {
 
 std::unique_ptr<Engine> make_engine(const Model& model) {
     if (!model.plain) return std::make_unique<Decision<GeneralState>>(model);
-    // Half as wide where all addresses that can occur leave room for sums of two.
+    // 32-bit addresses, if sums of two fit.
     if (model.ceiling < Coord{1} << 29) return std::make_unique<Decision<PlainState<std::int32_t>>>(model);
     return std::make_unique<Decision<PlainState<Coord>>>(model);
 }

@@ -16,10 +16,10 @@ namespace memplan {
 
 namespace {
 
-// Strategies run in rounds. The answer of a round is that of the lowest-numbered strategy that has one, whoever came first, so that the
-// number of threads changes nothing but the time. What a strategy does in a round depends on its own earlier attempts, the round's height and
-// the work left. So threads need not wait for each other at the end of a round: they go on with the next ones as if nothing were settled. What
-// they did after the round that is settled, is undone; and so is what they did with more work than was left.
+// Strategies run in rounds. The lowest-numbered strategy with an answer decides the round, whichever came first, so the number of threads changes
+// nothing but the time. A strategy's attempt depends only on its own earlier attempts, the round's height and the work left. So threads do not wait
+// at the end of a round: they go on as if it were not settled. Attempts after a settled round are undone, and so are those made with more work than
+// was left.
 class Descent {
   public:
     Descent(const Model& model, const DescentOptions& options, const Report& report)
@@ -31,7 +31,7 @@ class Descent {
     DescentResult run() {
         if (!model_.contradiction.empty()) return finished(End::kImpossible);
         ceiling_ = options_.incumbent;
-        // Whatever fits at all ends by here.
+        // Every placement ends at or below this.
         Coord top = model_.fixed_peak;
         for (int j = 0; j < model_.blocks(); ++j) {
             top = std::max(top, model_.origin + model_.unit * model_.highest[j] + model_.height[j]);
@@ -52,7 +52,7 @@ class Descent {
     static constexpr int kMostRemembered = 1 << 22;  // weights of cliques, for each strategy
     static constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::max();
 
-    // An attempt's place in the order in which one thread would make them.
+    // An attempt's place in the order of a single thread.
     std::int64_t place(int round, int s) const { return std::int64_t{round} * strategies_.width() + s; }
 
     class Look final : public Watch {
@@ -70,7 +70,7 @@ class Descent {
     };
 
     void search() {
-        // What one thread cannot bear, no memory above all, ends the work of all of them.
+        // An error that ends one thread, such as lack of memory, ends the work of all.
         const auto work_or_break = [&](int number) {
             try {
                 work(number);
@@ -89,7 +89,7 @@ class Descent {
                 const int number = threads_++;
                 helpers.emplace_back([&, number] { work_or_break(number); });
             }
-        } catch (const std::exception&) {  // No more threads are to be had: then those that there are do it all.
+        } catch (const std::exception&) {  // If no more threads are available, the existing ones do all the work.
             --threads_;
         }
         work_or_break(0);
@@ -100,7 +100,7 @@ class Descent {
         }
     }
 
-    // How many threads may work at the moment.
+    // The number of threads that may work now.
     int active_threads() const {
         const int threads = threads_;
         if (!options_.active_threads) return threads;
@@ -108,7 +108,7 @@ class Descent {
         return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, threads));
     }
 
-    // One thread's part. The one that called is number 0, and reports.
+    // One thread's work. The calling thread is number 0, and reports.
     void work(int number) {
         const bool reports = number == 0;
         std::unique_lock lock(mutex_);
@@ -153,7 +153,7 @@ class Descent {
         }
     }
 
-    // The strategy whose next attempt is to be made, or -1. Of a round the last one takes longest, so where threads share the work it begins.
+    // The strategy whose attempt comes next, or -1. The last one of a round takes longest, so with several threads it begins first.
     int choose() {
         const bool single = active_threads() == 1;
         int best = -1;
@@ -171,7 +171,7 @@ class Descent {
         return best;
     }
 
-    // That of the strategy's next attempt.
+    // The round of the strategy's next attempt.
     int next_round(int s) { return round_ + (s < cursor_ ? 1 : 0) + static_cast<int>(strategies_[s].attempts.size()); }
 
     Coord height_of(int round) {
@@ -182,7 +182,7 @@ class Descent {
         return ahead_[static_cast<std::size_t>(round - round_)];
     }
 
-    // Takes down what has been done, attempt by attempt in the order of one thread, as far as it is known.
+    // Records finished attempts in the order of a single thread, as far as they are known.
     void advance() {
         while (!over_) {
             Strategy& strategy = strategies_[cursor_];
@@ -191,7 +191,7 @@ class Descent {
             const std::int64_t here = place(round_, cursor_);
             const std::int64_t allowed = strategies_.allowance(done_before_round_);
             if (attempt.allowed > allowed && attempt.work >= allowed) {
-                // It would have been cut short: once more.
+                // It would have been cut short, so it is made again.
                 if (!undo_after(here - 1)) return;
                 continue;
             }
@@ -233,11 +233,11 @@ class Descent {
         return true;
     }
 
-    // As if no attempt after this place had been made. False as long as one of them is under way.
+    // Undoes all attempts after this place. False as long as one of them is running.
     bool undo_after(std::int64_t here) {
         last_ = std::min(last_.load(), here);
         for (int s = 0; s < strategies_.width(); ++s) {
-            if (strategies_[s].busy()) return false;  // whoever is before this place has ended: it is the first that is not taken down
+            if (strategies_[s].busy()) return false;  // attempts before this place have ended, since it is the first that is not recorded
         }
         for (int s = 0; s < strategies_.width(); ++s) {
             Strategy& strategy = strategies_[s];
@@ -250,7 +250,7 @@ class Descent {
         return true;
     }
 
-    // What an answer says of the whole; false if it ends it.
+    // Applies a round's answer; false if it ends the descent.
     bool settle(Answer answer, Strategy& strategy) {
         if (answer == Answer::kImpossible) {
             result_.bound = next_height(model_, heights_->height());
@@ -283,7 +283,7 @@ class Descent {
         ceiling_ = peak;
     }
 
-    // On the thread that called.
+    // Called on the calling thread.
     void tick() {
         const auto now = std::chrono::steady_clock::now();
         if (!has_news_ && now - last_tick_ < std::chrono::milliseconds(4)) return;
@@ -312,22 +312,22 @@ class Descent {
     const Model& model_;
     const DescentOptions& options_;
     const Report& report_;
-    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();  // of the thread that called
+    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();  // of the calling thread
     int rounds_ahead_;
 
-    std::mutex mutex_;  // guards what follows, but for engines: each is its attempt's
+    std::mutex mutex_;  // guards the following fields, except engines: each belongs to its attempt
     std::condition_variable changed_;
     Strategies strategies_;
     DescentResult result_;
     std::optional<Coord> ceiling_;
-    std::optional<Heights> heights_, future_;  // of the round at hand, and of the last one of those ahead
-    std::deque<Coord> ahead_;                  // heights, from the round at hand on
-    int round_ = 0, cursor_ = 0;               // the first attempt that is not taken down
+    std::optional<Heights> heights_, future_;  // of the current round, and of the last round ahead
+    std::deque<Coord> ahead_;                  // heights from the current round on
+    int round_ = 0, cursor_ = 0;               // the first attempt that is not recorded
     std::int64_t done_before_round_ = 0;
     std::vector<Tried> attempts_;
     std::deque<DescentResult> news_;           // not reported yet
     std::exception_ptr broken_;
-    // These are read without it, too.
+    // These are also read without the mutex.
     std::atomic<std::int64_t> last_{kNowhere};  // no attempt after this place matters
     std::atomic<bool> over_{false}, has_news_{false};
     std::atomic<int> threads_{1};

@@ -1,8 +1,8 @@
 // The decision search: is there a placement that ends at or below a given height?
 //
-// Every free block has a least possible offset, its low. The search places a block at its low, or proves that it lies higher and raises the
-// low to the least offset at which something could have pushed it. Some best placement has every block at the lowest feasible start
-// given all the others, so nothing is lost by that. What cliques have to hold above their floor prunes.
+// Every free block has a least possible offset, its low. The search places a block at its low, or proves that it lies higher and raises the low to
+// the least offset at which another block could have pushed it. Some best placement has every block at the lowest feasible start given all the
+// others, so nothing is lost. A clique without enough room above its floor prunes.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,29 @@ enum class Answer { kFound, kImpossible, kBudget, kStopped };
 
 struct Style {
     std::uint64_t seed = 0;
-    int order = 0;  // which static order breaks ties, of three
+    int order = 0;  // one of three static orders that break ties
     std::int64_t nodes = 500;
     std::int64_t work = std::numeric_limits<std::int64_t>::max() / 4;
 };
 
-// Lets whoever started the search stop it.
+// Lets the caller stop the search.
 class Watch {
   public:
     virtual ~Watch() = default;
-    virtual bool stopped() = 0;  // asked about once a millisecond
+    virtual bool stopped() = 0;  // called about once a millisecond
 };
 
 class Engine {
   public:
     virtual ~Engine() = default;
 
-    // Keeps what it learns from failures for the next time.
+    // Keeps what failures teach for later calls.
     virtual Answer decide(Coord height, const Style& style, Watch& watch) = 0;
 
-    // As if the last call of decide that is neither kept nor forgotten had taught nothing.
+    // Undoes what the last call of decide taught that is neither kept nor forgotten.
     virtual void forget() = 0;
 
-    // What the first such call taught stays.
+    // Keeps what the first such call taught.
     virtual void keep() = 0;
 
     // Offsets of the movable blocks, in units, after kFound.
@@ -51,7 +51,7 @@ class Engine {
 
   protected:
     std::vector<Coord> offset_;
-    std::vector<std::uint32_t> weight_;  // of cliques, by failures
+    std::vector<std::uint32_t> weight_;  // by clique, grows with its failures
     std::int64_t nodes_ = 0, work_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which heights to ask for, one after the other, and for how many rounds each.
+// Which heights to ask for, in order, and for how many rounds each.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace memplan {
 
-// The least height above this one at which some block could end.
+// The least height above this one at which some block can end.
 inline Coord next_height(const Model& model, Coord height) {
     Coord next = std::numeric_limits<Coord>::max();
     for (int j = 0; j < model.blocks(); ++j) {
@@ -20,11 +20,11 @@ inline Coord next_height(const Model& model, Coord height) {
     return next;
 }
 
-// The height of the round at hand. Told what came of that round, it goes on to the next one: so a copy of it knows the rounds that follow
-// as long as none of them is settled.
+// The height of the current round. Given a round's result, it moves to the next one; so a copy predicts the following rounds as long as none is
+// settled.
 class Heights {
   public:
-    // Whatever fits at all ends by `top`; to `fit`, any placement will do.
+    // Every placement ends at or below `top`; with `fit`, any placement will do.
     Heights(const Model& model, Coord top, bool fit, Coord bound, std::optional<Coord> ceiling)
         : model_(&model), top_(top), fit_(fit), bound_(bound), ceiling_(ceiling) {
         if (wants_any() && !fit_) {
@@ -36,15 +36,15 @@ class Heights {
 
     Coord height() const { return height_; }
 
-    // It is known that nothing fits.
+    // True if it is known that nothing fits.
     bool hopeless() const { return hopeless_; }
 
-    // The round has not settled whether there is a placement of this height.
+    // The round did not settle whether there is a placement of this height.
     void pass() {
         if (--left_ == 0) advance();
     }
 
-    // It has: no placement is lower than `bound`, and there is one as low as `ceiling`.
+    // The round settled it: no placement is lower than `bound`, and there is one as low as `ceiling`.
     void settle(Coord bound, std::optional<Coord> ceiling) {
         bound_ = bound;
         ceiling_ = ceiling;
@@ -69,7 +69,7 @@ class Heights {
         if (wants_any()) {
             ask(Stage::kTop, top_, rounds());
         } else {
-            // The bound itself first: a placement there is the optimum and its proof in one.
+            // The bound comes first: a placement there is optimal.
             ask(Stage::kBound, bound_, 2 * rounds());
         }
     }

@@ -1,8 +1,4 @@
-// Remembers what has been searched in vain, across restarts.
-//
-// What is left to do depends on nothing but the unplaced blocks and their lows: is there a placement with every block at its low or above,
-// and below the height? Stacks in another order lead there again and again. A state is kept as 128 bits of hash; that two states of one search
-// agree in all of them is less likely than an undetected error of the machine.
+// Remembers states that were shown to be impossible, across restarts.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +13,7 @@ namespace memplan {
 
 class Refuted {
   public:
-    static constexpr int kMostBlocks = 1000;  // beyond, attempts rarely come back to where they were
+    static constexpr int kMostBlocks = 1000;  // with more blocks, attempts rarely reach the same state again
 
     using Key = std::pair<std::uint64_t, std::uint64_t>;
 
@@ -27,17 +23,17 @@ class Refuted {
         key.second += mix(z ^ 0xA0761D6478BD642FULL);
     }
 
-    // What is inserted from here on can be forgotten again, until it is kept.
+    // Insertions from here on can be forgotten, until they are kept.
     void begin() { replaced_.emplace_back(); }
 
-    // What was inserted since the last begin.
+    // Removes the insertions since the last begin.
     void forget() {
         const auto& last = replaced_.back();
         for (auto slot = last.rbegin(); slot != last.rend(); ++slot) known_[slot->first] = slot->second;
         replaced_.pop_back();
     }
 
-    // What was inserted after the first begin, up to the next.
+    // Keeps the insertions between the first begin and the next.
     void keep() { replaced_.pop_front(); }
 
     void insert(const Key& key) {
@@ -52,7 +48,7 @@ class Refuted {
   private:
     static constexpr std::size_t kSlots = std::size_t{1} << 18;
 
-    std::vector<Key> known_;  // the latest of each slot
+    std::vector<Key> known_;  // the latest key of each slot
     std::deque<std::vector<std::pair<std::size_t, Key>>> replaced_;  // by begin
 };
 

@@ -1,4 +1,4 @@
-// Who tries what for how long: the strategies of a round, and what an attempt of each may cost.
+// The strategies of a round, and the work that each of their attempts may take.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace memplan {
 
-// What a strategy did in a round, or does.
+// A finished or running attempt of a strategy in a round.
 struct Attempt {
     std::int64_t allowed;  // work
     Answer answer = Answer::kBudget;
@@ -25,9 +25,9 @@ struct Attempt {
 
 struct Strategy {
     std::unique_ptr<Engine> engine;
-    std::optional<Glued> glued;     // what it searches instead of the model itself: then it finds, but proves nothing
-    std::deque<Attempt> attempts;   // that are not kept yet, round by round; only the last one may be under way
-    int kept = 0;                   // how many its engine is to be told of
+    std::optional<Glued> glued;     // searched instead of the model if set: then it finds placements but proves nothing
+    std::deque<Attempt> attempts;   // attempts that are not kept yet, by round; only the last may be running
+    int kept = 0;                   // number of attempts that its engine still has to keep
 
     bool busy() const { return !attempts.empty() && !attempts.back().ended; }
 };
@@ -37,7 +37,7 @@ class Strategies {
     Strategies(const Model& model, std::uint64_t seed, std::int64_t work)
         : model_(model), seed_(seed), work_(work), width_(model.blocks() > kManyBlocks ? kFew : kUsual) {
         if (model.blocks() > kManyBlocks) return;
-        // Half of them look for placements in which what belongs together stays together; the others for all.
+        // The first strategies search the glued model; the others search the full one.
         for (int s = 0; s < kGlued; ++s) all_[s].glued = glue(model_, s == 0);
     }
 
@@ -50,8 +50,8 @@ class Strategies {
         return *strategy.engine;
     }
 
-    // What an attempt of the round may spend that begins when so much is done: what is left. Where attempts are long, only a part of it, but
-    // then at least half of that part of all: one that is cut short is of no use.
+    // The work that an attempt may take that begins after `done` work: all that is left. Where attempts are long, only a share of it, but at least
+    // that share of half the total work, since an attempt that is cut short is of no use.
     std::int64_t allowance(std::int64_t done) const {
         const std::int64_t left = std::max<std::int64_t>(work_ - done, 0);
         return width_ < kUsual ? std::max(left, work_ / 2) / width_ : left;
@@ -60,9 +60,9 @@ class Strategies {
     Style style(int self, int round, std::int64_t work) const {
         Style style;
         style.seed = Random(Random(seed_).next() + static_cast<std::uint64_t>(round) * kUsual + static_cast<std::uint64_t>(self)).next();
-        // Lifetime first is best on most of the hardest instances and useless on some; which, cannot be told in advance.
+        // Lifetime first is best on most of the hardest instances and useless on some; which ones cannot be predicted.
         style.order = self % 2 == 0 ? 0 : (self / 2 + round) % 3;
-        // Short attempts find; the last strategy also makes long ones, which can prove.
+        // Short attempts find placements; the last strategy also makes long ones, which can prove.
         const int length = self == width_ - 1 ? luby(round + 1) : 1;
         style.nodes = length * (1000 + std::min(round * 10, 300) + model_.blocks());
         style.work = work;
@@ -72,9 +72,9 @@ class Strategies {
   private:
     static constexpr int kUsual = 4, kFew = 2;
     static constexpr int kGlued = 2;
-    static constexpr int kManyBlocks = 2000;  // where an attempt takes so long that no more than two go before another height
+    static constexpr int kManyBlocks = 2000;  // with more blocks an attempt takes so long that only two are made before the next height
 
-    // 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
+    // The i-th of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
     static int luby(int i) {
         for (;;) {
             int power = 1;

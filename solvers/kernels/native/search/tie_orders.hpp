@@ -1,4 +1,4 @@
-// Static orders of blocks that break ties, shuffled a little anew for each attempt.
+// Static orders of blocks that break ties, reshuffled a little for each attempt.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class TieOrders {
         const auto& total = model.size;
         std::vector<Coord> area(n_);
         for (int j = 0; j < n_; ++j) {
-            // Only an order: saturating is enough.
+            // Saturation is enough for ordering.
             if (__builtin_mul_overflow(width[j], total[j], &area[j])) area[j] = std::numeric_limits<Coord>::max();
         }
         const auto key = [&](int order, int j) {
@@ -44,7 +44,7 @@ class TieOrders {
         noisy_.resize(n_);
     }
 
-    // By block: its rank in this order, where what differs by less than a quarter may change places.
+    // By block: its rank in this order. Blocks whose keys differ by less than a quarter may change places.
     const int* ranks(int order, std::uint64_t seed) {
         Random random(seed);
         for (int i = 0; i < n_; ++i) {

@@ -32,7 +32,7 @@ bool is_solid(const SearchInput& input, Coord part) {
     return input.part_high[p] > input.part_low[p];
 }
 
-// Each pair in both directions; those within a block or with an empty part say nothing.
+// Each pair in both directions; pairs within a block or with an empty part are dropped.
 Lists partners(const SearchInput& input, std::span<const Coord> pairs) {
     if (pairs.empty()) return {};
     const auto key = [&](std::size_t i) {
@@ -102,7 +102,7 @@ Blocks::Blocks(const SearchInput& given) : input(given), count(static_cast<Index
         solid_parts = listed(count, input.parts(), owner, [](std::size_t p) { return static_cast<Index>(p); });
     }
 
-    // Sections through which something lives on tie the blocks on both sides together; in each section one block stands for it.
+    // Blocks on both sides of a section boundary are connected if a rect lives across it; one block represents each section.
     Groups groups(count);
     const auto sections = static_cast<std::size_t>(input.sections);
     std::vector<Index> reach(sections + 1, 0), starter(sections + 1, kNone);

@@ -1,4 +1,4 @@
-// Refuses arrays that would lead the search out of bounds or into overflow.
+// Refuses arrays that would lead a kernel out of bounds or into overflow.
 #pragma once
 
 #include "shared/input.hpp"

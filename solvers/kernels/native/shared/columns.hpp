@@ -1,4 +1,4 @@
-// Numpy arrays as the kernels read and write them: nothing is copied on the way in, and a vector becomes an array on the way out.
+// Conversion of numpy arrays: input is not copied, and a vector becomes an array on return.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -33,7 +33,7 @@ nanobind::object to_numpy(const std::vector<Item>& values) {
     return to_numpy(std::vector<Coord>(values.begin(), values.end()));
 }
 
-// The arrays of one pool's instance, in the order in which SearchInput names them. They belong to the caller's tuple.
+// The arrays of an instance with one pool, in the order of SearchInput. They belong to the caller's tuple.
 inline SearchInput input_of(std::int64_t sections, const nanobind::tuple& columns) {
     SearchInput input;
     input.sections = sections;
@@ -48,8 +48,8 @@ inline SearchInput input_of(std::int64_t sections, const nanobind::tuple& column
     return input;
 }
 
-// Does work without the GIL, and tells Python of better offsets, which are given away if they are not const, and what more there is to say. An error of the callback (Ctrl-C, say) must not fly past threads: it stops the
-// work, and is raised afterwards.
+// Works without the GIL and reports better offsets to Python; non-const offsets are given away. An exception of the callback (Ctrl-C, say) must not
+// cross threads: it stops the work and is raised afterwards.
 template <typename Work>
 auto reporting_to(const nanobind::callable& report, const Work& work) {
     std::exception_ptr broken;

@@ -1,4 +1,4 @@
-// Lowering the peak of a placement that is good already: what the kernels that do so are told and answer.
+// Input and output of the kernels that lower the peak of a placement.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@
 namespace memplan {
 
 struct ImprovementOptions {
-    std::span<const Coord> start;  // a placement that keeps all rules
+    std::span<const Coord> start;  // a valid placement
     Coord enough = 0;              // a peak that needs no lowering
     std::uint64_t seed = 0;
-    std::int64_t work = std::numeric_limits<std::int64_t>::max() / 4;  // in looks, of which each kernel says how many take about a microsecond
+    std::int64_t work = std::numeric_limits<std::int64_t>::max() / 4;  // in looks; each kernel says how many take about a microsecond
 };
 
 struct Improvement {

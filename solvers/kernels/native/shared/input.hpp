@@ -1,4 +1,4 @@
-// What a kernel is given: one pool's worth of blocks, as plain arrays owned by the caller. And what it throws.
+// A kernel's input, the blocks of one pool as plain arrays owned by the caller, and the exceptions that kernels throw.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace memplan {
 
 using Coord = std::int64_t;
 
-// All addresses stay below this, so that sums of two never overflow.
+// All addresses are at most this, so that sums of two never overflow.
 inline constexpr Coord kAddressLimit = Coord{1} << 62;
 
-// Thrown where arguments break a kernel's contract; Python knows it as BadKernelInput.
+// Thrown if arguments break a kernel's contract; BadKernelInput in Python.
 struct BadInput : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
-// Thrown for instances that are too large for the exact search, and known by this name in Python, too; the text says why.
+// Thrown if an instance is too large for the exact search; it has the same name in Python. The text says why.
 struct TooLarge : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

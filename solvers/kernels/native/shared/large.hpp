@@ -1,6 +1,4 @@
-// Arrays that are read here and there: large ones lie in large pages of memory, where the machine has them.
-//
-// A million blocks in pages of 4 kB cost more for finding the page than for what is in it.
+// Arrays that are read in no order: large ones use large pages of memory, where the machine has them.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +24,7 @@ public:
         if (!is_large(count)) return static_cast<T*>(::operator new(count * sizeof(T), kUsual));
         void* const memory = ::operator new(count * sizeof(T), kPage);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        static_cast<void>(madvise(memory, count * sizeof(T), MADV_HUGEPAGE));  // a wish: without it all is well, but slower
+        static_cast<void>(madvise(memory, count * sizeof(T), MADV_HUGEPAGE));  // only advice: without it the code is slower
 #endif
         return static_cast<T*>(memory);
     }

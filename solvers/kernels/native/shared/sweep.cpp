@@ -18,8 +18,8 @@ constexpr std::int64_t total_limit = std::int64_t{1} << 62;
 
 using Rank = std::uint32_t;
 
-// A set of ranks below a fixed number that knows the next and the previous member: a bit for each, and above every 64 bits one that says
-// whether any of them is set, level upon level.
+// A set of ranks below a fixed number that finds the next and the previous member: one bit for each, and level upon level one bit for every 64 below,
+// set if any of them is.
 class RankSet {
    public:
     explicit RankSet(std::size_t size) {
@@ -83,7 +83,7 @@ struct Used {
     std::int64_t pool, low, high, start, end;
 };
 
-// Numbers of the items in the order of the keys.
+// The indices of the items, sorted by key.
 template <typename Key>
 std::vector<Rank> in_order(const std::vector<Used>& items, Key key) {
     std::vector<std::pair<std::int64_t, Rank>> keyed;
@@ -112,7 +112,7 @@ MaxLive max_live(Column starts, Column ends, Column weights, std::int64_t sectio
     if (sections >= total_limit) {
         throw BadInput("there are too many sections");
     }
-    // change[s] is what the live sum rises by on entering section s; all partial sums stay within the total.
+    // change[s] is the rise of the live sum at section s; all partial sums stay within the total.
     std::vector<std::int64_t> change(static_cast<std::size_t>(sections) + 1, 0);
     std::int64_t total = 0;
     for (std::size_t i = 0; i < starts.size; ++i) {
@@ -161,7 +161,7 @@ bool apart(Column starts, Column ends, Column pools, Column lows, Column highs) 
               [](const Used& a, const Used& b) { return std::tie(a.pool, a.low) < std::tie(b.pool, b.low); });
     const std::vector<Rank> beginning = in_order(used, [](const Used& u) { return u.start; });
     const std::vector<Rank> ending = in_order(used, [](const Used& u) { return u.end; });
-    // As long as nothing overlaps, what begins can only overlap the next live one above or below it.
+    // As long as nothing overlaps, a new rect can only overlap the next live one above or below it.
     RankSet live(used.size());
     std::size_t done = 0;
     for (const Rank rank : beginning) {

@@ -1,1 +1,1 @@
-"""Packing by gluing, as kernels/native/gluing does it."""
+"""Packing by gluing pieces together, as in kernels/native/gluing."""

@@ -1,4 +1,4 @@
-"""Pieces that are glued together: trees whose leaves are blocks, as native/gluing/forest.hpp keeps them."""
+"""Pieces that are glued together: trees whose leaves are blocks, as in native/gluing/forest.hpp."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Piece:
-    """A block, or two pieces joined: on top of each other (the lower first), or one after the other."""
+    """A block, or two pieces joined: one on top of the other (the lower first), or one after the other."""
 
     begin: int
     end: int
@@ -16,7 +16,7 @@ class Piece:
     second: int = -1
     is_chain: bool = False
     place: int = -1
-    """Among the loose ones."""
+    """Index in the list of loose pieces; -1 if the piece is part of another."""
 
     @property
     def is_leaf(self) -> bool:
@@ -27,7 +27,7 @@ class Piece:
 
 
 class Forest:
-    """All pieces; the loose ones are those that are part of no other."""
+    """All pieces. A piece is loose if it is part of no other."""
 
     def __init__(self, sections: int, leaves: list[tuple[int, int, int]]) -> None:
         self.pieces = [Piece(*leaf) for leaf in leaves]

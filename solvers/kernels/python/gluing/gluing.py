@@ -1,9 +1,9 @@
-"""Packing by gluing in plain Python: the same decisions as the native kernel, one by one. Its oracle in tests, and the fallback without it.
+"""Packing by gluing, in plain Python. It makes the same decisions as the native kernel: the tests' reference, and the fallback without it.
 
-Pieces are joined, on top of each other or one after the other, until one is left, which is the plan. Below a height that is tried there is some room
-to spare in every section; the parts of a joined piece that neither of the two fills are taken from it, and the less there is the dearer they are. First
-the cheapest joints are made, over and over. Then what meets at one time is taken apart again, some way down, and glued together with costs that
-are changed by chance; what comes of it is kept if it leaves fewer pieces, or hardly more.
+Pieces are joined, one on top of the other or one after the other, until one is left: the placement. Below the height that is tried, each section has
+some slack. A joint uses up slack where neither of its two pieces fills the joined one; the less slack a section has, the more that costs. First the
+cheapest joints are made. Then pieces that meet at one time are taken apart some way down and glued again, with random noise on the costs; the result
+is kept if it leaves fewer pieces, or little more.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LOOKS_PER_MICROSECOND = 500
 def gluing(
     sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
 ) -> tuple[Ints, int]:
-    """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
+    """Offsets that are no worse than the start, and the work done in approximate microseconds of native code."""
     instance = instance_of(sections, columns)
     demand(is_plain(instance), "blocks of one rect each, without pairs or reserved ranges")
     check_start(columns, start, enough, work)
@@ -205,7 +205,7 @@ class _Gluing:
                 self._pay(self.forest[node], 1)
 
     def _wasted(self, made: Piece) -> list[tuple[int, int, int]]:
-        """The stretches of the joined piece that neither part fills: begin, end, height."""
+        """The rectangles of the joined piece that neither of its two pieces fills, as (begin, end, height)."""
         a, b = self.forest[made.first], self.forest[made.second]
         if made.is_chain:
             found = [
@@ -236,7 +236,7 @@ class _Gluing:
         return Piece(min(a.begin, b.begin), max(a.end, b.end), height, first, second, is_chain)
 
     def _key(self, made: Piece) -> int | None:
-        """The cost of joining the two, as a logarithm; None if there is not enough room."""
+        """The logarithm of the joint's cost; None if there is not enough slack."""
         self.slack.work += LOOKS_A_JOINT
         cost = TRIFLE
         for begin, end, height in self._wasted(made):
@@ -249,7 +249,7 @@ class _Gluing:
         ends = min(len(self.forest.ends[self.forest[made.first].end]), MOST_RIVALS)
         begins = min(len(self.forest.begins[self.forest[made.second].begin]), MOST_RIVALS)
         self.slack.work += ends + begins
-        # The higher two are that are equal, the less likely it is by chance. What only begins and ends together can wait for them.
+        # Equal heights are the less likely by chance the greater they are, so such joints are cheaper. Many rivals make a joint dearer: it can wait.
         return _log2(cost * ends * begins) - min(_log2(made.height + 1), MOST_SURETY)
 
     def _look_around(self, node: int) -> None:
@@ -280,7 +280,7 @@ class _Gluing:
         found[pair] = (key + noise, len(found), noise)
 
     def _neighbours(self, node: int) -> list[list[int]]:
-        """The loose pieces that begin or end when it does, or soon before or after; a list for each time."""
+        """The loose pieces that begin or end at the piece's begin or end, or soon before or after: one list for each time."""
         piece, begins, ends = self.forest[node], self.forest.begins, self.forest.ends
         found = [begins[piece.begin], ends[piece.end]]
         last = len(begins)
@@ -334,7 +334,7 @@ class _Gluing:
 
 
 def _log2(number: int) -> int:
-    """The logarithm to the base 2, in 65536ths: exact for powers of two and a straight line between them."""
+    """The logarithm to base 2 in 65536ths: exact for powers of two, linear between them."""
     top = (number | 1).bit_length() - 1
     rest = number ^ (1 << top)
     return (top << 16) + (rest >> (top - 16) if top >= 16 else rest << (16 - top))

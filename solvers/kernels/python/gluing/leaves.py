@@ -1,4 +1,4 @@
-"""The blocks as leaves of the forest, and the way back from pieces to a placement, as native/gluing/leaves.cpp has them."""
+"""The blocks as leaves of the forest, and the placement that a forest stands for, as in native/gluing/leaves.cpp."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOKS_A_PAIR = 4
 
 
 class LeafBlocks:
-    """Blocks of one rect each: block i is node i."""
+    """Blocks of one rect each; block i is node i."""
 
     def __init__(self, instance: Instance, columns: Columns) -> None:
         owner = instance.part_block[instance.rect_part]
@@ -32,26 +32,28 @@ class LeafBlocks:
         self._highest: list[int] = columns.highest.tolist()
         alike = (columns.modulus == columns.modulus[:1]) & (columns.residue == 0) & (columns.lowest == 0)
         self.unit = self._modulus[0] if self._sizes and alike.all() else 1
-        """What all are aligned to that may begin at the bottom: heights are counted in it."""
+        """Heights are counted in this unit: the common alignment if all blocks share it and can lie at the bottom, else 1."""
         self.pieces: list[tuple[int, int, int]] = [
             (first, last, -(-size // self.unit))
             for first, last, size in zip(*places.reshape(2, -1).tolist(), self._sizes, strict=True)
         ]
-        """Begin and end, both as sections, and height."""
+        """(begin, end, height) of each block; begin and end are sections."""
         sections = max(len(times) - 1, 0)
         change = [0] * (sections + 1)
         for first, last, height in self.pieces:
             change[first] += height
             change[last] -= height
         self.live = list(accumulate(change))[:sections]
-        """How much is live in every section."""
+        """The sum of live heights in each section."""
 
     def peak_of(self, offsets: list[int]) -> int:
         return max((offset + size for offset, size in zip(offsets, self._sizes, strict=True)), default=0)
 
     def settle(self, forest: Forest, slack: Slack, below: Callable[[int], int]) -> list[int] | None:
-        """The placement that the loose pieces are, each as a box that lies as low as it can, in the best order that was found; then
-        everything falls. None: a block has no base that suits it."""
+        """The placement that the loose pieces stand for, each as a box as low as it fits, in the best order found; then all blocks fall.
+
+        None if a block has no suitable base.
+        """
         leaves = [
             (floor + base, leaf)
             for floor, whole in _piled(forest, slack, below)
@@ -67,7 +69,7 @@ class LeafBlocks:
         return [base * self.unit for base in bases]
 
     def _put(self, leaf: int, floor: int, bases: list[int]) -> bool:
-        """At the lowest base from there on that suits the block; false: it has none."""
+        """Puts the block at its lowest suitable base from `floor` on; false if there is none."""
         bases[leaf] = self._suitable(leaf, floor)
         return bases[leaf] <= self._highest[leaf] // self.unit
 
@@ -79,7 +81,7 @@ class LeafBlocks:
 
 
 def _piled(forest: Forest, slack: Slack, below: Callable[[int], int]) -> list[tuple[int, int]]:
-    """The loose pieces and where they lie: the largest first, and then with two of them exchanged, over and over, as long as that makes it no higher."""
+    """The loose pieces and their bases. The largest is placed first; then two are exchanged, repeatedly, if that makes the whole no higher."""
 
     def largest_first(node: int) -> tuple[int, int]:
         piece = forest[node]
@@ -102,7 +104,7 @@ def _piled(forest: Forest, slack: Slack, below: Callable[[int], int]) -> list[tu
 
 
 def _lowest_bases(forest: Forest, boxes: list[int], order: list[int]) -> tuple[int, list[int]]:
-    """How high all are together that are put down in this order, each as low as it can; and where they lie."""
+    """The height of the boxes if each is placed in this order as low as it fits, and their bases."""
     bases, peak = [0] * len(boxes), 0
     for i, at in enumerate(order):
         box = forest[boxes[at]]
@@ -119,7 +121,7 @@ def _lowest_bases(forest: Forest, boxes: list[int], order: list[int]) -> tuple[i
 
 
 def _leaves_of(forest: Forest, whole: int) -> list[tuple[int, int]]:
-    """The blocks of a piece, and how far above its base they are."""
+    """The blocks of a piece, and their distances above its base."""
     leaves: list[tuple[int, int]] = []
     todo = [(0, whole)]
     while todo:

@@ -1,4 +1,4 @@
-"""The room that is still free in every section below a height, and what taking some of it costs: the less there is, the dearer."""
+"""The free room in each section below a height, and the cost of using some of it: the less room there is, the more it costs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EXACT_END = 10
 
 
 class Slack:
-    """Below one height. It counts its work as the native one does, which adds up blocks of 64 sections beforehand."""
+    """The slack below one height. Work is counted as in the native kernel, which keeps sums over blocks of 64 sections."""
 
     def __init__(self, height: int, live: list[int], work: int = 0) -> None:
         self.free = [height - used for used in live]
@@ -27,7 +27,7 @@ class Slack:
         self.free[first:last] = [room - height for room in self.free[first:last]]
 
     def price(self, first: int, last: int, height: int) -> int | None:
-        """The cost of this much room in all these sections; None if there is less."""
+        """The cost of using this much room in each of these sections; None if a section has less."""
         free = self.free
         if free[first] < height or free[last - 1] < height:
             return None

@@ -1,4 +1,4 @@
-"""Which clique is the most urgent, the rule that everything else in the search depends on most; and which of its blocks comes first."""
+"""Which clique is the most urgent (the rule that the search depends on most), and which of its blocks comes first."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ SLACK_DAMP = 8
 FAILURE_DAMP = 64
 NOISE, NOISE_RANGE = 64, 32
 SLACK_STEPS = 2047
-"""Slack is counted in so coarse steps that the highest ceiling is no more than this many."""
+"""Slack is scaled down so that the highest ceiling is at most this many steps."""
 
 MOST_AREA = (1 << 63) - 1
 SHUFFLE_SALT = 0x5BD1E995
 PRECISION = 1 << 50
-"""What is compared is kept below this."""
+"""Keys are scaled down to less than this."""
 
 Key: TypeAlias = Callable[[Mover], int]
 
 
 class Urgency:
-    """Small is urgent: few candidates, little slack, many failures, and a little noise."""
+    """The urgency of each clique, small for urgent ones: few candidates, little slack, many failures, and a little noise."""
 
     def __init__(self, state: State, seed: int) -> None:
         self._state = state
@@ -40,12 +40,12 @@ class Urgency:
             self.rate(c)
 
     def rate(self, clique: int) -> None:
-        """Anew after a failure of the clique."""
+        """Rates the clique again after a failure."""
         self._factor[clique] = (self._noise[clique] << 24) // (FAILURE_DAMP + self._state.weight[clique])
         self._state.restless.add(clique // CHUNK)
 
     def most_urgent(self, first: int, last: int) -> int | None:
-        """Of the cliques from first to before last with unplaced members; of equals the first."""
+        """The most urgent clique with unplaced members, from `first` to before `last`; of equals the first."""
         self._count_work(first, last)
         levels, left = self._state.levels, self._state.left
         best: tuple[int, int] | None = None
@@ -59,7 +59,7 @@ class Urgency:
         return None if best is None else best[1]
 
     def _count_work(self, first: int, last: int) -> None:
-        """The native search keeps the best of each chunk and looks again at those alone in which something has changed."""
+        """Counts work as the native search does: it caches the best of each chunk and examines only changed chunks again."""
         state = self._state
         for chunk in range(first // CHUNK, -(-last // CHUNK)):
             start, end = max(first, chunk * CHUNK), min(last, (chunk + 1) * CHUNK)
@@ -72,7 +72,7 @@ class Urgency:
 
 
 class Order(IntEnum):
-    """The first key: lifetime, size, or their product. The other two break ties."""
+    """The first sort key; the other two break ties."""
 
     LIFETIME = 0
     SIZE = 1
@@ -99,7 +99,7 @@ KEYS: dict[Order, tuple[Key, Key, Key]] = {
 
 
 def ranks(blocks: Sequence[Mover], order: Order, seed: int) -> list[int]:
-    """By block: its rank in this order, where what differs by less than a quarter may change places."""
+    """By block: its rank in this order. Blocks whose keys differ by less than a quarter may change places."""
     keys = KEYS[order]
     by = sorted(range(len(blocks)), key=lambda j: (*(-key(blocks[j]) for key in keys), j))
     main = [keys[0](blocks[j]) for j in by]

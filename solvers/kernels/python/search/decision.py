@@ -1,12 +1,12 @@
 """The decision search: is there a placement that ends at or below a given height?
 
-Every unplaced block has a least possible offset, its low. The search places a block at its low, or proves that it lies higher and raises the low
-to the least offset at which something could have pushed it. Some best placement has every block at the lowest feasible start given all the
-others, so nothing is lost by that.
+Every unplaced block has a least possible offset, its low. The search places a block at its low, or proves that it lies higher and raises the low to
+the least offset at which another block could have pushed it. Some best placement has every block at the lowest feasible start given all the others,
+so nothing is lost.
 
-Placing a block pushes all its unplaced neighbours above it. So a block may be chosen only if nothing unplaced could still lie wholly below it; and
-if it does not lie at its low, then because something reaches across it: it lies at least at the lowest end of what could. Where nothing could, the
-placement is no choice, and opens no node.
+Placing a block pushes all its unplaced neighbours above it. So a block may be chosen only if no unplaced block can still lie wholly below it. If it
+does not lie at its low, another block reaches across its low, and it lies at or above the lowest end of such a block. If there is no such block, the
+placement is forced and opens no node.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .states.state import State
 from .watch import Watch
 
 FADE = 20
-"""Old failures fade by one part in so many, or some restarts would run in the same rut for ever."""
+"""Each attempt, a failure's weight fades by one part in this many, so that restarts do not repeat each other."""
 
 
 class Answer(Enum):
@@ -37,7 +37,7 @@ class Answer(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One start from the root."""
+    """One run of the search from the root."""
 
     seed: int
     order: Order
@@ -47,7 +47,7 @@ class Attempt:
 
 @dataclass(slots=True)
 class Frame:
-    """A placement that has an alternative."""
+    """An open choice: a placement with an alternative."""
 
     block: int
     alternative: int
@@ -58,7 +58,7 @@ class Frame:
 
 
 class Decision:
-    """Keeps from attempt to attempt what was learnt from failures."""
+    """Answers for one height after the other, and keeps from attempt to attempt what failures taught."""
 
     def __init__(self, model: Model, watch: Watch) -> None:
         self.nodes = 0
@@ -112,18 +112,18 @@ class Decision:
                 return Answer.IMPOSSIBLE
 
     def _choose_clique(self) -> int | None:
-        """The last one that failed, until something has been placed there, since what went wrong is likely close to it; else the most urgent."""
+        """The clique that failed last, until a block is placed in it, since the cause is likely near; else the most urgent."""
         first, last = self._parts.at_hand.first, self._parts.at_hand.last
         if self._failed is not None and first <= self._failed < last and self.state.left[self._failed] > 0:
             return self._failed
         return self._urgency.most_urgent(first, last)
 
     def _backtrack(self) -> bool:
-        """Undoes the last open choice of the part at hand and takes its other side, until that holds."""
+        """Undoes the last open choice of the current part and takes its alternative, until that is consistent."""
         while True:
             self._learn()
             while len(self._frames) == self._parts.at_hand.start:
-                # This part is impossible whatever its siblings do: what they chose is of no account.
+                # This part is impossible, whatever was chosen in its siblings.
                 gone = self._parts.at_hand
                 if gone.parent is None:
                     return False
@@ -146,7 +146,7 @@ class Decision:
         self._parts = frame.parts
 
     def _raise_twins(self, block: int, least: int) -> bool:
-        """Interchangeable blocks at the same low: if one of them cannot be there, none can."""
+        """Raises all interchangeable blocks at the same low: if one cannot lie there, none can."""
         before = self.state.low[block]
         for twin in self._twins[self._model.blocks[block].twin]:
             at_same = self.state.low[twin] == before and not self.state.placed[twin]
@@ -160,7 +160,7 @@ class Decision:
             self._failed = clique
         self.state.failures.clear()
 
-    # --- what is known to lead nowhere ---
+    # --- states known to be impossible ---
 
     def _known_after_placing(self) -> bool:
         key = self._frames[-1].left_behind = self._key()
@@ -179,6 +179,6 @@ class Decision:
     # --- parts ---
 
     def _divide(self) -> None:
-        """After a placement that opened a cut in time: both sides go on their own."""
+        """Splits the search where the last placement opened a cut in time."""
         if self.state.take_cut() and self._model.separable:
             self._parts = self._parts.divided(self.state, len(self._frames))

@@ -1,4 +1,4 @@
-"""From "is there a placement of this height?" to the least height: which heights to ask for, and for how long."""
+"""From the decision "is there a placement of this height?" to the least height: which heights to ask for, and for how long."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """The descent's task."""
+    """The task of the descent."""
 
     bound: int
-    """No placement ends lower."""
+    """A known lower bound on the peak."""
     incumbent: int | None
     """Peak of the best placement known."""
     fit: bool
@@ -42,7 +42,7 @@ class Wish:
 
 
 class Descent:
-    """Asks for one height after the other. Strategies run in rounds; the answer of a round is that of the first that has one."""
+    """Asks for one height after the other. In each round all strategies make an attempt; the first with an answer decides."""
 
     def __init__(self, model: Model, wish: Wish, watch: Watch) -> None:
         self.model = model
@@ -67,7 +67,7 @@ class Descent:
             return End.IMPOSSIBLE
         if any(block.lowest > block.highest for block in self.model.blocks):
             return End.IMPOSSIBLE
-        # Whatever fits at all ends by here.
+        # Every placement ends at or below this.
         top = self.model.fixed_peak
         for j, block in enumerate(self.model.blocks):
             top = max(top, self.model.height_of(j, block.highest))
@@ -81,7 +81,7 @@ class Descent:
         return End.IMPOSSIBLE
 
     def _heights(self, top: int) -> Iterator[tuple[int, int]]:
-        """Which to ask for, and for how many rounds; ends where nothing fits."""
+        """The heights to ask for, each with a number of rounds; ends when nothing fits."""
         level = 0
         while True:
             rounds = 1 << min(level, MOST_DOUBLINGS)
@@ -94,7 +94,7 @@ class Descent:
                     return
                 if self._best is None or self.wish.fit:
                     continue
-            # The bound itself first: a placement there is the optimum and its proof in one.
+            # The bound comes first: a placement there is optimal.
             yield self.bound, 2 * rounds
             low = self.bound
             while self._next_height(low) < self._best:
@@ -104,7 +104,7 @@ class Descent:
                     low = max(middle, self.bound)
 
     def _ask(self, height: int, rounds: int) -> End | None:
-        """For a placement of this height, for a number of rounds. An End, if the whole descent is over."""
+        """Asks for a placement of this height for a number of rounds. Returns an End if the whole descent is over."""
         for _ in range(rounds):
             if self.wish.work is not None and self.work >= self.wish.work:
                 return End.WORK
@@ -124,7 +124,7 @@ class Descent:
         return None
 
     def _play(self, height: int) -> Answer:
-        """One round."""
+        """Runs one round."""
         round_, self._round = self._round, self._round + 1
         blocks = len(self.model.blocks)
         share = None if self.wish.work is None else share_of(self.wish.work, self.work, blocks)
@@ -153,7 +153,7 @@ class Descent:
         self.offsets, self._best = found, peak
 
     def _next_height(self, height: int) -> int:
-        """The least above this one at which some block could end."""
+        """The least height above this one at which some block can end."""
         ends = []
         for j, block in enumerate(self.model.blocks):
             over = self.model.origin + block.height

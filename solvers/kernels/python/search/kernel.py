@@ -1,4 +1,4 @@
-"""The kernel's entry: arrays in, the best offsets, a bound and why it ended out."""
+"""The kernel's entry point: arrays in; the best offsets, a bound and how it ended out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .descent import Descent, End, Wish
 from .watch import Stopped, Watch
 
 WORK_PER_MICROSECOND = 512
-"""Work is counted in steps, of which the native search makes about so many in a microsecond; limits and totals are given in these microseconds."""
+"""Steps of work that the native search makes in about a microsecond; limits and totals are given in these microseconds."""
 
 
 def search(
@@ -28,10 +28,9 @@ def search(
     report: SearchReport,
     active_threads: Ints | None = None,
 ) -> tuple[str, Ints | None, int, int, int]:
-    """Searches one pool for the least peak: (how it ended, offsets or None, bound, nodes, work in about microseconds of the native search).
+    """Searches one pool for the least peak: (how it ended, offsets or None, bound, nodes, work in approximate microseconds of the native search).
 
-    report(offsets or None, bound) is called every few milliseconds and at every better plan; True stops the search. The answer does not depend on
-    the number of threads: here there is one.
+    report(offsets or None, bound) is called every few milliseconds and at every better placement; True stops the search. It runs in one thread.
     """
     check_input(sections, columns)
     given = from_columns(columns)

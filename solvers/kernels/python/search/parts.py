@@ -1,4 +1,4 @@
-"""Stretches of cliques that no unplaced block leaves: each is solved on its own, and if one is impossible, so is what it was cut from."""
+"""Ranges of cliques that no unplaced block leaves. Each is solved on its own; if one is impossible, so is the part it was cut from."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from .states.state import State
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Cliques from first to before last."""
+    """The cliques from `first` to before `last`."""
 
     first: int
     last: int
     parent: Part | None = None
     height: int = 0
-    """How many choices were open when it came to be."""
+    """Number of open choices when the part was cut off."""
     start: int = 0
-    """How many were open when its turn came."""
+    """Number of open choices when the search began on the part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """Parts whose turn is still to come: a stack."""
+    """A stack of the parts that are still to be solved."""
 
     part: Part
     rest: Agenda | None
@@ -30,7 +30,7 @@ class Agenda:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The part at hand, and those to come."""
+    """The current part, and those still to be solved."""
 
     at_hand: Part
     agenda: Agenda | None
@@ -47,7 +47,7 @@ class Parts:
         return Parts(part, self.agenda)
 
     def divided(self, state: State, open_choices: int) -> Parts:
-        """The part at hand, cut wherever nothing unplaced spans two cliques; the piece with the least slack comes first."""
+        """Cuts the current part wherever no unplaced block spans two neighbouring cliques; the piece with the least slack comes first."""
         whole = self.at_hand
         state.work += whole.last - whole.first
         pieces: list[tuple[int, int, int]] = []

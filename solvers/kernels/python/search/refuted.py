@@ -1,7 +1,7 @@
-"""Remembers what has been searched in vain, across restarts.
+"""Remembers states that were shown to be impossible, across restarts.
 
-What is left to do depends on nothing but the unplaced blocks and their lows: is there a placement with every block at its low or above, and
-below the height? Stacks in another order lead there again and again. A state is kept as 128 bits of hash.
+Whether a state can be completed depends only on the unplaced blocks, their lows and the height. Different stacks lead to equal states again and
+again. A state is kept as a hash of 128 bits.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import TypeAlias
 from ....model.splitmix import GOLDEN, WORD, mix
 
 MOST_BLOCKS = 1000
-"""Beyond, attempts rarely come back to where they were."""
+"""With more blocks, attempts rarely reach the same state again."""
 
 SLOTS = 1 << 18
 NO_BLOCK = WORD
-"""Stands for the height where others stand for blocks: -1 as 64 bits."""
+"""The block number under which the height is hashed: -1 as 64 bits."""
 
 Key: TypeAlias = tuple[int, int]
 
 
 def key_of(height: int, lows: Iterable[tuple[int, int]]) -> Key:
-    """The hash of a state: of the height, and of the unplaced blocks with their lows, in any order."""
+    """The hash of a state: of the height and of the unplaced blocks with their lows, in any order."""
     first = second = 0
     for block, low in ((NO_BLOCK, height), *lows):
         z = mix((low * GOLDEN + block * 0xD1B54A32D192ED03) & WORD)
@@ -32,7 +32,7 @@ def key_of(height: int, lows: Iterable[tuple[int, int]]) -> Key:
 
 
 class Refuted:
-    """A table of slots, each with the latest state that belongs there."""
+    """A hash table that keeps the latest state in each slot."""
 
     def __init__(self) -> None:
         self._known: dict[int, Key] = {}

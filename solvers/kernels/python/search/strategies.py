@@ -1,4 +1,4 @@
-"""The strategies of a round, and how much work an attempt of each may take."""
+"""The strategies of a round, and the work that each of their attempts may take."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .watch import Watch
 
 STRATEGIES = 4
 MANY_BLOCKS = 2000
-"""Where an attempt takes so long that no more than two go before another height."""
+"""With more blocks an attempt takes so long that only two are made before the next height."""
 
 FEW_STRATEGIES = 2
 GLUED = 2
-"""How many, the first ones, look for placements in which what belongs together stays together; the others look for all."""
+"""The first strategies, this many, search the glued model; the others search the full one."""
 
 BASE_NODES = 1000
 NODES_PER_ROUND = 10
@@ -23,7 +23,7 @@ MOST_EXTRA_NODES = 300
 
 
 class Strategy:
-    """One strategy's model, and what it has learnt there."""
+    """One strategy's model, and what its failures taught."""
 
     def __init__(self, model: Model, number: int, watch: Watch) -> None:
         self._glued = _glued(model, number)
@@ -39,13 +39,13 @@ class Strategy:
 
     @property
     def offsets(self) -> list[int]:
-        """Of the model's blocks, once a placement is found."""
+        """Offsets of the model's blocks, once a placement is found."""
         found = self._decision.state.offset
         return found if self._glued is None else self._glued.expand(found)
 
     def decide(self, height: int, attempt: Attempt) -> Answer:
         answer = self._decision.decide(height, attempt)
-        # That nothing fits glued proves nothing.
+        # An impossible glued model proves nothing.
         return Answer.BUDGET if self._glued is not None and answer is Answer.IMPOSSIBLE else answer
 
 
@@ -56,24 +56,24 @@ def _glued(model: Model, strategy: int) -> Glued | None:
 
 
 def strategies(blocks: int) -> int:
-    """How many there are."""
+    """The number of strategies."""
     return FEW_STRATEGIES if blocks > MANY_BLOCKS else STRATEGIES
 
 
 def share_of(work: int, done: int, blocks: int) -> int:
-    """What an attempt may spend: what is left of all the work.
+    """The work that an attempt may take: all that is left.
 
-    Where attempts are long, only a part of it, but then at least half of that part of all: one that is cut short is of no use.
+    Where attempts are long, only a share of it, but at least that share of half the total work, since an attempt that is cut short is of no use.
     """
     left = max(work - done, 0)
     return left if strategies(blocks) == STRATEGIES else max(left, work // 2) // strategies(blocks)
 
 
 def attempt(seed: int, strategy: int, round_: int, blocks: int, work: int | None) -> Attempt:
-    """A strategy's task in a round, and its work."""
-    # Lifetime first is best on most of the hardest instances and useless on some; which, cannot be told in advance.
+    """A strategy's attempt in a round."""
+    # Lifetime first is best on most of the hardest instances and useless on some; which ones cannot be predicted.
     order = Order.LIFETIME if strategy % 2 == 0 else Order((strategy // 2 + round_) % len(Order))
-    # Short attempts find; the last strategy also makes long ones, which can prove.
+    # Short attempts find placements; the last strategy also makes long ones, which can prove.
     length = luby(round_ + 1) if strategy == strategies(blocks) - 1 else 1
     return Attempt(
         seed=SplitMix64((SplitMix64(seed).next() + round_ * STRATEGIES + strategy) & WORD).next(),

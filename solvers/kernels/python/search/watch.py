@@ -1,4 +1,4 @@
-"""The search's link to its caller: it looks at the clock, and reports better placements."""
+"""The search's link to its caller: watches the clock and reports better placements."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ EVERY_SECONDS = 0.004
 
 
 class Stopped(SolverError):
-    """Whoever started the search wants it to end. Never leaves the kernel."""
+    """The caller wants the search to end. Never leaves the kernel."""
 
 
 class Watch:
-    """Asked wherever some time may have gone by."""
+    """Calls the report function at intervals."""
 
     def __init__(self, report: SearchReport, bound: int) -> None:
         self.bound = bound
@@ -24,14 +24,14 @@ class Watch:
         self._last = time.monotonic()
 
     def look(self) -> None:
-        """Raises Stopped if it is time to end; cheap if the last look is not long ago."""
+        """Calls the report function if some milliseconds have passed since the last call. Raises Stopped if it returns true."""
         now = time.monotonic()
         if now - self._last >= EVERY_SECONDS:
             self._last = now
             self._ask(None)
 
     def tell(self, offsets: Ints | None, bound: int) -> None:
-        """Of better offsets than before, or a better bound."""
+        """Reports better offsets or a better bound."""
         self.bound = bound
         self._ask(offsets)
 

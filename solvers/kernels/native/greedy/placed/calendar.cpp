@@ -9,10 +9,10 @@ namespace {
 
 constexpr Index kClasses = 18;
 constexpr Index kWidestShift = 31;
-// Buckets that are hardly ever filled cost more than long ones.
+// Rarely filled buckets cost more than long ones.
 constexpr std::uint64_t kFilling = 4;
 
-// Into so many that are sorted by address.
+// Inserts into `count` items sorted by address.
 template <typename Each>
 void insert(Each* begin, Index count, const Each& added) {
     Each* const end = begin + count;

@@ -1,7 +1,4 @@
-// Placed rects by time: each stands in one bucket, chosen by its length and its start, and a bucket is sorted by address.
-//
-// Rects of like length share a level, whose buckets are about as long as they: a query looks at the few buckets of each level in which
-// something that reaches into its time can have started. Every rect's bucket is known beforehand, so all buckets lie in one array.
+// Placed rects by time: each is in one bucket, chosen by its length and start, and a bucket is sorted by address.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +20,13 @@ inline void prefetch(const void* address) {
 
 class CalendarLayout {
 public:
-    // Of the rects for which `takes` is true.
+    // Holds the rects for which `takes` is true.
     CalendarLayout(const Blocks& blocks, const std::function<bool(const Rect&)>& takes);
 
     struct Level {
-        Index longest = 0;       // of its rects
+        Index longest = 0;       // of the level's rects
         Index shift = 0;         // a bucket is 2^shift sections long
-        Index first_bucket = 0;  // the number of its first bucket among all
+        Index first_bucket = 0;  // number of its first bucket among all
     };
 
     Index bucket_of(const Rect& rect) const {
@@ -38,7 +35,7 @@ public:
     }
 
     std::vector<Level> levels;
-    Large<Index> first_slot;  // of each bucket, and one more
+    Large<Index> first_slot;  // by bucket, with one more at the end
 
 private:
     // Lengths up to 4^c belong to class c.
@@ -47,7 +44,7 @@ private:
     std::vector<Index> level_of_length_;
 };
 
-// A rect as a bucket knows it while all addresses are below 2^32: half as much memory to be read.
+// A rect whose addresses are below 2^32: half as much memory to read.
 struct Narrow {
     std::uint32_t low = 0, high = 0;
     Index start = 0, end = 0;
@@ -55,20 +52,20 @@ struct Narrow {
 
 class Calendar {
 public:
-    // `has_parts`: is it asked which part a rect belongs to?
+    // With `has_parts`, queries can ask for the part of each rect.
     Calendar(const CalendarLayout& layout, bool has_parts);
 
     void clear();
     void place(const Rect& rect);
-    // How many rects there may be.
+    // The number of rects that fit.
     std::size_t room() const { return layout_->first_slot.back(); }
-    // Calls visit(rects) for stretches of rects, Rect or Narrow, sorted by address, among which are all that live in [start, end).
+    // Calls visit(rects) with ranges of rects, Rect or Narrow, sorted by address. Together they contain all rects live in [start, end).
     template <typename Visit>
     void near(Index start, Index end, Visit visit) const {
         if (is_narrow_) near_in(narrow_, start, end, visit);
         else near_in(rects_, start, end, visit);
     }
-    // The same where parts are asked for.
+    // As near, with parts.
     template <typename Visit>
     void near_parts(Index start, Index end, Visit visit) const { near_in(rects_, start, end, visit); }
 
@@ -105,7 +102,7 @@ private:
     void widen();
 
     const CalendarLayout* layout_;
-    Large<Index> used_;  // how many of each bucket's slots
+    Large<Index> used_;  // by bucket: number of used slots
     bool is_narrow_;
     Large<Narrow> narrow_;
     Large<Rect> rects_;  // if they are not narrow

@@ -15,7 +15,7 @@ bool IntervalSets::add(std::size_t which, Interval added) {
     Set& set = sets_[which];
     Interval* const begin = memory_.data() + set.first;
     Interval* const end = begin + set.size;
-    // All from first to last touch what is added.
+    // All from first to last touch the added interval.
     Interval* const first = std::lower_bound(begin, end, added.low, [](const Interval& each, Coord low) { return each.high < low; });
     Interval* last = first;
     while (last != end && last->low <= added.high) ++last;

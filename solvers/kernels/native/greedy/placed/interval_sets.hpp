@@ -1,4 +1,4 @@
-// Many small sets of addresses, each kept as sorted stretches that neither overlap nor touch; all live in one block of memory.
+// Many small sets of addresses, each a list of sorted intervals that do not overlap or touch; all share one block of memory.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ public:
     explicit IntervalSets(std::size_t count) : sets_(count) {}
 
     std::span<const Interval> of(std::size_t set) const { return {memory_.data() + sets_[set].first, sets_[set].size}; }
-    // False if all of it was in the set already.
+    // False if the set already contained the whole interval.
     bool add(std::size_t set, Interval added);
     void clear();
 
@@ -28,7 +28,7 @@ private:
 
     std::vector<Set> sets_;
     std::vector<Interval> memory_;
-    std::array<std::vector<std::uint32_t>, 32> free_;  // places given up, by the logarithm of their room
+    std::array<std::vector<std::uint32_t>, 32> free_;  // freed ranges, by the logarithm of their length
 };
 
 }  // namespace memplan

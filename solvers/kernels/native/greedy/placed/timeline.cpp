@@ -7,13 +7,13 @@ namespace memplan {
 
 namespace {
 
-// How many rects begin or end in a leaf, on average: fewer make more spans, more make longer lists.
+// Average number of rects that begin or end in a leaf: fewer make more spans, more make longer lists.
 constexpr std::uint64_t kFilling = 256;
-// Leaves are so much longer than what usually lives, for which the calendar is better.
+// Leaves are this many times longer than usual rects, for which the calendar is better.
 constexpr std::uint64_t kStretch = 2;
 constexpr Index kWidestShift = 30;
 
-// The length that nine rects of ten do not exceed.
+// The length that nine of ten rects do not exceed.
 Index usual_length(const Blocks& blocks) {
     std::vector<Index> lengths;
     for (const Rect& rect : blocks.rects) lengths.push_back(rect.end - rect.start);

@@ -1,8 +1,4 @@
-// Where long-lived rects are, as unions of addresses: what a query has to look at grows with the holes, not with what is placed.
-//
-// Time is cut into leaves, and pairs of leaves, and pairs of those, and so on as far as something lives that long. Each of these spans knows two
-// sets of addresses: those taken throughout by something long that covers it (and no larger span), and those taken at any time within it, by
-// short-lived rects too. A long rect that begins or ends within a leaf stands there with its times.
+// The addresses of long-lived rects, as unions: a query takes time for the holes, not for the placed rects.
 #pragma once
 
 #include <vector>
@@ -12,17 +8,17 @@
 
 namespace memplan {
 
-// Which leaves a stretch of time touches.
+// The leaves that a range of time touches.
 struct Leaves {
     Index first, last;
-    bool cut_first, cut_last;  // are they covered but in part? Of a single leaf the first speaks
+    bool cut_first, cut_last;  // true if it is covered in part; of a single leaf, only the first counts
 
     Leaves(Index start, Index end, Index shift) : first(start >> shift), last((end - 1) >> shift) {
         const Index within = (Index{1} << shift) - 1;
         cut_first = (start & within) != 0 || (first == last && (end & within) != 0);
         cut_last = (end & within) != 0 && first != last;
     }
-    // The leaves that it covers.
+    // The leaves that it covers entirely.
     Index begin() const { return first + cut_first; }
     Index end() const { return last + 1 - cut_last; }
 };
@@ -30,22 +26,22 @@ struct Leaves {
 struct TimelineLayout {
     explicit TimelineLayout(const Blocks& blocks);
 
-    // Does the rect cover a leaf?
+    // True if the rect covers a leaf.
     bool is_long(const Rect& rect) const {
         const Leaves at(rect.start, rect.end, shift);
         return at.begin() < at.end();
     }
-    // Is nothing long?
+    // True if no rect is long.
     bool is_empty() const { return first_span.empty(); }
     std::size_t spans() const { return is_empty() ? 0 : first_span.back(); }
 
     Index shift = 0;                 // a leaf is 2^shift sections long
-    Index top = 0;                   // the level of the largest spans; leaves are level 0
-    std::vector<Index> first_span;   // of each level, the number of its first span among all; and one more
-    std::vector<Index> first_entry;  // of each leaf, its first place for a rect that begins or ends in it; and one more
+    Index top = 0;                   // level of the largest spans; leaves are level 0
+    std::vector<Index> first_span;   // by level: number of its first span among all, with one more at the end
+    std::vector<Index> first_entry;  // by leaf: its first entry for a rect that begins or ends in it, with one more at the end
 };
 
-// A rect as its leaf knows it.
+// A rect as stored in a leaf.
 struct Entry {
     Interval addresses;
     Index start = 0, end = 0;
@@ -56,14 +52,14 @@ public:
     explicit Timeline(const TimelineLayout& layout);
 
     void clear();
-    // How many entries there may be.
+    // The number of entries that fit.
     std::size_t room() const { return entries_.size(); }
-    // Something long-lived.
+    // Adds a long-lived rect.
     void place(const Rect& rect);
-    // Something short-lived, which is placed elsewhere: here only those that cover it all see it.
+    // Notes a short-lived rect, which is stored elsewhere: only queries for spans around it see it here.
     void note(const Rect& rect);
-    // Calls visit(intervals) for sorted stretches of addresses, look(entries) for entries, sorted by address, whose times are to be compared,
-    // and rest(start, end) for times in which what was only noted is to be looked for: all that is taken at some time in [start, end).
+    // Visits all addresses occupied at some time in [start, end): visit(intervals) gets sorted intervals; look(entries) gets entries by address whose
+    // times must be compared; rest(start, end) gets times in which noted rects must be looked up.
     template <typename Visit, typename Look, typename Rest>
     void near(Index start, Index end, Visit visit, Look look, Rest rest) const;
 
@@ -83,12 +79,12 @@ private:
     }
     Index span(Index level, Index number) const { return layout_->first_span[level] + number; }
     void enter(Index leaf, const Rect& rect);
-    // Taken at some time within this span, hence within all that contain it.
+    // Marks addresses as occupied at some time within this span and all that contain it.
     void touch(Index level, Index number, Interval addresses);
 
     const TimelineLayout* layout_;
     IntervalSets throughout_, sometime_;
-    std::vector<Index> used_;  // how many of each leaf's places
+    std::vector<Index> used_;  // by leaf: number of used entries
     std::vector<Entry> entries_;
 };
 
@@ -108,7 +104,7 @@ void Timeline::near(Index start, Index end, Visit visit, Look look, Rest rest) c
     if (at.cut_first) look_at(at.first);
     if (at.cut_last) look_at(at.last);
     cover(at.begin(), at.end(), [&](Index level, Index number) { visit(sometime_.of(span(level, number))); });
-    // What covers more than these spans: the spans that contain the first or the last leaf.
+    // Rects that cover more than these spans: in the spans that contain the first or the last leaf.
     for (Index level = 0, first = at.first, last = at.last; level <= layout_->top; ++level, first >>= 1, last >>= 1) {
         visit(throughout_.of(span(level, first)));
         if (first != last) visit(throughout_.of(span(level, last)));

@@ -1,5 +1,5 @@
-// Sets of blocks that pairwise conflict, so that their sizes add up: one (or, with exclusions, several) for each moment that
-// matters, and some for conflicts that do not come from time.
+// Sets of blocks that pairwise conflict, so that their sizes add up: one for each moment that matters (several with exclusions), and some for
+// conflicts that do not come from time.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -41,7 +41,7 @@ class CliqueBuilder {
                 continue;
             }
             if (--times[p] > 0) continue;
-            // Only a moment before something ends, with something begun since the last one, is not covered by another.
+            // A moment just before something ends is covered by no other if something began since the last one.
             if (grown) add_moment(live);
             grown = false;
             live[place[p]] = live.back();
@@ -50,7 +50,7 @@ class CliqueBuilder {
         }
     }
 
-    // Every explicit conflict gets a clique that holds it, grown by what conflicts with all in it, so that bounds are of use.
+    // Adds a clique for each explicit conflict, grown by the parts that conflict with all its members, which improves the bounds.
     void add_conflicts() {
         if (view_.conflicts.empty()) return;
         std::vector<std::vector<int>> near(input_.parts());
@@ -103,7 +103,7 @@ class CliqueBuilder {
             model_.first_clique.push_back(hull_[j].first);
             model_.last_clique.push_back(hull_[j].second);
         }
-        if (model_.plain) return;  // the stretch of cliques says it all
+        if (model_.plain) return;  // the hull of cliques is enough
         model_.entry_clique.resize(model_.clique.values.size());
         std::vector<int> count(n + 1, 0);
         for (const int j : model_.clique.values) ++count[j + 1];
@@ -132,7 +132,7 @@ class CliqueBuilder {
         return ranges;
     }
 
-    // Parts of one block may overlap each other: what counts is their union.
+    // Parts of one block may overlap: their union counts.
     Extent extent_of(std::vector<int> parts) const {
         std::sort(parts.begin(), parts.end(), [&](int a, int b) { return input_.part_low[a] < input_.part_low[b]; });
         Extent extent{up(input_.part_low[parts[0]]), 0, 0, 0};
@@ -157,12 +157,12 @@ class CliqueBuilder {
             return std::pair(input_.part_block[a], a) < std::pair(input_.part_block[b], b);
         });
         std::vector<Range> obstacles = reserved();
-        std::vector<std::vector<int>> groups;  // live parts of one movable block each
+        std::vector<std::vector<int>> groups;  // live parts, grouped by movable block
         for (const int p : live) {
             const int b = static_cast<int>(input_.part_block[p]);
             if (view_.movable[b] < 0) {
                 const Coord at = input_.lowest[b] - model_.origin;
-                // Something may be excluded from the fixed block and share its addresses: then it is no obstacle here.
+                // A part excluded from the fixed block may share its addresses: then it is no obstacle.
                 const bool shared = std::any_of(live.begin(), live.end(), [&](int q) { return view_.is_excluded(p, q); });
                 if (!shared) obstacles.push_back({up(at + input_.part_low[p]), up(at + input_.part_high[p])});
             } else if (!groups.empty() && input_.part_block[groups.back()[0]] == b) {
@@ -180,7 +180,7 @@ class CliqueBuilder {
             }
             close_clique(clique, obstacles);
         }
-        // All cliques of a moment are within the hull of all that is live then: excluded pairs need not share one.
+        // The hull of each live block covers all cliques of the moment: excluded pairs need not share one.
         for (const auto& group : groups) {
             auto& [from, to] = hull_[view_.movable[input_.part_block[group[0]]]];
             from = std::min(from, first);
@@ -188,7 +188,7 @@ class CliqueBuilder {
         }
     }
 
-    // As add_moment where every block is one rect, in a time that large instances can bear; false if a fixed block is live.
+    // As add_moment where every block is one rect, fast enough for large instances; false if a fixed block is live.
     bool add_plain_moment(const std::vector<int>& live) {
         const auto block = [&](int p) { return view_.movable[input_.part_block[p]]; };
         if (!input_.reserved.empty() || std::any_of(live.begin(), live.end(), [&](int p) { return block(p) < 0; })) return false;
@@ -205,7 +205,7 @@ class CliqueBuilder {
         return true;
     }
 
-    // Splits what is live into sets without exclusions; every group is in at least one, the largest groups are served first.
+    // Splits the live groups into sets without exclusions. Every group is in at least one; the largest are chosen first.
     std::vector<std::vector<int>> conflicting(const std::vector<std::vector<int>>& groups) const {
         std::vector<int> order(groups.size());
         std::iota(order.begin(), order.end(), 0);

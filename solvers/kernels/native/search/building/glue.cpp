@@ -41,7 +41,7 @@ class Gluer {
     }
 
   private:
-    // The one with most room above its end within its last unit comes on top.
+    // Stacks pieces of the same lifetime and alignment; the one with the most unused room in its last unit comes on top.
     void stack() {
         const auto key = [&](const Piece& p) {
             return std::tuple(p.first, p.last, p.modulus, p.residue, p.lowest, m_.unit * p.size - p.height, p.members[0].first);
@@ -66,7 +66,7 @@ class Gluer {
         return true;
     }
 
-    // Pieces in the order of their beginning, each followed by the first that can come next, as long as there is one.
+    // Chains pieces in the order of their beginning, each followed by the first that can come next.
     void chain() {
         const auto key = [](const Piece& p) { return std::tuple(p.first, p.size, p.members[0].first); };
         std::sort(pieces_.begin(), pieces_.end(), [&](const Piece& a, const Piece& b) { return key(a) < key(b); });
@@ -91,7 +91,7 @@ class Gluer {
         pieces_ = std::move(chained);
     }
 
-    // The first piece not taken that begins where this one ends and is as large; the number of all if there is none.
+    // The first free piece of the same size that begins where this one ends; the number of all pieces if there is none.
     std::size_t successor(const Piece& piece, const std::vector<char>& taken) const {
         const std::pair wanted(piece.last + 1, piece.size);
         const auto key = [](const Piece& p) { return std::pair(p.first, p.size); };
@@ -103,7 +103,7 @@ class Gluer {
         return pieces_.size();
     }
 
-    // Only a clique in which something ends, and something has begun since the last one, says anything new.
+    // Keeps only cliques in which something ends and something has begun since the last kept one; others add no constraint.
     void drop_cliques() {
         const int n = static_cast<int>(clique_.size());
         std::vector<char> begins(n, 0), ends(n, 0);
@@ -171,7 +171,7 @@ class Gluer {
         return glued;
     }
 
-    // A piece cannot start where one of its members could not.
+    // A piece cannot start where one of its members cannot.
     void add_stops(Model& g, const Piece& piece) const {
         std::vector<Range> stops;
         for (const auto& [block, at] : piece.members) {
@@ -184,7 +184,7 @@ class Gluer {
 
     const Model& m_;
     const bool chains_;
-    std::vector<int> clique_;  // those that are left
+    std::vector<int> clique_;  // the remaining cliques
     std::vector<Piece> pieces_;
 };
 

@@ -1,4 +1,4 @@
-// A smaller model in which blocks that belong together move as one: easier to find a placement of, if there is one.
+// A smaller model in which blocks that belong together move as one. A placement is easier to find there, if there is one.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ namespace memplan {
 
 struct Glued {
     Model model;
-    Rows<std::pair<int, Coord>> members;  // by block of the model: blocks of the one that was glued, and where in it they begin
+    Rows<std::pair<int, Coord>> members;  // by block of this model: blocks of the original model, and their distances above its base
 
-    // Where the blocks of the model that was glued lie, if those of this one lie there.
+    // The positions of the original model's blocks if this model's blocks lie at these offsets.
     std::vector<Coord> expand(const std::vector<Coord>& offsets) const;
 };
 
-// Plain models only. Blocks of the same lifetime are stacked, with `chains` also blocks of the same size strung together of which one begins where
-// the other ends, over and over. What fits then fits apart; what does not may still. Nothing if there is nothing to glue.
+// Plain models only. Stacks blocks of the same lifetime and, with `chains`, chains blocks of the same size where one begins as the other ends,
+// repeatedly. A placement of the glued model is one of the original; the converse does not hold. None if there is nothing to glue.
 std::optional<Glued> glue(const Model& model, bool chains);
 
 }  // namespace memplan

@@ -20,7 +20,7 @@ std::vector<std::pair<int, int>> sorted_pairs(std::span<const Coord> flat) {
     return pairs;
 }
 
-// The unit and origin in which all movable blocks' bases are whole numbers.
+// Chooses the unit and origin in which all movable blocks' bases are whole numbers.
 void choose_unit(Model& model, const SearchInput& input) {
     Coord unit = 0, origin = 0;
     bool first = true;
@@ -47,7 +47,7 @@ void scale_blocks(Model& model, const SearchInput& input, const PartView& view) 
         model.height.push_back(high);
         model.size.push_back(ceil_div(high, unit));
     }
-    // An empty part may end above all others; it still counts for the peak.
+    // An empty part may end above all others; it counts for the peak.
     for (std::size_t p = 0; p < input.parts(); ++p) {
         const int m = view.movable[input.part_block[p]];
         if (m >= 0) model.height[m] = std::max(model.height[m], input.part_high[p]);
@@ -59,7 +59,7 @@ void scale_blocks(Model& model, const SearchInput& input, const PartView& view) 
     }
 }
 
-// Interchangeable are plain blocks of one lifetime, size, alignment and bounds; obstacles see them alike, too.
+// Numbers interchangeable blocks alike: plain blocks of one lifetime, size, alignment and bounds, which obstacles also hinder alike.
 void find_twins(Model& model, const SearchInput& input, const PartView& view) {
     const int n = model.blocks();
     model.twin.resize(n);
@@ -82,7 +82,7 @@ void find_twins(Model& model, const SearchInput& input, const PartView& view) {
 
 }  // namespace
 
-// Whatever pushes a block that is as low as can be ends at an obstacle, or is pushed itself.
+// An upper bound on the ends in some best placement: a block at its lowest place rests on an obstacle or on another block.
 void find_ceiling(Model& model) {
     Coord from = 0, total = 0;
     for (int j = 0; j < model.blocks(); ++j) {
@@ -133,7 +133,7 @@ Model build_model(const SearchInput& input, std::size_t max_pairs, Patience& pat
     choose_unit(model, input);
     scale_blocks(model, input, view);
     add_pairs(model, input, view, max_pairs, patience);
-    add_cliques(model, input, view, (model.plain ? 3 : 1) * max_pairs, patience);  // plain ones have no list of pairs beside
+    add_cliques(model, input, view, (model.plain ? 3 : 1) * max_pairs, patience);  // plain models list no pairs
     find_twins(model, input, view);
     find_ceiling(model);
     return model;

@@ -1,7 +1,4 @@
-// The search's own view of an instance: movable blocks, who conflicts with whom, and cliques of blocks that must stand side by side.
-//
-// Addresses are counted in units of the gcd of all alignments, from the residue that all blocks share: base = residue + unit * x. Rounding
-// both ends of a range up to the next unit keeps disjoint ranges disjoint, so nothing is lost by it.
+// The search's model of an instance: movable blocks, their conflicts, and cliques of blocks that must lie side by side.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +14,12 @@ namespace memplan {
 
 inline constexpr int kNone = -1;
 
-// Building the model of a large instance takes a good part of a second, and whoever does not want it any more must not wait for that.
-// Thrown where the work is not wanted any more.
+// Building the model of a large instance takes a good part of a second. Thrown when the caller no longer wants it.
 struct Interrupted {};
 
 class Patience {
   public:
-    // `is_over` is asked after every so many steps, which is once in about a millisecond.
+    // `is_over` is called after a fixed number of steps, about once a millisecond.
     explicit Patience(std::function<bool()> is_over) : is_over_(std::move(is_over)) {}
 
     void spend(std::size_t steps) {
@@ -54,12 +50,12 @@ struct Rows {
     void close_row() { start.push_back(static_cast<int>(values.size())); }
 };
 
-// An open interval of distances x[other] - x[block] that are forbidden.
+// A forbidden open interval of distances x[other] - x[block].
 struct Gap {
     Coord low, high;
 };
 
-// A rect or a part begins to be live, or ends. Ends come first.
+// A rect or part begins to be live, or ends. Ends sort first.
 struct Event {
     Coord section;
     bool begins;
@@ -73,52 +69,52 @@ struct Range {
     Coord from, to;
 };
 
-// What a block takes up in a clique, counted from its base.
+// The addresses that a block takes in a clique, counted from its base.
 struct Extent {
-    Coord bottom;  // where it begins
-    Coord solid;   // length of its first unbroken stretch
-    Coord height;  // addresses that it takes in all
-    Coord top;     // where it ends
+    Coord bottom;  // first address
+    Coord solid;   // length of its first contiguous range
+    Coord height;  // number of addresses
+    Coord top;     // end
 };
 
 struct Model {
     Coord unit = 1;
     Coord origin = 0;  // residue of all bases modulo unit
-    bool plain = true;  // one rect per block, no extra pairs: then the distance to keep above a block is its size
-    bool separable = true;  // conflicts never reach beyond the hull of a block, so that cuts in time split the search
-    std::string contradiction;  // why no placement exists whatever the height; empty if none is known
+    bool plain = true;  // one rect per block, no extra pairs: the distance above a block is its size
+    bool separable = true;  // conflicts never reach beyond a block's hull, so that a cut in time splits the search
+    std::string contradiction;  // why there is no placement at any height; empty if no reason is known
 
-    // Blocks with a choice of offset; all in units but for `height`, which is exact.
+    // Blocks with a choice of offset; all in units except `height`, which is exact.
     std::vector<int> original;
     std::vector<Coord> size, modulus, residue, lowest, highest, height;
     std::vector<Coord> lifetime;  // in sections
-    std::vector<int> twin;        // blocks of one number are interchangeable
+    std::vector<int> twin;        // blocks with the same number are interchangeable
     Rows<Range> stops;            // starts that obstacles forbid, sorted and disjoint
 
     std::vector<std::pair<int, Coord>> fixed;  // input block, exact offset
     Coord fixed_peak = 0;
     Coord ceiling = 0;  // some best placement lies below this, in units: with every block as low as the others allow
 
-    Rows<int> neighbours;           // none if plain: cliques say it all
-    std::vector<Gap> distance;      // beside neighbours: the hull of what is forbidden
-    std::vector<int> split;         // beside neighbours: row of pieces, or -1 where the hull is forbidden altogether
+    Rows<int> neighbours;           // empty if plain: cliques hold all conflicts
+    std::vector<Gap> distance;      // parallel to neighbours: the hull of the forbidden distances
+    std::vector<int> split;         // parallel to neighbours: row of pieces, or -1 if the whole hull is forbidden
     Rows<Gap> pieces;
 
     Rows<int> clique;               // members, by block
-    std::vector<Extent> extent;     // beside clique, unless plain
+    std::vector<Extent> extent;     // parallel to clique, unless plain
     Rows<Range> obstacles;          // by clique, sorted and disjoint
     Rows<int> entries;              // by block: positions in clique.values
-    std::vector<int> entry_clique;  // beside clique.values: which clique
+    std::vector<int> entry_clique;  // parallel to clique.values: the clique
     std::vector<int> first_clique, last_clique;  // hull of each block; cliques are in the order of time
 
     int blocks() const { return static_cast<int>(original.size()); }
     int cliques() const { return clique.rows(); }
 };
 
-// Throws TooLarge where there are more than max_pairs conflicting pairs to list, or memberships in cliques; Interrupted when told to.
+// Throws TooLarge if more than max_pairs conflicting pairs, or memberships in cliques, would have to be listed; Interrupted if `patience` is over.
 Model build_model(const SearchInput& input, std::size_t max_pairs, Patience& patience);
 
-// Steps of build_model, in their own files.
+// Steps of build_model in other files.
 struct PartView {
     std::vector<int> movable;                 // by input block: number in the model, or -1
     std::vector<std::vector<int>> parts;      // by input block: its parts of positive length
@@ -131,7 +127,7 @@ void add_cliques(Model& model, const SearchInput& input, const PartView& view, s
 
 void find_ceiling(Model& model);
 
-// Turns unsorted forbidden ranges into sorted, disjoint ones: one more row.
+// Appends one row: the forbidden ranges sorted and merged.
 void append_merged(Rows<Range>& rows, std::vector<Range>& ranges);
 
 inline Coord floor_div(Coord a, Coord b) { return a / b - ((a % b != 0) && ((a % b < 0) != (b < 0)) ? 1 : 0); }

@@ -1,4 +1,4 @@
-// Who conflicts with whom, and how far apart they must stay.
+// Which blocks conflict, and how far apart they must stay.
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -21,7 +21,7 @@ void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_o
         events.push_back({input.rect_end[r], false, static_cast<int>(r)});
     }
     std::sort(events.begin(), events.end());
-    std::vector<int> lists[2], place(input.rects());  // what is live: movable, fixed
+    std::vector<int> lists[2], place(input.rects());  // the live rects: of movable blocks, of fixed ones
     for (const Event& event : events) {
         const bool fixed = view.movable[input.part_block[input.rect_part[event.what]]] < 0;
         std::vector<int>& live = lists[fixed];
@@ -62,7 +62,7 @@ void close_general(Model& model, std::vector<Forbidden>& all) {
             const int other = all[i].other;
             std::vector<Gap> merged;
             for (; i < all.size() && all[i].block == j && all[i].other == other; ++i) {
-                // Open intervals that merely touch leave one distance between them.
+                // Merges overlapping open intervals. Touching ones stay apart: the distance between them is allowed.
                 if (!merged.empty() && all[i].low < merged.back().high) {
                     merged.back().high = std::max(merged.back().high, all[i].high);
                 } else {
@@ -107,7 +107,7 @@ void add_pairs(Model& model, const SearchInput& input, const PartView& view, std
     const auto visit = [&](int p, int q) {
         const int a = static_cast<int>(input.part_block[p]), b = static_cast<int>(input.part_block[q]);
         const int j = view.movable[a], k = view.movable[b];
-        // Exact distances x[b] - x[a] that are forbidden lie strictly between these.
+        // Distances x[b] - x[a] are forbidden strictly between these.
         const Coord low = input.part_low[p] - input.part_high[q], high = input.part_high[p] - input.part_low[q];
         if (j < 0 && k < 0) {
             const Coord apart = input.lowest[b] - input.lowest[a];
@@ -126,7 +126,7 @@ void add_pairs(Model& model, const SearchInput& input, const PartView& view, std
         if (general.size() / 2 > max_pairs) throw TooLarge("it has too many conflicting pairs");
     };
 
-    // Plain blocks conflict where cliques say so; only what cannot move needs to be looked up.
+    // The conflicts of plain blocks follow from cliques, so only pairs with a fixed block are looked up for them.
     each_live_pair(input, view, model.plain, patience, [&](int p, int q) {
         if (view.excluded.empty() || !view.is_excluded(p, q)) visit(p, q);
     });

@@ -1,4 +1,4 @@
-// How far apart two blocks of any shape must lie.
+// The distances that two blocks of any shape must keep.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ class Distances {
   public:
     explicit Distances(const Model& model) : m_(model) {}
 
-    // The least distance x[other] - x[block] from `apart` on that edge (of block) leaves open.
+    // The least allowed distance x[other] - x[block] from `apart` on, for this edge of block.
     Coord open_distance(int edge, Coord apart) const {
         const int row = m_.split[edge];
         if (row == kNone) {
@@ -40,12 +40,12 @@ class Distances {
         return apart;
     }
 
-    // Where the block, if it cannot be at x because of this neighbour, lies at least; kNever if the neighbour cannot be the reason.
+    // The least position of the block if this neighbour keeps it from x; kNever if the neighbour cannot.
     Coord pushed_by(int edge, Coord low, Coord x) const {
         const int row = m_.split[edge], other = m_.neighbours.values[edge];
         Coord least = kNever;
         const auto consider = [&](Gap gap) {
-            // The neighbour hits x from positions strictly between x + gap.low and x + gap.high.
+            // The neighbour overlaps the block at x from positions strictly between x + gap.low and x + gap.high.
             const Coord from = align_up(m_, other, std::max(low, x + gap.low + 1));
             if (from < x + gap.high) least = std::min(least, from - gap.low);
         };

@@ -82,7 +82,7 @@ bool GeneralState::start(Coord height) {
         enqueue(c);
     }
     if (!settle()) return false;
-    // Blocks in no clique conflict with nothing that moves.
+    // Blocks in no clique have no conflicts with moving blocks.
     for (int j = 0; j < n_; ++j) {
         if (m_.entries.begin(j) == m_.entries.end(j)) offset_[j] = low_[j];
     }
@@ -163,7 +163,7 @@ bool GeneralState::raise(int block, Coord x) {
     for (int i = first; i < last; ++i) {
         const int entry = m_.entries.values[i];
         const int c = m_.entry_clique[entry];
-        // Members that could not be the lowest before change nothing by moving up.
+        // Raising a member that could not be the lowest changes nothing.
         if (before + bottom(entry) <= state_[c].reach) enqueue(c);
     }
     work_ += last - first;
@@ -198,8 +198,7 @@ bool GeneralState::refresh(int c) {
     Coord floor = floor_of(c);
     Coord reach;
     if (uneven_[c]) {
-        // Not all can end equally high, so what is left decides how much room there is; and if it takes one certain member to end
-        // high enough, that one is the last.
+        // Not all members can end equally high, so the remaining ones decide how much room there is. If only one can end high enough, it is the last.
         Coord highest = -1, second = -1;
         int last = kNone;
         for (int i = 0; i < count; ++i) {
@@ -226,7 +225,7 @@ bool GeneralState::refresh(int c) {
         bump(c);
         return false;
     }
-    // What cannot be the lowest lies above the earliest end of what can.
+    // Members that cannot be the lowest lie above the earliest end of those that can.
     Coord end = kPlaced;
     int candidates = 0;
     for (int i = 0; i < count; ++i) {
@@ -261,7 +260,7 @@ Coord GeneralState::feasible(int block, Coord x) {
             for (int e = m_.neighbours.begin(block); e < m_.neighbours.end(block); ++e) {
                 const int other = m_.neighbours.values[e];
                 if (low_[other] != kPlaced) continue;
-                // Distances are counted from the other block here: mirror the edge.
+                // Distances are counted from the other block here, so the edge is mirrored.
                 x = offset_[other] + apart_.open_distance_from(e, x - offset_[other]);
             }
             work_ += m_.neighbours.end(block) - m_.neighbours.begin(block);

@@ -14,7 +14,7 @@ namespace memplan {
 class GeneralState {
   public:
     static constexpr int kChunk = 32;
-    static constexpr bool kSelfContained = false;  // a block may hang below something placed
+    static constexpr bool kSelfContained = false;  // a block may hang below a placed one
     static constexpr Coord kPlaced = std::numeric_limits<Coord>::max();
 
     struct Mark {
@@ -46,7 +46,7 @@ class GeneralState {
           queue_(cliques_ + 1),
           crossing_(cliques_ + 1) {}
 
-    // --- what selection looks at ---
+    // --- read by selection ---
 
     int count(int c) const { return count_[c]; }
     Coord slack(int c) const { return state_[c].reach - state_[c].floor; }
@@ -59,19 +59,19 @@ class GeneralState {
 
     bool take_changed(int) const { return true; }
 
-    // The unplaced member of a clique that can begin lowest.
+    // The unplaced member of a clique with the lowest possible bottom.
     int lowest(int c, const int* order) const;
 
-    // From a block down to one that nothing unplaced can lie below. Sets where that one must lie at least if not at its low; false if it
-    // need not be tried there.
+    // Goes down from a block to one that no unplaced block can lie below. Sets its least position if not at its low; false if it has no alternative
+    // to its low.
     bool descend(int& block, const int* order, Coord& raise_to);
 
-    // --- changes, and their trail ---
+    // --- changes, and the journal that undoes them ---
 
     Mark mark();
     void undo(const Mark& mark);
 
-    // False if that leaves a block without room; settle tells whether cliques hold it.
+    // False if a block is left without room; settle then checks the cliques.
     bool place(int block);
     bool raise(int block, Coord x);
 
@@ -84,13 +84,13 @@ class GeneralState {
     const std::vector<int>& bumped() const { return bumped_; }
     void clear_bumped() { bumped_.clear(); }
 
-    // Everything as at the root of the search for this height; false if that is impossible at once.
+    // Resets to the root of the search for this height; false if that height is impossible at once.
     bool start(Coord height);
 
   private:
     struct Level {
         Coord floor;     // least bottom of an unplaced member
-        Coord reach;     // the lowest unplaced member begins no higher than this
+        Coord reach;     // highest possible bottom of the lowest unplaced member
         int candidates;  // members that may be the lowest
     };
 
@@ -103,7 +103,7 @@ class GeneralState {
     Coord entry_height(int entry) const { return m_.extent[entry].height; }
     Coord entry_top(int entry) const { return m_.extent[entry].top; }
 
-    // The least feasible start from x on, given what is placed.
+    // The least feasible start from x on, given the placed blocks.
     Coord feasible(int block, Coord x);
 
     void enqueue(int c);
@@ -115,7 +115,7 @@ class GeneralState {
         bumped_.push_back(c);
     }
 
-    // A block without room: its fullest clique is to blame.
+    // Blames the fullest clique of a block that has no room.
     void blame(int block);
 
     void save(int c);
@@ -132,7 +132,7 @@ class GeneralState {
     const bool aligned_, stopped_starts_;
     std::vector<std::uint32_t>& weight_;
     std::vector<Coord> low_, high_, offset_;
-    std::vector<int> hanging_;  // how many placed blocks a block has that it need not lie above
+    std::vector<int> hanging_;  // by block: number of placed neighbours that it may lie below
     std::vector<Level> state_;
     std::vector<std::uint32_t> saved_;
     std::uint32_t epoch_ = 0;

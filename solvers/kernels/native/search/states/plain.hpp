@@ -1,7 +1,7 @@
 // State and propagation of the decision search where every block is one rectangle and all conflicts come from time.
 //
-// Cliques are in the order of time and a block is a member of a contiguous stretch of them, so nobody needs a list of pairs: who conflicts
-// with a block is live where it begins, or begins while it is live.
+// Cliques are in the order of time, and a block is a member of consecutive ones. So no list of pairs is needed: the blocks that conflict with a block
+// are live when it begins, or begin while it is live.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 
 namespace memplan {
 
-// C is the type of addresses: half as wide where they allow it, since what counts here is how many fit a cache line.
+// C is the type of addresses: 32 bits where they fit, since speed depends on how many share a cache line.
 template <typename C>
 class PlainState {
   public:
-    static constexpr int kChunk = 32;  // cliques side by side whose changes are watched together
-    static constexpr bool kSelfContained = true;  // what is placed matters only by the lows of what is not
+    static constexpr int kChunk = 32;  // neighbouring cliques whose changes are tracked together
+    static constexpr bool kSelfContained = true;  // placed blocks matter only through the lows of unplaced ones
     static constexpr C kPlaced = std::numeric_limits<C>::max();
 
     struct Mark {
@@ -68,7 +68,7 @@ class PlainState {
         for (int c = 0; c < cliques_; ++c) longest = std::max(longest, m_.clique.end(c) - m_.clique.begin(c));
         near_.resize(longest);
         row_size_.resize(compact_ ? member_.size() : static_cast<std::size_t>(longest));
-        // Blocks in no clique conflict with nothing that moves; they take no part.
+        // Blocks in no clique have no conflicts with moving blocks and are left out.
         by_first_.clear();
         for (int j = 0; j < n_; ++j) {
             if (last_[j] >= 0) by_first_.push_back(j);
@@ -80,7 +80,7 @@ class PlainState {
         std::partial_sum(first_at_.begin(), first_at_.end(), first_at_.begin());
     }
 
-    // --- what selection looks at ---
+    // --- read by selection ---
 
     int count(int c) const { return count_[c]; }
     Coord slack(int c) const { return reach_[c] - floor_[c]; }
@@ -92,10 +92,10 @@ class PlainState {
     Coord offset(int block) const { return offset_[block]; }
     bool free(int block) const { return last_[block] < 0; }
 
-    // Whether cliques of this chunk have changed since the last call.
+    // True if cliques of this chunk have changed since the last call.
     bool take_changed(int chunk) { return std::exchange(changed_[chunk], std::uint8_t{0}) != 0; }
 
-    // The unplaced member of a clique that can begin lowest.
+    // The unplaced member of a clique with the lowest possible start.
     int lowest(int c, const int* order) const {
         const int* block = row(c);
         int best = block[0];
@@ -106,8 +106,8 @@ class PlainState {
         return best;
     }
 
-    // From a block down to one that nothing unplaced can lie below. Sets where that one must lie at least if not at its low; false if it
-    // need not be tried there.
+    // Goes down from a block to one that no unplaced block can lie below. Sets its least position if not at its low; false if it has no alternative
+    // to its low.
     bool descend(int& block, const int* order, Coord& raise_to) {
         for (;;) {
             const C x = low_[block], top = x + size_[block];
@@ -131,12 +131,12 @@ class PlainState {
         }
     }
 
-    // --- changes, and their trail ---
+    // --- changes, and the journal that undoes them ---
 
     Mark mark();
     void undo(const Mark& mark);
 
-    // False if that leaves a block without room; settle tells whether cliques hold it.
+    // False if a block is left without room; settle then checks the cliques.
     bool place(int block);
     bool raise(int block, Coord least);
 
@@ -149,7 +149,7 @@ class PlainState {
     const std::vector<int>& bumped() const { return bumped_; }
     void clear_bumped() { bumped_.clear(); }
 
-    // Everything as at the root of the search for this height; false if that is impossible at once.
+    // Resets to the root of the search for this height; false if that height is impossible at once.
     bool start(Coord height);
 
   private:
@@ -177,14 +177,14 @@ class PlainState {
 
     C room_to(int c, C top) const { return static_cast<C>(std::max<Coord>(reach_below(m_, c, top, sum_[c]), -1)); }
 
-    // Beside the row.
+    // The sizes of the row's members, in its order.
     const C* sizes(int c) {
         if (compact_) return row_size_.data() + m_.clique.begin(c);
         gather_lows(row(c), size_.data(), row_size_.data(), length_[c]);
         return row_size_.data();
     }
 
-    // A chunk of cliques with a dirty one among them.
+    // Marks a chunk that contains a dirty clique.
     void soil(int chunk) {
         soiled_[chunk] = 1;
         dirty_from_ = std::min(dirty_from_, chunk);
@@ -200,7 +200,7 @@ class PlainState {
         dirty_from_ = chunks_, dirty_to_ = -1;
     }
 
-    // After a clique's state has changed.
+    // Called after a clique's state has changed.
     void note(int c) {
         const int k = c / kChunk;
         changed_[k] = 1;
@@ -212,7 +212,7 @@ class PlainState {
         bumped_.push_back(c);
     }
 
-    // A block without room: its fullest clique is to blame.
+    // Blames the fullest clique of a block that has no room.
     void blame(int block);
 
     void unplace(int block);
@@ -226,14 +226,14 @@ class PlainState {
 
     bool refresh(int c);
 
-    // Not all can end equally high, so what is left decides how much room there is (reach); and if it takes one certain member to end high
-    // enough, that one is the last: returns where it stands in the row.
+    // Not all members can end equally high, so the remaining ones decide how much room there is (reach). If only one can end high enough, it is the
+    // last: returns its place in the row.
     int last_if_sure(int c, C floor, C& reach);
 
     const Model& m_;
     const int n_, cliques_, chunks_;
-    const bool checked_;  // starts must be aligned, or miss obstacles
-    const bool compact_;  // unplaced members of a clique come first in its row; where rows fill no cache, moving them costs too much
+    const bool checked_;  // starts must be aligned or avoid obstacles
+    const bool compact_;  // unplaced members come first in their row; for very long rows, moving members costs too much
     std::vector<std::uint32_t>& weight_;
     std::vector<C> size_, low_, high_, offset_;
     std::vector<int> first_, last_;
@@ -242,21 +242,21 @@ class PlainState {
     std::vector<std::uint32_t> saved_;
     std::uint32_t epoch_ = 0;
     std::vector<char> uneven_;     // members cannot all end at the ceiling
-    std::vector<char> irregular_;  // the room of a clique depends on more than its sum
-    std::vector<C> dirty_, patience_;             // patience_: by chunk, nothing changes by members that rise to this or less
-    std::vector<std::uint8_t> soiled_, changed_;  // by chunk: has dirty cliques; has changed since it was last seen
+    std::vector<char> irregular_;  // true if the room of a clique depends on more than its sum
+    std::vector<C> dirty_, patience_;             // patience_: by chunk; raising a member to at most this changes nothing
+    std::vector<std::uint8_t> soiled_, changed_;  // by chunk: has dirty cliques; has changed since the last look
     int dirty_from_, dirty_to_ = -1;              // chunks
     std::vector<int> slot_at_;
-    std::vector<int> member_, slot_, length_;  // rows of members; where each stands, by block and clique; what of a row to look at
+    std::vector<int> member_, slot_, length_;  // rows of members; place of each by block and clique; length of a row to read
     std::vector<int> by_first_, first_at_;
-    std::vector<C> row_size_, near_;  // sizes beside member_; and room for the lows of one row
+    std::vector<C> row_size_, near_;  // sizes parallel to member_; buffer for the lows of one row
     bool cut_ = false;
     std::int64_t work_ = 0;
     std::vector<int> bumped_;
     std::vector<std::pair<int, C>> low_trail_;
     std::vector<Saved> state_trail_;
-    std::vector<std::pair<int, std::size_t>> place_trail_;  // block, and how long the trail of states was
-    std::vector<C> floor_trail_;                            // of each placed block's cliques, by time; kUnchanged where only it was taken out
+    std::vector<std::pair<int, std::size_t>> place_trail_;  // block, and the length of the state trail
+    std::vector<C> floor_trail_;                            // by placed block, for its cliques in order; kUnchanged where only it was taken out
 };
 
 }  // namespace memplan

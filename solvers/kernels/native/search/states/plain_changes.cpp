@@ -1,4 +1,4 @@
-// Placing, raising, and undoing both.
+// Placing and raising blocks, and undoing both.
 #include "search/states/plain.hpp"
 
 #include <algorithm>
@@ -85,7 +85,8 @@ bool PlainState<C>::place(int block) {
             member_[at] = moved, slot_[slot_at_[moved] + c - first_[moved]] = at;
         }
         sum_[c] -= size;
-        // What is left lies above the block. Where all could be the lowest, that is all that changes, unless raising them shows more.
+        // The remaining members lie above the block. Where every member could be the lowest, the level follows without a full refresh, unless the
+        // slack becomes negative.
         if (partial_[c] || irregular_[c] || count_[c] == 0) {
             dirty_[c] = 1;
             soil(c / kChunk);
@@ -155,7 +156,7 @@ void PlainState<C>::undo(const Mark& mark) {
         low_[low_trail_.back().first] = low_trail_.back().second;
         low_trail_.pop_back();
     }
-    // A placement counts on from what was there before it, so both trails are undone in the order in which they grew.
+    // Each placement builds on the state before it, so both trails are undone together, the latest first.
     while (place_trail_.size() > mark.places) {
         restore(place_trail_.back().second);
         unplace(place_trail_.back().first);

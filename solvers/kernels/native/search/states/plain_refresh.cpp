@@ -1,4 +1,4 @@
-// What cliques tell about their members.
+// The bounds that cliques put on their members.
 #include "search/states/plain.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ bool PlainState<C>::refresh(int c) {
         bump(c);
         return false;
     }
-    // What cannot be the lowest lies above the earliest end of what can.
+    // Members that cannot be the lowest lie above the earliest end of those that can.
     const auto [end, candidates] = scan_lows(low, sizes(c), reach, length);
     floor_[c] = floor, reach_[c] = reach, candidates_[c] = candidates, partial_[c] = candidates < count;
     note(c);

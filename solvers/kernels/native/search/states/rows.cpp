@@ -3,7 +3,7 @@
 #include <limits>
 #include <type_traits>
 
-// Function multiversioning needs the dynamic linker's help, and the sanitizers start too late for it.
+// Function multiversioning needs the dynamic linker, and the sanitizers start too late for it.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define MEMPLAN_WIDE __attribute__((target_clones("avx2", "default")))
 #else
@@ -27,7 +27,7 @@ template <typename C>
     C end = std::numeric_limits<C>::max();
     C candidates = 0;
     for (int i = 0; i < count; ++i) {
-        // Masks, so that there is no branch; what is placed has the greatest low and may overflow unseen.
+        // Masks avoid a branch. Placed blocks have the greatest low; their sums may overflow without effect.
         const C can = static_cast<C>(-static_cast<C>(low[i] <= reach));
         const C end_of = static_cast<C>(static_cast<std::make_unsigned_t<C>>(low[i]) + static_cast<std::make_unsigned_t<C>>(size[i]));
         const C top = (end_of & can) | (std::numeric_limits<C>::max() & ~can);

@@ -1,4 +1,4 @@
-// Where a block may start at all, and how much room a clique has: what alignment, obstacles and reserved ranges leave.
+// Where a block may start, and how much room a clique has, given alignment, obstacles and reserved ranges.
 #pragma once
 
 #include "search/building/model.hpp"
@@ -17,7 +17,7 @@ inline Coord align_down(const Model& model, int block, Coord x) {
     return x - (((x - model.residue[block]) % modulus) + modulus) % modulus;
 }
 
-// The least aligned start from x on that misses all obstacles.
+// The least aligned start from x on that avoids all obstacles.
 inline Coord next_start(const Model& model, int block, Coord x) {
     x = align_up(model, block, x);
     for (int i = model.stops.begin(block); i < model.stops.end(block); ++i) {
@@ -28,9 +28,9 @@ inline Coord next_start(const Model& model, int block, Coord x) {
     return x;
 }
 
-// The greatest address from which up to the top a clique still has this much room beside its obstacles.
+// The greatest address from which `need` units of a clique up to `top` are free of obstacles.
 inline Coord reach_below(const Model& model, int clique, Coord top, Coord need) {
-    if (need == 0) return top;  // parts of less than a unit may be rounded to nothing: these can stand right above an obstacle
+    if (need == 0) return top;  // parts of less than a unit may round to nothing and can lie right above an obstacle
     for (int i = model.obstacles.end(clique) - 1; i >= model.obstacles.begin(clique); --i) {
         const Range obstacle = model.obstacles.values[i];
         if (obstacle.from >= top) continue;

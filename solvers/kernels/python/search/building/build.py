@@ -1,4 +1,4 @@
-"""From what is given to the search's own view of it."""
+"""Builds the search's model from the kernel's input."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .given import Block, Given
 from .model import Model, Mover, ceiling_of
 
 PLAIN_MEMBERS = 3
-"""So many times as many members of cliques as pairs are allowed where no pairs are listed."""
+"""Where no pairs are listed, this many times as many members of cliques are allowed as pairs elsewhere."""
 
 
 def build_model(given: Given, max_pairs: int, watch: Watch) -> Model:
-    """Raises TooLarge where more than max_pairs conflicting pairs, or members of cliques, would have to be listed."""
+    """Raises TooLarge if more than max_pairs conflicting pairs, or members of cliques, would have to be listed."""
     originals = [b for b, block in enumerate(given.blocks) if block.moves]
     moving: list[int | None] = [None] * len(given.blocks)
     for j, b in enumerate(originals):
@@ -52,7 +52,7 @@ def build_model(given: Given, max_pairs: int, watch: Watch) -> Model:
 
 
 def _is_plain(given: Given) -> bool:
-    """One rect a block, from its base on, and no conflicts but those of time."""
+    """True if each block is one rect that begins at its base, and conflicts come from time alone."""
     if given.conflicts or given.exclusions:
         return False
     for b in range(len(given.blocks)):
@@ -63,7 +63,7 @@ def _is_plain(given: Given) -> bool:
 
 
 def _unit(blocks: Sequence[Block]) -> tuple[int, int]:
-    """In which all bases that can be chosen are whole numbers, and from where it is counted."""
+    """The unit in which all possible bases are whole numbers, and the address from which they are counted."""
     unit = 0
     for block in blocks:
         unit = gcd(unit, block.modulus, block.residue - blocks[0].residue)
@@ -78,7 +78,7 @@ def _scaled(given: Given, b: int, unit: int, origin: int) -> Mover:
     return Mover(
         original=b,
         size=-(-max((part.high for part in parts if not part.is_empty), default=0) // unit),
-        # An empty part may end above all others; it still counts for the peak.
+        # An empty part may end above all others; it counts for the peak.
         height=max((part.high for part in parts), default=0),
         modulus=modulus,
         residue=(block.residue - origin) // unit % modulus,
@@ -91,7 +91,7 @@ def _scaled(given: Given, b: int, unit: int, origin: int) -> Mover:
 
 
 def _with_twins(given: Given, movers: Sequence[Mover]) -> list[Mover]:
-    """Interchangeable are plain blocks of one lifetime, height, alignment and bounds; obstacles see them alike, too."""
+    """Numbers interchangeable blocks alike: plain blocks of one lifetime, height, alignment and bounds, which obstacles also hinder alike."""
     first: dict[object, int] = {}
     twins = []
     for j, mover in enumerate(movers):

@@ -1,4 +1,4 @@
-"""Sets of blocks that are live at one moment, so that their heights add up: one (or, with exclusions, several) for each moment that matters."""
+"""Sets of blocks that are live at one moment, so that their heights add up: one for each moment that matters, several with exclusions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .given import Given, Pair, Range
 from .model import Clique, Member
 
 EFFORT = 20_000_000
-"""Members compared, after which cliques of conflicts are no longer grown."""
+"""Comparisons of members after which cliques of conflicts are no longer grown."""
 
 
 class Cliques:
-    """Collects them in the order of time."""
+    """Collects the cliques in the order of time."""
 
     def __init__(
         self, given: Given, moving: Sequence[int | None], unit: int, origin: int, plain: bool, most: int, watch: Watch
@@ -34,11 +34,11 @@ class Cliques:
         self._known: dict[int, Member] = {}
 
     def add_moments(self) -> None:
-        """Only a moment before something ends, with something begun since the last one, is not covered by another."""
+        """Adds the moments that no other covers: just before something ends, if something began since the last one."""
         events = []
         for p, part in enumerate(self.given.parts):
             for start, end in () if part.is_empty else part.live:
-                events += [(start, True, p), (end, False, p)]  # of one section, ends come first
+                events += [(start, True, p), (end, False, p)]  # ends before begins of the same section
         live: list[int] = []
         times = [0] * len(self.given.parts)
         grown = False
@@ -52,12 +52,12 @@ class Cliques:
                 if grown:
                     self._add_moment(live)
                 grown = False
-                # What ends is replaced by the last. This order decides nothing but which of several failures is blamed.
+                # The last takes the place of the ended one. This order only decides which of several failures is blamed.
                 live[live.index(p)] = live[-1]
                 live.pop()
 
     def add(self, members: Sequence[Member], obstacles: Sequence[Range]) -> None:
-        """One more clique; its members' stretches reach up to here."""
+        """Adds a clique and extends its members' stretches to it."""
         self._room -= len(members)
         if self._room < 0:
             raise TooLarge("too many blocks are live together for too long")
@@ -67,7 +67,7 @@ class Cliques:
             self._extend(member.block, number, number)
 
     def member(self, parts: Sequence[int]) -> Member:
-        """These parts of one block that moves. They may overlap each other: what counts is their union."""
+        """These parts of one moving block. They may overlap: their union counts."""
         block = self.moving[self.given.parts[parts[0]].block]
         assert block is not None
         ranges = sorted((self._up(self.given.parts[p].low), self._up(self.given.parts[p].high)) for p in parts)
@@ -95,7 +95,7 @@ class Cliques:
         members = [self.member(group) for group in movers]
         for chosen in self._compatible(movers, members):
             self.add(chosen, obstacles)
-        # Excluded pairs need not share a clique, but what a block spans in time it spans in cliques.
+        # Excluded pairs need not share a clique, but each block's stretch of cliques covers its lifetime.
         for member in members:
             self._extend(member.block, first, len(self.found) - 1)
 
@@ -105,7 +105,7 @@ class Cliques:
         return self._known[part]
 
     def _fixed(self, live: Sequence[int]) -> list[Range]:
-        """What is taken by blocks that do not move. One that is excluded from something live may share its addresses: it is no obstacle."""
+        """The ranges of live blocks that do not move. A block excluded from a live one may share its addresses, so it is no obstacle."""
         taken = []
         for p in live:
             part = self.given.parts[p]
@@ -115,7 +115,7 @@ class Cliques:
         return taken
 
     def _compatible(self, movers: list[list[int]], members: list[Member]) -> list[list[Member]]:
-        """Sets without exclusions; every block is in at least one, the tallest are served first."""
+        """Sets without excluded pairs. Every block is in at least one; the tallest are chosen first."""
         if not self.given.exclusions:
             return [members]
         order = sorted(range(len(movers)), key=lambda g: (-members[g].height, g))
@@ -147,9 +147,9 @@ class Cliques:
 
 
 def add_conflict_cliques(cliques: Cliques, given: Given) -> None:
-    """Each pair in explicit conflict gets a clique that holds it, grown by what conflicts with all in it, so that bounds are of use.
+    """Adds a clique for each pair in explicit conflict, grown by the parts that conflict with all its members, which improves the bounds.
 
-    One after the other, in the order of the pairs; pairs that an earlier one covers need none.
+    Pairs are taken in order; those that an earlier clique covers are skipped.
     """
     near: dict[int, set[int]] = {}
     for p, q in given.conflicts:

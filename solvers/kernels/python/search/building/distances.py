@@ -1,4 +1,4 @@
-"""How far apart blocks must lie: the distances between two bases that are forbidden, and starts that what is fixed forbids."""
+"""Which distances between the bases of two blocks are forbidden, and which starts fixed blocks forbid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .given import Given, Pair, Range
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The blocks that a block must keep away from: distances x[other] - x[block] strictly within a gap are forbidden."""
+    """A conflict with another block: distances x[other] - x[block] strictly within a gap are forbidden."""
 
     other: int
     gaps: tuple[Range, ...]
@@ -27,7 +27,7 @@ class Edge:
         return self.gaps[-1][1]
 
     def open_from(self, apart: int) -> int:
-        """The least distance x[other] - x[block] from `apart` on that is not forbidden."""
+        """The least allowed distance x[other] - x[block] from `apart` on."""
         for low, high in self.gaps:
             if low < apart < high:
                 apart = high
@@ -42,7 +42,7 @@ class Edge:
 
 
 def merged(ranges: Sequence[Range]) -> tuple[Range, ...]:
-    """Sorted and disjoint; half-open ranges that touch become one."""
+    """The ranges sorted, disjoint and not touching; empty ones are left out."""
     out: list[Range] = []
     for start, end in sorted(ranges):
         if start >= end:
@@ -56,7 +56,7 @@ def merged(ranges: Sequence[Range]) -> tuple[Range, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """All that keeps blocks apart."""
+    """All forbidden distances and starts."""
 
     edges: tuple[tuple[Edge, ...], ...]
     stops: tuple[tuple[Range, ...], ...]
@@ -64,7 +64,7 @@ class Apart:
 
 
 class Distances:
-    """Collects what is forbidden, pair by pair."""
+    """Collects the forbidden distances and starts, pair by pair."""
 
     def __init__(self, given: Given, moving: Sequence[int | None], unit: int, origin: int) -> None:
         self.given = given
@@ -78,7 +78,7 @@ class Distances:
         self.pairs = 0
 
     def collect(self, plain: bool, max_pairs: int, watch: Watch) -> Apart:
-        """Plain blocks conflict where cliques say so; of these only what cannot move needs to be looked up."""
+        """The conflicts of plain blocks follow from cliques, so only pairs with a fixed block are looked up for them."""
         for p, q in self._live_pairs(fixed_only=plain, watch=watch):
             if not self.given.excluded(p, q):
                 self._keep_apart(p, q)
@@ -93,12 +93,12 @@ class Distances:
         return Apart(edges, tuple(merged(row) for row in self.stops), self.contradiction)
 
     def _live_pairs(self, fixed_only: bool, watch: Watch) -> Iterator[Pair]:
-        """Solid parts of different blocks that are live together, once for each two rects; only those with a fixed one, if so wanted."""
+        """Solid parts of different blocks that are live together, once for each pair of rects; with fixed_only, only pairs with a fixed block."""
         events: list[tuple[int, bool, int, int]] = []
         for p, part in enumerate(self.given.parts):
             for start, end in () if part.is_empty else part.live:
                 rect = len(events)
-                events += [(start, True, rect, p), (end, False, rect, p)]  # of one section, ends come first
+                events += [(start, True, rect, p), (end, False, rect, p)]  # ends before begins of the same section
         live: dict[bool, dict[int, int]] = {True: {}, False: {}}
         for _, begins, rect, p in sorted(events):
             watch.look()
@@ -118,7 +118,7 @@ class Distances:
     def _keep_apart(self, p: int, q: int) -> None:
         first, second = self.given.parts[p], self.given.parts[q]
         a, b = first.block, second.block
-        # Exact distances from a's base to b's that are forbidden lie strictly between these.
+        # Distances from a's base to b's are forbidden strictly between these.
         low, high = first.low - second.high, first.high - second.low
         j, k = self.moving[a], self.moving[b]
         if j is None and k is None:
@@ -137,7 +137,7 @@ class Distances:
             self.pairs += 1
 
     def _forbid(self, block: int, above: int, below: int) -> None:
-        """Exact bases strictly between the two, as starts in units."""
+        """Forbids the bases strictly between the two addresses, as starts in units."""
         start, end = (above - self.origin) // self.unit + 1, -(-(below - self.origin) // self.unit)
         self.stops[block].append((start, end))
 
@@ -155,7 +155,7 @@ class Distances:
 
 
 def _gaps(ranges: list[Range]) -> tuple[Range, ...]:
-    """Merged where they overlap: open intervals that merely touch leave one distance between them."""
+    """Merges overlapping open intervals. Touching ones stay apart: the distance between them is allowed."""
     out: list[Range] = []
     for low, high in sorted(ranges):
         if out and low < out[-1][1]:

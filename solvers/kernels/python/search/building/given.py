@@ -9,7 +9,7 @@ from .....model.instance import Ints
 from ....columns import Columns
 
 Range: TypeAlias = tuple[int, int]
-"""Half-open: from, to."""
+"""Half-open: (from, to)."""
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Parts that move as one; the base is residue modulo modulus, from lowest to highest."""
+    """Parts that move as one. The base is `residue` modulo `modulus`, from `lowest` to `highest`."""
 
     parts: tuple[int, ...]
     modulus: int
@@ -45,26 +45,26 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One pool's worth of blocks."""
+    """The blocks of one pool."""
 
     blocks: tuple[Block, ...]
     parts: tuple[Part, ...]
     reserved: tuple[Range, ...]
     conflicts: tuple[Pair, ...]
-    """Of parts, the lesser first, sorted."""
+    """Pairs of parts, the lesser first, sorted."""
     exclusions: frozenset[Pair]
-    """Of parts, the lesser first."""
+    """Pairs of parts, the lesser first."""
 
     def excluded(self, part: int, other: int) -> bool:
         return (min(part, other), max(part, other)) in self.exclusions
 
     def solid_parts(self, block: int) -> list[int]:
-        """Those that take up addresses."""
+        """The block's parts that take up addresses."""
         return [p for p in self.blocks[block].parts if not self.parts[p].is_empty]
 
 
 def from_columns(columns: Columns) -> Given:
-    """The same, from the kernel's arrays."""
+    """The search's input from the kernel's arrays."""
     c = Columns(*(column.tolist() for column in columns))
     live: list[list[Range]] = [[] for _ in c.part_block]
     for part, start, end in zip(c.rect_part, c.rect_start, c.rect_end, strict=True):

@@ -1,7 +1,7 @@
-"""A smaller model in which blocks that belong together move as one: easier to find a placement of, if there is one.
+"""A smaller model in which blocks that belong together move as one. A placement is easier to find there, if there is one.
 
-Blocks of the same lifetime are stacked. Blocks of the same size of which one begins where the other ends are strung together. What comes of that may
-again be stacked and strung together, over and over. What fits glued fits apart; what fits apart may not fit glued, so nothing is proved by it.
+Blocks of the same lifetime are stacked. Blocks of the same size are chained if one begins where the other ends. The results are stacked and chained
+again, until nothing changes. A placement of the glued blocks is one of the single blocks; the converse does not hold, so this model proves nothing.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Obstacles: TypeAlias = tuple[Range, ...]
 
 @dataclass(frozen=True, slots=True)
 class Glued:
-    """A model whose blocks are pieces of one or several of another."""
+    """A model whose blocks are pieces: one or several blocks of another model."""
 
     model: Model
     pieces: tuple[Piece, ...]
 
     def expand(self, offsets: Sequence[int]) -> list[int]:
-        """Where the blocks of the other model lie, if the pieces lie there."""
+        """The positions of the other model's blocks if the pieces lie at these offsets."""
         at = {block: x + above for x, piece in zip(offsets, self.pieces, strict=True) for block, above in piece.members}
         return [at[block] for block in range(len(at))]
 
@@ -36,23 +36,23 @@ class Piece:
     """Blocks that move as one."""
 
     body: Mover
-    """What they make up together; its stops are not those of all."""
+    """The piece as one block; its stops do not include those of all members."""
     stretch: range
-    """Its cliques, of those that are left."""
+    """The piece's range of cliques, among those that are left."""
     members: tuple[tuple[int, int], ...]
-    """Each block, and how far above the piece's base it begins."""
+    """Each block, and its distance above the piece's base."""
 
     @property
     def number(self) -> int:
         return self.members[0][0]
 
     def alike(self, other: Piece) -> bool:
-        """May both start at the same addresses, but for the highest ones and for stops?"""
+        """True if both have the same possible starts, apart from the highest ones and stops."""
         mine, its = self.body, other.body
         return (mine.modulus, mine.residue, mine.lowest) == (its.modulus, its.residue, its.lowest)
 
     def with_on_top(self, top: Piece, unit: int) -> Piece | None:
-        """None: it does not go there."""
+        """The two pieces stacked; None if that is impossible."""
         low, high = self.body, top.body
         highest = min(low.highest, high.highest - low.size)
         if self.stretch != top.stretch or not self.alike(top) or low.size % low.modulus != 0 or highest < low.lowest:
@@ -67,7 +67,7 @@ class Piece:
         return Piece(body, self.stretch, (*self.members, *((block, low.size + at) for block, at in top.members)))
 
     def followed_by(self, later: Piece) -> Piece:
-        """One of the same size that begins where this one ends."""
+        """The two pieces chained: `later` has the same size and begins where this one ends."""
         body = replace(
             self.body,
             height=max(self.body.height, later.body.height),
@@ -78,7 +78,7 @@ class Piece:
 
 
 def glue(model: Model, chains: bool) -> Glued | None:
-    """Stacks, and chains if so wanted. None where there is nothing to glue, or blocks are no plain ones."""
+    """Glues stacks, and chains if wanted. None if there is nothing to glue or blocks are not plain."""
     if not model.plain or model.contradiction is not None:
         return None
     pieces = [
@@ -102,7 +102,7 @@ def glue(model: Model, chains: bool) -> Glued | None:
 
 
 def _stacked(pieces: Sequence[Piece], unit: int) -> list[Piece]:
-    """The one with most room above its end within its last unit comes on top."""
+    """Stacks pieces of the same stretch and alignment; the one with the most unused room in its last unit comes on top."""
 
     def key(piece: Piece) -> tuple[int, ...]:
         body, stretch = piece.body, piece.stretch
@@ -120,7 +120,7 @@ def _stacked(pieces: Sequence[Piece], unit: int) -> list[Piece]:
 
 
 def _chained(pieces: Sequence[Piece]) -> list[Piece]:
-    """In the order of their beginning, each followed by the first that can come next, as long as there is one."""
+    """Chains pieces in the order of their beginning, each followed by the first that can come next."""
     waiting: dict[tuple[int, int], list[Piece]] = {}
     ordered = sorted(pieces, key=lambda piece: (piece.stretch.start, piece.body.size, piece.number))
     for piece in ordered:
@@ -132,7 +132,7 @@ def _chained(pieces: Sequence[Piece]) -> list[Piece]:
             continue
         chain = piece
         while True:
-            # None of these is in a chain as its first: such begin no later than this chain did.
+            # None of these is the first of a chain: those begin no later than this chain.
             following = waiting.get((chain.stretch.stop, chain.body.size), [])
             later = next((p for p in following if p.number not in taken and chain.alike(p)), None)
             if later is None:
@@ -146,7 +146,7 @@ def _chained(pieces: Sequence[Piece]) -> list[Piece]:
 def _without_covered_cliques(
     pieces: Sequence[Piece], obstacles: Sequence[Obstacles]
 ) -> tuple[list[Piece], list[Obstacles]]:
-    """Only a clique in which something ends, and something has begun since the last one, says anything new."""
+    """Keeps only cliques in which something ends and something has begun since the last kept one; others add no constraint."""
     begins = {piece.stretch[0] for piece in pieces}
     ends = {piece.stretch[-1] for piece in pieces}
     kept: list[int] = []
@@ -166,7 +166,7 @@ def _without_covered_cliques(
 
 
 def _model_of(model: Model, pieces: Sequence[Piece], obstacles: Sequence[Obstacles]) -> Model:
-    """A piece cannot start where one of its members could not."""
+    """The model of the pieces. A piece cannot start where one of its members cannot."""
     blocks = []
     rows: list[list[Member]] = [[] for _ in obstacles]
     for j, piece in enumerate(pieces):

@@ -1,7 +1,7 @@
-"""The search's own view of an instance: blocks that move, which must keep apart, and cliques of blocks that are live together.
+"""The search's model of an instance: blocks that move, pairs that must keep apart, and cliques of blocks that are live together.
 
-Addresses are counted in units of the gcd of all alignments, from the residue that all bases share: base = origin + unit * x. Rounding both ends
-of a range up to the next unit keeps disjoint ranges disjoint, so nothing is lost by it.
+Addresses are counted in units of the gcd of all alignments, from the residue that all bases share: base = origin + unit * x. Both ends of a range are
+rounded up to the next unit: disjoint ranges stay disjoint, so no placement is lost.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ class Mover:
     original: int
     size: int
     height: int
-    """In bytes: where it ends above its base, for the peak."""
+    """In bytes: the end above the base, for the peak."""
     modulus: int
     residue: int
     lowest: int
     highest: int
     lifetime: int
-    """Sections lived in."""
+    """Number of sections in which it is live."""
     twin: int
-    """Blocks of one number are interchangeable."""
+    """Blocks with the same number are interchangeable."""
     stops: tuple[Range, ...]
-    """Starts that what is fixed or reserved forbids, sorted and disjoint."""
+    """Starts that fixed blocks and reserved ranges forbid, sorted and disjoint."""
 
     @property
     def is_restricted(self) -> bool:
-        """May it start at some addresses alone?"""
+        """True if alignment or stops exclude some starts."""
         return self.modulus != 1 or bool(self.stops)
 
     def align_up(self, x: int) -> int:
@@ -45,7 +45,7 @@ class Mover:
         return x - (x - self.residue) % self.modulus
 
     def next_start(self, x: int) -> int:
-        """The least aligned start from x on that misses all that stands in the way."""
+        """The least aligned start from x on that is not forbidden."""
         x = self.align_up(x)
         for start, end in self.stops:
             if start <= x < end:
@@ -60,9 +60,9 @@ class Member:
     block: int
     bottom: int
     solid_top: int
-    """End of its first unbroken stretch."""
+    """End of its first contiguous range."""
     height: int
-    """Addresses that it takes in all."""
+    """Number of addresses it takes."""
     top: int
 
 
@@ -72,12 +72,12 @@ class Clique:
 
     members: tuple[Member, ...]
     obstacles: tuple[Range, ...]
-    """The ranges that others take, sorted and disjoint."""
+    """Ranges occupied by others, sorted and disjoint."""
 
     def reach_below(self, top: int, need: int) -> int:
-        """The greatest address from which up to the top there is this much room beside the obstacles."""
+        """The greatest address from which `need` units up to `top` are free of obstacles."""
         if need == 0:
-            return top  # parts of less than a unit may be rounded to nothing: these can stand right above an obstacle
+            return top  # parts of less than a unit may round to nothing and can lie right above an obstacle
         for start, end in reversed(self.obstacles):
             if start >= top:
                 continue
@@ -91,35 +91,35 @@ class Clique:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """All that the search looks at."""
+    """Everything that the search reads."""
 
     unit: int
     origin: int
     plain: bool
-    """One rect a block, no extra pairs: then the distance to keep above a block is its size, and cliques say who conflicts."""
+    """True if each block is one rect, without extra pairs. Then the distance above a block is its size, and cliques hold all conflicts."""
     separable: bool
-    """Conflicts come from time alone, so that cuts in time split the search."""
+    """True if conflicts come from time alone, so that a cut in time splits the search."""
     contradiction: str | None
-    """Why there is no placement whatever the height."""
+    """Why there is no placement at any height."""
     blocks: tuple[Mover, ...]
     fixed: tuple[tuple[int, int], ...]
-    """Block as given, and its exact offset."""
+    """Each fixed block's number in the input, and its exact offset."""
     fixed_peak: int
     ceiling: int
     """Some best placement lies below this: with every block as low as the others allow."""
     edges: tuple[tuple[Edge, ...], ...]
-    """By block: the blocks it must keep away from; none if plain."""
+    """By block: its conflicts; empty if plain."""
     cliques: tuple[Clique, ...]
-    """In the order of time; those of explicit conflicts come last."""
+    """In the order of time; cliques of explicit conflicts come last."""
     stretch: tuple[range, ...]
-    """By block: the cliques from its first to its last, empty for one that conflicts with nothing that moves."""
+    """By block: the range of its cliques, empty if it conflicts with no block that moves."""
 
     def height_of(self, block: int, x: int) -> int:
-        """Where a block at x ends, in bytes."""
+        """The end of a block at x, in bytes."""
         return self.origin + self.unit * x + self.blocks[block].height
 
 
 def ceiling_of(blocks: Sequence[Mover]) -> int:
-    """Whatever pushes a block that is as low as can be ends at an obstacle, or is pushed itself."""
+    """An upper bound on the ends in some best placement: a block at its lowest place rests on an obstacle or on another block."""
     start = max((x for block in blocks for x in (block.lowest, *(end for _, end in block.stops))), default=0)
     return min(max(start, 0) + sum(block.size + block.modulus for block in blocks), ADDRESS_LIMIT)

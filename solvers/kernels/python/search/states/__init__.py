@@ -1,1 +1,1 @@
-"""What follows from the placements so far, for each block and each clique: one version for plain blocks, one for all others."""
+"""The consequences of the placements so far, for each block and clique: one version for plain blocks, one for all others."""

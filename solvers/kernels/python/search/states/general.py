@@ -13,9 +13,9 @@ from .state import EMPTY, Level
 
 
 class GeneralState(Journal):
-    """Lows, what is placed beside them, and what cliques tell about their members."""
+    """Lows, placed blocks, and the bounds that cliques put on their members."""
 
-    self_contained = False  # a block may hang below something placed
+    self_contained = False  # a block may hang below a placed one
 
     def __init__(self, model: Model, watch: Watch) -> None:
         super().__init__(model, watch)
@@ -25,7 +25,7 @@ class GeneralState(Journal):
             for member in clique.members:
                 self.entries[member.block].append((c, member))
         self.hanging = [0] * len(model.blocks)
-        """By block: how many placed blocks there are that it need not lie above."""
+        """By block: the number of placed conflicting blocks that it may lie below."""
         self.rows: list[list[Member]] = []
         self.queue: deque[int] = deque()
         self.queued: set[int] = set()
@@ -59,7 +59,7 @@ class GeneralState(Journal):
         return min(self._members(clique), key=lambda m: (self.low[m.block] + m.bottom, rank[m.block])).block
 
     def undermost(self, block: int, rank: Sequence[int]) -> tuple[int, int | None]:
-        # Blocks of several rectangles can go round in a circle of what fits below what.
+        # Blocks of several rectangles can fit below each other in a circle.
         for _ in self.low:
             below = self._lying_below(block, rank)
             if below is None:
@@ -70,7 +70,7 @@ class GeneralState(Journal):
         return block, self._alternative(block)
 
     def _lying_below(self, block: int, rank: Sequence[int]) -> int | None:
-        """Of those that still fit below it, the one that ends first."""
+        """Of the unplaced blocks that fit below this one, the one that ends first."""
         x = self.low[block]
         self.work += len(self.model.edges[block])
         below = [
@@ -81,13 +81,13 @@ class GeneralState(Journal):
         return min(below)[2] if below else None
 
     def _alternative(self, block: int) -> int | None:
-        """Where the block lies at least if some neighbour is the reason that it does not lie at its low; None if none can be."""
+        """The least offset of the block if it does not lie at its low because of an unplaced neighbour; None if no neighbour can push it."""
         x = self.low[block]
         pushed = []
         for edge in self._unplaced(block):
             other = self.model.blocks[edge.other]
             for low, high in edge.gaps:
-                # The neighbour hits x from positions strictly between x + low and x + high.
+                # The neighbour overlaps the block at x from positions strictly between x + low and x + high.
                 start = other.align_up(max(self.low[edge.other], x + low + 1))
                 if start < x + high:
                     pushed.append(start - low)
@@ -97,7 +97,7 @@ class GeneralState(Journal):
         return [edge for edge in self.model.edges[block] if not self.placed[edge.other]]
 
     def _members(self, clique: int) -> list[Member]:
-        """Unplaced ones: they come first in the row."""
+        """The unplaced members, which come first in the row."""
         return self.rows[clique][: self.left[clique]]
 
     # --- changes ---
@@ -133,14 +133,14 @@ class GeneralState(Journal):
             return False
         self.change(self.low, block, x)
         for c, member in self.entries[block]:
-            # Members that could not be the lowest before change nothing by moving up.
+            # Raising a member that could not be the lowest changes nothing.
             if before + member.bottom <= self.levels[c].reach:
                 self._enqueue(c)
         self.work += len(self.entries[block])
         return True
 
     def _feasible(self, block: int, x: int) -> int:
-        """The least start from x on that misses what stands in the way, and what is placed."""
+        """The least start from x on that avoids forbidden starts and placed blocks."""
         while True:
             before = x
             if self.restricted:
@@ -155,14 +155,14 @@ class GeneralState(Journal):
                 return x
 
     def _blame(self, block: int) -> None:
-        """A block without room: its fullest clique is to blame."""
+        """Blames the fullest clique of a block that has no room."""
         if self.entries[block]:
             self.bump(max((c for c, _ in self.entries[block]), key=lambda c: (self.levels[c].floor, -c)))
 
-    # --- what cliques tell about their members ---
+    # --- bounds from cliques ---
 
     def settle(self) -> bool:
-        """First come, first served."""
+        """Propagates queued cliques in order."""
         while self.queue:
             c = self.queue.popleft()
             self.queued.discard(c)
@@ -195,7 +195,7 @@ class GeneralState(Journal):
             *_, second, top = sorted([-1, *(self.high[m.block] + m.top for m in members)])
         reach = self.model.cliques[c].reach_below(top, self.sum[c])
         if self.uneven[c] and reach >= floor and second - floor < self.sum[c]:
-            # It takes one certain member to end high enough: that one is the last.
+            # If only one member can end high enough, it is the last.
             last = next(m for m in members if self.high[m.block] + m.top == top)
             x = floor + self.sum[c] - last.top
             if self.low[last.block] < x:
@@ -207,7 +207,7 @@ class GeneralState(Journal):
             return False
         able = [m for m in members if self.low[m.block] + m.bottom <= reach]
         self.set_level(c, Level(floor, reach, len(able), len(able) < len(members)))
-        # What cannot be the lowest lies above the earliest end of what can.
+        # Members that cannot be the lowest lie above the earliest end of those that can.
         end = min(self.low[m.block] + m.solid_top for m in able)
         late = [m for m in members if reach < self.low[m.block] + m.bottom < end]
         return all(self.raise_to(m.block, end - m.bottom) for m in late)

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Journal:
-    """The common part of all states, with the journal of their changes."""
+    """The fields that both kinds of state share, and the journal of changes."""
 
     self_contained: bool
 
@@ -38,7 +38,7 @@ class Journal:
         self._entries: list[tuple[list[Any], int, Any]] = []
 
     def change(self, values: list[T], i: int, value: T) -> None:
-        """Writes down what was there before."""
+        """Sets a value and records the old one."""
         self._entries.append((values, i, values[i]))
         values[i] = value
 
@@ -58,7 +58,7 @@ class Journal:
         return cut
 
     def bump(self, clique: int) -> None:
-        """This is where it went wrong."""
+        """Counts a failure of the clique."""
         self.weight[clique] += 1
         self.failures.append(clique)
 
@@ -67,13 +67,13 @@ class Journal:
         self.restless.add(clique // CHUNK)
 
     def leave_stretch(self, block: int) -> None:
-        """Where no other unplaced block spans two neighbouring cliques, a cut opens."""
+        """Takes the block out of the spans of its stretch; a cut opens between two cliques that no unplaced block spans any more."""
         for c in self.model.stretch[block][:-1]:
             self.change(self.spanned, c, self.spanned[c] - 1)
             self._cut |= self.spanned[c] == 0
 
     def at_root(self, height: int) -> None:
-        """The empty state. Lows and what depends on them are not yet set."""
+        """Resets to the empty state. Lows and what depends on them are not yet set."""
         self._entries.clear()
         self._cut = True
         self.placed[:] = [False] * len(self.placed)
@@ -92,7 +92,7 @@ class Journal:
             self.levels[c] = UNKNOWN
 
     def set_ceilings(self) -> None:
-        """By where each member can end; uneven is a clique whose members cannot all end equally high."""
+        """Sets the highest end of a member in each clique. A clique is uneven if its members cannot all end equally high."""
         for c, clique in enumerate(self.model.cliques):
             self.watch.look()
             ends = [self.high[member.block] + member.top for member in clique.members]

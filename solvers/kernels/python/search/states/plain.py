@@ -1,7 +1,7 @@
 """State and propagation where every block is one rectangle and all conflicts come from time.
 
-Cliques are in the order of time and a block is a member of a contiguous stretch of them, so nobody needs a list of pairs: who conflicts with a
-block is live where it begins, or begins while it is live.
+Cliques are in the order of time, and a block is a member of consecutive ones. So no list of pairs is needed: the blocks that conflict with a block
+are live when it begins, or begin while it is live.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .journal import Journal
 from .state import CHUNK, EMPTY, Level
 
 LONG_ROWS = 1_000_000
-"""From so many members of cliques on, rows are left as they are: moving their members would cost more than skipping what is placed."""
+"""From this many members of cliques on, rows keep their order: moving members would cost more than skipping placed ones."""
 
 
 class PlainState(Journal):
-    """Lows, and what cliques tell about them."""
+    """Lows, and the bounds that cliques put on them."""
 
     self_contained = True
 
@@ -64,7 +64,7 @@ class PlainState(Journal):
         return min(self._members(clique), key=lambda j: (self.low[j], rank[j]))
 
     def undermost(self, block: int, rank: Sequence[int]) -> tuple[int, int | None]:
-        # What ends at or below the block's low could lie below it; what reaches across it could be why it lies higher.
+        # A block that ends at or below this one's low could lie below it; a block that reaches across the low could push it higher.
         while True:
             x = self.low[block]
             lower = [k for k in self._near(block) if not self.placed[k] and self.low[k] < x + self.size[block]]
@@ -87,12 +87,12 @@ class PlainState(Journal):
         return self.left[clique] if self.moves_rows else len(self.rows[clique])
 
     def _members(self, clique: int) -> list[int]:
-        """Unplaced ones."""
+        """The unplaced members."""
         row = self.rows[clique]
         return row[: self.left[clique]] if self.moves_rows else [j for j in row if not self.placed[j]]
 
     def _leave_row(self, clique: int, block: int) -> None:
-        """Changes places with the last unplaced one. Undone by the number of those that are left; where they stand decides nothing but the blame."""
+        """Swaps the block with the last unplaced one. Undone by restoring `left`; the order within a row only decides which failure is blamed."""
         if self.moves_rows:
             row, last = self.rows[clique], self.left[clique]
             at = row.index(block)
@@ -117,7 +117,10 @@ class PlainState(Journal):
         return True
 
     def _level_without(self, c: int, end: int, size: int) -> None:
-        """What is left lies above the block. Where all could be the lowest, that is all that changes, unless raising them shows more."""
+        """Updates the clique's level after one of its members was placed with this end. The remaining members lie above it.
+
+        Where every member could be the lowest, the level follows without a full refresh, unless the slack becomes negative.
+        """
         level = self.levels[c]
         if level.partial or self.uneven[c] or self.model.cliques[c].obstacles or self.left[c] == 0:
             self._soil(c)
@@ -138,7 +141,7 @@ class PlainState(Journal):
         stretch = self.model.stretch[block]
         for c in stretch:
             level = self.levels[c]
-            # Members that could not be the lowest change nothing; others do if they cease to be able to be, or if some already cannot.
+            # Raising a member matters if it could be the lowest before, and either no longer can or some other already could not.
             if before <= level.reach and (x > level.reach or level.partial):
                 self._soil(c)
         if stretch:
@@ -146,15 +149,15 @@ class PlainState(Journal):
         return True
 
     def _blame(self, block: int) -> None:
-        """A block without room: its fullest clique is to blame."""
+        """Blames the fullest clique of a block that has no room."""
         stretch = self.model.stretch[block]
         if stretch:
             self.bump(max(stretch, key=lambda c: (self.levels[c].floor, -c)))
 
-    # --- what cliques tell about their members ---
+    # --- bounds from cliques ---
 
     def settle(self) -> bool:
-        """In sweeps from the first dirty clique to the chunk of the last; what gets dirty ahead within them is done in the same sweep."""
+        """Refreshes dirty cliques in sweeps from the first to the chunk of the last; those that become dirty ahead are done in the same sweep."""
         while self._dirty_span is not None:
             first, last = self._dirty_span
             self._dirty_span = None
@@ -190,7 +193,7 @@ class PlainState(Journal):
             *_, second, top = sorted([-1, *(self.high[j] + self.size[j] for j in members)])
         reach = self.model.cliques[c].reach_below(top, self.sum[c])
         if self.uneven[c] and reach >= floor and second - floor < self.sum[c]:
-            # It takes one certain member to end high enough: that one is the last.
+            # If only one member can end high enough, it is the last.
             last = next(j for j in members if self.high[j] + self.size[j] == top)
             x = floor + self.sum[c] - self.size[last]
             if self.low[last] < x:
@@ -202,7 +205,7 @@ class PlainState(Journal):
             return False
         able = [j for j in members if self.low[j] <= reach]
         self.set_level(c, Level(floor, reach, len(able), len(able) < len(members)))
-        # What cannot be the lowest lies above the earliest end of what can.
+        # Members that cannot be the lowest lie above the earliest end of those that can.
         end = min(self.low[j] + self.size[j] for j in able)
         late = [j for j in members if reach < self.low[j] < end]
         return all(self.raise_to(j, end) for j in late)

@@ -1,4 +1,4 @@
-"""Where the search stands: each unplaced block's low, what each clique has room for, and the journal that takes it all back."""
+"""The state of the search: each unplaced block's low, each clique's room, and the journal that undoes changes."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from typing import Protocol
 
 EVERYWHERE = 1 << 63
-"""Above all addresses."""
+"""Greater than all addresses."""
 
 CHUNK = 32
-"""Cliques side by side whose changes are watched together."""
+"""Number of neighbouring cliques whose changes are tracked together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Facts about a clique's unplaced members from its last examination."""
+    """Facts about a clique's unplaced members when it was last examined."""
 
     floor: int
     """A lower bound on all their bases."""
     reach: int
-    """The lowest of them begins no higher: above, there is not enough room for all."""
+    """The highest possible base of the lowest member: above it there is not enough room for all."""
     candidates: int
-    """How many can be the lowest."""
+    """Number of members that can be the lowest."""
     partial: bool
-    """Some cannot."""
+    """True if some members cannot be the lowest."""
 
     @property
     def slack(self) -> int:
@@ -39,53 +39,53 @@ class State(Protocol):
     """The methods that the decision search needs."""
 
     low: list[int]
-    """By block: no start below this is possible."""
+    """By block: a lower bound on its start."""
     placed: list[bool]
     offset: list[int]
-    """Of what is placed, and of what conflicts with nothing."""
+    """Offsets of placed blocks, and of blocks that conflict with nothing."""
     left: list[int]
-    """By clique: how many of its members are unplaced."""
+    """By clique: the number of its unplaced members."""
     levels: list[Level]
     ceiling: list[int]
-    """By clique: the highest that a member of it can end."""
+    """By clique: the highest possible end of a member."""
     spanned: list[int]
-    """By clique: how many unplaced blocks span it and the next one."""
+    """By clique: the number of unplaced blocks that span it and the next one."""
     weight: list[int]
-    """By clique: its failures, fading."""
+    """By clique: its failures, older ones counting less."""
     failures: list[int]
-    """Cliques that failed since the search last learnt from it."""
+    """Cliques that failed since the search last adjusted its ratings."""
     restless: set[int]
     """Chunks of cliques that have changed since they were last rated."""
     work: int
     self_contained: bool
-    """What is placed matters only by the lows of what is not."""
+    """True if placed blocks matter only through the lows of unplaced ones."""
 
     def start(self, height: int) -> bool:
-        """Everything as at the root of the search for this height; false if that is impossible at once."""
+        """Resets to the root of the search for this height; false if that height is impossible at once."""
 
     def lowest(self, clique: int, rank: Sequence[int]) -> int:
-        """The unplaced member that can begin lowest."""
+        """The unplaced member with the lowest possible base."""
 
     def undermost(self, block: int, rank: Sequence[int]) -> tuple[int, int | None]:
-        """From a block down to one that nothing unplaced can lie below, and where that one lies at least if not at its low.
+        """Goes down from a block to one that no unplaced block can lie below: that block, and its least offset if not at its low.
 
-        None: then it need not be tried anywhere else.
+        The offset is None if the block has no alternative to its low.
         """
 
     def place(self, block: int) -> bool:
-        """At its low. False if that leaves another block without room."""
+        """Places the block at its low; false if that leaves another block without room."""
 
     def raise_to(self, block: int, least: int) -> bool:
-        """Its low becomes this or more. False if there is no room."""
+        """Raises the block's low to at least this; false if there is no room."""
 
     def settle(self) -> bool:
         """Brings all cliques up to date; false if one of them cannot hold its members."""
 
     def mark(self) -> int:
-        """A point to come back to."""
+        """A mark to undo back to."""
 
     def undo(self, mark: int) -> None:
-        """Back to where the mark was taken."""
+        """Undoes all changes since the mark."""
 
     def take_cut(self) -> bool:
-        """Has a cut in time opened since the last call?"""
+        """True if a cut in time has opened since the last call."""
