@@ -1,1 +1,1 @@
-"""Lower bounds of all placements: of one pool, of several, by prices."""
+"""Lower bounds that hold for all placements: of one pool, of several pools, and by prices."""

@@ -1,6 +1,6 @@
-"""How high pieces reach beside walls: ranges of addresses that are reserved, or taken by what is fixed.
+"""How high pieces must reach beside walls: ranges of addresses that are reserved or occupied by fixed blocks.
 
-No piece lies across a wall, so of each stretch between two of them only as much is filled as some of the pieces add up to.
+No piece lies across a wall. So of each gap between two walls, only as much is filled as the sizes of some pieces add up to.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from math import gcd
 from typing import NamedTuple
 
 MOST_STEPS = 1 << 24
-"""Pieces times sums, of all stretches together. Beyond it all multiples of what divides every piece count as sums."""
+"""Most steps, pieces times sums, over all gaps. Beyond it, every multiple of the pieces' common divisor counts as a sum."""
 LEAST_STEPS = 64
 """Steps counted for each piece besides its sums."""
 
 
 class Piece(NamedTuple):
-    """Bytes that lie at `start`, or a multiple of `modulus` higher."""
+    """A piece of `height` bytes that starts at `start` or a multiple of `modulus` higher."""
 
     start: int
     height: int
@@ -24,12 +24,12 @@ class Piece(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where it ends at least."""
+        """The least end."""
         return self.start + self.height
 
 
 def height_beside(pieces: Sequence[Piece], walls: Iterable[tuple[int, int]]) -> int:
-    """A height below which the pieces do not end if no two overlap. Walls are in ascending order."""
+    """A lower bound on the highest end of the pieces if no two overlap. Walls are in ascending order."""
     first = pieces[0].start
     grain = gcd(*(piece.modulus for piece in pieces), *(piece.start - first for piece in pieces))
     whole = [-(-piece.height // grain) * grain for piece in pieces]
@@ -56,7 +56,7 @@ class Sums:
         self.total = sum(sizes)
 
     def largest(self, most: int) -> int:
-        """The greatest sum that is no greater than `most`; where there are too many to be formed, no less than that."""
+        """The greatest sum up to `most`; an upper bound on it if there are too many sums."""
         if self.total <= most:
             return self.total
         top = most // self._unit
@@ -64,8 +64,10 @@ class Sums:
         if self._left < 0:
             return top * self._unit
         sums, every = 1, (1 << top + 1) - 1
-        """As bits."""
-        for size in (size for size in self._sizes if size <= most):  # to shift by others takes their size of memory
+        """sums, every: bit k stands for the sum k units"""
+        for size in (
+            size for size in self._sizes if size <= most
+        ):  # a shift by a larger size would need as much memory
             sums |= sums << size // self._unit & every
             if sums >> top:
                 break

@@ -1,4 +1,4 @@
-"""Blocks that must all be in different pools, and have fewer pools to go to than they are: then nothing fits, whatever the sizes."""
+"""Blocks that must all be in different pools but have too few pools: then nothing fits, whatever the sizes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 
 FREE_BLOCKS = 64
-"""At least this many are examined, even if the time is over."""
+"""At least this many blocks are examined, even if the time is over."""
 MOST_ROUNDS = 64
 """The most rounds in which pairs are left out. A chain of blocks loses only its two ends in each round."""
 
 
 def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certificate | None:
-    """Parts that need more pools than they may go to; None if no such set shows, or none before the caller stops it."""
+    """A set of parts that may go to fewer pools than it has members; None if none is found, or none before the caller stops it."""
     if not len(instance.apart) or _all_have_homes(instance):
         return None
     homes = _homes(instance)
@@ -26,7 +26,7 @@ def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certif
         short = _too_many(clique, homes)
         if short:
             return _certificate(instance, short)
-    if stopped():  # then not all of them were looked at; two with the same only home show without a search
+    if stopped():  # not all were examined; two with the same only pool are found without a search
         single = np.where(instance.allowed.sum(axis=1) == 1, instance.allowed.argmax(axis=1), -1)
         a, b = instance.apart[:, 0], instance.apart[:, 1]
         torn = np.flatnonzero(
@@ -38,7 +38,7 @@ def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certif
 
 
 def _all_have_homes(instance: Instance) -> bool:
-    """True if it is plain that no such set shows: a member of one has fewer homes than the set has members, and so no more than it has others to keep apart from."""
+    """True if a simple count rules out such sets: each member of one has at least as many blocks to keep apart from as it has pools."""
     homes = np.zeros(instance.blocks, dtype=np.int64)
     homes[instance.pool_class] = instance.allowed.sum(axis=1)
     pairs = instance.pool_class[instance.apart]
@@ -62,7 +62,7 @@ def _certificate(instance: Instance, blocks: list[int]) -> Certificate:
 
 
 def _homes(instance: Instance) -> dict[int, list[int]]:
-    """The pools that each block which must keep apart from others may go to. Those of one class agree on them."""
+    """The allowed pools of each block that must keep apart from others. Blocks of one class have the same."""
     blocks = np.unique(instance.apart)
     row, pools = np.nonzero(instance.allowed[blocks])
     ends = np.searchsorted(row, np.arange(1, len(blocks) + 1)).tolist()
@@ -71,7 +71,7 @@ def _homes(instance: Instance) -> dict[int, list[int]]:
 
 
 def _cliques(instance: Instance, stopped: Callable[[], object]) -> Iterator[list[int]]:
-    """Sets of blocks that are all to be in different pools, so that every pair is in one; of each class of blocks, one stands for all."""
+    """Sets of blocks that must all be in different pools; every pair is in one of them. One block stands for all of its class."""
     foes: dict[int, set[int]] = {}
     stands: dict[int, int] = {}
     of_class = instance.pool_class.tolist()
@@ -101,14 +101,14 @@ def _cliques(instance: Instance, stopped: Callable[[], object]) -> Iterator[list
 
 
 def _too_many(clique: list[int], homes: dict[int, list[int]]) -> list[int]:
-    """Members that have, all together, fewer pools than they are (Hall's theorem, by augmenting paths); empty if each can have its own."""
+    """Members that together have fewer pools than members (Hall's theorem, by augmenting paths); empty if each can have its own."""
     owner: dict[int, int] = {}
-    """Of each pool: the member that has it."""
+    """By pool: the member that it is given to."""
     owned: dict[int, int] = {}
-    """Of each member: the pool that it has."""
+    """By member: its pool."""
     for member in sorted(clique, key=lambda block: (len(homes[block]), block)):
         came_from: dict[int, int] = {}
-        """By pool: the member that would like to have it."""
+        """By pool: the member from which it was reached."""
         reached = [member]
         free = _first_free(reached, homes, owner, came_from)
         if free is None:
@@ -126,7 +126,7 @@ def _too_many(clique: list[int], homes: dict[int, list[int]]) -> list[int]:
 def _first_free(
     reached: list[int], homes: dict[int, list[int]], owner: dict[int, int], came_from: dict[int, int]
 ) -> int | None:
-    """The nearest pool that nobody has yet; fills in on its way who was reached, and from whom each pool."""
+    """The nearest pool that is not given to any member. Fills in the members reached, and from which member each pool was."""
     for block in reached:
         for pool in homes[block]:
             if pool not in came_from:

@@ -1,4 +1,4 @@
-"""What is proven of a whole instance before anybody searches: of each pool alone, and of all pools by what is live at one time."""
+"""Bounds of a whole instance before any search: of each pool alone, and of all pools by the section with the most live bytes."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .weighted_sections import Least, shortage_by, weigh_busiest
 
 @dataclass(frozen=True, slots=True)
 class FirstBounds:
-    """Proofs, and what they add up to; in bytes."""
+    """The proofs, and the bound that they give; in bytes."""
 
     pools: tuple[Certificate, ...]
-    """Of single pools."""
+    """Proofs about single pools."""
     of_several: Certificate | None
-    """Of all pools together; None where that says nothing of what is minimised."""
+    """The proof about all pools together; None if it bounds nothing that is minimised."""
     shortage: tuple[Certificate, ...]
-    """Those that prove that nothing fits."""
+    """Proofs that nothing fits."""
     value: Value
-    """A lower bound on the objective's first term; nothing is known of later terms yet."""
+    """A lower bound on the objective's first term."""
 
 
 def first_bounds(instance: Instance, stopped: Callable[[], object] = never) -> FirstBounds:
-    """The cheap bounds of an instance; of the pools only as many as there is time for."""
+    """The cheap bounds of an instance, for as many pools as time allows."""
     try:
         with interrupted_by(partial(give_up, stopped)):
             return _bounds(instance, stopped)
@@ -54,7 +54,7 @@ def _bounds(instance: Instance, stopped: Callable[[], object]) -> FirstBounds:
 
 
 def peaks_at_least(instance: Instance, certificates: Sequence[Certificate]) -> tuple[int, ...]:
-    """The proven lower bound on each pool's peak, or 0."""
+    """The proven lower bound on each pool's peak; 0 if there is none."""
     bounds = [0] * len(instance.pools)
     for certificate in certificates:
         if certificate.pool is not None:
@@ -82,7 +82,7 @@ def _value(instance: Instance, of_pools: tuple[Certificate, ...], of_several: Ce
 def least_of_term(
     instance: Instance, term: Term, of_pools: Sequence[Certificate], of_several: Certificate | None
 ) -> int:
-    """A lower bound on the term, whatever the values of the others."""
+    """A lower bound on this term alone."""
     bounds = peaks_at_least(instance, of_pools)
     if term is Term.LARGEST_PEAK:
         return max(bounds, default=0)

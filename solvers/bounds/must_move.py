@@ -1,8 +1,8 @@
-"""What must have moved at least, since not everything can be where an older plan had it.
+"""A lower bound on what must move, since not everything can stay where an older plan had it.
 
-Who cannot be where he was at all has moved. Of blocks whose old places would overlap now, though they must keep apart, all but one have moved.
-With an amount y >= 0 for each such set, and no block in sets of more than its own weight together, no less has moved than the sum of y times the
-sets' sizes less one. Which sets and amounts are used, a linear program says; what they prove is added up exactly.
+A block that cannot keep its old place has moved. Of blocks that must keep apart but whose old places would now overlap, all but one have moved. Give
+each such set an amount y >= 0 so that no block is in sets of more than its own weight together. Then at least the sum of y times (set size - 1) has
+moved. A linear program chooses the sets and amounts; the bound is computed exactly from them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from ..model.solver import Control, Feature, Solver, Task
 from .packing import Column, pack
 
 MOST_PAIRS = 300_000
-"""That are live together: with more, looking for those in each other's way takes too long."""
+"""With more pairs live together, looking for overlapping old places takes too long."""
 MOST_TOGETHER = 64
-"""In one set: the verifier looks at each two of them."""
+"""Most parts in one set: the verifier checks each pair of them."""
 MOST_SETS = 3_000
 MOST_LOOKS = 100_000
-"""At parts that may join a set."""
+"""Most parts examined as candidates for sets."""
 MOST_WORK = 400_000
 WORK_PER_BLOCK = 2
 
@@ -38,13 +38,13 @@ TERM_OF = {Moved.BUFFERS: Term.MOVED_BUFFERS, Moved.BYTES: Term.MOVED_BYTES}
 
 
 class MustMove(Solver):
-    """Bounds on what moves; never a placement."""
+    """Proves bounds on what moves; gives no placement."""
 
     name: ClassVar[str] = "must_move"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
-        """The best bounds that the sets found prove, of buffers or of bytes, whichever the objective counts."""
+        """The best bounds that the sets found prove, of buffers or bytes, whichever the objective counts."""
         if not instance.weighs_moves or live_pair_count(instance) > MOST_PAIRS:
             return Outcome(StopReason.WORK_LIMIT)
         old = _Old(instance)
@@ -62,12 +62,12 @@ class MustMove(Solver):
 
 
 def moved_value(sets: Sets) -> int:
-    """What has moved at least, by these amounts of these sets. A set of one is somebody who cannot stay, whoever else moves."""
+    """The lower bound that these amounts of these sets prove. A set of one is a part that cannot stay."""
     return ceil(sum(Fraction(over, under) * max(len(parts) - 1, 1) for parts, over, under in sets))
 
 
 class _Place(NamedTuple):
-    """Where a part was, if it can be there still: from one address to another."""
+    """The old place of a part, if it is still allowed there: from one address to another."""
 
     pool: int
     low: int
@@ -75,7 +75,7 @@ class _Place(NamedTuple):
 
 
 class _Old:
-    """The old places of blocks of one part, and who is in whose way there."""
+    """The old places of blocks of one part, and which of them overlap."""
 
     def __init__(self, instance: Instance) -> None:
         assert instance.was is not None
@@ -102,7 +102,7 @@ class _Old:
             self._in_the_way.setdefault(b, set()).add(a)
 
     def sets(self, moved: Moved, work: int) -> tuple[Sets, int]:
-        """Sets that prove much, and the work that it took."""
+        """The sets and amounts that prove most, and the work spent."""
         weight = {part: int(self._cost[block, moved.value]) for block, part in self._part.items()}
         found: list[tuple[tuple[int, ...], int, int]] = [
             ((part,), amount, 1) for part, amount in weight.items() if amount and part not in self._place
@@ -122,7 +122,7 @@ class _Old:
         return tuple(sorted(found)), spent
 
     def _components(self) -> Iterator[list[int]]:
-        """Parts that are in each other's way, directly or through others."""
+        """Groups of parts whose old places overlap, directly or through others."""
         seen = set[int]()
         for first in sorted(self._in_the_way):
             reached, stack = set[int](), [first]
@@ -136,7 +136,7 @@ class _Old:
                 yield sorted(reached)
 
     def _cliques(self, members: list[int]) -> Iterator[tuple[int, ...]]:
-        """What grows from each part, and all pairs in each other's way; of very many some."""
+        """Cliques grown from each part, and all overlapping pairs, up to the limits."""
         seen = set[tuple[int, ...]]()
         for first in members:
             clique, others = [first], set(self._in_the_way[first])

@@ -1,10 +1,11 @@
-"""What sharing addresses costs at least, because there is no room to lie side by side.
+"""A lower bound on the cost of sharing addresses, where there is no room to lie side by side.
 
-Take parts each two of which must keep apart or pay for sharing, and let no more than k of them fit side by side into all the pools that they
-may go to. Ranges of addresses of which no k + 1 are disjoint can be stabbed by k points, so that the parts fall into k heaps, and within a
-heap each two share an address. However m parts fall into k heaps, no fewer pairs are in a heap together than if the heaps are as even as can
-be: so many of these pairs pay. Where lengths differ there are more (`fewest_pairs`). With an amount y >= 0 for each such set of parts, and no pair in sets of more than its cost together, the cost
-is at least the sum of y times the pairs. Which sets and amounts are used, a linear program says; what they prove is added up exactly.
+Take parts that pairwise must keep apart or pay for sharing, at most k of which fit side by side into all their pools. Ranges of addresses of which no
+k + 1 are disjoint can be stabbed by k points: the parts form k heaps, and in a heap each two share an address. The number of pairs within heaps is
+least if the heaps are as even as possible, and each such pair pays. Different lengths give more pairs (`fewest_pairs`).
+
+Give each such set an amount y >= 0 so that no pair is in sets of more than its cost together. Then the cost is at least the sum of y times the pairs.
+A linear program chooses the sets and amounts; the bound is computed exactly from them.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from ..model.solver import Control, Feature, Solver, Task
 from .packing import Column, pack
 
 MOST_PARTS = 600
-"""Of an instance: with more, its pairs are too many to look at."""
+"""With more parts there are too many pairs."""
 MOST_PENALTIES = 2_000
 """With more, the table of the linear program would be too large."""
 MOST_TOGETHER = 64
-"""Parts in one set: the verifier looks at each two of them."""
+"""Most parts in one set: the verifier checks each pair of them."""
 MOST_SETS = 3_000
 MOST_ENTRIES = 500_000
-"""Pairs of parts, in all sets together."""
+"""Most pairs of parts in all sets together."""
 MOST_LOOKS = 300_000
-"""At parts that may join a set: for growing large sets, and again for listing small ones."""
+"""Most parts examined as candidates: once for growing large sets, once for listing small ones."""
 MOST_WORK = 400_000
-"""For the amounts. They are worth something whenever it ends."""
+"""Work for the amounts; they are valid whenever it ends."""
 MOST_KINDS_OF_HOMES = 16
 WORK_PER_SET = 20
 
@@ -43,14 +44,14 @@ Sets: TypeAlias = tuple[tuple[tuple[int, ...], int, int], ...]
 
 
 class Crowd(NamedTuple):
-    """Parts, and how many pairs of them share addresses at least."""
+    """Parts, and the least number of pairs of them that share addresses."""
 
     parts: tuple[int, ...]
     pairs: int
 
 
 class MustShare(Solver):
-    """A bound on the cost of reuse; never a placement."""
+    """Proves a bound on the cost of reuse; gives no placement."""
 
     name: ClassVar[str] = "must_share"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
@@ -67,7 +68,7 @@ class MustShare(Solver):
             for crowd in found
         ]
         if not all(column.rows for column in columns):
-            return Outcome(StopReason.WORK_LIMIT)  # nothing fits, which others prove
+            return Outcome(StopReason.WORK_LIMIT)  # nothing fits, which other bounds prove
         most = MOST_WORK if task.limits.work is None else min(task.limits.work, MOST_WORK)
         packed = pack(columns, list(costs.values()), most)
         work = packed.work + WORK_PER_SET * len(found)
@@ -102,7 +103,7 @@ def shared_value(instance: Instance, sets: Sets) -> int:
 
 
 def crowds(instance: Instance) -> Iterator[Crowd]:
-    """Sets of parts that cannot all lie side by side: small ones, and large ones from which many pairs must share."""
+    """Sets of parts that cannot all lie side by side: small ones, and large ones in which many pairs must share."""
     if len(instance.part_block) > MOST_PARTS or not 0 < len(instance.penalties) <= MOST_PENALTIES:
         return
     friends: dict[int, set[int]] = {}
@@ -129,7 +130,7 @@ def crowds(instance: Instance) -> Iterator[Crowd]:
 def _candidates(
     instance: Instance, members: Sequence[int], friends: dict[int, set[int]], pools: Iterable[int]
 ) -> Iterator[Sequence[int]]:
-    """Cliques grown from each part, as far as they go; then the smallest ones that may not fit side by side, largest parts first."""
+    """Cliques grown from each part as far as possible; then the smallest ones that may not fit side by side, largest parts first."""
     room = sum(instance.pools[pool].capacity or 0 for pool in pools)
     size = (instance.part_high - instance.part_low).tolist()
     rank = {part: place for place, part in enumerate(members)}
@@ -152,7 +153,7 @@ def _candidates(
             (part for part in friends[first] & rank.keys() if rank[part] > rank[first]), key=rank.__getitem__
         )
         looks = 0
-        # What is chosen, its size, who may join it, and how many of these were passed over.
+        # The chosen parts, their total size, the candidates, and how many of these were skipped.
         stack = [([first], size[first], after, 0)]
         while stack and looks < MOST_LOOKS // len(members):
             chosen, total, others, passed = stack.pop()
@@ -167,7 +168,7 @@ def _candidates(
 
 
 def _pairs_of(instance: Instance, parts: Sequence[int]) -> int:
-    """How many pairs of these parts, which are disjoint or pay, share addresses at least."""
+    """The least number of pairs of these parts that share addresses."""
     pools = {int(pool) for part in parts for pool in instance.allowed[instance.part_block[part]].nonzero()[0]}
     heaps, fewest = 0, 0
     for pool in pools:
@@ -180,16 +181,17 @@ def _pairs_of(instance: Instance, parts: Sequence[int]) -> int:
 
 
 def pairs_in_heaps(count: int, heaps: int) -> int:
-    """So many things in so many heaps, as even as can be: how many pairs are in a heap together."""
+    """The least number of pairs within heaps if `count` things are in `heaps` heaps: they are as even as possible."""
     each, more = divmod(count, heaps)
     return heaps * each * (each - 1) // 2 + more * each
 
 
 def fewest_pairs(lengths: Sequence[int], room: int) -> int:
-    """How many pairs of parts of these lengths, rising, share addresses at least: for each way to call the longest ones large.
+    """The least number of pairs of parts of these lengths, ascending, that share addresses: the best result over all ways to call the longest ones
+    large.
 
-    Let k of the large ones lie side by side, and no more. Then they fall into k heaps; and of the small ones only so many pay no large one as have
-    room beside the k, or pay each other.
+    Let exactly k large parts lie side by side. Then the large ones form k heaps. Of the small ones, only those that fit into the room beside the k
+    share with no large one, unless they share with each other.
     """
     most = 0
     for begin in range(1, len(lengths)):
@@ -205,14 +207,14 @@ def fewest_pairs(lengths: Sequence[int], room: int) -> int:
 
 
 def _fit(lengths: Sequence[int], room: int) -> int:
-    """How many of these lengths, in ascending order, fit into the room together."""
+    """The number of these lengths, in ascending order, that fit into the room together."""
     return sum(taken <= room for taken in accumulate(lengths))
 
 
 def _room(instance: Instance, pool: int, parts: Sequence[int]) -> tuple[list[int], int] | None:
-    """The parts' lengths, rising, and a room that holds all that lie beside each other in the pool; None: any number do.
+    """The parts' lengths, ascending, and a room that holds all those side by side in the pool; None if any number fits.
 
-    All starts are congruent modulo a common grain, so that in each free stretch every part but the topmost takes a multiple of it.
+    All starts are congruent modulo a common grain, so in each free range every part but the topmost takes a multiple of it.
     """
     capacity = instance.pools[pool].capacity
     if capacity is None:

@@ -1,7 +1,7 @@
-"""How low the peak of a pool cannot be: sets of parts that must stand side by side, and how high they stand at least.
+"""Lower bounds on the peak of a pool: sets of parts that must lie side by side, and how high they reach at least.
 
-Every bound comes with the set that proves it. A bound never exceeds a reachable peak, so it counts alignment padding only where it cannot be
-avoided: with all starts multiples of g, every part but the topmost of a stretch takes a multiple of g.
+Every bound comes with the set that proves it. A bound never exceeds a reachable peak, so alignment padding counts only where it is unavoidable: if
+all starts are multiples of g, every part but the topmost of a free range takes a multiple of g.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .beside_walls import Piece, height_beside
 
 EXACT_SECTIONS = 64
 MOST_MEASURED = 500_000
-"""Parts, in all sections together: then no more are measured."""
+"""Most parts measured, over all sections together."""
 CLIQUE_PAIRS = 2_000_000
 CLIQUE_STEPS = 20_000
 CLIQUE_LOOK = 64
-"""Steps of up to a tenth of a millisecond."""
+"""Steps of up to a tenth of a millisecond, between checks."""
 
 
 def pool_bound(
@@ -34,7 +34,7 @@ def pool_bound(
 ) -> Certificate | None:
     """The best lower bound on the pool's peak that is cheap to prove, from the blocks that can go nowhere else.
 
-    `settled` says which blocks have one pool only, for callers that ask of many pools. Where `stopped` says so, what takes long is left out.
+    `settled` marks the blocks with only one pool, for callers with many pools. When `stopped` returns true, expensive proofs are skipped.
     """
     forced = instance.allowed[:, pool] & (instance.has_one_home if settled is None else settled)
     if not forced.any():
@@ -46,7 +46,7 @@ def pool_bound(
 
 
 def homeless(instance: Instance) -> Certificate | None:
-    """A block that fits into none of its pools, whatever the others do."""
+    """A block that fits into none of its pools, even alone; None if there is none."""
     for block in np.flatnonzero(~instance.allowed.any(axis=1)).tolist():
         part = int(np.argmax(instance.part_block == block))
         return Certificate(Proof.SINGLE_BLOCK, int(instance.block_high[block]), parts=(part,))
@@ -54,7 +54,7 @@ def homeless(instance: Instance) -> Certificate | None:
 
 
 def _single(instance: Instance, pool: int, forced: Bools) -> Certificate:
-    """The block whose own least end is greatest."""
+    """The bound by the block with the greatest least end."""
     end = np.where(forced, instance.lowest[:, pool] + instance.block_high, -1)
     block = int(np.argmax(end))
     part = int(np.argmax((instance.part_block == block) & (instance.part_high == instance.block_high[block])))
@@ -62,7 +62,7 @@ def _single(instance: Instance, pool: int, forced: Bools) -> Certificate:
 
 
 def _live_together(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
-    """The section whose live parts stand highest: ranked by their sizes' sum, then measured exactly."""
+    """The bound by the section whose live parts reach highest: sections are ranked by their total size, then measured exactly."""
     shape = outline(instance)
     here = forced[shape.block]
     if not here.any():
@@ -107,7 +107,7 @@ def _live_at(instance: Instance, section: int, forced: Bools) -> Ints:
 
 
 def _is_uniform(instance: Instance, pool: int) -> bool:
-    """Plain blocks of one alignment, with nothing in their way: then a section's height is its rounded sum less the largest padding."""
+    """True for plain blocks of one alignment without obstacles: then a section's height is its rounded sum less the largest padding."""
     alike = bool((instance.modulus[:, pool] == instance.modulus[0, pool]).all())
     return (
         alike
@@ -119,7 +119,7 @@ def _is_uniform(instance: Instance, pool: int) -> bool:
 
 
 class _Exclusions:
-    """Chooses, of parts some of which may share addresses, ones that all need room of their own; made once for many sections."""
+    """Chooses parts that all need room of their own where some may share addresses; made once for many sections."""
 
     def __init__(self, instance: Instance) -> None:
         both = np.concatenate([instance.exclusions, instance.exclusions[:, ::-1]])
@@ -133,7 +133,7 @@ class _Exclusions:
         self._rank[np.argsort(instance.part_low - instance.part_high, kind="stable")] = np.arange(count)
 
     def without(self, parts: Ints) -> Ints:
-        """The larger ones first, none that may share addresses with one already taken."""
+        """The parts without those that may share addresses with a larger one that is kept."""
         if not len(self._foes):
             return parts
         parts = np.unique(parts)
@@ -147,7 +147,7 @@ class _Exclusions:
 
 
 def _grain(instance: Instance, pool: int, blocks: Ints, fixed: Bools) -> int:
-    """A number of which every start of these blocks' parts is a multiple."""
+    """A common divisor of the starts of all these blocks' parts."""
     movable = blocks[~fixed]
     numbers = [
         instance.lowest[blocks[fixed], pool],
@@ -161,7 +161,7 @@ def _grain(instance: Instance, pool: int, blocks: Ints, fixed: Bools) -> int:
 
 
 def _fixed(instance: Instance, pool: int, blocks: Ints) -> Bools:
-    """Which of these blocks have one place alone. Where a reserved range is in the way of one, there is no plan, and none counts as fixed."""
+    """True for each of these blocks that has only one place. If one of them overlaps a reserved range there is no plan, and none counts as fixed."""
     fixed: Bools = instance.lowest[blocks, pool] == instance.highest[blocks, pool]
     reserved = instance.pools[pool].reserved
     if not reserved or not fixed.any():
@@ -176,7 +176,7 @@ def _fixed(instance: Instance, pool: int, blocks: Ints) -> Bools:
 
 
 def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
-    """A height below which these parts, none of which may overlap another of another block, cannot all be placed in the pool."""
+    """A lower bound on the height of these parts in the pool. No two parts of different blocks may overlap."""
     by_block: dict[int, list[tuple[int, int]]] = {}
     for part in parts:
         low, high = int(instance.part_low[part]), int(instance.part_high[part])
@@ -191,7 +191,7 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
             (places if is_fixed else movable).append(Piece(lowest + low, high - low, modulus))
     places.sort()
     if any(one.end > other.start for one, other in pairwise(places)):
-        movable, places = movable + places, []  # there is no plan, and what they would need if there were room
+        movable, places = movable + places, []  # there is no plan; this is the height if they could move
     reserved, walls = instance.pools[pool].reserved, [(place.start, place.end) for place in places]
     height = max((end for _, end in walls), default=0)
     if not movable:
@@ -214,7 +214,7 @@ def _clique_in_time(
 
 
 def _clique(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
-    """Parts that conflict pairwise, by lifetime or by constraint: the heaviest set a short branch and bound finds."""
+    """The bound by parts that conflict pairwise, by lifetime or constraint: the heaviest set that a short branch and bound finds."""
     if live_pair_count(instance) + len(instance.conflicts) > CLIQUE_PAIRS:
         return None
     friends: dict[int, set[int]] = {}
@@ -231,13 +231,13 @@ def _clique(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
 
 
 def _heaviest_clique(friends: dict[int, set[int]], weight: list[int]) -> list[int]:
-    """Depth-first, heaviest candidates first, cut where even all candidates together are too light; ends after CLIQUE_STEPS."""
+    """Depth-first, heaviest candidates first; cuts where all candidates together are too light; ends after CLIQUE_STEPS."""
     best: list[int] = []
     best_weight = -1
     steps = 0
     order = sorted(friends, key=lambda i: (-weight[i], i))
     rank = {i: place for place, i in enumerate(order)}
-    # What is chosen and its weight; candidates, how many of them were passed over, and what the others weigh together.
+    # The chosen parts, their weight, the candidates, how many of them were skipped, and the weight of the others.
     stack: list[tuple[list[int], int, list[int], int, int]] = [([], 0, order, 0, sum(weight[i] for i in order))]
     while stack and steps < CLIQUE_STEPS:
         steps += 1

@@ -1,4 +1,4 @@
-"""A packing program: as much gain as limits allow, by the simplex method on a dense table. No library has to be loaded for it."""
+"""A packing linear program, maximal gain within limits, by the simplex method on a dense table. Needs no library."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_CELLS = 4_000_000
-"""Of the table; beyond it the last columns are left out."""
+"""Most cells of the table; beyond it the last columns are left out."""
 CELLS_PER_WORK = 500
-"""A pivot goes over the whole table; so many cells take a microsecond."""
+"""A pivot changes the whole table; this many cells take about a microsecond."""
 PATIENCE = 20
-"""Pivots without a gain, after which columns are taken by their numbers: then no pivot repeats itself."""
+"""Pivots without a gain after which columns are taken by number, so that no pivot repeats."""
 NOTHING = 1e-9
 DENOMINATORS = (1, 2, 3, 4, 6, 12, 60, 1 << 10, 1 << 20)
-"""What amounts are rounded to, down, in turn: the first that is worth as much as any is taken."""
+"""Amounts are rounded down to these denominators in turn; the first of the best is taken."""
 
 
 class Column(NamedTuple):
-    """What may be done in any amount: what each unit gains, and the limits that it uses up."""
+    """A variable: its gain per unit, and the limits that it uses."""
 
     gain: int
     rows: tuple[int, ...]
 
 
 class Packed(NamedTuple):
-    """Amounts, in units of 1 / denominator, that keep to all limits."""
+    """Amounts, in units of 1 / denominator, within all limits."""
 
     amounts: tuple[int, ...]
     denominator: int
@@ -36,7 +36,7 @@ class Packed(NamedTuple):
 
 
 def pack(columns: Sequence[Column], limits: Sequence[int], work: int | None) -> Packed:
-    """Amounts of the columns whose total gain is large: the largest, unless the work ends before."""
+    """Amounts of the columns whose total gain is large: maximal, unless the work ends before."""
     count = min(len(columns), MOST_CELLS // (len(limits) + 1) - len(limits) - 1)
     if count <= 0:
         return Packed((0,) * len(columns), 1, 0)
@@ -54,7 +54,7 @@ def gain(columns: Sequence[Column], packed: Packed) -> int:
 
 
 def _amounts(columns: Sequence[Column], limits: Sequence[int], work: int | None) -> tuple[list[float], int]:
-    """By the primal simplex method, from nothing at all; and the work that it took."""
+    """The amounts by the primal simplex method, starting from zero, and the work spent."""
     height, width = len(limits), len(columns)
     table = np.zeros((height + 1, width + height + 1))
     for number, column in enumerate(columns):
@@ -89,7 +89,7 @@ def _amounts(columns: Sequence[Column], limits: Sequence[int], work: int | None)
 def _rounded(
     columns: Sequence[Column], limits: Sequence[int], amounts: list[float], denominator: int, work: int
 ) -> Packed | None:
-    """The amounts rounded down; None if they then do not keep to the limits, since they were not exact."""
+    """The amounts rounded down; None if they exceed the limits, since they were not exact."""
     whole = tuple(int(amount * denominator + NOTHING) for amount in amounts)
     used = [0] * len(limits)
     for column, amount in zip(columns, whole, strict=True):

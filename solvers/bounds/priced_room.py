@@ -1,17 +1,16 @@
-"""What a price on room in each pool and section proves of the objective's first term: exact for any prices.
+"""The bound on the objective's first term that prices on room in each pool and section prove: exact for any prices.
 
-Let c[k, p] be what it costs in the first term to have the class of blocks k in pool p, and s what a unit of the cost-weighted sum of peaks
-costs (0 for terms that do not count peaks). With prices y[p, t] >= 0 for what is live in pool p at section t, and Y[p] their sum, no placement
-costs less than
+Let c[k, p] be the cost in the first term of having the class of blocks k in pool p, and s the cost of a unit of the cost-weighted sum of peaks (0 for
+terms that do not count peaks). With prices y[p, t] >= 0 for what is live in pool p at section t, and Y[p] their sum, no placement costs less than
 
     sum over k of    min over the pools p of k of   c[k, p] + sum over t of y[p, t] * (what k takes at t)
     plus sum over p of                              min over H from 0 to capacity[p] of  (s * cost[p] - Y[p]) * H,
 
-since what is live in p at t is no more than the peak H, and the peak no more than the capacity. Good prices make pools with too many
-takers dear; solvers.bounds.room_prices looks for them.
+since what is live in p at t is no more than the peak H, and the peak no more than the capacity. Good prices make overfull pools dear;
+solvers.bounds.room_prices looks for them.
 
-A crowd is some parts that are live together, and a price w of being one of them in p, which their classes pay as well. Below H no more of them have room
-than the smallest, side by side, N(H) of them, so that the second sum is less by w * N(H) (solvers.choice.pools.prices.crowds says more).
+A crowd is a set of parts that are live together, with a price w on being one of them in p, which their classes pay as well. Below H at most N(H) of
+them fit, the smallest side by side, so the second sum is less by w * N(H) (see solvers.choice.pools.prices.crowds).
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ Crowds: TypeAlias = Sequence[tuple[int, int, tuple[int, ...], int, int]]
 
 
 def can_price(instance: Instance) -> bool:
-    """Is the first term one that prices bound?"""
+    """True if prices bound the first term."""
     return instance.terms[0] in LINEAR
 
 
 def proof_of(instance: Instance) -> Proof:
-    """What such a bound is called: of the sum of peaks alone it is one of pool sharing."""
+    """The name of such a proof: for the sum of peaks alone it is pool sharing."""
     return Proof.POOL_SHARING if instance.terms[0] is Term.SUM_OF_PEAKS else Proof.PRICED_ROOM
 
 
@@ -74,7 +73,7 @@ def priced_value(instance: Instance, weights: Weights, crowds: Crowds = ()) -> i
 
 
 def _least_of_height(rise: int, steps: Mapping[int, int], capacity: int | None) -> int:
-    """What a pool costs at least, where each unit of its height costs `rise`, and from each step on so much has room that pays."""
+    """The least cost of a pool if each unit of its height costs `rise` and each step, once reached, pays its amount."""
     least = counted = 0
     for height in sorted(steps):
         if capacity is not None and height > capacity:
@@ -86,7 +85,7 @@ def _least_of_height(rise: int, steps: Mapping[int, int], capacity: int | None) 
 
 
 def class_costs(instance: Instance) -> dict[int, list[int]]:
-    """By class of blocks: what it costs in each pool, in the first term; only where something costs."""
+    """By class of blocks: its cost in each pool in the first term; empty if the term has no such costs."""
     cost = choice_cost(instance, instance.terms[0])
     if cost is None:
         return {}

@@ -1,8 +1,8 @@
-"""Looks for prices on room in the pools that prove a high bound (solvers.bounds.priced_room), by raising them where too many want to be.
+"""Looks for prices on room in the pools that prove a high bound (solvers.bounds.priced_room), by raising them where demand exceeds room.
 
-With the prices as they are, every class of blocks takes the pool that is cheapest for it. Where more is live than the pool holds, room gets
-dearer, where there is room to spare, cheaper, in steps that shrink. No library, no matrix: a round takes as long as summing over all rects a
-few times. Its numbers are floating-point; what counts is worked out from the prices, exactly.
+At the current prices, every class of blocks chooses its cheapest pool. Where more is live than the pool holds, room gets dearer; where room is left,
+it gets cheaper, in shrinking steps. No library and no matrix are needed: a round takes a few sums over all rects. The search uses floating-point
+numbers; the bound is computed exactly from the prices.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ ROUNDS = 600
 PATIENCE = 12
 """Rounds without a better bound after which steps are halved."""
 AVERAGE_EVERY = 20
-"""Every so many rounds the average of the prices is looked at."""
+"""The average of the prices is tried each time this many rounds have passed."""
 LEAST_STEP = 1e-3
 DEAREST = 2.0**62
 MOST_WEIGHTS = 4_000
-"""A certificate with more prices would be longer than the plan."""
+"""Most prices in a certificate; with more it would be longer than the plan."""
 WORK_PER_RECT = 0.02
 """Work of a round for each rect and pool."""
 SECONDS_TO_WEIGH = 5e-6
-"""For each rect and pool: to work out a few times what the prices prove, exactly."""
+"""Time for each rect and pool to compute the exact bound a few times."""
 
 
 class RoomPrices(Solver):
-    """A bound on costs that are due for lack of room, from prices on that room; never a placement."""
+    """Proves a bound on costs that lack of room causes, from prices on that room; gives no placement."""
 
     name: ClassVar[str] = "room_prices"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
@@ -70,12 +70,12 @@ class RoomPrices(Solver):
 
 
 class Market:
-    """The demand as arrays: over classes of blocks, rects, pools, and the sections with the most live bytes."""
+    """The demand as arrays: over classes of blocks, rects, pools, and the sections that can have the most live bytes."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
         self.sections = np.array(peak_sections(instance), dtype=np.int64)
-        """The sections with a price, in each pool."""
+        """The sections that have prices, in each pool."""
         classes, number = np.unique(instance.pool_class, return_inverse=True)
         number = number.reshape(-1)
         shape = outline(instance)
@@ -87,11 +87,11 @@ class Market:
         self._row = np.arange(len(classes))
         price = peak_price(instance, instance.terms[0])
         self._free = [float(price * pool.cost) for pool in instance.pools]
-        """What all room of a pool may cost together before its peak, or its capacity, limits it."""
+        """The total price of a pool's room up to which neither its peak nor its capacity limits it."""
         self._capacity = [None if pool.capacity is None else float(pool.capacity) for pool in instance.pools]
 
     def haggle(self, goal: int | None, task: Task, control: Control) -> tuple[Floats, int, StopReason]:
-        """The best prices that were found, the work it took, and why it ended."""
+        """The best prices found, the work spent, and why the search ended."""
         offer = _Offer(self._free, self._capacity, len(self.sections), damped=any(self._free))
         best, kept = -np.inf, offer.prices()
         idle, work = 0, 0.0
@@ -126,7 +126,7 @@ class Market:
         return control.stopped()
 
     def _load(self, chosen: Bools) -> Floats:
-        """The bytes that these rects take in each section."""
+        """The live bytes of these rects in each section."""
         count, height = len(self.sections), self._height[chosen]
         begun = np.bincount(self._first[chosen], height, count + 1)
         ended = np.bincount(self._last[chosen], height, count + 1)
@@ -134,7 +134,7 @@ class Market:
         return load
 
     def costs_at(self, prices: Floats) -> Floats:
-        """(classes, P) what each pool costs each class, room included; infinite where it may not be."""
+        """(classes, P) the cost of each class in each pool, room included; infinite where it is not allowed."""
         costs = self._cost.copy()
         for pool, line in enumerate(prices):
             total = np.concatenate([[0.0], np.cumsum(line)])
@@ -143,7 +143,7 @@ class Market:
         return costs
 
     def _answer(self, prices: Floats) -> tuple[float, Floats]:
-        """The bound that the prices prove, and what is live where if everybody follows them."""
+        """The bound that the prices prove, and the live bytes by pool and section if every class takes its cheapest pool."""
         wanted = self.costs_at(prices)
         value = 0.0
         for pool, line in enumerate(prices):
@@ -153,7 +153,7 @@ class Market:
         return value, np.stack([self._load(choice[self._class] == pool) for pool in range(len(prices))])
 
     def weights(self, prices: Floats) -> Weights:
-        """The prices as fractions, the largest ones if there are too many."""
+        """The prices as fractions; only the largest if there are too many."""
         exponent = 40 - int(np.frexp(prices.max(initial=0.0))[1])
         scale, denominator = 2.0 ** min(exponent, 60), 1 << min(max(exponent, 0), 60)
         whole = np.floor(np.minimum(prices * (scale if exponent > 0 else 1.0), DEAREST)).astype(np.int64)
@@ -172,7 +172,7 @@ class Market:
 
 
 def costs_by_pool(instance: Instance, number: Ints, classes: int) -> Floats:
-    """(classes, P) what the first term charges for having the class in the pool; infinite where it may not be. `number` is each block's class."""
+    """(classes, P) the first term's cost of each class in each pool; infinite where it is not allowed. `number` is each block's class."""
     total = np.zeros((classes, len(instance.pools)))
     cost = choice_cost(instance, instance.terms[0])
     if cost is not None:
@@ -184,10 +184,10 @@ def costs_by_pool(instance: Instance, number: Ints, classes: int) -> Floats:
 
 
 class _Offer:
-    """Prices that answer what is live where: shares of what a pool's peak costs, and what its capacity makes dear besides.
+    """The current prices: shares of the cost of each pool's peak, and extra prices where capacity is short.
 
-    A pool's shares grow by factors where much is live (mirror ascent); of that, averages prove more than what goes into them. The
-    rest goes up where more is live than fits, and down elsewhere.
+    A pool's shares grow by factors where much is live (mirror ascent); averages of these prices prove more than the single ones. Extra prices rise
+    where more is live than fits, and fall elsewhere.
     """
 
     def __init__(self, free: list[float], capacity: list[float | None], sections: int, *, damped: bool) -> None:
@@ -202,23 +202,23 @@ class _Offer:
         self._sum, self._summed, self._next_sum = np.zeros_like(self._heat), 0, 2 * AVERAGE_EVERY
 
     def prices(self) -> Floats:
-        """What is asked now."""
+        """The current prices."""
         grown = np.exp(self._heat - self._heat.max(axis=1, keepdims=True))
         spread: Floats = self._free * grown / grown.sum(axis=1, keepdims=True) + self._extra
         return spread
 
     def average(self) -> Floats:
-        """What was asked of late."""
+        """The average of recent prices."""
         return self._sum / self._summed if self._summed else self.prices()
 
     def shrink(self, kept: Floats) -> bool:
-        """Smaller steps from now on, from what was best; false: they are too small to matter. Damped steps shrink by themselves."""
+        """Halves the steps and goes back to the best prices; false if the steps are too small to matter. Damped steps shrink by themselves."""
         if not self._damped:
             self._step, self._extra = self._step / 2, kept
         return self._step >= LEAST_STEP
 
     def answer(self, load: Floats, missing: float) -> None:
-        """Other prices, now that so much is live and the bound is so far from where it should be."""
+        """Adjusts the prices to this load; `missing` is the distance of the bound from its aim."""
         self._sum += self.prices()
         self._summed += 1
         self._answers += 1

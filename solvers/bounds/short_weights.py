@@ -1,4 +1,4 @@
-"""Weights of certificates as short fractions that prove the same: what is written must be read again, by people too."""
+"""Shortens the weights of certificates to short fractions that prove the same, since certificates are read again, by people too."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..model.solver import never
 from .weighted_sections import Weights
 
 SHORT = 10**9
-"""Numbers below it are short as they are."""
+"""Numbers below this are short enough."""
 LONGEST = 10**18
-"""Longer ones no reader takes."""
+"""Readers refuse numbers from this on."""
 DENOMINATORS = (1, 60, 1 << 10, 10**6, 1 << 30, 10**9)
-"""What weights are rounded to, down, in turn."""
+"""Weights are rounded down to these denominators in turn."""
 
 Worth = Callable[[Instance, Weights], int]
 
@@ -22,9 +22,9 @@ Worth = Callable[[Instance, Weights], int]
 def shortened(
     instance: Instance, weights: Weights, worth: Worth, stopped: Callable[[], object] = never
 ) -> tuple[int, tuple[tuple[int, int, int, int], ...]]:
-    """What the weights prove, and the shortest ones that prove as much; of such as are too long, the best short ones.
+    """The bound that the weights prove, and the shortest weights tried that prove it; if the weights are too long for readers, the best short ones.
 
-    They stay as long as they are, if readers take them, where the caller has no time for more.
+    Weights that readers take stay as they are if the caller has no time.
     """
     whole = worth(instance, weights)
     longest = _longest(weights)
@@ -50,7 +50,7 @@ def _longest(weights: Weights) -> int:
 
 
 def _rounded(weights: Weights, denominator: int) -> tuple[tuple[int, int, int, int], ...]:
-    """Each weight rounded down to a multiple of 1 / denominator, in lowest terms; those that become nothing are left out."""
+    """Each weight rounded down to a multiple of 1 / denominator, in lowest terms; zeros are left out."""
     found = []
     for pool, section, over, under in weights:
         weight = Fraction(over * denominator // under, denominator)

@@ -30,7 +30,7 @@ Weights: TypeAlias = Sequence[tuple[int, int, int, int]]
 
 
 class LiveHeights:
-    """How much of a pool each block takes at a section: the union of its live parts, of an excluded pair only the larger part."""
+    """The room that each block takes at a section: the union of its live parts. Of an excluded pair only the larger part counts."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
@@ -38,17 +38,17 @@ class LiveHeights:
         self._low, self._high = instance.part_low.tolist(), instance.part_high.tolist()
         self._exclusions = [(a, b) for a, b in instance.exclusions.tolist() if self._block[a] != self._block[b]]
         self._of_part: dict[int, list[int]] = {}
-        """The exclusions that a part is the first of, by number."""
+        """By part: the numbers of the exclusions in which it comes first."""
         for number, (a, _) in enumerate(self._exclusions):
             self._of_part.setdefault(a, []).append(number)
 
     def at(self, section: int) -> dict[int, int]:
-        """By block; blocks that take nothing are left out."""
+        """The heights by block; blocks that take nothing are left out."""
         i = self._instance
         return self._of(set(i.rect_part[(i.rect_start <= section) & (i.rect_end > section)].tolist()))
 
     def over(self, sections: Iterable[int]) -> Iterator[tuple[int, dict[int, int]]]:
-        """The same for many sections, in ascending order, by one sweep."""
+        """The heights at many sections, in ascending order, by one sweep."""
         i = self._instance
         part, start, end = i.rect_part.tolist(), i.rect_start.tolist(), i.rect_end.tolist()
         begins, ends = np.argsort(i.rect_start).tolist(), np.argsort(i.rect_end).tolist()
@@ -77,7 +77,7 @@ class LiveHeights:
 
 
 def peak_sections(instance: Instance) -> list[int]:
-    """The sections whose live set is contained in no neighbour's: only these can hold the most."""
+    """The sections whose live set no neighbour's contains: only these can hold the most."""
     begins = np.bincount(instance.rect_start, minlength=instance.sections + 1) > 0
     ends = np.bincount(instance.rect_end, minlength=instance.sections + 1) > 0
     found = []
@@ -102,7 +102,7 @@ def homes_of_classes(instance: Instance) -> dict[int, list[int]]:
 
 
 class Least(NamedTuple):
-    """What weights come to."""
+    """The sums over weights."""
 
     totals: dict[int, Fraction]
     """Y[p]"""
@@ -111,7 +111,7 @@ class Least(NamedTuple):
 
 
 def least(instance: Instance, weights: Weights) -> Least:
-    """Y[p], and Z."""
+    """Computes Y[p] and Z."""
     totals, taken, denominator = weigh(instance, weights)
     homes = homes_of_classes(instance)
     z = sum(min((mine.get(pool, 0) for pool in homes[group]), default=0) for group, mine in taken.items())
@@ -119,12 +119,12 @@ def least(instance: Instance, weights: Weights) -> Least:
 
 
 def sharing_value(instance: Instance, weights: Weights) -> int:
-    """The lower bound on the cost-weighted sum of peaks that these weights prove; exact. 0 if they prove nothing."""
+    """The lower bound on the cost-weighted sum of peaks that these weights prove, exactly; 0 if they prove nothing."""
     return value_by(instance, least(instance, weights))
 
 
 def value_by(instance: Instance, found: Least) -> int:
-    """The same of weights that have been added up."""
+    """The lower bound from sums of weights."""
     bound = found.taken
     for pool, total in found.totals.items():
         spec = instance.pools[pool]
@@ -137,12 +137,12 @@ def value_by(instance: Instance, found: Least) -> int:
 
 
 def sharing_shortage(instance: Instance, weights: Weights) -> int:
-    """How far, by these weights, the pools' capacities fall short of what must be live in them; more than 0 proves that nothing fits."""
+    """By how much the pools' weighted capacity falls short of what must be live in them; more than 0 proves that nothing fits."""
     return shortage_by(instance, least(instance, weights))
 
 
 def shortage_by(instance: Instance, found: Least) -> int:
-    """The same of weights that have been added up."""
+    """The shortage from sums of weights."""
     room = Fraction(0)
     for pool, total in found.totals.items():
         capacity = instance.pools[pool].capacity
@@ -153,7 +153,7 @@ def shortage_by(instance: Instance, found: Least) -> int:
 
 
 def weigh(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], dict[int, dict[int, int]], int]:
-    """Y[p], what each class of blocks weighs in each pool, and the denominator of that. Weights below zero count as none."""
+    """Y[p], each class's weight in each pool, and the denominator of these weights. Negative weights are ignored."""
     weights = tuple(weight for weight in weights if weight[2] * weight[3] > 0)
     denominator = lcm(*(weight[3] for weight in weights))
     whole = [(pool, section, n * (denominator // d)) for pool, section, n, d in weights]
@@ -165,7 +165,7 @@ def weigh(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], di
 
 
 def _weigh_one_by_one(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[int, dict[int, int]]:
-    """Section by section, since who counts depends on who else is there."""
+    """Section by section: with exclusions, the parts that count depend on the others live."""
     by_section: dict[int, dict[int, int]] = {}
     for pool, section, number in weights:
         here = by_section.setdefault(section, {})
@@ -181,7 +181,7 @@ def _weigh_one_by_one(instance: Instance, weights: list[tuple[int, int, int]]) -
 
 
 def _weigh_all(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[int, dict[int, int]]:
-    """Rect by rect, with the sums of all weights up to each section."""
+    """Rect by rect, with prefix sums of the weights."""
     shape = outline(instance)
     rows = list(
         zip(
@@ -196,7 +196,7 @@ def _weigh_all(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[
     for p, section, number in weights:
         of_pool.setdefault(p, []).append((section, number))
     alike: dict[tuple[tuple[int, int], ...], list[int]] = {}
-    """Pools that weigh the same at all sections."""
+    """Pools with the same weights at all sections."""
     for pool in sorted(of_pool):
         alike.setdefault(tuple(sorted(of_pool[pool])), []).append(pool)
     taken: dict[int, dict[int, int]] = {}
@@ -213,13 +213,13 @@ def _weigh_all(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[
 
 
 def busiest_section(instance: Instance) -> Certificate | None:
-    """Wherever they go, the parts live in the busiest section need their sum somewhere, at the least cost there is."""
+    """The bound from the busiest section: wherever its live parts go, they need room for their sum, at the least cost of any pool."""
     found = weigh_busiest(instance)
     return None if found is None else found[0]
 
 
 def weigh_busiest(instance: Instance) -> tuple[Certificate, Least] | None:
-    """The same, and what its weights come to."""
+    """The certificate of busiest_section, and the sums of its weights."""
     shape = outline(instance)
     if not len(shape.block):
         return None

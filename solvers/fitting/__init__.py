@@ -1,1 +1,1 @@
-"""Puts blocks one after another where they fit: in which order, into which gap, in which pool."""
+"""Places blocks one after another where they fit: in which order, in which gap, in which pool."""

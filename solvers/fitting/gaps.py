@@ -1,4 +1,4 @@
-"""Finding an open base among closed ones: the lowest, or the one in the tightest gap. Once over lists, for few, once over arrays, for many."""
+"""Finds an open base among closed ones: the lowest, or the one in the tightest gap; over lists for few, over arrays for many."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .orders import Fit
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The bases a block may have in a pool, before anything else is placed: from lowest to highest, congruent to residue."""
+    """The bases a block may have in a pool before others are placed: from lowest to highest, congruent to residue."""
 
     lowest: int
     highest: int
@@ -21,7 +21,7 @@ class Span:
 
 
 def open_base(closed: list[tuple[int, int]], span: Span, fit: Fit) -> int | None:
-    """The base that the fit chooses; `closed` are open intervals of closed bases, sorted by their low ends."""
+    """The base that the fit chooses, or None; `closed` are open intervals of closed bases, sorted by their low ends."""
     base, modulus, residue = span.lowest, span.modulus, span.residue
     best: tuple[int, int] | None = None
     for low, high in closed:
@@ -38,7 +38,7 @@ def open_base(closed: list[tuple[int, int]], span: Span, fit: Fit) -> int | None
 
 
 def open_base_of_many(low: Ints, high: Ints, span: Span, fit: Fit) -> int | None:
-    """The same over arrays: what the first k intervals close ends at the running maximum of their high ends."""
+    """open_base over arrays: the first k intervals reach to the running maximum of their high ends."""
     reach = np.maximum.accumulate(np.concatenate([[span.lowest], high]))
     base = reach + (span.residue - reach) % span.modulus
     room = np.where(base[:-1] <= span.highest, low - base[:-1], -1)

@@ -1,4 +1,4 @@
-"""The keys of orders: the size of blocks, how long and when they live, and beside how much."""
+"""The sort keys of orders: size, lifetime and live sum of each block."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..model.instance import Instance, Ints
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measures:
-    """One number a block."""
+    """One number per block."""
 
     size: Ints
     width: Ints
@@ -37,13 +37,13 @@ def measure(instance: Instance) -> Measures:
     np.subtract.at(load, instance.rect_end, length)
     total = np.zeros(instance.blocks, dtype=np.int64)
     np.maximum.at(total, block, _range_maxima(np.cumsum(load)[:-1], instance.rect_start, instance.rect_end))
-    # Areas only rank blocks, so a float that cannot overflow serves; ranks keep the sort total.
+    # Areas only rank blocks, so a float that cannot overflow is enough; ranks keep the sort total.
     area = np.unique(size.astype(np.float64) * width, return_inverse=True)[1].reshape(-1).astype(np.int64)
     return Measures(size, width, area, total, birth, death)
 
 
 def _range_maxima(values: Ints, start: Ints, end: Ints) -> Ints:
-    """max(values[start:end]) of each query, by doubling windows; all queries of one window size are answered together."""
+    """max(values[start:end]) for each query, by doubling windows; all queries of one window size are answered together."""
     answer = np.zeros(len(start), dtype=np.int64)
     level = np.floor(np.log2(np.maximum(end - start, 1))).astype(np.int64)
     window = values

@@ -1,7 +1,7 @@
-"""Where a block may go, given what is placed already.
+"""The bases that placed blocks leave open to a block.
 
-A placed block j at base y closes to block i the bases strictly between y + below and y + above: one such triple (j, below, above) for each pair
-of parts that must not overlap. The triples are listed beforehand where the pairs are few, and found by scanning all placed rects where not.
+A placed block j at base y closes to block i the bases strictly between y + below and y + above: one triple (j, below, above) for each pair of parts
+that must not overlap. With few pairs the triples are listed in advance; otherwise all placed rects are scanned.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ NOWHERE = -1
 
 
 class Neighbours(Protocol):
-    """Knows what is placed where, and finds room beside it."""
+    """Holds the placed blocks and finds open bases beside them."""
 
     work: int
     """The work of one pass over all blocks."""
 
     def fresh(self) -> Neighbours:
-        """The same with nothing placed."""
+        """An empty copy, with nothing placed."""
 
     def place(self, block: int, pool: int, base: int) -> None:
-        """From now on the block is there."""
+        """Places the block there."""
 
     def lift(self, block: int) -> None:
-        """It is there no more."""
+        """Removes the block."""
 
     def open_base(self, block: int, pool: int, span: Span, extra: list[tuple[int, int]], fit: Fit) -> int | None:
-        """The base that the fit chooses; `extra` are further open intervals of closed bases."""
+        """The base that the fit chooses, or None; `extra` are further open intervals of closed bases."""
 
 
 def neighbours(instance: Instance) -> Neighbours:
@@ -47,7 +47,7 @@ def neighbours(instance: Instance) -> Neighbours:
 
 
 class ListedNeighbours:
-    """All pairs in lists: fastest for small instances; `fresh` reuses them for the next order."""
+    """Lists all pairs: fastest for small instances; `fresh` reuses the lists for the next order."""
 
     def __init__(self, instance: Instance) -> None:
         pairs = part_pairs(instance)
@@ -94,7 +94,7 @@ class ListedNeighbours:
 
 
 class ScannedNeighbours:
-    """No lists: compares with the rects of everything placed, a few array operations for each block."""
+    """Compares with the rects of all placed blocks, by a few array operations for each block; keeps no lists of pairs."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
@@ -117,7 +117,7 @@ class ScannedNeighbours:
         self._apart: dict[int, list[int]] = {}
         self._friends: dict[int, list[int]] = {}
         self._is_friend = np.zeros(len(instance.part_low), dtype=bool)
-        """True for friends while they are looked for."""
+        """True for a part's friends while they are looked up."""
         for a, b in instance.conflicts.tolist():
             self._apart.setdefault(a, []).append(b)
             self._apart.setdefault(b, []).append(a)
@@ -175,7 +175,7 @@ class ScannedNeighbours:
         return open_base_of_many(low[order], high[order], span, fit)
 
     def _closed_to_times(self, part: int, starts: Ints, ends: Ints, pool: int) -> tuple[Ints, Ints]:
-        """The stretches that placed blocks close to a part at any of these times; starts and ends are each sorted."""
+        """The intervals that placed blocks close to a part at any of these times; starts and ends are each sorted."""
         instance, n = self._instance, self._count
         if len(starts) == 1:
             near = (self._start[:n] < ends) & (self._end[:n] > starts)
@@ -210,13 +210,13 @@ class ScannedNeighbours:
 
 
 def _times_by_part(instance: Instance, rects: Ints) -> list[tuple[int, Ints, Ints]]:
-    """Of each part of a block when its rects start, and when they end."""
+    """For each part of a block: the part, its rects' starts, and their ends, each sorted."""
     owners = instance.rect_part[rects]
     by_part = rects[np.argsort(owners, kind="stable")]
     parts, first, counts = np.unique(owners, return_index=True, return_counts=True)
     ends = np.cumsum(counts)
     found = []
-    for k in interruptible(np.argsort(first).tolist()):  # in the order in which they come
+    for k in interruptible(np.argsort(first).tolist()):  # in their original order
         some = by_part[ends[k] - counts[k] : ends[k]]
         found.append((int(parts[k]), np.sort(instance.rect_start[some]), np.sort(instance.rect_end[some])))
     return found

@@ -1,11 +1,11 @@
-"""In which order blocks are placed, and with which fit: the table of all orders, and of the passes that greedy makes with them.
+"""The orders in which blocks are placed, and the passes, orders with fits, that greedy makes.
 
-No order wins everywhere, so the passes try them all. Names say by what is sorted, greatest first: size (height of the block), width (sections it is
-live in), area (size x width), total (the greatest sum of sizes live in any of its sections). Births and deaths run with and against time. Ties end at
+No order wins everywhere, so the passes try them all. A name lists the sort keys, greatest first: size (height of the block), width (sections it is
+live in), area (size x width), total (the greatest sum of sizes live in any of its sections). `birth` sorts by time, `death` against it. Ties end at
 the block's number.
 
-To add an order: a row in ORDERS, a row of the same name in kernels/native/greedy/orders.cpp, and a row in PASSES for each fit, where
-scripts/measure/solving/passes.py says that it gains. The tests compare both kernels in every order and every pass of this table.
+To add an order: a row in ORDERS, a row of the same name in kernels/native/greedy/orders.cpp, and a row in PASSES for each fit with which
+scripts/measure/solving/passes.py finds a gain. The tests compare both kernels in every order and every pass of this table.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class Fit(StrEnum):
-    """Which of the gaps that are large enough."""
+    """Which of the large enough gaps a block goes to."""
 
     LOWEST = "lowest"
     """The lowest one."""
     BEST = "best"
-    """The one that leaves least room over; the lowest of several."""
+    """The one that leaves least room; the lowest of several."""
 
 
 ORDERS: dict[str, Callable[[Measures], tuple[Ints, ...]]] = {
@@ -43,7 +43,7 @@ ORDERS: dict[str, Callable[[Measures], tuple[Ints, ...]]] = {
     "birth": lambda m: (m.birth, -m.size),
     "death": lambda m: (-m.death, -m.size),
 }
-"""By name: what is sorted by, the least first; what comes next breaks ties."""
+"""By name: the sort keys, least first; later keys break ties."""
 
 PASSES = (
     ("size", Fit.LOWEST),
@@ -67,7 +67,7 @@ PASSES = (
     ("width_size", Fit.BEST),
     ("death", Fit.BEST),
 )
-"""What is tried in one pool: each pass is the one that gained most beside those before it, on generated problems of eight kinds."""
+"""The passes tried in one pool. Each is the one that gained most after those before it, on generated problems of eight kinds."""
 
 
 def ordered(order: str, measures: Measures) -> Ints:
@@ -78,8 +78,8 @@ def ordered(order: str, measures: Measures) -> Ints:
 
 
 def orders(instance: Instance) -> dict[str, Ints]:
-    """All blocks in every order, by its name."""
-    from .measures import measure  # native kernels measure for themselves
+    """All blocks in every order, by name."""
+    from .measures import measure  # the native kernels measure for themselves
 
     measures = measure(instance)
     return {order: ordered(order, measures) for order in ORDERS}

@@ -1,4 +1,4 @@
-"""Placing blocks in a given order, each into the gap that a fit chooses: the reference that every faster kernel must agree with."""
+"""Places blocks in a given order, each into the gap that a fit chooses: the reference for all faster kernels."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .reserved import Reserved
 
 
 class PoolPolicy(StrEnum):
-    """Which of the pools a block may go to."""
+    """Which of its allowed pools a block goes to."""
 
     PREFERRED = "preferred"
-    """The first one in the block's order of preference in which it fits."""
+    """The first in the block's order of preference in which it fits."""
     CHEAPEST = "cheapest"
     """The one whose cost-weighted peak grows least; ties by preference."""
 
@@ -29,9 +29,9 @@ class PoolPolicy(StrEnum):
 Stop = Callable[[], bool]
 CHECK_EVERY = 64
 LOOK = 10
-"""The work of a search for a place in a pool, besides its reserved ranges."""
+"""The work of looking for a place in a pool, without its reserved ranges."""
 MUCH = 10_000
-"""So many pools and reserved ranges that were looked at are as good a reason to ask for the time as many blocks are."""
+"""After this much work on pools and reserved ranges the caller is asked whether to stop, even within CHECK_EVERY blocks."""
 
 
 def place_all(
@@ -45,10 +45,10 @@ def place_all(
     *,
     finish: bool = False,
 ) -> Placement | None:
-    """Place the blocks one after the other; None if one fits nowhere or the caller stops it.
+    """Places the blocks one after the other; None if one fits nowhere or the caller stops it.
 
-    `soft` names, for a block, others whose addresses it should not share: heeded where there is room. With `finish` a stop does not end it:
-    what is left is stacked on top.
+    `soft` lists, for a block, others whose addresses it should avoid if there is room. With `finish`, a stop stacks the remaining blocks on top
+    instead.
     """
     check_interrupted()
     run = _Run(instance, near, fit, policy, soft or {})
@@ -59,7 +59,7 @@ def place_all(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partial:
-    """A placement of those blocks whose component fits as a whole."""
+    """A placement of the blocks whose component fits as a whole."""
 
     offset: Ints
     placed: Bools
@@ -68,7 +68,7 @@ class Partial:
 def place_components(
     instance: Instance, order: Ints, near: Neighbours, fit: Fit, component: Ints, stop: Stop, *, finish: bool = False
 ) -> Partial | None:
-    """The same in a single pool, each component on its own: one in which a block fits nowhere does not end the others."""
+    """Places blocks in a single pool, each component on its own: a block that fits nowhere only ends its own component."""
     run = _Run(instance, near, fit, PoolPolicy.PREFERRED, {})
     lost = run.all(order, stop, component, finish)
     return None if lost is None else Partial(run.offset, ~np.isin(component, list(lost)))
@@ -98,15 +98,15 @@ class _Run:
         self.highest = instance.highest.tolist()
         self.placed: set[int] = set()
         self.looked = 0
-        """Pools and reserved ranges, since the caller was last asked whether to stop."""
+        """Work on pools and reserved ranges since the caller was last asked whether to stop."""
         self.pools = PoolChoice(instance)
         self.hurried = False
-        """Is there no time any more to look for gaps?"""
+        """True once there is no time to look for gaps."""
         self._stacked: list[tuple[int, int, int]] = []
-        """Blocks placed in a hurry whose neighbours are not updated yet: block, pool, base."""
+        """Blocks placed in a hurry, not yet known to `near`: (block, pool, base)."""
 
     def all(self, order: Ints, stop: Stop, group: Ints, finish: bool) -> set[int] | None:
-        """Place all blocks, fixed ones first; the groups of which one fitted nowhere, or None if it was stopped."""
+        """Places all blocks, fixed ones first. Returns the groups with a block that fits nowhere, or None if it was stopped."""
         instance = self.instance
         fixed = instance.allowed & (instance.lowest == instance.highest)
         first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
@@ -160,7 +160,7 @@ class _Run:
         )
 
     def stack(self, block: int) -> bool:
-        """Above everything else in the first pool where that is possible: for when there is no time to look for better."""
+        """Puts the block above everything else in the first pool where that is possible; false if there is none. Used when time is short."""
         for pool in self.pools.open(block):
             span = self._span(block, pool)
             base = self.reserved.above(block, pool, span, max(span.lowest, self.peak[pool]))

@@ -1,4 +1,4 @@
-"""Which pools a block may still go to, as others of its class, or kept apart from it, find their places."""
+"""The pools that a block may still go to, given the pools of its class and of the blocks it must keep apart from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..model.instance import Instance
 
 
 class PoolChoice:
-    """The pools each block may go to, in its order of preference, less those that placed blocks rule out."""
+    """The pools each block may go to, in its order of preference, without those that placed blocks rule out."""
 
     def __init__(self, instance: Instance) -> None:
         self._choices = _choices(instance)
@@ -22,7 +22,7 @@ class PoolChoice:
         self._is_free = len(instance.pools) == 1 and not self._apart
 
     def open(self, block: int) -> list[int]:
-        """Where the block may go now."""
+        """The pools that the block may go to now."""
         if self._is_free:
             return self._choices[block]
         decided = self._decided.get(self._class_of[block])
@@ -31,7 +31,7 @@ class PoolChoice:
         return [pool for pool in pools if pool not in taken]
 
     def put(self, block: int, pool: int) -> None:
-        """The block is in this pool from now on."""
+        """Records that the block is in this pool."""
         if not self._is_free:
             self._pool[block] = pool
             self._decided[self._class_of[block]] = pool

@@ -1,4 +1,4 @@
-"""Reserved ranges as what they close to a block's base. A pool may have very many, so only those are named that matter to where a block goes."""
+"""The bases that reserved ranges close. A pool may have very many ranges, so only those that can matter to a block are listed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .gaps import Span
 from .orders import Fit
 
 TRIES = 64
-"""So many ranges are jumped over one by one; a base above all of them is free as well."""
+"""At most this many ranges are skipped one by one; then a base above all of them is taken."""
 
 
 FIRST_LOOK = 16
-"""So many gaps are looked at first, then four times as many, and so on."""
+"""Gaps examined at first, then four times as many, and so on."""
 
 
 class Reserved:
@@ -28,9 +28,9 @@ class Reserved:
         self._gaps = [
             np.array([b[0] - a[1] for a, b in pairwise(pool.reserved)], dtype=np.int64) for pool in instance.pools
         ]
-        """The room above each range but the last."""
+        """By pool: the room above each range except the last."""
         self._parts: list[list[tuple[int, int]]] = []
-        """Of each block, where its solid parts begin and end."""
+        """By block: the ranges of its non-empty parts."""
         if any(self._begins):
             self._parts = [[] for _ in range(instance.blocks)]
             for block, low, high in zip(
@@ -40,7 +40,7 @@ class Reserved:
                     self._parts[block].append((low, high))
 
     def above(self, block: int, pool: int, span: Span, base: int) -> int:
-        """A base from this one on at which the block touches no range, found quickly: of few ranges, above them all."""
+        """A base from this one on at which the block overlaps no range, found quickly: with few ranges, above them all."""
         if len(self._ends[pool]) > TRIES:
             return self._free(block, pool, span, base)
         base = max(base, self._top(pool))
@@ -51,7 +51,7 @@ class Reserved:
         return self._ends[pool][-1] if self._ends[pool] else 0
 
     def closed(self, block: int, pool: int, span: Span, above: int, fit: Fit) -> list[tuple[int, int]]:
-        """The open intervals of bases that ranges close, as far as they matter if nothing but ranges is in the way from base `above` on."""
+        """The open intervals of bases that ranges close. For the lowest fit, those above the first free base from `above` on are left out."""
         begins, ends = self._begins[pool], self._ends[pool]
         if not begins:
             return []
@@ -66,7 +66,7 @@ class Reserved:
         return found
 
     def _free(self, block: int, pool: int, span: Span, base: int) -> int:
-        """A base from this one on at which the block touches no range."""
+        """A base from this one on at which the block overlaps no range."""
         begins, ends = self._begins[pool], self._ends[pool]
         for _ in range(TRIES):
             base += (span.residue - base) % span.modulus
@@ -82,7 +82,7 @@ class Reserved:
         return base + (span.residue - base) % span.modulus
 
     def _with_room_above(self, pool: int, at: int, height: int) -> int:
-        """The first range from this one on with so much room before the next."""
+        """The first range from `at` on with at least this much room before the next."""
         gaps, look = self._gaps[pool], FIRST_LOOK
         while at < len(gaps):
             wide = np.flatnonzero(gaps[at : at + look] >= height)

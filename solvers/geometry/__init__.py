@@ -1,1 +1,1 @@
-"""Blocks beside each other: outlines, distances, overlaps, and instances made smaller."""
+"""Geometry of blocks: outlines, distances, overlaps, and smaller equal instances."""

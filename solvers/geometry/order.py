@@ -1,8 +1,8 @@
 """From an order of blocks to exact offsets: the least ones that keep it, in integers.
 
-An inexact solver is trusted with nothing but the order. What it says of who lies above whom becomes rules `offset[j] >= offset[i] + distance`,
-and the offsets are computed anew: raised from their least values until every rule, alignment and reserved range is kept. What comes out is the
-componentwise least solution, so nothing that keeps the same order ends lower.
+An inexact solver is trusted only with the order. The order becomes rules `offset[j] >= offset[i] + distance`, and the offsets are computed anew:
+raised from their least values until every rule, alignment and reserved range is kept. The result is the componentwise least solution, so no placement
+with the same order ends lower.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .separation import Separations, forbidden_bases, separations
 def least_offsets(instance: Instance, pool: Ints, rules: Ints) -> Ints | None:
     """The least offset of every block in its pool such that offset[j] >= offset[i] + d for every rule (i, j, d).
 
-    None: there are none within the blocks' bounds. In a cycle of rules that only alignments or reserved ranges push around, None may also mean
-    that none were found within a number of rounds that is ample for anything else.
+    None if there are none within the blocks' bounds. A cycle of rules through alignments or reserved ranges may also give None, after more rounds
+    than any other input needs.
     """
     n = instance.blocks
     if not instance.allowed[np.arange(n), pool].all():
@@ -58,7 +58,7 @@ def least_offsets(instance: Instance, pool: Ints, rules: Ints) -> Ints | None:
 
 
 class _Base:
-    """Where one block's base may lie in one pool."""
+    """The allowed bases of one block in one pool."""
 
     __slots__ = ("forbidden", "highest", "lowest", "modulus", "residue")
 
@@ -70,7 +70,7 @@ class _Base:
         self.forbidden = forbidden_bases(instance, block, pool)
 
     def at_least(self, address: int) -> int | None:
-        """The least possible base from the address on."""
+        """The least allowed base from the address on."""
         base = address + (self.residue - address) % self.modulus
         for begin, end in self.forbidden:
             if begin < base < end:
@@ -79,14 +79,14 @@ class _Base:
 
 
 def rules_from_offsets(choices: Separations, pool: Ints, offset: npt.NDArray[np.float64] | Ints) -> Ints:
-    """The side of each choice to which these perhaps inexact offsets are nearer, as rules; blocks in different pools need none."""
+    """Rules for the side of each choice that these offsets are nearer to; the offsets may be inexact. Blocks in different pools get no rules."""
     return rules_from_sides(
         choices, pool, offset[choices.second] - offset[choices.first] > (choices.below + choices.above) / 2
     )
 
 
 def rules_from_sides(choices: Separations, pool: Ints, second_above: npt.NDArray[np.bool_]) -> Ints:
-    """Rules for least_offsets; second_above says, for each choice, whether the second block's base is at the far side."""
+    """Rules for least_offsets; second_above is true for each choice whose second block's base is at least `above` past the first's."""
     together = pool[choices.first] == pool[choices.second]
     up, down = together & second_above, together & ~second_above
     lower = np.stack([choices.first[up], choices.second[up], choices.above[up]], axis=1)
@@ -95,7 +95,7 @@ def rules_from_sides(choices: Separations, pool: Ints, second_above: npt.NDArray
 
 
 def place(instance: Instance, pool: Ints, rules: Ints) -> Placement | None:
-    """The least placement that keeps the rules, if there is one and it keeps every rule of the instance too."""
+    """The least placement that keeps the rules; None if there is none, or if it breaks a rule of the instance."""
     offset = least_offsets(instance, pool, rules)
     if offset is None:
         return None
@@ -104,11 +104,11 @@ def place(instance: Instance, pool: Ints, rules: Ints) -> Placement | None:
 
 
 def repair(instance: Instance, pool: Ints, offset: npt.NDArray[np.float64] | Ints) -> Placement | None:
-    """An exact placement in the order that these perhaps inexact offsets suggest."""
+    """An exact placement in the order of these offsets, which may be inexact; None if there is none."""
     return place(instance, pool, rules_from_offsets(separations(instance, part_pairs(instance)), pool, offset))
 
 
 def best_of(instance: Instance, candidates: Sequence[Placement | None]) -> Placement | None:
-    """The placement of least value; the first of equals."""
+    """The placement of least value, the first of equals; None if there is none."""
     found = [c for c in candidates if c is not None]
     return min(found, key=lambda c: evaluate(instance, c), default=None)

@@ -23,8 +23,8 @@ PAIRS_PER_RECT, PAIRS_AT_ONCE = 50, 1 << 18
 def first_overlap(instance: Instance, placement: Placement) -> str | None:
     """The first two blocks, in order of time, that are live together and overlap but must not, in words; None if there are none.
 
-    Blocks without exclusions overlap nothing, so that only their neighbours need a look: O(n log n) altogether. The parts of blocks with
-    exclusions are compared with each other one by one.
+    Blocks without exclusions overlap nothing, so only neighbours are compared: O(n log n) in all. Parts of blocks with exclusions are compared
+    pairwise.
     """
     return None if _is_apart(instance, placement) else _first_met(instance, placement)
 
@@ -47,7 +47,7 @@ def _first_met(instance: Instance, placement: Placement) -> str | None:
 
 
 def _is_apart(instance: Instance, placement: Placement) -> bool:
-    """Check the usual case quickly: no block overlaps another. False as well if a sweep is needed to tell which may."""
+    """Checks the usual case quickly: true if no block overlaps another; false also if only a sweep can tell."""
     solid = _solid(instance)
     least = MANY_PARTS if len(instance.exclusions) else max(instance.blocks, MANY_PARTS)
     if len(instance.part_block) > least:
@@ -68,8 +68,10 @@ def _outlines_apart(instance: Instance, placement: Placement) -> bool:
 
 
 def _apart_by_colours(instance: Instance, placement: Placement, solid: Bools) -> bool:
-    """The same with exclusions. Blocks of one colour exclude none of their own, so they and the blocks without exclusions must lie apart; then blocks with
-    exclusions are compared pair by pair. False as well if that takes many colours.
+    """True if no two blocks overlap that must not; for instances with exclusions. False also if too many colours are needed.
+
+    Blocks of one colour exclude none of their own, so they and the blocks without exclusions must lie apart. Then blocks with exclusions are compared
+    pairwise.
     """
     colour = _colours(instance)
     of_rect = colour[instance.part_block][instance.rect_part]
@@ -98,14 +100,17 @@ def _colours(instance: Instance) -> Ints:
 
 
 def _pairs_apart(instance: Instance, placement: Placement, rects: Ints) -> bool | None:
-    """The same by comparing each two rects that are live together, if these are few, since outlines take longer then; None if they are many."""
+    """True if no two rects that are live together overlap without being excluded; None if there are many such pairs.
+
+    With few, this is faster than outlines.
+    """
     rects = rects[instance.rect_end[rects] > instance.rect_start[rects]]
     if not len(rects):
         return True
     rects = rects[np.argsort(instance.rect_start[rects], kind="stable")]
     start, part = instance.rect_start[rects], instance.rect_part[rects]
     later = np.searchsorted(start, instance.rect_end[rects]) - np.arange(1, len(rects) + 1)
-    """For each rect, how many of the following ones begin before it ends."""
+    """For each rect, the number of following ones that begin before it ends."""
     if int(later.sum()) > PAIRS_PER_RECT * len(rects):
         return None
     block = instance.part_block[part]
@@ -129,7 +134,7 @@ def _pairs_apart(instance: Instance, placement: Placement, rects: Ints) -> bool 
 
 
 def _solid(instance: Instance) -> Bools:
-    """For each rect, True if it takes room."""
+    """True for each rect that takes up addresses."""
     return (instance.part_high > instance.part_low)[instance.rect_part]
 
 
@@ -143,7 +148,7 @@ def _only(instance: Instance, rects: Bools) -> Instance:
 
 
 def _events(start: Ints, end: Ints) -> list[int]:
-    """Beginnings as the rect's number i, ends as ~i, in order of time; what ends at a time makes room for what begins then."""
+    """Begins as the rect's number i, ends as ~i, in order of time; at one time, ends come first."""
     number = np.arange(len(start))
     begins = np.repeat([False, True], len(start))
     events: list[int] = np.concatenate([~number, number])[np.lexsort((begins, np.concatenate([end, start])))].tolist()
@@ -160,7 +165,7 @@ def _sweep(
     pool_count: int,
     lenient: _Lenient,
 ) -> str | None:
-    """The rects are first those of blocks without exclusions, then those of the lenient parts."""
+    """Sweeps over the rects: first those of blocks without exclusions, then those of the lenient parts."""
     block, pool, low, high = blocks.tolist(), pools.tolist(), lows.tolist(), highs.tolist()
     parts = lenient_parts.tolist()
     strict = [_Strict() for _ in range(pool_count)]
@@ -188,7 +193,7 @@ def _sweep(
 
 
 class _Strict:
-    """The live rects of one pool that nothing may overlap, by address; parallel lists, as bisecting numbers is fast."""
+    """The live rects of one pool that nothing may overlap, by address, in parallel lists that can be bisected fast."""
 
     __slots__ = ("block", "high", "low")
 
@@ -198,7 +203,7 @@ class _Strict:
         self.block: list[int] = []
 
     def meets(self, low: int, high: int) -> int | None:
-        """A block that has an address of the range."""
+        """A block with an address in the range; None if there is none."""
         at = bisect_left(self.low, high)
         return self.block[at - 1] if at and self.high[at - 1] > low else None
 
@@ -214,7 +219,7 @@ class _Strict:
 
 
 class _Lenient:
-    """The live parts of blocks with exclusions, pool by pool."""
+    """The live parts of blocks with exclusions, by pool."""
 
     def __init__(self, instance: Instance, placement: Placement, parts: Ints) -> None:
         pools, counts = np.unique(placement.pool[instance.part_block[parts]], return_counts=True)
@@ -224,7 +229,7 @@ class _Lenient:
         self.excluded = {(a, b) for a, b in pairs} | {(b, a) for a, b in pairs}
 
     def meets(self, pool: int, low: int, high: int, block: int, part: int | None) -> int | None:
-        """Another block that has an address of the range, and may not."""
+        """A block with an address in the range that must not overlap this one; None if there is none."""
         live = self.live.get(pool)
         for other in () if live is None else live.meeting(low, high):
             owner = int(self.block[other])
@@ -240,7 +245,7 @@ class _Lenient:
 
 
 class _Live:
-    """Ranges of addresses that may overlap each other, those that are live now at the front of the arrays."""
+    """Ranges of addresses that may overlap; the live ones are at the front of the arrays."""
 
     def __init__(self, most: int) -> None:
         self.low, self.high = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
@@ -248,7 +253,7 @@ class _Live:
         self.place: dict[int, int] = {}
 
     def meeting(self, low: int, high: int) -> list[int]:
-        """The parts that have an address of the range."""
+        """The parts with an address in the range."""
         count = len(self.parts)
         hits = np.flatnonzero((self.low[:count] < high) & (self.high[:count] > low))
         return [self.parts[at] for at in hits.tolist()]

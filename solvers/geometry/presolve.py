@@ -1,4 +1,4 @@
-"""Smaller, equal instances: measured in the greatest possible unit, cut into pieces that do not influence each other."""
+"""Smaller, equal instances: in the greatest possible unit, and cut into independent pieces."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from ..model.instance import Instance, Ints, Was
 
 TIMES_PER_RECT = 8
-"""Up to so many times from first to last, counting them is several times faster than sorting."""
+"""Up to this many times per rect between first and last, counting is several times faster than sorting."""
 
 
 def unit(instance: Instance) -> int:
     """The greatest g such that some best placement has all its bases at multiples of g.
 
-    In a placement whose blocks are pushed down as far as they go, every base is a residue, a fixed base, or the end of something below it,
-    rounded up to a modulus. A modulus that divides g anyway rounds nothing, so it need not be a multiple of g.
+    In a placement whose blocks are pushed down as far as possible, every base is a residue, a fixed base, or the end of a block or range below,
+    rounded up to a modulus. A modulus that divides g rounds nothing, so it need not be a multiple of g.
     """
     live = instance.allowed
     fixed = live & (instance.lowest == instance.highest)
@@ -31,7 +31,7 @@ def unit(instance: Instance) -> int:
         instance.lowest[live],
         np.array([end for pool in instance.pools for _, end in pool.reserved], dtype=np.int64),
     ]
-    if instance.was is not None:  # whoever stays where he was is as good as fixed there
+    if instance.was is not None:  # a block that stays at its old place is as good as fixed there
         lengths.append(instance.was.stays[:, 2])
     g = int(np.gcd.reduce(np.concatenate(lengths)))
     moduli = sorted(set(instance.modulus[live & ~fixed].tolist()))
@@ -84,7 +84,7 @@ def _scaled_was(was: Was, g: int) -> Was:
 
 
 class Piece(NamedTuple):
-    """A part of an instance that can be solved on its own, and where it came from."""
+    """A part of an instance that can be solved on its own, and the original numbers of its blocks, parts and pools."""
 
     instance: Instance
     blocks: Ints
@@ -95,14 +95,14 @@ class Piece(NamedTuple):
 
 
 def restrict(instance: Instance, blocks: Ints, pools: Iterable[int], *, squeeze: bool = True) -> Piece:
-    """Only these blocks and pools, time squeezed to what still differs; pairs with outsiders are dropped."""
+    """Only these blocks and pools, with equal sections merged if `squeeze`; pairs with other blocks are dropped."""
     (piece,) = _pieces(instance, [blocks], [np.array(list(pools), dtype=np.int64)], squeeze)
     return piece
 
 
 def by_pool(instance: Instance, pool_of: Ints) -> Iterator[Piece]:
-    """Each pool's blocks on their own, pools without blocks left out; in one pass, but with time as it is."""
-    if instance.blocks and len(instance.pools) == 1:  # nothing to tell apart, and it is the usual case
+    """Each pool's blocks as a piece, without merging sections, in one pass; pools without blocks are left out."""
+    if instance.blocks and len(instance.pools) == 1:  # a single piece, the usual case
         ranges = (instance.blocks, len(instance.part_block), 1, instance.sections)
         return iter([Piece(replace(instance, source=None), *map(np.arange, ranges))])
     pools = np.flatnonzero(np.bincount(pool_of, minlength=len(instance.pools)))
@@ -111,7 +111,7 @@ def by_pool(instance: Instance, pool_of: Ints) -> Iterator[Piece]:
 
 
 def cut(instance: Instance, groups: Sequence[Ints], pool: int) -> Iterator[Piece]:
-    """Each group of blocks on its own in this pool, as restrict makes it, but all in one pass; no block is in two groups."""
+    """Each group of blocks as a piece in this pool, as `restrict` makes it, in one pass; no block is in two groups."""
     return _pieces(instance, groups, [np.array([pool], dtype=np.int64)] * len(groups), squeeze=True)
 
 
@@ -176,7 +176,7 @@ def _pieces(instance: Instance, groups: Sequence[Ints], pools_of: Sequence[Ints]
 
 
 def _was_of(was: Was, group: Ints, number: int, new_block: Ints, blocks: Ints, pools: Ints) -> Was:
-    """Of the blocks of one group. A place in a pool that the piece has not is none that they could have in it."""
+    """The old places of one group's blocks, without those in pools that the piece does not have."""
     rows = was.stays[(group[was.stays[:, 0]] == number) & np.isin(was.stays[:, 1], pools)].copy()
     at = np.argsort(pools, kind="stable")
     rows[:, 0], rows[:, 1] = new_block[rows[:, 0]], at[np.searchsorted(pools, rows[:, 1], sorter=at)]
@@ -184,7 +184,7 @@ def _was_of(was: Was, group: Ints, number: int, new_block: Ints, blocks: Ints, p
 
 
 def _by_group(group: Ints, count: int) -> list[Ints]:
-    """The places of each group's number, ascending; -1 belongs to none."""
+    """For each group, the indices of its members, ascending; -1 means no group."""
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(count + 1))
     return [order[a:b] for a, b in pairwise(bounds.tolist())]
@@ -196,7 +196,7 @@ def _common(ends: Ints) -> Ints:
 
 
 def _squeeze(start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
-    """Drop every section whose live set is contained in a neighbour's: only sections where something begins after something ended remain."""
+    """Drops every section whose live set a neighbour's contains: only sections where something begins after something ended remain."""
     if not len(start):
         return start, end, start[:0]
     times, first, last = ranked(start, end)
@@ -210,14 +210,14 @@ def _squeeze(start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
     new_start = number[first]
     before = np.concatenate([[0], number[:-1] + 1])
     new_end = before[last]
-    # Of a run of begins the last one has the whole live set: it stands for the section.
+    # Of a run of begins the last has the whole live set: it stands for the section.
     last_begin = np.zeros(int(number[-1]) + 1, dtype=np.int64)
     last_begin[number[begins]] = times[begins]
     return new_start, new_end, last_begin
 
 
 def ranked(start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
-    """All times at which something starts or ends, ascending; and of each start and each end, which of these it is."""
+    """All times at which something starts or ends, ascending, and the index of each start and each end among them."""
     first, last = (int(start.min()), int(end.max())) if len(start) else (0, 0)
     if last - first > TIMES_PER_RECT * len(start):
         times, rank = np.unique(np.concatenate([start, end]), return_inverse=True)

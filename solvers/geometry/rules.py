@@ -1,4 +1,4 @@
-"""Does a placement keep every rule of its instance?"""
+"""Checks whether a placement keeps every rule of its instance."""
 
 from __future__ import annotations
 

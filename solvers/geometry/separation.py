@@ -1,7 +1,7 @@
-"""Which distances between two blocks, and which bases of one block, are forbidden: open intervals, merged where they meet.
+"""The forbidden distances between two blocks and the forbidden bases of one block: open intervals, merged where they overlap.
 
-Two parts that must not share addresses forbid an open interval of distances (base of the second block minus base of the first). The parts of
-two blocks together forbid a union of such intervals, and whoever orders blocks chooses, for each interval of that union, one of its two sides.
+Two parts that must not share addresses forbid an open interval of distances (base of the second block minus base of the first). The parts of two
+blocks together forbid a union of such intervals. An order of the blocks chooses one of the two sides of each interval in the union.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Separations:
 
 
 def separations(instance: Instance, part_pairs: Ints) -> Separations:
-    """The choices to be made for these pairs of non-empty parts of different blocks; sorted by blocks, then by distance."""
+    """The choices for these pairs of non-empty parts of different blocks; sorted by blocks, then by distance."""
     block = instance.part_block[part_pairs]
     turn = block[:, 0] > block[:, 1]
     a = np.where(turn, part_pairs[:, 1], part_pairs[:, 0])
@@ -54,7 +54,7 @@ def separations(instance: Instance, part_pairs: Ints) -> Separations:
 
 
 def forbidden_bases(instance: Instance, block: int, pool: int) -> list[tuple[int, int]]:
-    """Open intervals in which the block's base cannot lie, because a part would touch a reserved range of the pool; sorted, disjoint."""
+    """Open intervals in which the block's base cannot lie, because a part would overlap a reserved range of the pool; sorted, disjoint."""
     reserved = instance.pools[pool].reserved
     if not reserved:
         return []

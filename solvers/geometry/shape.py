@@ -27,7 +27,7 @@ def union(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class Outline(NamedTuple):
-    """Rectangles of blocks in which no two of one block overlap; together they cover what the block's rects cover."""
+    """Rectangles of blocks, no two of one block overlapping; together they cover what the block's rects cover."""
 
     block: Ints
     start: Ints
@@ -37,7 +37,7 @@ class Outline(NamedTuple):
 
 
 _known: WeakKeyDictionary[Instance, Outline] = WeakKeyDictionary()
-"""Of instances that are still in use: several bounds and orders ask for the same."""
+"""Outlines of instances that are still in use: several bounds and orders need the same."""
 
 
 def outline(instance: Instance) -> Outline:
@@ -60,10 +60,10 @@ def outline(instance: Instance) -> Outline:
 
 
 def _disjoint(block: Ints, start: Ints, end: Ints, low: Ints, high: Ints) -> list[tuple[int, int, int, int, int]]:
-    """What the rects of each block cover, cut at the times at which a stretch of addresses grows, shrinks, splits or joins another.
+    """Disjoint rectangles that cover each block's rects, cut at the times at which a range of addresses grows, shrinks, splits or joins another.
 
-    The work grows with what changes, not with the rects that are live meanwhile; but many long thin rects across many short high ones leave a
-    grid of holes, which no smaller set of rectangles has.
+    The work grows with the changes, not with the rects that are live meanwhile. Many long thin rects across many short high ones leave a grid of
+    holes, which no smaller set of rectangles has.
     """
     solid = (high > low) & (end > start)
     block, start, end, low, high = (a[solid] for a in (block, start, end, low, high))
@@ -79,9 +79,9 @@ def _disjoint(block: Ints, start: Ints, end: Ints, low: Ints, high: Ints) -> lis
 
 
 def _columns(block: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
-    """Number the addresses at which a rect of a block begins or ends, block after block: so one sweep serves all blocks.
+    """Numbers the addresses at which a block's rects begin or end, block after block, so that one sweep serves all blocks.
 
-    Column c reaches from address[c] to address[c + 1] of block owner[c]; a block's last is not covered by anything.
+    Column c reaches from address[c] to address[c + 1] of block owner[c]; the last column of a block is never covered.
     """
     blocks, addresses = np.concatenate([block, block]), np.concatenate([low, high])
     order = np.lexsort((addresses, blocks))
@@ -95,16 +95,16 @@ def _columns(block: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
 
 @dataclass(slots=True)
 class _Change:
-    """The ranges of columns that something begins to cover at a time, and those that nothing covers any more."""
+    """The ranges of columns that become covered at a time, and those that become free."""
 
     covered: list[tuple[int, int]] = field(default_factory=list)
     freed: list[tuple[int, int]] = field(default_factory=list)
 
 
 def _changes(columns: int, start: Ints, end: Ints, first: Ints, last: Ints) -> dict[int, _Change]:
-    """What changes at which time, for rects sorted by start. Remembering until when a column is covered saves looking at the ends."""
+    """The changes at each time, for rects sorted by start. Tracking until when each column is covered makes a sweep over ends unnecessary."""
     changes: defaultdict[int, _Change] = defaultdict(_Change)
-    until = np.full(columns, -1, dtype=np.int64)  # -1: never covered so far
+    until = np.full(columns, -1, dtype=np.int64)  # -1: not covered yet
     for s, e, a, b in interruptible(list(zip(*(x.tolist() for x in (start, end, first, last)), strict=True))):
         here = until[a:b]
         least = int(here.min())
@@ -123,7 +123,7 @@ def _changes(columns: int, start: Ints, end: Ints, first: Ints, last: Ints) -> d
 
 
 def _runs(values: Ints, chosen: Bools) -> list[tuple[int, int, int]]:
-    """The longest ranges of chosen places with equal values, and these values."""
+    """The longest ranges of chosen indices with equal values, and these values."""
     places = np.flatnonzero(chosen)
     if not len(places):
         return []
@@ -134,7 +134,7 @@ def _runs(values: Ints, chosen: Bools) -> list[tuple[int, int, int]]:
 
 
 def _stretches(changes: dict[int, _Change]) -> Iterator[tuple[int, int, int, int]]:
-    """Every longest range of covered columns, with the time at which it comes to be and that at which it changes."""
+    """Every longest range of covered columns, with the time from which it exists and the time at which it changes."""
     lows: list[int] = []
     highs: list[int] = []
     since: list[int] = []

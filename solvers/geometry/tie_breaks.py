@@ -1,4 +1,4 @@
-"""Placements of equal cost: the one with less in the pools to use last is the better one."""
+"""Compares placements of equal cost: the one with less in the least preferred pools is better."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ..model.outcome import Value
 
 
 def rank_tie(instance: Instance, placement: Placement) -> int:
-    """The pools' peaks, each times its pool's place in the order of preference: less is better."""
+    """The sum of the pools' peaks, each times the pool's position in the order of preference: less is better."""
     return sum(place * peak for place, peak in zip(_places(instance), peaks(instance, placement), strict=True))
 
 
 def least_tie(instance: Instance, pool_bounds: tuple[int, ...]) -> int:
-    """A lower bound on the tie of all placements, each pool's peak being at least its bound."""
+    """A lower bound on rank_tie over all placements with at least these peaks."""
     return sum(place * bound for place, bound in zip(_places(instance), pool_bounds, strict=True))
 
 
 def can_tie(instance: Instance) -> bool:
-    """Is the sum of peaks all that counts, and may the same sum be had in other pools?"""
+    """True if only the sum of peaks counts and different pools may give the same sum."""
     return instance.has_choice and instance.terms == (Term.SUM_OF_PEAKS,)
 
 
 def preferring(instance: Instance, value: Value) -> tuple[Instance, Value]:
-    """The same instance with costs that are the old ones first and then the pools' places; and what a placement of this value costs there at least."""
+    """The instance with pool costs that rank by the old cost first and by preference second, and a lower bound there for placements of this value."""
     places = _places(instance)
     weight = 1 + sum(place * most for place, most in zip(places, _highest_peaks(instance, value[0]), strict=True))
     pools = tuple(replace(p, cost=p.cost * weight + place) for p, place in zip(instance.pools, places, strict=True))

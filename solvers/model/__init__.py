@@ -1,1 +1,1 @@
-"""The words of solvers: instances, placements and their values, outcomes, and the interface of every solver."""
+"""The solvers' data: instances, placements and their values, outcomes, and the interface of every solver."""

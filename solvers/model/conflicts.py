@@ -1,4 +1,4 @@
-"""Which pairs of parts must not share addresses, and which blocks no such pair connects."""
+"""The pairs of parts that must not share addresses, and the connected components of blocks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .interruption import check_interrupted
 
 CHUNK = 1 << 20
 CELLS = 1 << 22
-"""Of a table of pairs and pools, at a time."""
+"""Most cells of a table of pairs and pools at a time."""
 
 
 def live_pair_count(instance: Instance) -> int:
-    """How many pairs of rects overlap in time; cheap, even if they are too many to list."""
+    """The number of pairs of rects that overlap in time; cheap, even if they are too many to list."""
     starts = np.sort(instance.rect_start)
     reach = np.searchsorted(starts, instance.rect_end[np.argsort(instance.rect_start, kind="stable")], side="left")
     return int(np.maximum(reach - np.arange(1, len(starts) + 1), 0).sum())
@@ -24,7 +24,7 @@ def live_pair_count(instance: Instance) -> int:
 def live_pairs(instance: Instance) -> Iterator[Ints]:
     """Pairs of parts (a < b) of different blocks that are live together and not excluded, in chunks; a pair may come several times.
 
-    Parts of length zero never come.
+    Parts of length zero are left out.
     """
     solid = np.flatnonzero(instance.part_high[instance.rect_part] > instance.part_low[instance.rect_part])
     order = solid[np.argsort(instance.rect_start[solid], kind="stable")]
@@ -52,7 +52,8 @@ def live_pairs(instance: Instance) -> Iterator[Ints]:
 def part_pairs(instance: Instance) -> Ints:
     """All pairs of parts (a < b) that must not share addresses of a pool: live together and not excluded, or in explicit conflict.
 
-    Parts of one block, parts of length zero, and blocks without a common pool never conflict. Quadratic in the worst case: ask live_pair_count first.
+    Parts of one block, parts of length zero, and blocks without a common pool never conflict. Quadratic in the worst case: check live_pair_count
+    first.
     """
     explicit = np.sort(instance.conflicts, axis=1)
     solid = instance.part_high > instance.part_low
@@ -66,7 +67,7 @@ def part_pairs(instance: Instance) -> Ints:
 
 
 def _have_common_pool(instance: Instance, pairs: Ints) -> Bools:
-    """Of each pair of parts. A few at a time, as there may be many pools."""
+    """True for each pair of parts whose blocks have a common pool. Works in chunks, as there may be many pools."""
     first, second = instance.part_block[pairs[:, 0]], instance.part_block[pairs[:, 1]]
     step = max(1, CELLS // len(instance.pools))
     return np.concatenate(
@@ -85,13 +86,13 @@ def pair_keys(instance: Instance, pairs: Ints) -> Ints:
 
 
 def distinct(numbers: Ints) -> Ints:
-    """Each of them once, in order. Of millions numpy's own way, by hashes, takes many times as long."""
+    """The different numbers, ascending. For millions, numpy's own unique, by hashes, takes many times as long."""
     found = np.sort(numbers)
     return found[np.concatenate([[True], found[1:] != found[:-1]])] if len(found) else found
 
 
 def components(instance: Instance) -> Ints:
-    """A number per block: blocks with different numbers neither are live at a common time nor meet in a pair. For one pool."""
+    """A number per block: blocks with different numbers are never live together and are in no conflicting pair. For one pool."""
     label = np.arange(instance.blocks, dtype=np.int64)
     block = instance.part_block[instance.rect_part]
     order = np.argsort(instance.rect_start, kind="stable")

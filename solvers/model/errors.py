@@ -1,4 +1,4 @@
-"""Everything that can go wrong inside a solver, and the reasons a run can end."""
+"""The errors that solvers raise, and the reasons why a run ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class StopReason(StrEnum):
 
     @property
     def is_repeatable(self) -> bool:
-        """A run that ended for this reason ends the same way on every machine."""
+        """True if a run that ends for this reason ends the same way on every machine."""
         return self in (StopReason.PROVED, StopReason.GOAL_MET, StopReason.WORK_LIMIT)
 
 
@@ -37,7 +37,7 @@ class UnknownSolver(SolverError):
 
 
 class _OfOneSolver(SolverError):
-    """One solver's error, with a reason."""
+    """An error of one solver, with a reason."""
 
     text: ClassVar[str]
 
@@ -63,6 +63,6 @@ class Unavailable(_OfOneSolver):
 
 
 class SolverFailed(_OfOneSolver):
-    """The solver broke: it crashed, was killed, or returned something impossible."""
+    """The solver crashed, was killed, or returned an impossible result."""
 
     text = "failed"

@@ -1,9 +1,9 @@
-"""A problem as solvers see it: rigid blocks of address ranges, live in ranges of time, to be put into pools.
+"""The solvers' view of a problem: rigid blocks of address ranges, live in ranges of time, to be placed in pools.
 
-A *block* is what moves as one. It consists of *parts*: address ranges at fixed distances from the block's base (a plain buffer is one part;
-views, slices and concatenations in place add more). A part is live in one or several *rects*: half-open ranges of sections, where a section is
-a stretch of time in which nothing changes. Two parts of different blocks that are both live in some section must not share addresses of one
-pool, unless the pair is excluded; parts of one block may. All numbers are exact int64, all addresses below ADDRESS_LIMIT.
+A *block* moves as one. It consists of *parts*: address ranges at fixed distances from the block's base (a plain buffer is one part; views, slices and
+concatenations in place add more). A part is live in one or several *rects*: half-open ranges of sections. A section is a stretch of time in which
+nothing changes. Two parts of different blocks that are live in the same section must not share addresses of one pool, unless the pair is excluded;
+parts of one block may. All numbers are exact int64, all addresses below ADDRESS_LIMIT.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ADDRESS_LIMIT = 1 << 62
 
 
 class Term(StrEnum):
-    """One thing to minimise; an objective is a lexicographic list of them. The name of one that counts bytes ends with `bytes`, `peak` or `peaks`."""
+    """One quantity to minimise; an objective is a lexicographic list of them. Names of terms that count bytes end with `bytes`, `peak` or `peaks`."""
 
     ACCESS_COST = "access_cost"
     SUM_OF_PEAKS = "sum_of_peaks"
@@ -36,16 +36,16 @@ class Term(StrEnum):
 
 
 class Choice(Enum):
-    """The cost of a block in a pool, whatever the peaks."""
+    """How a block's pool is charged, whatever the peaks."""
 
     ACCESS = "access"
-    """The cost of its uses there."""
+    """The cost of the block's accesses there."""
     RANK = "rank"
-    """Its bytes times the pool's rank."""
+    """The block's bytes times the pool's rank."""
 
 
 class Moved(Enum):
-    """What a buffer counts that is not where it was; the value is its column in `Was`."""
+    """What is counted for a buffer that has moved; the value is its column in `Was`."""
 
     BUFFERS = 0
     BYTES = 1
@@ -53,7 +53,7 @@ class Moved(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """What a term adds up: over blocks what each costs in its pool, over pools their peaks times their costs, and what moved."""
+    """The sums that a term adds up: each block's cost in its pool, the pools' peaks times their costs, and what moved."""
 
     choice: Choice | None = None
     peaks: bool = False
@@ -61,7 +61,7 @@ class Linear:
 
     @property
     def priced(self) -> bool:
-        """True if a byte of the peaks counts what the user says that it is worth beside an access, or a byte that moved."""
+        """True if bytes of the peaks are weighted by the user's price against accesses or moved bytes."""
         return self.peaks and (self.choice is Choice.ACCESS or self.moved is not None)
 
 
@@ -74,33 +74,33 @@ LINEAR_TERMS = {
     Term.MOVED_BYTES: Linear(moved=Moved.BYTES),
     Term.STABILITY: Linear(peaks=True, moved=Moved.BYTES),
 }
-"""All terms but the largest peak and the cost of reuse. Solvers, bounds and the verifier go by what stands here: another row needs none of their code."""
+"""All terms except the largest peak and the cost of reuse. Solvers, bounds and the verifier read this table, so a new row needs no code there."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSpec:
-    """One memory: its capacity in units (None: unlimited), the address ranges nothing may touch, and what a unit of its peak costs."""
+    """One memory: its capacity in units (None: unlimited), its reserved address ranges, and the cost of a unit of its peak."""
 
     capacity: int | None = None
     reserved: tuple[tuple[int, int], ...] = ()
     """Half-open address ranges, sorted and disjoint."""
     cost: int = 1
     rank: int = 0
-    """Order of preference, 0 is the pool to use first."""
+    """Position in the order of preference; pool 0 is used first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Further facts of the user's problem, for planners that follow another system to the letter; no search needs them."""
+    """Further facts of the user's problem, for planners that copy another system exactly; no search needs them."""
 
     times: Ints
-    """(T + 1) the time at which each section begins, and the last one's end; empty without sections."""
+    """(T + 1) the time at which each section begins, and the end of the last; empty without sections."""
     pinned: Bools
-    """(n) did the user decide the block's pool?"""
+    """(n) true if the user fixed the block's pool."""
     placed: Bools
-    """(n) and its offset there? (A block that just fills its pool has only one place too, but may find it itself.)"""
+    """(n) true if the user fixed its offset too. (A block that exactly fills its pool has only one place, but is not fixed by the user.)"""
     listed: Ints
-    """(l, 2) conflict lists that are not symmetric: the list of the first part names the second, perhaps itself. Empty where lists are plain pairs."""
+    """(l, 2) asymmetric conflict lists: the list of the first part names the second, which may be the same. Empty if the lists are plain pairs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,9 +108,9 @@ class Was:
     """The blocks' places in an older plan, and the cost of leaving them."""
 
     cost: Ints
-    """(n, 2) buffers and bytes of each block that an older plan had somewhere; as they are, in whatever unit addresses are counted."""
+    """(n, 2) buffers and bytes of each block that the older plan places; not scaled with the unit of addresses."""
     stays: Ints
-    """(s, 5) block, pool, base, and how many of these buffers and bytes stay where they were if the block is there. Only places that it may have."""
+    """(s, 5) block, pool, base, and how many of these buffers and bytes stay in place if the block is there. Only allowed places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -129,24 +129,24 @@ class Instance:
     """(k) where the part ends (exclusive)."""
 
     rect_part: Ints
-    """(m) the part of each rect; rects of one part neither overlap nor touch."""
+    """(m) the part of each rect; rects of one part do not overlap or touch."""
     rect_start: Ints
     """(m) first section in which the part is live."""
     rect_end: Ints
-    """(m) first section after that in which it is not."""
+    """(m) the section after the last in which it is live."""
 
     allowed: Bools
-    """(n, P) may the block live in the pool at all?"""
+    """(n, P) true if the block may be in the pool."""
     modulus: Ints
     """(n, P) the block's base in this pool is congruent to residue modulo this."""
     residue: Ints
     """(n, P) 0 <= residue < modulus."""
     lowest: Ints
-    """(n, P) least base that the block may have in this pool (it is congruent to residue)."""
+    """(n, P) the least allowed base in this pool, congruent to residue."""
     highest: Ints
-    """(n, P) greatest base (inclusive, congruent too). Capacity and horizon are already in it; lowest == highest: fixed."""
+    """(n, P) the greatest allowed base (inclusive), congruent too, within capacity and horizon; equal to lowest if fixed."""
     access_cost: Ints
-    """(n, P) what it costs to have the block in this pool, for the access_cost term."""
+    """(n, P) the cost of having the block in this pool, for the access_cost term."""
 
     pool_class: Ints
     """(n) blocks of the same class must share a pool."""
@@ -159,22 +159,22 @@ class Instance:
     exclusions: Ints
     """(e, 2) pairs of parts that may share addresses although they are live together."""
     penalties: Ints
-    """(r, 3) pairs of parts and what it costs if they share addresses of one pool."""
+    """(r, 3) pairs of parts and the cost if they share addresses of one pool."""
 
     hint: Ints
-    """(n) an offset that the user would like, where hinted."""
+    """(n) the offset that the user prefers, where `hinted`."""
     hinted: Bools
-    """(n)"""
+    """(n) true where `hint` is set."""
     input_rank: Ints
-    """(n) the block's place in the user's order."""
+    """(n) the block's position in the user's order."""
     name_rank: Ints
-    """(n) the block's place if sorted by name, for planners that break ties by it."""
+    """(n) the block's position by name, for planners that break ties by it."""
     source: Source | None = None
-    """Only in an instance as lowered: what is cut from it has none."""
+    """Set only in an instance as lowered, not in its pieces."""
     peak_price: int = 1
-    """What a unit of the cost-weighted sum of peaks counts beside the access cost, in the balanced term, and beside a byte that moved."""
+    """The weight of the cost-weighted sum of peaks against accesses (balanced term) or moved bytes (stability term)."""
     was: Was | None = None
-    """None: no term counts moved blocks, or there is no older plan."""
+    """None if no term counts moved blocks or there is no older plan."""
 
     @property
     def blocks(self) -> int:
@@ -182,35 +182,35 @@ class Instance:
 
     @property
     def block_high(self) -> Ints:
-        """(n) where each block ends, counted from its base."""
+        """(n) the end of each block, counted from its base."""
         high = np.zeros(self.blocks, dtype=np.int64)
         np.maximum.at(high, self.part_block, self.part_high)
         return high
 
     @property
     def has_one_home(self) -> Bools:
-        """(n) Is there just one pool that the block may live in?"""
+        """(n) true if the block may be in only one pool."""
         one_home: Bools = self.allowed.sum(axis=1) == 1
         return one_home
 
     @property
     def has_choice(self) -> bool:
-        """May some block go to more than one pool?"""
+        """True if some block may be in more than one pool."""
         return bool((self.allowed.sum(axis=1) > 1).any())
 
     @property
     def weighs_reuse(self) -> bool:
-        """Does the objective count what sharing addresses costs, and does it cost anything here?"""
+        """True if the objective counts the cost of sharing addresses and there are penalties."""
         return Term.REUSE_COST in self.terms and len(self.penalties) > 0
 
     @property
     def weighs_moves(self) -> bool:
-        """Does the objective count what moved?"""
+        """True if the objective counts what moved."""
         return self.was is not None and any(LINEAR_TERMS.get(term, Linear()).moved is not None for term in self.terms)
 
     @property
     def is_plain(self) -> bool:
-        """Is every block one part with one rect, with no extra pairs? Then the fast paths apply."""
+        """True if every block is one part with one rect, without extra pairs. Then the fast paths apply."""
         return (
             len(self.part_block) == len(self.rect_part) == self.blocks
             and not len(self.conflicts)
@@ -220,7 +220,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placement:
-    """Where every block is: its pool and its base offset there."""
+    """The pool and base offset of every block."""
 
     pool: Ints
     offset: Ints

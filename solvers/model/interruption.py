@@ -1,6 +1,6 @@
-"""Interrupting loops over long lists that have no Control: now and then they call a check of the caller's, which raises an error of its own to end them.
+"""Interrupts loops over long lists in code without a Control: they regularly call a check of the caller's, which raises its own error to end them.
 
-They have nothing to show before they are through, so nothing is lost. Where others have something to show already, GivenUp is raised.
+Such loops have no partial result, so nothing is lost. Callers that already have a result raise GivenUp.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TypeVar
 
 ASK_EVERY = 2048
-"""Entries: some milliseconds."""
+"""Entries between two calls: some milliseconds."""
 
 
 class GivenUp(Exception):
@@ -26,14 +26,14 @@ _ask: ContextVar[Ask | None] = ContextVar("interruption", default=None)
 
 
 def give_up(stopped: Callable[[], object]) -> None:
-    """Raises GivenUp if all is to end."""
+    """Raises GivenUp if `stopped` returns true."""
     if stopped():
         raise GivenUp
 
 
 @contextmanager
 def interrupted_by(ask: Ask) -> Iterator[None]:
-    """Within, `ask` is called every now and then, and raises where all is to end."""
+    """Within this context, `ask` is called regularly; it raises to end the work."""
     token = _ask.set(ask)
     try:
         yield
@@ -42,14 +42,14 @@ def interrupted_by(ask: Ask) -> Iterator[None]:
 
 
 def check_interrupted() -> None:
-    """Ask the caller."""
+    """Calls the check, if there is one."""
     ask = _ask.get()
     if ask is not None:
         ask()
 
 
 def interruptible(items: Collection[Item]) -> Iterable[Item]:
-    """The items, asking every now and then."""
+    """The items, with regular calls of the check."""
     ask = _ask.get()
     return items if ask is None or len(items) <= ASK_EVERY else _asking(items, ask)
 

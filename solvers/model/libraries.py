@@ -1,4 +1,4 @@
-"""Other people's libraries that solvers need: what to look for, and what to do where one is missing."""
+"""The libraries that solvers need, and how to install a missing one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .errors import Unavailable
 
 
 class Library(NamedTuple):
-    """One library, as Python imports it and as pip knows it."""
+    """A library's names in Python and in pip."""
 
     module: str
     distribution: str
@@ -26,7 +26,7 @@ VELA = Library("ethosu", "ethos-u-vela", "ethos-u-vela", "'memplan[peers]'")
 
 
 def missing(libraries: Iterable[Library]) -> str | None:
-    """The library to install first; None if all are there. The check imports none of them."""
+    """How to install the first missing library; None if all are there. Imports none of them."""
     for library in libraries:
         if find_spec(library.module) is None:
             return f"{library.title} is not installed: pip install {library.install}"
@@ -37,9 +37,9 @@ class Runnable(Protocol):
     """The facts needed before a solver starts: where it runs, and whether it can."""
 
     sandboxed: ClassVar[bool] = False
-    """Must it run in a child process of its own?"""
+    """True if it must run in a child process of its own."""
     libraries: ClassVar[tuple[Library, ...]] = ()
-    """Without these it cannot run."""
+    """The libraries that it needs."""
 
     def unavailable(self) -> str | None:
         """Why this solver cannot run here, or None. Cheap: imports no solver library."""
@@ -54,7 +54,7 @@ class _Named(Protocol):
 
 
 def require_available(solver: _Named) -> None:
-    """Raises Unavailable where the solver cannot run here."""
+    """Raises Unavailable if the solver cannot run here."""
     reason = solver.unavailable()
     if reason is not None:
         raise Unavailable(solver.name, reason)

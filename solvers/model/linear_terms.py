@@ -1,6 +1,7 @@
-"""Terms that add up: what each block costs by the pool it is in, or for having moved, and what a unit of the cost-weighted sum of peaks costs.
+"""Terms that are sums: each block's cost by its pool or for having moved, and the cost-weighted sum of peaks.
 
-Only the largest peak and the reuse penalties are not of this form. Whoever handles it handles every mixture of memories, speeds and sizes.
+Only the largest peak and the reuse penalties are not of this form. A solver that handles this form handles every mixture of memories, speeds and
+sizes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ LINEAR = frozenset(LINEAR_TERMS)
 
 
 def choice_cost(instance: Instance, term: Term) -> Ints | None:
-    """(n, P) what it costs in this term to have the block in the pool; None: nothing anywhere."""
+    """(n, P) the cost in this term of having the block in the pool; None if the term has no such cost."""
     choice = LINEAR_TERMS.get(term, Linear()).choice
     if choice is None:
         return None
@@ -28,13 +29,13 @@ def choice_cost(instance: Instance, term: Term) -> Ints | None:
 
 
 def moved_column(instance: Instance, term: Term) -> int | None:
-    """The column of `Was` that the term adds up; None: it does not ask what moved, or nothing can have moved."""
+    """The column of `Was` that the term adds up; None if the term does not count moves or there is no older plan."""
     moved = LINEAR_TERMS.get(term, Linear()).moved
     return None if moved is None or instance.was is None else moved.value
 
 
 def moved_cost(instance: Instance, term: Term, placement: Placement) -> int:
-    """What is not where it was."""
+    """The buffers or bytes that are not where they were; 0 if the term does not count moves."""
     column = moved_column(instance, term)
     if column is None:
         return 0
@@ -55,7 +56,7 @@ def peak_price(instance: Instance, term: Term) -> int:
 
 
 def is_counted_in_bytes(term: Term) -> bool:
-    """Does the term shrink with the unit in which addresses are counted?"""
+    """True if the term's value scales with the unit of addresses."""
     adds = LINEAR_TERMS.get(term)
     if adds is None:
         return term is Term.LARGEST_PEAK
@@ -63,7 +64,7 @@ def is_counted_in_bytes(term: Term) -> bool:
 
 
 def least_choice_cost(instance: Instance, term: Term) -> int:
-    """Every block where it costs least, whatever the others do."""
+    """The sum of each block's least cost in this term, each on its own."""
     cost = choice_cost(instance, term)
     if cost is None:
         return 0
@@ -71,7 +72,7 @@ def least_choice_cost(instance: Instance, term: Term) -> int:
 
 
 def line_of_peak(instance: Instance, term: Term, pool: int = 0) -> tuple[int, int]:
-    """What the term grows by with the peak of the only pool that is used, and what it is at a peak of 0, if no penalty is due."""
+    """(slope, constant) of the term as a function of the only used pool's peak, if no penalty is due."""
     if term is Term.LARGEST_PEAK:
         return 1, 0
     cost = choice_cost(instance, term)
@@ -80,7 +81,7 @@ def line_of_peak(instance: Instance, term: Term, pool: int = 0) -> tuple[int, in
 
 
 def peak_worth(instance: Instance, worth: Value) -> int | None:
-    """The greatest peak that is worth no more than this."""
+    """The greatest peak whose value is at most `worth`; None if even a peak of 0 exceeds it."""
     slopes = [line_of_peak(instance, term) for term in instance.terms]
 
     def value(peak: int) -> Value:
@@ -88,7 +89,7 @@ def peak_worth(instance: Instance, worth: Value) -> int | None:
 
     if value(0) > worth:
         return None
-    # The first term that grows decides, but for a peak at which it is just equal: that one the later terms may still rule out.
+    # The first term that grows decides. At the peak where it is just equal, later terms may still exceed theirs.
     for (factor, more), most in zip(slopes, worth, strict=False):
         if factor:
             peak = min((most - more) // factor, ADDRESS_LIMIT)

@@ -9,17 +9,17 @@ from .solver import Feature
 
 
 def is_joint(instance: Instance) -> bool:
-    """Do the pools depend on each other, or does the objective weigh more than peaks? Then nothing comes apart into single pools."""
+    """True if the pools depend on each other or the objective counts more than peaks: then it cannot be split into single pools."""
     return instance.has_choice or instance.weighs_reuse or instance.weighs_moves or len(instance.apart) > 0
 
 
 def is_one_pool(instance: Instance) -> bool:
-    """Is there nothing to decide but offsets, and nothing to minimise but the peak?"""
+    """True if only offsets in one pool are to be decided and only the peak is to be minimised."""
     return len(instance.pools) == 1 and not is_joint(instance)
 
 
 def fixed(instance: Instance) -> Bools:
-    """(n) the blocks whose place is decided: by the user, where that is known, or for want of any other."""
+    """(n) true for blocks with a fixed place: fixed by the user, where that is known, or with only one allowed place."""
     if instance.source is not None:
         return instance.source.placed
     only: Bools = (instance.allowed & (instance.lowest == instance.highest)).any(axis=1)
@@ -44,5 +44,5 @@ def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
 
 
 def refusal(missing: Iterable[Feature]) -> str:
-    """Why a solver does not take an instance that needs these."""
+    """Why a solver refuses an instance that needs these features."""
     return "it does not take " + ", ".join(sorted(feature.words for feature in missing))

@@ -10,7 +10,7 @@ from .outcome import Value
 
 
 def peaks(instance: Instance, placement: Placement) -> tuple[int, ...]:
-    """The largest end offset in each pool; 0 where nothing is."""
+    """The largest end in each pool; 0 if it is empty."""
     end = placement.offset + instance.block_high
     top = np.zeros(len(instance.pools), dtype=np.int64)
     np.maximum.at(top, placement.pool, end)
@@ -45,7 +45,7 @@ def _term(instance: Instance, placement: Placement, pool_peaks: tuple[int, ...],
 def share_addresses(
     instance: Instance, placement: Placement, pairs: Ints
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """For each pair of parts: do they lie in one pool and have an address in common?"""
+    """For each pair of parts, true if they are in one pool and share an address."""
     low = placement.offset[instance.part_block] + instance.part_low
     high = placement.offset[instance.part_block] + instance.part_high
     pool = placement.pool[instance.part_block]

@@ -1,4 +1,4 @@
-"""A solver's answer: a placement, its values, what is proven, and why the solver stopped."""
+"""A solver's answer: a placement, its value, proven bounds, and why the solver stopped."""
 
 from __future__ import annotations
 
@@ -10,35 +10,38 @@ from .errors import StopReason
 from .instance import Placement, Term
 
 Value: TypeAlias = tuple[int, ...]
-"""One integer per term of the objective, compared lexicographically. A bound may be shorter: it then says nothing of the later terms."""
+"""One integer per term of the objective, compared lexicographically. A bound may be shorter: it then does not bound the later terms."""
 
 
 class Proof(StrEnum):
-    """By what argument a bound holds."""
+    """The argument by which a bound holds."""
 
     LIVE_TOGETHER = "live_together"
-    """The named parts are live in one section and must stand side by side."""
+    """The named parts are live in one section and must lie side by side."""
     CONFLICT_CLIQUE = "conflict_clique"
-    """The named parts conflict pairwise, so they must stand side by side."""
+    """The named parts conflict pairwise and must lie side by side."""
     SINGLE_BLOCK = "single_block"
-    """One block alone cannot end lower (fixed, aligned, or kept off by reserved ranges), or fits nowhere."""
+    """One block cannot end lower (fixed, aligned, or kept off by reserved ranges), or fits nowhere."""
     POOL_SHARING = "pool_sharing"
-    """However the named parts are shared out among their pools, a weighted sum of live bytes remains."""
+    """However the named parts are distributed over their pools, a weighted sum of live bytes remains."""
     PRICED_ROOM = "priced_room"
-    """However all parts are shared out among their pools, if room in a pool has these prices, the first term costs so much at least."""
+    """However all parts are distributed over their pools, with these prices on room the first term costs at least this."""
     MUST_SHARE = "must_share"
-    """Of each of these sets of parts only so many fit side by side: the others share addresses, and pay for it."""
+    """Of each of these sets only a limited number of parts fit side by side: others share addresses and pay for it."""
     MUST_MOVE = "must_move"
-    """Of each of these sets of parts all but one are not where they were; a set of one cannot stay, whoever else moves."""
+    """Of each of these sets all parts but one have moved; a set of one is a part that cannot stay."""
     TOO_FEW_POOLS = "too_few_pools"
-    """The named parts must all be in different pools, and have fewer to go to than they are; the value is how many they are."""
+    """The named parts must all be in different pools and have fewer pools than parts; the value is the number of parts."""
     SEARCH = "search"
     """A solver exhausted every placement below the bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Why a peak (or, without a pool, the objective's first term) cannot be lower than value. A search of no pool whose value is 0 found no placement."""
+    """Why a peak (or, without a pool, the objective's first term) cannot be lower than value.
+
+    A search without a pool and with value 0 found no placement.
+    """
 
     proof: Proof
     value: int
@@ -48,17 +51,17 @@ class Certificate:
     weights: tuple[tuple[int, int, int, int], ...] = ()
     """For pool sharing: (pool, section, numerator, denominator) of each dual weight."""
     sets: tuple[tuple[tuple[int, ...], int, int], ...] = ()
-    """For what must be shared or moved: (parts, numerator, denominator) of each set, and of how much of it counts."""
+    """For what must be shared or moved: (parts, numerator, denominator), each set with its amount."""
     term: Term | None = None
-    """Of what it proves something, if that is neither a pool's peak nor the objective's first term."""
+    """The term that is bounded, if it is neither a pool's peak nor the objective's first term."""
     solver: str | None = None
     crowds: tuple[tuple[int, int, tuple[int, ...], int, int], ...] = ()
-    """For priced room: (pool, section, parts, numerator, denominator) of each price on being one of these in that pool."""
+    """For priced room: (pool, section, parts, numerator, denominator), each a price on being one of these parts in that pool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of a run on one instance."""
+    """The result of a run on one instance."""
 
     stop: StopReason
     placement: Placement | None = None
@@ -71,7 +74,7 @@ class Outcome:
     infeasible: bool = False
     """Proven: no placement exists within the capacities."""
     solver: str | None = None
-    """Which solver found the placement (or proved that there is none)."""
+    """The solver that found the placement (or proved that there is none)."""
     work: int = 0
     reproducible: bool = True
     took_part: tuple[str, ...] = ()
@@ -79,9 +82,9 @@ class Outcome:
     notes: tuple[str, ...] = ()
     """Notes for the user: a solver that failed, a bound that had to be discarded."""
     stuck: int | None = None
-    """A part for which a heuristic found no place, and so gave up. That proves nothing."""
+    """A part for which a heuristic found no place and gave up. That proves nothing."""
     floors: Value = ()
-    """Proven of each term alone: it is never below this, whatever the others are. Empty: nothing is."""
+    """Proven for each term alone: it is never below this, whatever the others are. Empty if nothing is proven."""
 
     @property
     def is_optimal(self) -> bool:

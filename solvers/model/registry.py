@@ -1,6 +1,6 @@
-"""Every solver there is: where it is, of which kind, and in one line what it is.
+"""The table of all solvers: name, kind, module and one-line summary.
 
-Whatever lists, offers or explains solvers reads this table. A solver is a module and a row here; docs/planners.md explains each.
+Everything that lists, offers or explains solvers reads this table. A solver is a module and a row here; docs/planners.md explains each.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from .solver import Solver
 
 AUTO = "auto"
 VARIABLE = "MEMPLAN_SOLVERS"
-"""Names the planners of the user's own that may run."""
+"""Lists the user's own planners that may run."""
 
 
 class SolverKind(StrEnum):
     """The purpose of a solver."""
 
     PORTFOLIO = "portfolio"
-    """Lets others work."""
+    """Runs other solvers."""
     METHOD = "method"
-    """One way of solving: it proves what it found to be best, if it has the time."""
+    """An exact method: given time, it proves its result optimal."""
     HEURISTIC = "heuristic"
-    """Finds placements, and proves nothing itself."""
+    """Finds placements and proves nothing."""
     RELAXATION = "relaxation"
-    """Leaves something out: what it proves holds for all, and of what it finds it makes placements if that goes."""
+    """Solves a relaxed problem: its bounds hold for the whole problem, and it makes placements of its solutions where possible."""
     IMPROVER = "improver"
-    """Lowers the peak of the placement that greedy found; proves nothing."""
+    """Lowers the peak of greedy's placement; proves nothing."""
     BOUNDER = "bounder"
-    """Proves bounds and places nothing: asked for by name, it says how good greedy's placement is."""
+    """Proves bounds and gives no placement of its own: asked for by name, it shows how good greedy's placement is."""
     PUBLISHED = "published"
     """The method of another system's planner."""
     PEER = "peer"
     """Another system's planner itself."""
     USER = "user"
-    """The user's own."""
+    """The user's own planner."""
 
 
 class Entry(NamedTuple):
@@ -47,7 +47,7 @@ class Entry(NamedTuple):
 
     kind: SolverKind
     path: str
-    """module:Class; imported when the solver is first asked for, and none of them imports its library on import."""
+    """module:Class; imported when the solver is first used. None of them imports its library on import."""
     summary: str
 
 
@@ -171,7 +171,7 @@ SOLVERS: dict[str, Entry] = {
 
 
 def names(*kinds: SolverKind) -> tuple[str, ...]:
-    """The solvers of these kinds; without any, all of them, those of the user's own at the end."""
+    """The solvers of these kinds; without kinds all of them, the user's own last."""
     if kinds:
         return tuple(name for name, entry in SOLVERS.items() if entry.kind in kinds)
     return (*SOLVERS, *(name for name in allowed() if name not in SOLVERS))
@@ -188,7 +188,7 @@ def entry_of(name: str) -> Entry:
 
 
 def is_of(kind: SolverKind, name: str) -> bool:
-    """True if it is a solver of that kind."""
+    """True if the solver is of that kind."""
     return name in SOLVERS and SOLVERS[name].kind is kind
 
 
@@ -200,19 +200,19 @@ def get(name: str) -> Solver:
 
 
 def searchers() -> tuple[str, ...]:
-    """The solvers that may say to have gone through all there is: heuristics do not, and who lets others work names them."""
+    """The solvers that may claim to have exhausted all placements. Heuristics cannot, and the portfolio names the solver that did."""
     return (*names(SolverKind.METHOD, SolverKind.RELAXATION, SolverKind.BOUNDER, SolverKind.PEER), *allowed())
 
 
 def libraries_of(name: str) -> tuple[Library, ...]:
-    """What other people's libraries the solver uses; of one that is not in the table, nothing is known."""
+    """The libraries that the solver uses; empty for a solver that is not in the table."""
     return get(name).libraries if name in SOLVERS else ()
 
 
 def allowed() -> tuple[str, ...]:
-    """The names in MEMPLAN_SOLVERS, separated by commas, each once. Nothing is looked for or imported to know them."""
+    """The names in MEMPLAN_SOLVERS, separated by commas, each once. Imports nothing."""
     return tuple(dict.fromkeys(name for part in os.environ.get(VARIABLE, "").split(",") if (name := part.strip())))
 
 
 OF_USER = "planner "
-"""Before a user's planner's name where it stands for an attribute, so that it is never taken for another one."""
+"""Prefix of a user's planner's name used as an attribute, so that it never collides with another."""

@@ -15,7 +15,7 @@ from .outcome import Outcome, Value
 
 
 class Goal(StrEnum):
-    """When is a plan good enough?"""
+    """When a plan is good enough."""
 
     MINIMISE = "minimise"
     FIT = "fit"
@@ -27,7 +27,7 @@ class Goal(StrEnum):
 
 
 class Warm(StrEnum):
-    """Which facts of the best known placement a solver gets. Which of them help differs by solver, so it is measured."""
+    """What a solver gets of the best known placement. Which of it helps differs by solver and was measured."""
 
     NONE = "none"
     BOUND = "bound"
@@ -57,7 +57,7 @@ class Feature(StrEnum):
     TERMS = "terms"
     """Lexicographic objectives and reuse penalties."""
     MOVES = "moves"
-    """Objectives that count what is not where an older plan had it."""
+    """Objectives that count what moved since an older plan."""
 
     @property
     def words(self) -> str:
@@ -79,12 +79,12 @@ _WORDS = {
 
 
 ONE_PEAK = frozenset(Feature) - {Feature.POOLS, Feature.TERMS, Feature.MOVES}
-"""Of a solver that takes one pool at a time, and lowers its peak, whatever rules there are."""
+"""The features of a solver that takes one pool at a time and lowers its peak under all other rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a solver may use. Work is counted, not timed, so that it ends alike on every machine: a unit is about a microsecond."""
+    """A solver's limits. Work is counted, not timed, so that it is the same on every machine; a unit is about a microsecond."""
 
     deadline: float | None = None
     """On the clock of time.monotonic(), which all processes of a machine share."""
@@ -101,27 +101,27 @@ class Task:
     goal: Goal = Goal.MINIMISE
     seed: int = 0
     start: Placement | None = None
-    """Best placement known so far; a valid one."""
+    """Best valid placement known so far."""
     bound: Value = ()
     """Best bound known so far."""
     target: Value = ()
-    """A placement of this value is good enough: the caller has no use for a better one."""
+    """A placement of this value is good enough: the caller needs no better one."""
     pool_bounds: tuple[int, ...] = ()
     warm: Warm | None = None
     """None: the solver's own default."""
     verbose: bool = False
     active_threads: Ints | None = None
-    """One number: how many of the workers it may use at the moment; None: all of them."""
+    """One number: how many of the workers it may use now; None: all of them."""
 
     @property
     def enough(self) -> Value:
-        """Stop at a value that is no greater: nothing better exists, or nobody needs it."""
+        """The value at which to stop: no better one exists, or none is needed."""
         return max(self.bound, self.target)
 
     def outcome(
         self, stop: StopReason, placement: Placement | None, value: Value | None, solver: str | None, work: int
     ) -> Outcome:
-        """Of a run that proved no more than was known."""
+        """The outcome of a run that proved nothing new."""
         return Outcome(
             stop,
             placement=placement,
@@ -135,23 +135,23 @@ class Task:
 
 
 class Control(Protocol):
-    """A solver's line to whoever started it."""
+    """A solver's connection to its caller."""
 
     def incumbent(self, placement: Placement) -> None:
-        """A placement better than any before: keep it, whatever happens to me next."""
+        """Reports a placement better than all before, so that it is kept whatever happens to the solver."""
 
     def bound(self, bound: Value) -> None:
-        """Proven from now on."""
+        """Reports a proven bound."""
 
     def log(self, line: str) -> None:
-        """A line of the solver's log, for users who request it."""
+        """Reports a line of the solver's log, for users who request it."""
 
     def stopped(self) -> StopReason | None:
-        """Must I stop now, and why? Ask often."""
+        """Why the solver must stop now, or None. To be called often."""
 
 
 class Silent:
-    """A Control that keeps nothing and stops at the deadline alone."""
+    """A Control that keeps nothing and only stops at the deadline."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._deadline = None if limits is None else limits.deadline
@@ -169,16 +169,16 @@ class Silent:
 
 
 class Input(StrEnum):
-    """In which form a solver wants its instance."""
+    """The form in which a solver takes its instance."""
 
     PRESOLVED = "presolved"
     """Scaled, squeezed and split."""
     AS_WRITTEN = "as_written"
-    """As lowered, in the user's order: named heuristics of other planners depend on it."""
+    """As lowered, in the user's order: other planners' published heuristics depend on it."""
 
 
 class Solver(Runnable, Protocol):
-    """Places the blocks of one instance. A class that names this one as its base says only what is special about it."""
+    """Places the blocks of one instance. A class with this base only defines what is special about it."""
 
     name: ClassVar[str]
     features: ClassVar[frozenset[Feature]]
@@ -190,4 +190,4 @@ class Solver(Runnable, Protocol):
 
 
 def never() -> None:
-    """For callers that stop nobody."""
+    """A stop function for callers that never stop."""

@@ -1,4 +1,4 @@
-"""Numbers drawn alike everywhere: SplitMix64, in Python as in C++ (kernels/native/shared/random.hpp)."""
+"""SplitMix64, a random generator that draws the same numbers in Python and in C++ (kernels/native/shared/random.hpp)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def mix(z: int) -> int:
-    """Scatters 64 bits over 64 bits, one to one."""
+    """A one-to-one hash of 64 bits."""
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
     return z ^ (z >> 31)
 
 
 class SplitMix64:
-    """One stream of 64-bit numbers."""
+    """A stream of random 64-bit numbers."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed
