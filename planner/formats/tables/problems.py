@@ -151,7 +151,7 @@ FORMATS: dict[str, Format] = {
             settings=(
                 Setting(
                     "dim",
-                    "Of an .onnx file: the size of a dimension (batch=4), or its range (batch=1..16).",
+                    "Of an .onnx file: the size of a dimension (batch=4), its range (batch=1..16), or a number that an input holds (size.0=4).",
                     metavar="NAME=SIZE",
                 ),
                 IN_PLACE,

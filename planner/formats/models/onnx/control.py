@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -35,6 +35,10 @@ class Lowering(Protocol):
     maybe: set[Value]
     functions: list[Function]
 
+    def follow(self, value: Value, sources: Sequence[Value | None]) -> None:
+        """Record from which inputs what is in a small tensor follows."""
+        ...
+
     def count(self, more: int, place: Place) -> None:
         """Count further nodes."""
         ...
@@ -48,7 +52,7 @@ class Lowering(Protocol):
         ...
 
     def inner(
-        self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, Any]], what: str
+        self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, bool]], what: str
     ) -> tuple[Written, list[Value]]:
         """Lower the graph as a function that `into` runs; return its outputs."""
         ...
@@ -81,7 +85,11 @@ def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Writte
         for value in taken:
             each.use(value)
     functions = tuple(low.keep(each, ids, taken).name for each, ids in zip(written, back, strict=True))
-    results = _results(node, tuple(named), types, scope, into)
+    contents = [value.content for value in given[0]] if len(given) == 1 else []
+    results = _results(node, tuple(named), types, scope, into, contents)
+    for name, *values in zip(named, *given, strict=True):
+        if name:
+            low.follow(scope.values[name], values)
     handed = into.used(list(taken))
     if len(functions) == 1:
         into.run(Operator(OperatorKind.CALL, handed, results, name=_name(node), functions=functions))
@@ -104,7 +112,11 @@ def _form(node: Node, j: int, given: list[Value | Several]) -> Value | Several:
         return given[0]
     counts = {len(each.items) if isinstance(each, Several) else None for each in there}
     if len(counts) > 1:
-        raise ShapeError(f"its graphs give out sequences of different lengths for {quoted(node.outputs[j])}")
+        lengths = " and ".join(
+            "a tensor" if each is None else f"a sequence of {each}" for each in sorted(counts, key=str)
+        )
+        text = f"its graphs give out {lengths} for {quoted(node.outputs[j])}, and memplan follows one length alone: give lengths (dim NAME=4) that agree"
+        raise ShapeError(text)
     return there[0]
 
 
@@ -161,7 +173,7 @@ def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
     trips, test = [*inputs, None, None][:2]
     state = [_needed(inputs, 2 + j) for j in range(len(inputs) - 2)]
     carried = [TRUTH, *(value.type for value in state)]
-    given: list[tuple[Type, Any]] = [(NUMBER, None), *((type_, None) for type_ in carried)]
+    given = [(NUMBER, False), (TRUTH, False), *((value.type, value in low.maybe) for value in state)]
     kept = len(low.functions)
     written, outputs = low.inner(node, _graph(node, "body"), scope, into, given, "body")
     try:
@@ -170,7 +182,7 @@ def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
         del low.functions[kept:]
         unrolled(low, node, inputs, scope, into)
         return
-    count = None if trips is None or trips.content is None else trips.content.ravel()[0]
+    count = trips.content.ravel()[0] if trips is not None and trips.content is not None and trips.content.size else None
     made = [
         Type(value.type.element, (_turns(low, node, scope, len(state) + j, count), *value.type.shape))
         for j, value in enumerate(outputs[len(carried) :])
@@ -183,6 +195,9 @@ def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
     taken = list(written.taken)
     function = low.keep(written, back, taken, first=number)
     results = _results(node, ("", *node.outputs), [*carried, *made], scope, into)
+    for j, (name, value) in enumerate(zip(node.outputs, state, strict=False), start=1):
+        if name and {value, outputs[j]} & low.maybe:
+            low.maybe.add(scope.values[name])
     entering = (begin, *map(into.given_back, state))
     same = (turn, *into.used(list(taken)))
     _run(node, into, entering, (), same, results, function.name)
@@ -221,7 +236,7 @@ def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
         Type(v.type.element, (*v.type.shape[:a], *v.type.shape[a + 1 :])) for a, v in zip(axes, parts, strict=True)
     ]
     carried = [value.type for value in state]
-    given: list[tuple[Type, Any]] = [(type_, None) for type_ in (*carried, *elements)]
+    given = [(type_, False) for type_ in (*carried, *elements)]
     written, outputs = low.inner(node, _graph(node, "body"), scope, into, given, "body")
     back = _turned(written, outputs, carried)
     whole = []
@@ -305,12 +320,15 @@ def _turned(written: Written, outputs: list[Value], carried: list[Type]) -> list
     return [written.given_back(value) for value in outputs]
 
 
-def _results(node: Node, names: tuple[str, ...], types: list[Type], scope: Scope, into: Written) -> tuple[str, ...]:
-    """Return memory for its outputs, including unused ones."""
+def _results(
+    node: Node, names: tuple[str, ...], types: list[Type], scope: Scope, into: Written, contents: Sequence[Any] = ()
+) -> tuple[str, ...]:
+    """Return memory for its outputs, including unused ones; `contents` are what is known to be in the first."""
     made: list[str] = []
     for j, type_ in enumerate(types):
         name = names[j] if j < len(names) else ""
-        value = into.value(name or f"{_name(node)}.out{j}", type_, TensorKind.INTERMEDIATE)
+        content = contents[j] if j < len(contents) else None
+        value = into.value(name or f"{_name(node)}.out{j}", type_, TensorKind.INTERMEDIATE, content)
         if name:
             scope.values[name] = value
         made += into.used([value])

@@ -43,6 +43,12 @@ class Value:
             self._content = content_of(self._content)
         return self._content
 
+    def again(self) -> Value:
+        """Return another value in the same place."""
+        made = Value(self.name, self.type, self.owner, self._content, is_constant=self.is_constant)
+        made.home = self.home
+        return made
+
 
 @dataclass(frozen=True, slots=True)
 class Several:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from itertools import islice
 
 from ....checks.report import Place, bad_input, cut, printable, quoted
 from ....facts.names import Names
@@ -17,15 +17,16 @@ from ....planning.shapes.expression import ExpressionError
 from . import dims as d
 from .control import CONTROL
 from .function import Scope, Several, Value, Written
+from .given import inputs_of
 from .in_place import operators_of
-from .model import BITS, BOOL, INT64, Body, Declared, Graph, Model, Node, Nodes, Reference
+from .model import BITS, BOOL, Body, Graph, Model, Node, Nodes, Reference
 from .rules.elementwise import AT_RANDOM
 from .rules.site import NotKnown, ShapeError, Site, Type
 from .rules.table import RULES
-from .sequences import MOST_ITEMS, SEQUENCES, hands_on
-from .symbols import Symbols
+from .sequences import SEQUENCES, hands_on
+from .symbols import Symbols, plain
 from .turns import unrolled
-from .values import is_settled, values_of
+from .values import FOLLOWED, is_settled, values_of
 
 MOST_NODES = 1 << 17
 """The most nodes of all graphs and functions together; functions count as often as they are run."""
@@ -35,6 +36,8 @@ NODES, BYTES_A_NODE = 1 << 15, 512
 """The nodes that a file of any length may run, and the bytes per further one."""
 BYTES_OF_A_NODE = 48
 """Nodes in the file itself count extra, at most one per this many bytes."""
+MOST_NAMED = 4
+"""The most inputs that are remembered of a value."""
 MOST_FUNCTIONS = 32
 """The most nested functions of the model's own."""
 
@@ -53,52 +56,40 @@ class Lowering:
         self.sizes: dict[tuple[str | None, int | str], d.Dim] = {}
         self.warnings: dict[str, None] = {}
         self.maybe: set[Value] = set()
-        """Optional inputs of the model."""
+        """Optional values that may be absent."""
+        self._from: dict[Value, tuple[str, ...]] = {}
+        """The small inputs of the model, a few at most, from which what is in a value follows."""
+        self._told: set[str] = set()
+        """Those whose numbers are given."""
 
     def lower(self) -> None:
         """Lower the whole model."""
         graph = self._model.graph
         scope = Scope(None, self._model.opsets, graph.known)
-        given = [
-            (
-                j,
-                said,
-                _typed(said, self.symbols, (*graph.place, "input", j)),
-                self._length(said, (*graph.place, "input", j)),
-            )
-            for j, said in enumerate(graph.inputs)
-            if said.name not in graph.constants
-        ]
-        self.symbols.require_all_known()
+        given = inputs_of(graph, self.symbols)
         main = Written(self.function_name("main"), self.greatest())
         self.constants(graph, scope, main)
-        for j, said, type_, length in given:
-            self.define(scope, said.name, (*graph.place, "input", j))
-            self.count(length or 0, (*graph.place, "input", j))
+        for each in given:
+            said, length = each.said, each.length
+            self.define(scope, said.name, each.place)
+            self.count(length or 0, each.place)
             names = [said.name] if length is None else [f"{said.name}[{i}]" for i in range(length)]
-            made = [main.value(name, type_, TensorKind.INPUT) for name in names]
+            made = [main.value(name, each.type, TensorKind.INPUT, each.content) for name in names]
             main.inputs += main.used(made)
             if length is not None:
                 scope.sequences[said.name] = Several(tuple(made), is_maybe=said.is_optional)
             else:
                 scope.values[said.name] = made[0]
                 self.maybe |= {made[0]} if said.is_optional else set()
+            if each.may_hold_sizes:
+                self._from[made[0]] = (said.name,)
+                self._told |= set() if each.content is None else {said.name}
         self.nodes(_whole(graph.nodes), scope, main)
         back = _flat(self._back(graph, scope))
         self.count(len(back), graph.place)
         outputs = [main.given_back(value) for value in back]
         self.symbols.require_all_known()
         self.keep(main, outputs, [])
-
-    def _length(self, said: Declared, place: Place) -> int | None:
-        """Return the number of tensors in an input sequence, given by a dimension of that name; None if it is a tensor."""
-        if said.other is None:
-            return None
-        (found,) = self.symbols.shape(Declared(said.name, INT64, (said.name,)), place)
-        if not isinstance(found, int) or found > MOST_ITEMS:
-            text = f"how many tensors {quoted(said.name)} has must be one number, of at most {MOST_ITEMS}"
-            raise bad_input(Code.OUT_OF_RANGE, place, text)
-        return found
 
     def greatest(self) -> Mapping[str, int]:
         return _Greatest(self.symbols.box)
@@ -158,8 +149,21 @@ class Lowering:
             try:
                 self._node(node, scope, into)
             except (ShapeError, ExpressionError) as error:
-                text = f"{_called(node)}: {error}"
+                text = f"{_called(node)}: {error}{self._asked(error.of, scope) if isinstance(error, NotKnown) else ''}"
                 raise bad_input(Code.INVALID_VALUE, node.place, text) from None
+
+    def follow(self, value: Value, sources: Sequence[Value | None]) -> None:
+        """Record from which inputs what is in a small tensor follows."""
+        names = dict.fromkeys(name for each in sources if each is not None for name in self._from.get(each, ()))
+        if names:
+            self._from[value] = tuple(islice(names, MOST_NAMED))
+
+    def _asked(self, name: str, scope: Scope) -> str:
+        """Return what can be given so that this value's contents are known."""
+        value = scope.find(name)
+        names = self._from.get(value, ()) if value is not None else ()
+        first = next((each for each in names if each not in self._told), None)
+        return "" if first is None else f". Say what the input {quoted(first)} holds: give dim {plain(first)}.0=4"
 
     def _given(self, node: Node, scope: Scope) -> list[Value | Several | None]:
         found: list[Value | Several | None] = []
@@ -177,7 +181,7 @@ class Lowering:
             if isinstance(value, Several):
                 what = "an optional value that is not there" if value.is_absent else "a sequence"
                 text = f"{_called(node)} reads {quoted(node.inputs[j])}, which is {what}; only the operators of sequences do"
-                raise bad_input(Code.NOT_SUPPORTED_YET, (*node.place, "input", j), text)
+                raise bad_input(Code.WRONG_TYPE, (*node.place, "input", j), text)
             found.append(value)
         return found
 
@@ -208,9 +212,9 @@ class Lowering:
             unrolled(self, node, self._given(node, scope), scope, into)
         elif not node.domain and node.operator in CONTROL:
             inputs = self._inputs(node, scope)
-            if node.operator != "If" and not self.maybe.isdisjoint(inputs):
-                text = f"{_called(node)} hands on an optional value, and it is not known whether it is there"
-                raise bad_input(Code.NOT_SUPPORTED_YET, node.place, text)
+            if node.operator == "Scan" and not self.maybe.isdisjoint(inputs):
+                text = f"{_called(node)} takes tensors, and not optional values: take it out with OptionalGetElement"
+                raise bad_input(Code.WRONG_TYPE, node.place, text)
             CONTROL[node.operator](self, node, inputs, scope, into)
         else:
             self._computed(node, self._inputs(node, scope), scope, into)
@@ -224,20 +228,21 @@ class Lowering:
             self.symbols.box,
         )
         types = self._types(site, scope)
-        found = values_of(site, types) if types else None
+        found = values_of(site, types)
         self.warnings.update(dict.fromkeys(site.notes))
         present = [value for value in inputs if value is not None]
         folded = node.operator not in AT_RANDOM and all(value.is_constant for value in present)
-        settled = folded or (is_settled(found) and len(node.outputs) == 1)
+        follows = node.operator in FOLLOWED and any(value in self._from for value in present)
+        settled = folded or (not follows and all(is_settled(each) for each in found))
         outputs = []
-        for j, name in enumerate(node.outputs):
-            if name:
-                known = found if j == 0 else None
-                if settled:
-                    scope.values[name] = into.constant(name, types[j], known)
-                else:
-                    scope.values[name] = into.value(name, types[j], TensorKind.INTERMEDIATE, known)
-                    outputs.append(scope.values[name])
+        for name, type_, known in zip(node.outputs, types, found, strict=False):
+            if name and settled:
+                scope.values[name] = into.constant(name, type_, known)
+            elif name:
+                value = scope.values[name] = into.value(name, type_, TensorKind.INTERMEDIATE, known)
+                outputs.append(value)
+                if follows:
+                    self.follow(value, present)
         if outputs:
             for operator in operators_of(site, inputs, outputs, into, share=self._in_place):
                 into.run(operator)
@@ -248,13 +253,15 @@ class Lowering:
         rule = RULES.get((node.domain, node.operator))
         found: list[Type] = []
         greatest: Sequence[Type] = ()
+        missing: NotKnown | None = None
         why = f"memplan knows no operator {printable(cut(node.domain or 'ai.onnx'))}.{_operator(node)}"
         if rule is not None:
             try:
                 found = rule(site)
             except (NotKnown, ExpressionError) as error:
                 why = str(error)
-                greatest = error.greatest if isinstance(error, NotKnown) else ()
+                if isinstance(error, NotKnown):
+                    missing, greatest = error, error.greatest
             except (IndexError, OverflowError):
                 raise ShapeError("its inputs and attributes do not fit each other") from None
         for j, name in enumerate(node.outputs):
@@ -268,7 +275,8 @@ class Lowering:
                         site.depends_on_data()
                         found.append(greatest[j])
                         continue
-                    raise ShapeError(f"{why}, and the file does not say which shape {quoted(name)} has")
+                    text = f"{why}, and the file does not say which shape {quoted(name)} has"
+                    raise NotKnown(text, of=missing.of) if missing else ShapeError(text)
                 found.append(Type(said.element, self.symbols.shape(said, node.place)))
                 self.symbols.require_all_known()
             else:
@@ -308,18 +316,19 @@ class Lowering:
         self._depth -= 1
 
     def inner(
-        self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, Any]], what: str
+        self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, bool]], what: str
     ) -> tuple[Written, list[Value]]:
-        """Lower the graph as a function that `into` runs; return its outputs."""
+        """Lower the graph as a function that `into` runs, given values of these types, and whether they may be absent; return its outputs."""
         written = Written(self.function_name(f"{node.name or node.operator}.{what}"), self.greatest(), into)
         inner = Scope(scope, scope.opsets, graph.known)
         self.constants(graph, inner, written)
         if len(graph.inputs) != len(given):
             raise ShapeError(f"its graph takes {len(graph.inputs)} values, and is given {len(given)}")
-        for j, (said, (type_, value)) in enumerate(zip(graph.inputs, given, strict=True)):
+        for j, (said, (type_, is_maybe)) in enumerate(zip(graph.inputs, given, strict=True)):
             self.define(inner, said.name, (*graph.place, "input", j))
-            inner.values[said.name] = written.value(said.name, type_, TensorKind.INPUT, value)
-            written.inputs += written.used([inner.values[said.name]])
+            value = inner.values[said.name] = written.value(said.name, type_, TensorKind.INPUT)
+            written.inputs += written.used([value])
+            self.maybe |= {value} if is_maybe else set()
         self.nodes(graph.nodes, inner, written)
         written.back = self._back(graph, inner)
         if node.operator != "If" and any(isinstance(each, Several) for each in written.back):
@@ -371,20 +380,6 @@ def _whole(nodes: Nodes) -> Iterator[Node]:
 def _graphs(node: Node) -> Iterator[Graph]:
     """Return the graphs that it may run."""
     return (each for each in node.attributes.values() if isinstance(each, Graph))
-
-
-def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:
-    """Return the type of an input of the model."""
-    if said.other is not None and said.element is None:
-        text = (
-            f"{quoted(said.name)} is {said.other}, and its length is not known: give the model its tensors one by one"
-        )
-        raise bad_input(Code.NOT_SUPPORTED_YET, place, text)
-    if said.element is None or said.shape is None:
-        raise bad_input(
-            Code.MISSING_FIELD, place, f"the file does not say which type and shape {quoted(said.name)} has"
-        )
-    return Type(said.element, symbols.shape(said, place))
 
 
 def _called(node: Node) -> str:

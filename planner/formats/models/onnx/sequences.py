@@ -6,6 +6,7 @@ The number of tensors in a sequence must be known: for an input it is given, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ....checks.report import bad_input, quoted
@@ -16,7 +17,7 @@ from . import dims as d
 from .function import ABSENT, Scope, Several, Value, Written
 from .model import BOOL, INT64, Graph, Node
 from .rules.layout import concat
-from .rules.site import ShapeError, Site, Type
+from .rules.site import NotKnown, ShapeError, Site, Type
 from .values import as_values
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def split(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value 
     if len(node.inputs) > 1 and node.inputs[1]:
         sizes = _tensor(node, scope, 1)
         if sizes.content is None:
-            raise ShapeError(f"how many tensors it gives out depends on what is in {quoted(node.inputs[1])}")
+            of = node.inputs[1]
+            raise NotKnown(f"how many tensors it gives out depends on what is in {quoted(of)}", of=of)
         parts = list(sizes.content.ravel())
         if not all(isinstance(part, int | Expression) for part in parts) or (not sizes.type.shape and len(parts) != 1):
             raise ShapeError("the sizes of its parts must be whole numbers")
@@ -169,7 +171,9 @@ def element(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Valu
     found = _anything(node, scope)
     if found == ABSENT:
         raise ShapeError("the optional value that it takes out is not there")
-    return [found]
+    if isinstance(found, Several):
+        return [replace(found, is_maybe=False)]
+    return [found.again() if found in low.maybe else found]
 
 
 SEQUENCES: Mapping[str, Rule] = {
@@ -220,7 +224,8 @@ def _position(node: Node, scope: Scope, j: int, count: int, default: int) -> int
     if j < len(node.inputs) and node.inputs[j]:
         said = _tensor(node, scope, j)
         if said.content is None or said.content.size != 1 or not isinstance(said.content.ravel()[0], int):
-            raise ShapeError(f"which tensor of the sequence is meant depends on what is in {quoted(node.inputs[j])}")
+            of = node.inputs[j]
+            raise NotKnown(f"which tensor of the sequence is meant depends on what is in {quoted(of)}", of=of)
         found = said.content.ravel()[0]
     if not -count <= found < count:
         raise ShapeError(f"there is no place {found} in a sequence of {count}")

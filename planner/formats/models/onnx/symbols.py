@@ -11,13 +11,13 @@ from ....model.errors import BadInput, Code
 from ....planning.shapes.expression import FUNCTIONS, LIMIT, NAME, Expression, ExpressionError, Kind, parse
 from . import dims as d
 from .dims import Dim, Shape
-from .model import Declared
+from .model import MAX_RANK, Declared
 
 Given = Mapping[str, tuple[int, int]]
 """The least and the greatest value of each dimension that was given any."""
 
 
-SPAN = re.compile(r"([0-9]{1,19})(?:\.\.([0-9]{1,19}))?", re.ASCII)
+SPAN = re.compile(r"(-?[0-9]{1,19})(?:\.\.([0-9]{1,19}))?", re.ASCII)
 
 
 def parse_dims(said: Sequence[str]) -> dict[str, tuple[int, int]]:
@@ -30,7 +30,7 @@ def parse_dims(said: Sequence[str]) -> dict[str, tuple[int, int]]:
         if not name or match is None:
             raise _bad(f"{quoted(text)} is not of the form batch=4, or batch=1..16")
         low, high = int(match[1]), int(match[2] or match[1])
-        if not low <= high < LIMIT:
+        if not -LIMIT < low <= high < LIMIT or (low < 0 and low < high):
             raise _bad(f"from {low} to {high} is not a range within 2^62")
         if name in found:
             raise _bad(f"{quoted(name)} is given twice")
@@ -40,6 +40,11 @@ def parse_dims(said: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 def _bad(text: str) -> BadInput:
     return bad_input(Code.INVALID_OPTION, ("options", "dim"), text)
+
+
+def plain(name: str) -> str:
+    """Return the name as it can be given in an option: with letters, digits and underscores alone."""
+    return re.sub(r"\W", "_", name, flags=re.ASCII)
 
 
 COMBINED: Mapping[Kind, Callable[[Dim, Dim], Dim]] = {
@@ -59,15 +64,28 @@ class Symbols:
         self._names: dict[str, str] = {}
         """The symbols' names, by the file's names."""
         self.box: dict[str, tuple[int, int]] = {}
-        self._counts: set[str] = set()
-        """The given names that count repetitions."""
+        self._used: set[str] = set()
+        """The given names that the model has."""
         self._of_symbols = Names(mark="_")
         self.missing = Report()
 
     def shape(self, said: Declared, place: Place) -> Shape:
-        """Return the shape declared in the file."""
-        assert said.shape is not None
-        return tuple(self._dim(dim, f"{said.name}_{i}", place) for i, dim in enumerate(said.shape))
+        """Return the shape declared in the file; without one, as many dimensions as are given. Raises BadInput if there are none."""
+        if said.shape is not None:
+            return tuple(self._dim(dim, f"{said.name}_{i}", place) for i, dim in enumerate(said.shape))
+        names = [f"{said.name}_{i}" for i in range(MAX_RANK)]
+        rank = next((i for i, name in enumerate(names) if self._key(name, plain(name)) is None), MAX_RANK)
+        if not rank:
+            text = f"the file does not say which shape {quoted(said.name)} has: give dim {plain(names[0])}=4, and so on for each of its dimensions"
+            raise bad_input(Code.MISSING_FIELD, place, text)
+        return tuple(self._named(name, place) for name in names[:rank])
+
+    def numbers(self, name: str, many: int, place: Place) -> list[Dim] | None:
+        """Return what an input holds, of which each number is given as `name.0=4`; None if none is."""
+        names = [(f"{name}.{i}", f"{plain(name)}.{i}") for i in range(many)]
+        if all(self._key(*each) is None for each in names):
+            return None
+        return [self._named(own, place, number=asked) for own, asked in names]
 
     def _dim(self, dim: int | str | None, otherwise: str, place: Place) -> Dim:
         if isinstance(dim, int):
@@ -100,30 +118,38 @@ class Symbols:
             found = combined(found, part)
         return found
 
-    def _named(self, name: str, place: Place) -> Dim:
+    def _named(self, name: str, place: Place, number: str | None = None) -> Dim:
+        """Return the dimension of that name, or the `number` of an input, called so where it is asked for."""
         if name not in self._names:
-            plain = re.sub(r"\W", "_", name, flags=re.ASCII)[:60]
-            plain = plain if NAME.fullmatch(plain) and plain not in FUNCTIONS else f"d_{plain}"
-            plain = self._of_symbols.new(plain)
-            self._names[name] = plain
-            span = self._given.get(name, self._given.get(plain))
-            if span is None:
-                text = f"the dimension {quoted(plain)} is not known: give dim {plain[:64]}=4, or a range, {plain[:64]}=1..16"
+            symbol = plain(name)[:60]
+            symbol = symbol if NAME.fullmatch(symbol) and symbol not in FUNCTIONS else f"d_{symbol}"
+            symbol = self._names[name] = self._of_symbols.new(symbol)
+            asked = number or symbol[:64]
+            key = self._key(name, asked, plain(name))
+            if key is None:
+                what = "dimension" if number is None else "number"
+                text = f"the {what} {quoted(asked)} is not known: give dim {asked}=4, or a range, {asked}=1..16"
                 self.missing.add(Code.MISSING_FIELD, place, text)
-                span = (1, 1)
-            self.box[plain] = span
+            elif number is None and self._given[key][0] < 0:
+                raise _bad(f"the dimension {quoted(key)} cannot be below 0")
+            self._used.update(() if key is None else (key,))
+            self.box[symbol] = (1, 1) if key is None else self._given[key]
         return d.named(self._names[name], self.box)
+
+    def _key(self, *names: str) -> str | None:
+        """Return the first of these names for which something is given."""
+        return next((each for each in names if each in self._given), None)
 
     def count(self, name: str) -> int | None:
         """Return the given number of repetitions of that name; None if there is none. Raises BadInput unless it is one number."""
-        for each in (name, re.sub(r"\W", "_", name, flags=re.ASCII)):
-            if each in self._given:
-                low, high = self._given[each]
-                if low != high:
-                    raise _bad(f"{quoted(each)} must be one number, since what is carried grows with every turn")
-                self._counts.add(each)
-                return low
-        return None
+        key = self._key(name, plain(name))
+        if key is None:
+            return None
+        low, high = self._given[key]
+        if low != high:
+            raise _bad(f"{quoted(key)} must be one number, since what is carried grows with every turn")
+        self._used.add(key)
+        return low
 
     def require_all_known(self) -> None:
         """Raise BadInput for dimensions without given values."""
@@ -132,6 +158,6 @@ class Symbols:
     def require_all_used(self) -> None:
         """Raise BadInput for values of dimensions that the model lacks."""
         for name in self._given:
-            if name not in self._names and name not in self.box and name not in self._counts:
+            if name not in self._used:
                 known = ", ".join(list(self.box)[:8]) or "none that has a name"
                 raise _bad(f"there is no dimension {quoted(name)}; there is {known}")

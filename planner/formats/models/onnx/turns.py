@@ -4,19 +4,16 @@ sequences.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ....checks.report import Place, quoted
 from ....graph.operators import Operator, OperatorKind, TensorKind
 from .function import Scope, Several, Value, Written
 from .model import BOOL, INT64, Graph, Node
 from .rules.site import ShapeError, Type
+from .symbols import Symbols, plain
 from .values import as_values, is_settled
-
-if TYPE_CHECKING:
-    from .symbols import Symbols
 
 
 class Lowering(Protocol):
@@ -56,7 +53,7 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
     if most is None:
         raise _not_known(node, "how many turns it takes")
     test = inputs[1] if len(inputs) > 1 else None
-    state = [_there(value, node.inputs[2 + j]) for j, value in enumerate(inputs[2:])]
+    state = [_made(value, node.inputs[2 + j]) for j, value in enumerate(inputs[2:])]
     if len(body.inputs) != 2 + len(state) or len(body.outputs) <= len(state):
         raise ShapeError("its graph's inputs and outputs do not match what it carries")
     names = [said.name for said in body.inputs]
@@ -71,7 +68,7 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
         for name, value in zip(names, (number, truth, *state), strict=True):
             inner.hold(name, value)
         low.nodes(body.nodes, inner, into)
-        test, *back = (_there(inner.sequence(said.name) or inner.find(said.name), said.name) for said in body.outputs)
+        test, *back = (_made(inner.sequence(said.name) or inner.find(said.name), said.name) for said in body.outputs)
         state, made = back[: len(state)], back[len(state) :]
         for found, value in zip(parts, made, strict=True):
             if isinstance(value, Several):
@@ -86,11 +83,9 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
             scope.values[name] = _together(each, name, into)
 
 
-def _there(value: Value | Several | None, name: str) -> Value | Several:
+def _made(value: Value | Several | None, name: str) -> Value | Several:
     if value is None:
         raise ShapeError(f"nothing makes {quoted(name)}")
-    if isinstance(value, Several) and value.is_maybe:
-        raise ShapeError(f"it is not known whether {quoted(name)} is there")
     return value
 
 
@@ -111,8 +106,9 @@ def called(node: Node) -> str:
 
 
 def _not_known(node: Node, what: str) -> ShapeError:
-    name = re.sub(r"\W", "_", called(node), flags=re.ASCII)
-    return ShapeError(f"it carries what may grow, and {what} depends on what is computed: give dim {name[:64]}_turns=4")
+    return ShapeError(
+        f"it carries what may grow, and {what} depends on what is computed: give dim {plain(called(node))}_turns=4"
+    )
 
 
 def _together(parts: list[Value], name: str, into: Written) -> Value:

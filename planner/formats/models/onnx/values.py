@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -275,12 +276,29 @@ COMPUTED: Mapping[str, Callable[[Site], Values | None]] = {
 }
 
 
-def values_of(at: Site, types: list[Type]) -> Values | None:
-    """Return the contents of the operator's first output; None if unknown."""
+def _parts(at: Site, types: list[Type]) -> list[Values | None]:
+    """Return what the parts of a split list hold."""
+    whole, lengths = _first(at), [type_.shape[0] for type_ in types]
+    if whole.ndim != 1:
+        raise _Unknown
+    if not all(isinstance(length, int) for length in lengths):
+        raise _Unknown
+    return list(np.split(whole, list(accumulate(lengths))[:-1]))  # type: ignore[arg-type]  # see above
+
+
+FOLLOWED = (COMPUTED.keys() | {"Split"}) - {"Shape", "Size"}
+"""The operators whose results' contents are computed from contents."""
+
+
+def values_of(at: Site, types: list[Type]) -> list[Values | None]:
+    """Return the contents of each output; None if unknown."""
+    unknown: list[Values | None] = [None] * len(types)
     try:
-        return computed(at, types)
+        if not at.node.domain and at.node.operator == "Split":
+            return _parts(at, types)
+        return [computed(at, types), *unknown[1:]] if types else []
     except (_Unknown, ShapeError, ValueError, IndexError, TypeError, OverflowError, ZeroDivisionError):
-        return None  # a value that cannot be computed is unknown
+        return unknown  # a value that cannot be computed is unknown
 
 
 def is_settled(values: Values | None) -> bool:

@@ -26,8 +26,10 @@ class ShapeError(ValueError):
 class NotKnown(ShapeError):
     """They depend on something unknown; the file's declaration is used."""
 
-    def __init__(self, why: str, greatest: Sequence[Type] = ()) -> None:
+    def __init__(self, why: str, greatest: Sequence[Type] = (), of: str = "") -> None:
         super().__init__(why)
+        self.of = of
+        """The input whose contents would have to be known."""
         self.greatest = greatest
         """The upper limits of the dimensions, if known: used for planning if the file declares nothing."""
 
@@ -116,9 +118,9 @@ class Site:
             return None
         values = self.values[i]
         if values is None:
-            raise NotKnown(
-                f"its result depends on what is in input {i} ({quoted(self.node.inputs[i])}), which is not known"
-            )
+            name = self.node.inputs[i]
+            text = f"its result depends on what is in input {i} ({quoted(name)}), which is not known"
+            raise NotKnown(text, of=name)
         return list(values.ravel())
 
     def dims(self, i: int) -> list[Dim] | None:

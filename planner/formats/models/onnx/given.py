@@ -1,0 +1,87 @@
+"""What the model is given: of each input its type, how many tensors a sequence has, and what small inputs hold, as far as options say so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ....checks.report import Place, bad_input, quoted
+from ....model.errors import Code
+from . import dims as d
+from .model import BOOL, INT32, INT64, MOST_NUMBERS, Declared, Graph
+from .rules.site import Type
+from .sequences import MOST_ITEMS
+from .values import as_values
+
+if TYPE_CHECKING:
+    from .symbols import Symbols
+
+WHOLE = {2, 3, 4, 5, INT32, INT64, BOOL, 12, 13}
+"""The types of inputs whose numbers can be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input of the model."""
+
+    said: Declared
+    place: Place
+    type: Type
+    """Of a sequence, that of its tensors."""
+    length: int | None
+    """The number of tensors, if it is a sequence."""
+    content: Any
+    """An array of numbers and expressions, if given."""
+
+    @property
+    def may_hold_sizes(self) -> bool:
+        """True if its numbers can be given."""
+        return not self.said.is_optional and self.length is None and _count(self.type) is not None
+
+
+def inputs_of(graph: Graph, symbols: Symbols) -> list[Input]:
+    """Return the graph's inputs without those that are constants. Raises BadInput for what is not known of them."""
+    found = []
+    for j, said in enumerate(graph.inputs):
+        if said.name not in graph.constants:
+            place = (*graph.place, "input", j)
+            made = Input(said, place, _typed(said, symbols, place), _length(said, symbols, place), None)
+            content = _content(made, symbols) if made.may_hold_sizes else None
+            found.append(Input(said, place, made.type, made.length, content))
+    symbols.require_all_known()
+    return found
+
+
+def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:
+    if said.other is not None and said.element is None:
+        text = (
+            f"{quoted(said.name)} is {said.other}, and its length is not known: give the model its tensors one by one"
+        )
+        raise bad_input(Code.UNSUPPORTED, place, text)
+    if said.element is None:
+        raise bad_input(Code.MISSING_FIELD, place, f"the file does not say which type {quoted(said.name)} has")
+    return Type(said.element, symbols.shape(said, place))
+
+
+def _length(said: Declared, symbols: Symbols, place: Place) -> int | None:
+    """Return the number of tensors in a sequence, given by a dimension of its name; None if it is a tensor."""
+    if said.other is None:
+        return None
+    (found,) = symbols.shape(Declared(said.name, INT64, (said.name,)), place)
+    if not isinstance(found, int) or found > MOST_ITEMS:
+        text = f"how many tensors {quoted(said.name)} has must be one number, of at most {MOST_ITEMS}"
+        raise bad_input(Code.OUT_OF_RANGE, place, text)
+    return found
+
+
+def _count(type_: Type) -> int | None:
+    """Return how many numbers it holds; None if it is no short list of whole numbers."""
+    count = d.product(type_.shape)
+    is_short = len(type_.shape) <= 1 and isinstance(count, int) and 0 < count <= MOST_NUMBERS
+    return count if is_short and isinstance(count, int) and type_.element in WHOLE else None
+
+
+def _content(made: Input, symbols: Symbols) -> Any:
+    count = _count(made.type) or 0
+    numbers = symbols.numbers(made.said.name, count, made.place)
+    return None if numbers is None else as_values(numbers, () if not made.type.shape else (count,))
