@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
+from solvers.model.instance import Term
+
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
 from ..model.deadline import in_time, look
@@ -79,6 +81,8 @@ class MemoryMap:
     lifetimes: Lifetimes | None
     in_bytes: bool
     """True if an amount of memory was minimised, not a cost."""
+    minimised: str
+    """The name of what was minimised first."""
     status: PlanStatus
     peak: int | None
     bound: int
@@ -151,7 +155,8 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
     return MemoryMap(
         problem.name,
         problem.lifetimes,
-        measures_bytes(problem),
+        is_memory := measures_bytes(problem),
+        _minimised(problem, is_memory=is_memory),
         plan.status,
         plan.peak,
         plan.bound,
@@ -167,6 +172,11 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
         None if plan.placements or not problem.buffers else why_empty(plan),
         _folder(problem.buffers),
     )
+
+
+def _minimised(problem: Problem, *, is_memory: bool) -> str:
+    first = next(iter(problem.terms), Term.SUM_OF_PEAKS)
+    return "peaks by cost" if first is Term.SUM_OF_PEAKS and not is_memory else first.value.replace("_", " ")
 
 
 def _folder(buffers: Sequence[Buffer]) -> str:

@@ -95,8 +95,9 @@ def field(
 
 def _figures(drawn: MemoryMap) -> str:
     peak = "no plan" if drawn.peak is None else f"peak {exact_bytes(drawn.peak)}"
-    least = "the smallest possible" if drawn.in_bytes else "the least possible cost"
-    gap = "" if not drawn.gap else f"  ·  at most {drawn.gap:.2%} above {least}"
+    above = f"at most {drawn.gap:.2%} above the" if drawn.gap else ""
+    least = f"{above} smallest possible" if drawn.in_bytes else f"{drawn.minimised} {above} least possible"
+    gap = f"  ·  {least}" if above else ""
     bound = f"  ·  bound {exact_bytes(drawn.bound)}" if drawn.bound else ""
     count = f"{grouped(len(drawn.buffers))} buffer{'' if len(drawn.buffers) == 1 else 's'}"
     solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"

@@ -1,7 +1,7 @@
 """Columns of numpy in one file (.npz): problems in arrays, without text and without an object for each buffer.
 
-The arrays are `size`, `start`, `end` and perhaps `alignment` and `id`, one entry per buffer, and `capacity`, a single number. The file may
-contain nothing else, and no array of objects, since reading one would run code.
+The arrays are `size`, `start`, `end` and perhaps `alignment` and `id`, one entry per buffer, and of the memory `capacity`, a single number, and
+`pool`, its name. The file may contain nothing else, and no array of objects, since reading one would run code.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ Column: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 NEEDED = {"size": (0, MAX_ADDRESS), "start": (-MAX_TIME, MAX_TIME), "end": (-MAX_TIME, MAX_TIME)}
 NUMBERS = NEEDED | {"alignment": (1, MAX_ADDRESS), "capacity": (0, MAX_ADDRESS)}
 """The range of each number."""
-KNOWN = (*NUMBERS, "id")
+SINGLE = ("capacity", "pool")
+"""What is said once, of the memory."""
+KNOWN = (*NUMBERS, "id", "pool")
 MOST_TIMES = 64
 """The most times its size that the file may expand to; higher compression indicates an attack."""
 LEAST_ROOM = 1 << 16
@@ -62,19 +64,20 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     count = len(columns["size"]) if columns["size"].ndim else 0
     report = Report()
     for name, column in columns.items():
-        _check(name, column, None if name == "capacity" else count, report)
+        _check(name, column, None if name in SINGLE else count, report)
     report.raise_if_any()
     early = np.flatnonzero(columns["end"] < columns["start"])
     for i in early[:MAX_FINDINGS].tolist():
         text = f"the end {columns['end'][i]} comes before the start {columns['start'][i]}"
         report.add(Code.INTERVAL_REVERSED, ("end", i), text)
     report.raise_if_any()
-    ids: Sequence[BufferId] = range(count) if "id" not in columns else _ids(columns["id"])
+    ids: Sequence[BufferId] = range(count) if "id" not in columns else _texts(columns["id"], "id")
     look("reading")
     alignment = columns.get("alignment", np.ones(count, dtype=np.int64))
     numbers = (columns["size"], alignment, columns["start"], columns["end"])
     buffers = buffer_columns(ids, *(column.astype(np.int64) for column in numbers))
-    pool = Pool("default", int(columns["capacity"][()]) if "capacity" in columns else None)
+    (pool_name,) = _texts(columns["pool"].reshape(1), "pool") if "pool" in columns else ("default",)
+    pool = Pool(str(pool_name), int(columns["capacity"][()]) if "capacity" in columns else None)
     return sound_as_read(Problem(buffers, (pool,), lifetimes=Lifetimes.HALF_OPEN)), ()
 
 
@@ -102,6 +105,8 @@ def write(problem: Problem) -> bytes:
         made["id"] = _column_of(ids)
     if pool.size is not None:
         made["capacity"] = np.array(pool.size)
+    if pool.name != "default":
+        made["pool"] = np.array(pool.name)
     written = io.BytesIO()
     np.savez(written, allow_pickle=False, **made)
     return written.getvalue()
@@ -153,11 +158,13 @@ def _sentence(error: Exception) -> str:
 
 def _check(name: str, column: Column, count: int | None, report: Report) -> None:
     """Check the array's type, length and range."""
-    if (column.dtype.kind == "U") != (name == "id") and not (name == "id" and column.dtype.kind in "iu"):
-        report.add(Code.WRONG_TYPE, (name,), f"integers are wanted, not {column.dtype}")
+    is_text = column.dtype.kind == "U"
+    if is_text != (name in ("id", "pool")) and not (name == "id" and column.dtype.kind in "iu"):
+        wanted = "text is" if name == "pool" else "integers are"
+        report.add(Code.WRONG_TYPE, (name,), f"{wanted} wanted, not {column.dtype}")
         return
     if column.shape != (() if count is None else (count,)):
-        wanted = "a single number is wanted" if count is None else f"must have {count} entries, as many as size"
+        wanted = "a single entry is wanted" if count is None else f"must have {count} entries, as many as size"
         report.add(Code.WRONG_TYPE, (name,), f"{wanted}, and its shape is {quoted(str(column.shape))}")
         return
     if name not in NUMBERS:
@@ -169,13 +176,13 @@ def _check(name: str, column: Column, count: int | None, report: Report) -> None
         report.add(Code.OUT_OF_RANGE, place, f"{value} is out of range: it must be from {least} to {greatest}")
 
 
-def _ids(column: Column) -> list[BufferId]:
+def _texts(column: Column, name: str) -> list[BufferId]:
     try:
         ids: list[BufferId] = column.tolist()
         if column.dtype.kind == "U":
             "".join(map(str, ids)).encode()
     except ValueError:  # an invalid code point, or half of a surrogate pair
-        raise bad_input(Code.INVALID_VALUE, ("id",), "must hold text") from None
+        raise bad_input(Code.INVALID_VALUE, (name,), "must hold text") from None
     return ids
 
 

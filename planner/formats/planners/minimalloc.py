@@ -4,14 +4,15 @@ Columns, in any order: id (also buffer, buffer_id), lower (start, begin), upper,
 (negative: none), gaps and kind. A column `end` instead of `upper` is inclusive, and so are then the ends of gaps. Gaps are intervals,
 `12-15 20-22`, in which the buffer is not needed, or only a part of it, its window (`12-15@0:64`). omnimalloc may state in a line before all
 others where the memory begins: `# pool_offset=4096`.
+
+A column pool, of memplan's own, says in which memory each buffer is.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from io import BytesIO, TextIOWrapper
 
 from ...checks import sound_as_read
@@ -33,7 +34,9 @@ from ...model.problem import (
 )
 from ..documents import LEAST_BYTES, Source
 from ..json.scan import undecodable
+from ..memories import in_one_memory
 from ..text.gathered import Gathered
+from .minimalloc_columns import DEFAULT, read_columns
 
 _COLUMNS = {
     "id": "id",
@@ -50,13 +53,13 @@ _COLUMNS = {
     "hint": "hint",
     "gaps": "gaps",
     "kind": "kind",
+    "pool": "pool",
 }
 _REQUIRED = ("id", "lower", "upper", "size")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,20}\s*", re.ASCII)
 _GAP = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})(@.*)?", re.ASCII)
 _WINDOW = re.compile(r"@([0-9]{1,20}):([0-9]{1,20})", re.ASCII)
 _BASE = re.compile(rb"# pool_offset=([0-9]{1,18})\r?\n")
-_POOL = Pool("default")
 
 PINNED = "the column offset fixes every buffer that has one; leave it out to plan their addresses anew"
 
@@ -75,14 +78,13 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
     data = source.data
     base = _BASE.match(data)
     if len(data) >= LEAST_BYTES:
-        from .minimalloc_columns import read_columns
-
         quick = read_columns(data, 0 if base is None else base.end(), _header, inclusive=inclusive)
         if quick is not None:
             try:
-                return sound_as_read(Problem(quick, (_pool(base),), lifetimes=Lifetimes.HALF_OPEN)), ()
+                buffers, pool = quick
+                return sound_as_read(Problem(buffers, _pools([pool], base), lifetimes=Lifetimes.HALF_OPEN)), ()
             except BadInput:  # which reports the faults, but without lines
-                del quick
+                del quick, buffers
     report = Report()
     listed = rows(data if base is None else b"\n" + data[base.end() :])
     columns, said = _header(next(listed, (1, []))[1])
@@ -96,12 +98,18 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
     for part in reader.parts:
         gathered.add(part)
     constraints = Constraints(colocations=tuple(reader.colocations))
-    problem = Problem(gathered.all(), (_pool(base),), constraints, lifetimes=Lifetimes.HALF_OPEN)
-    return sound_as_read(problem), (PINNED,) if reader.is_pinned else ()
+    problem = Problem(
+        gathered.all(), _pools([*reader.pools] or [DEFAULT], base), constraints, lifetimes=Lifetimes.HALF_OPEN
+    )
+    return sound_as_read(in_one_memory(problem)), (PINNED,) if reader.is_pinned else ()
 
 
-def _pool(base: re.Match[bytes] | None) -> Pool:
-    return _POOL if base is None else replace(_POOL, base=int(base[1]))
+def _pools(names: Sequence[str], base: re.Match[bytes] | None) -> tuple[Pool, ...]:
+    """Return the memories of these names. Raises BadInput if the file says where several begin."""
+    pools = tuple(Pool(name, base=None if base is None else int(base[1])) for name in names)
+    if base is not None and len(pools) > 1:
+        raise bad_input(Code.UNSUPPORTED, (), f"line 1 says where one memory begins, and there are {len(pools)}")
+    return pools
 
 
 def rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
@@ -145,6 +153,8 @@ class _Reader:
         self.parts: list[Buffer] = []
         """The parts of buffers needed within gaps with windows."""
         self.colocations: list[Colocation] = []
+        self.pools: dict[str, None] = {}
+        """The names of the memories, in the order of the rows."""
         self.is_pinned = False
         """True if any row fixes a buffer."""
 
@@ -174,16 +184,22 @@ class _Reader:
         if self._report.found > before:
             return None
         self.is_pinned = self.is_pinned or offset is not None
-        kind = cells[self._columns["kind"]].strip().lower() if "kind" in self._columns else ""
+        pool = self._cell(cells, "pool") or DEFAULT
+        self.pools[pool] = None
         return Buffer(
             id=id_,
             size=size,
             alignment=alignment,
             live=live,
-            fixed=None if offset is None else Fixed(_POOL.name, offset),
+            pools=(pool,) if "pool" in self._columns else None,
+            fixed=None if offset is None else Fixed(pool, offset),
             hint=hint if hint is not None and hint >= 0 else None,
-            kind=kind or None,
+            kind=self._cell(cells, "kind").lower() or None,
         )
+
+    def _cell(self, cells: list[str], column: str) -> str:
+        """Return the text in an optional column."""
+        return cells[self._columns[column]].strip() if column in self._columns else ""
 
     def _number(self, where: tuple[int, int], column: str, cells: list[str], low: int, high: int) -> int | None:
         row, line = where

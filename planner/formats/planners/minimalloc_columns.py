@@ -19,14 +19,16 @@ from ..text.digits import Bytes, chunks, numbers
 
 COMMA, NEWLINE, MINUS = b",\n-"
 MARK = b"\xef\xbb\xbf"
+DEFAULT = "default"
+"""The memory that is meant where a file names none."""
 NUMBERS = ("size", "alignment", "lower", "upper")
 CONTROL = bytes(byte for byte in (*range(32), 127) if byte != NEWLINE)
 
 
 def read_columns(
     data: bytes, begin: int, header: Callable[[list[str]], tuple[dict[str, int], bool]], *, inclusive: bool
-) -> BufferColumns | None:
-    """Return the buffers in the lines from `begin` on, the first of which names the columns; None if something is unusual."""
+) -> tuple[BufferColumns, str] | None:
+    """Return the buffers in the lines from `begin` on, the first of which names the columns, and the name of their memory; None if something is unusual."""
     if data.startswith(MARK) or b'"' in data or not data.isascii():
         return None
     if b"\r" in data:
@@ -40,23 +42,30 @@ def read_columns(
         places, said = header(data[begin : first - 1].decode().split(","))
     except BadInput:
         return None
-    if not places.keys() <= {"id", *NUMBERS} or first == len(data):
+    if not places.keys() <= {"id", "pool", *NUMBERS} or first == len(data):
         return None
     parts: list[list[Ints]] = []
     ids: list[list[str]] = []
+    pools: set[str] = set()
     for chunk in chunks(data, first, len(data), b"\n"):
         look("reading")
         columns = _numbers(chunk, places) if chunk else None
         if columns is None:
             return None
         parts.append(columns)
-        ids.append(chunk[:-1].decode().replace("\n", ",").split(",")[places["id"] :: len(places)])
+        cells = chunk[:-1].decode().replace("\n", ",").split(",")
+        ids.append(cells[places["id"] :: len(places)])
+        if "pool" in places:
+            pools.update(cells[places["pool"] :: len(places)])
+    pool = pools.pop() if pools else DEFAULT
+    if pools or not pool or pool != pool.strip():
+        return None
     size, alignment, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
     if inclusive or said:
         if (end < start).any():
             return None
         end += 1
-    return BufferColumns([*chain.from_iterable(ids)], size, alignment, start, end)
+    return BufferColumns([*chain.from_iterable(ids)], size, alignment, start, end), pool
 
 
 def _numbers(chunk: bytes, places: dict[str, int]) -> list[Ints] | None:

@@ -13,6 +13,7 @@ from ...facts.variants import as_chosen
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Problem
 from ..memories import in_one_memory
+from .minimalloc_columns import DEFAULT
 
 if TYPE_CHECKING:
     from ...model.plan import Plan
@@ -24,14 +25,15 @@ def write_csv(problem: Problem) -> bytes:
     """Return the rows, half-open. Raises BadInput for what such a file cannot express; sizes of memories are left out."""
     problem = in_one_memory(problem)
     _require_plain(problem)
+    pool = problem.pools[0]
     for i, buffer in enumerate(problem.buffers):
         if buffer.live is None:
             raise bad_input(
                 Code.LIFETIMES_MISSING, ("buffers", i, "live"), "a row needs a lifetime, and this buffer has none"
             )
-    base = problem.pools[0].base
-    head = b"" if not base else b"# pool_offset=%d\n" % base
-    return head + _table([_row(buffer) for buffer in problem.buffers])
+    head = b"" if not pool.base else b"# pool_offset=%d\n" % pool.base
+    named: dict[str, int | str] = {"pool": "" if pool.name == DEFAULT else pool.name}
+    return head + _table([_row(buffer) | named for buffer in problem.buffers])
 
 
 def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:

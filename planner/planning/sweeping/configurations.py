@@ -21,8 +21,7 @@ STEP = 16 << 10
 
 def capacity_range(first: int, last: int, step: int = STEP) -> tuple[int, ...]:
     """Return the sizes from first to last, including the last even if the steps miss it. Raises BadInput."""
-    if step < 1:
-        raise bad_option("step", "the step must be 1 byte or more")
+    _check(step)
     if last < first:
         raise bad_option("capacity", f"the range ends at {last} bytes, before it begins ({first})")
     if (last - first) // step + 1 > MOST_POINTS:
@@ -31,8 +30,14 @@ def capacity_range(first: int, last: int, step: int = STEP) -> tuple[int, ...]:
     return tuple(sizes) if sizes[-1] == last else (*sizes, last)
 
 
+def _check(step: int) -> None:
+    if step < 1:
+        raise bad_option("step", "the step must be 1 byte or more")
+
+
 def parse_ranges(texts: Sequence[str], problem: Problem, step: int = STEP) -> dict[str, tuple[int, ...]]:
     """Return sizes by pool from `sram=64KiB..512KiB`, `sram=64k,96k` or `sram=1MiB`; the name is optional with one pool. Raises BadInput."""
+    _check(step)
     found: dict[str, tuple[int, ...]] = {}
     for text in texts:
         # names may contain an equals sign, sizes may not

@@ -17,6 +17,7 @@ from planner.drawing.memory_map import Box
 from planner.drawing.rectangles import chosen
 from planner.generate import Request, generate
 from planner.model.problem import Lifetimes
+from solvers.model.instance import Term
 from tests.small.strategies import effort
 
 NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
@@ -200,6 +201,19 @@ def test_a_problem_without_buffers_and_one_without_a_plan_are_drawn() -> None:
     words = [text.text or "" for text in parts(drawn(replace(kinds, pools=(Pool("arena", 100),))), "text")]
     assert not {"input", "output"} & {*words}, "what is not drawn is not explained"
     assert any(word.endswith("…") for word in words)
+
+
+@pytest.mark.parametrize(
+    ("terms", "says"),
+    [
+        (("sum_of_peaks",), "at most 50.00% above the smallest possible"),
+        (("spilled_bytes",), "spilled bytes at most 50.00% above the least possible"),
+        (("access_cost", "sum_of_peaks"), "access cost at most 50.00% above the least possible"),
+    ],
+)
+def test_the_gap_is_that_of_what_was_minimised(terms: tuple[str, ...], says: str) -> None:
+    problem = replace(named("one"), terms=tuple(map(Term, terms)))
+    assert says.encode() in drawn(problem, replace(ONE, gap=0.5))
 
 
 def test_numbers_beyond_any_screen_are_drawn() -> None:

@@ -66,6 +66,10 @@ def test_integers_of_every_kind(dtype: str) -> None:
         ({"alignment": [1, 0, 1]}, "/alignment/1"),
         ({"capacity": [96]}, "/capacity"),
         ({"capacity": -1}, "/capacity"),
+        ({"pool": ["arena"]}, "/pool"),
+        ({"pool": 7}, "/pool"),
+        ({"pool": ""}, "/pools/0/name"),
+        ({"pool": "\ud800"}, "/pool"),
         ({"id": [1, 2, 1]}, "/buffers/2/id"),
         ({"id": ["a", "", "c"]}, "/buffers/1/id"),
         ({"id": ["a", "\ud800", "c"]}, "/id"),
@@ -139,7 +143,7 @@ def test_what_can_be_said_of_an_only_memory_is_said_of_its_buffers() -> None:
     buffers = tuple(Buffer(f"b{i}", 5, 6, ((i, i + 3),), pools=("p",), hint=12) for i in range(3))
     again, _ = read_problem(write(Problem(buffers, (Pool("p", 64, 4),))))
     assert [(b.alignment, b.pools, b.hint) for b in again.buffers] == [(12, None, None)] * 3
-    assert again.pools[0].size == 64
+    assert again.pools == (Pool("p", 64),)
 
 
 @pytest.mark.parametrize(

@@ -150,4 +150,19 @@ def test_what_can_be_said_of_an_only_memory_is_written() -> None:
     buffers = tuple(Buffer(f"b{i}", 5, 6, ((i, i + 3),), pools=("p",), hint=12) for i in range(3))
     again, _ = read_problem(write_csv(Problem(buffers, (Pool("p", alignment=4, base=64),))))
     assert [(b.alignment, b.pools, b.hint) for b in again.buffers] == [(12, None, 12)] * 3
-    assert again.pools[0].base == 64
+    assert again.pools == (Pool("p", base=64),)
+
+
+@pytest.mark.parametrize("rows", [3, 8192])
+def test_the_column_pool_names_memories(rows: int) -> None:
+    """Few rows are read one by one, many in columns."""
+    data = b"id,lower,upper,size,pool\n" + b"".join(b"b%d,0,4,8,arena\n" % i for i in range(rows))
+    problem, _ = read_problem(data, name="x.csv")
+    assert (problem.pools, problem.buffers[0]) == ((Pool("arena"),), Buffer("b0", 8, live=((0, 4),)))
+    several, _ = read_problem(data + b"x,0,4,8,\n", name="x.csv")
+    assert several.pools == (Pool("arena"), Pool("default"))
+    assert several.buffers[-1].pools == ("default",)
+    assert (
+        "one memory begins, and there are 2"
+        in refusal(b"# pool_offset=64\n" + data + b"x,0,4,8,\n").findings[0].message
+    )

@@ -197,6 +197,8 @@ def test_ranges_as_they_are_typed() -> None:
     assert parse_ranges(["sram=1k..10k"], problem, 4096) == {"sram": (1024, 5120, 9216, 10240)}
     assert parse_ranges(["a=b=3,1,2,1"], problem) == {"a=b": (1, 2, 3)}
     assert parse_ranges(["8"], Problem(())) == {"default": (8,)}
+    with pytest.raises(BadInput, match="1 byte or more"):
+        parse_ranges(["8,16"], Problem(()), step=0)
 
 
 @pytest.mark.parametrize(
