@@ -1,1 +1,1 @@
-"""Solvers that end with a proof: memplan's own search, CP-SAT, the integer program."""
+"""Exact solvers: memplan's own search, CP-SAT, the integer program."""

@@ -1,6 +1,6 @@
 """CP-SAT, the constraint solver of OR-Tools: places blocks, chooses pools, and refutes heights.
 
-Importing this package imports nothing heavy; solving does, so it happens in a child process (see solvers.sandbox).
+Importing this package imports no heavy library. Solving does, so it runs in a child process (see solvers.sandbox).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from .single_peak import SinglePeak
 
 WORKERS = 1
-"""Constant, so that every machine gives the same answer. One was faster than eight that take turns deterministically."""
+"""Constant, so that every machine gives the same answer. One worker was faster than eight that take turns deterministically."""
 
 
 class CpSat(Solver):
-    """Decides whether a height suffices, from the bound upwards; with several pools or terms, minimises them as variables."""
+    """Decides whether a height is enough, from the bound upwards. With several pools or terms, minimises them as variables."""
 
     name: ClassVar[str] = "cpsat"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
@@ -74,7 +74,7 @@ class CpSat(Solver):
 
 
 class CpSatPeak(CpSat):
-    """The same with every peak a variable that is minimised: slower, but the bound and the placement improve side by side."""
+    """Minimises every peak as a variable: slower, but bound and placement improve together."""
 
     name: ClassVar[str] = "cpsat_peak"
 
@@ -83,7 +83,7 @@ class CpSatPeak(CpSat):
 
 
 class CpSatOfOnePeak(CpSat):
-    """What takes one pool and its peak alone."""
+    """Solvers that only take one pool and its peak."""
 
     features: ClassVar[frozenset[Feature]] = ONE_PEAK
 
@@ -95,7 +95,7 @@ class CpSatOfOnePeak(CpSat):
 
 
 class CpSatOrder(CpSatOfOnePeak):
-    """Asks who lies below whom, with sums of what lies below and above: for few that fill nearly all room whenever much is live."""
+    """Decides which block lies below which, with sums of the sizes below and above: for few blocks that fill nearly all room at busy times."""
 
     name: ClassVar[str] = "cpsat_order"
 
@@ -111,7 +111,7 @@ class CpSatOrder(CpSatOfOnePeak):
 
 
 class CpSatRefuter(CpSatOfOnePeak):
-    """Only tries to prove that the bound itself is out of reach, and then the next one: for use beside a search for placements."""
+    """Only tries to refute the bound, then the next height, and so on: for use beside a search for placements."""
 
     name: ClassVar[str] = "cpsat:refute"
 
@@ -120,17 +120,16 @@ class CpSatRefuter(CpSatOfOnePeak):
 
 
 def preload() -> None:
-    """Import what every solve needs. Called once in the process from which the sandbox forks."""
+    """Imports what every solve needs. Called once in the process from which the sandbox forks."""
     from . import descent, engine, lexicographic  # noqa: F401
 
     engine.load()
 
 
 def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> str:
-    """The model as text (CpModelProto in protobuf's text format), with names that people can read. It minimises the objective's first term.
+    """The model as text (CpModelProto in protobuf's text format), with readable names. It minimises the objective's first term.
 
-    A block's offset is `lowest + modulus * k`; `k[block, pool]` is that step.
-    Later terms of a lexicographic objective are no part of it.
+    A block's offset is `lowest + modulus * k`; `k[block, pool]` is that step. Later terms of a lexicographic objective are left out.
     """
     from .program.cover import cover
     from .program.model import build

@@ -1,7 +1,7 @@
-"""One peak to lower: is there a placement no higher than H? Asked first at the bound, then between the bound and the best known placement.
+"""Lowers one peak by asking whether there is a placement no higher than H: first at the bound, then between the bound and the best placement.
 
-A yes lowers the best, a proven no raises the bound, and they meet at the optimum. With the height fixed, CP-SAT answers many times faster than it
-minimises a height that may vary. Every question has a budget of its own; when all were too hard, the next round asks again with twice as much.
+A placement lowers the best peak, a refutation raises the bound; they meet at the optimum. With a fixed height, CP-SAT answers many times faster than
+it minimises a variable one. Every question has a budget of its own; if all were too hard, the next round asks again with twice as much.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ FIRST_WORK = 100_000
 SHARE_OF_FIRST_ROUND = 4
 """The first round's question at the bound may take a quarter of all work."""
 SHARE_OF_THE_REST = 4
-"""Every other question of a round may take a quarter of that: the bound is where optima mostly are."""
+"""Every other question of a round may take a quarter of that: most optima are at the bound."""
 SHARE_OF_SECOND_OPINION = 8
 LEAST_WORK = 1_000
 MOST_PAIRS_TO_REPAIR = 100_000
 
 
 Build: TypeAlias = Callable[[Instance, Cover, int], Model]
-"""The model of all placements that end nowhere above a height."""
+"""Builds the model of all placements that end at or below a height."""
 
 
 class Descent:
-    """The state of one run: what is proven, what is found, what is left to spend."""
+    """The state of one run: bound, best placement and remaining work."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Descent:
         build: Build,
     ) -> None:
         self.bound = single.at_least(first_bound(instance, single, task))
-        """Proven least peak; None: nothing fits."""
+        """Proven least peak; None if nothing fits."""
         self.best: Placement | None = task.start if warm.gives_bound else None
         self.peak: int | None = None if self.best is None else _peak(instance, self.best)
         self._instance, self._single_peak, self._task, self._control = instance, single, task, control
@@ -59,13 +59,13 @@ class Descent:
         self._hint = task.start if warm.gives_hint else None
         self._target = single.peak_for(task.target)
         self._second_opinion = task.start if task.warm is None else None
-        """A hint to try as well, at the bound, where it does not cost much: it ruins some searches and saves others."""
+        """Tried as a second hint, at the bound, with little work: a hint ruins some searches and saves others."""
         crowd = Crowd(live_pair_count(instance))
         self._budget = replace(budget, rate=crowd.rate(budget.rate))
         self._cover = cover(instance)
         self._fixed_work = WORK_PER_BLOCK * instance.blocks + crowd.work
         self._least_work = max(LEAST_WORK, 2 * crowd.work)
-        """With less left another question is not worth its asking."""
+        """With less work left, another question is not worth its cost."""
         self._work = 0
         self._solves = 0
         self._has_found = False
@@ -73,7 +73,7 @@ class Descent:
         self._stop: StopReason | None = None
 
     def minimise(self) -> Outcome:
-        """Lower the peak until it meets the bound or the budget ends."""
+        """Lowers the peak until it meets the bound or the budget ends."""
         total = self._budget.work
         work = FIRST_WORK if total is None else max(total // SHARE_OF_FIRST_ROUND, LEAST_WORK)
         if self._task.goal is Goal.FIT or self._single_peak.is_flat:
@@ -86,7 +86,7 @@ class Descent:
         return self._outcome()
 
     def climb(self) -> Outcome:
-        """Refute the bound, and the next one, and so on, until one cannot be refuted."""
+        """Refutes the bound, then the next height, and so on, until one cannot be refuted."""
         while not self._is_done() and self.bound is not None:
             if self._decide(self.bound, None, self._hint) is not Answer.INFEASIBLE:
                 break
@@ -94,12 +94,12 @@ class Descent:
         return self._outcome()
 
     def _ask_once(self, height: int) -> None:
-        """Every placement that fits is as good as any other."""
+        """Looks for any placement: all that fit are equally good."""
         while not self._is_done():
             self._decide(height, None, self._hint)
 
     def _round(self, work: int) -> None:
-        """From the bound upwards, halving what lies between the last height that was too hard and the best placement."""
+        """Asks from the bound upwards, halving the distance between the last height that was too hard and the best placement."""
         height = self._enough
         too_hard: int | None = None
         while height is not None and not self._is_done():
@@ -116,11 +116,11 @@ class Descent:
 
     @property
     def _enough(self) -> int | None:
-        """The height to ask for first: nothing lower exists, or nobody needs it."""
+        """The height to ask for first: nothing lower exists, or none is needed."""
         return None if self.bound is None else max(self.bound, self._target)
 
     def _between(self, low: int) -> int | None:
-        """A reachable height in the middle between this one and the best peak, both exclusive; None if there is none."""
+        """A reachable height near the middle between `low` and the best peak, both exclusive; None if there is none."""
         high = self._single_peak.ceiling + 1 if self.peak is None else self.peak
         middle = self._single_peak.at_least(low + (high - low + 1) // 2)
         if middle is None or middle >= high:
@@ -128,7 +128,7 @@ class Descent:
         return middle if middle is not None and low < middle < high else None
 
     def _decide(self, height: int, work: int | None, hint: Placement | None) -> Answer:
-        """Is there a placement that ends no higher? Asked with enough work for the answer to be worth the asking."""
+        """Asks whether there is a placement that ends at or below the height, with at least the work that one question costs."""
         left = self._left()
         work = None if work is None else max(work, self._fixed_work)
         self._work += self._fixed_work
@@ -148,7 +148,7 @@ class Descent:
         def keep(value: ReadValue) -> None:
             seen.append(model.placement(value))
 
-        # Run times are heavy-tailed: another seed for every question spares the next round the same dead end.
+        # Run times are heavy-tailed: each question gets another seed, so that the next round avoids the same dead end.
         budget = replace(
             self._budget,
             work=min((w for w in (left, work) if w is not None), default=None),
@@ -168,7 +168,7 @@ class Descent:
         return Answer.UNKNOWN
 
     def _accept(self, placement: Placement) -> None:
-        """Keep it if it is better, pushed down as far as its order allows."""
+        """Keeps the placement if it is better, after lowering it as far as its order allows."""
         peak = _peak(self._instance, placement)
         if self.bound is not None and peak > self.bound and live_pair_count(self._instance) <= MOST_PAIRS_TO_REPAIR:
             lowered = repair(self._instance, placement.pool, placement.offset)
@@ -181,7 +181,7 @@ class Descent:
             self._control.incumbent(placement)
 
     def _refute(self, height: int) -> None:
-        """Nothing ends at this height or below."""
+        """Records that nothing ends at or below this height."""
         self._has_refuted = True
         if self.bound is not None and height >= self.bound:
             self.bound = self._single_peak.at_least(height + 1)
@@ -211,7 +211,7 @@ class Descent:
         return self._control.stopped()
 
     def _outcome(self) -> Outcome:
-        """What is known by now."""
+        """The outcome so far."""
         stop = self._stop or StopReason.WORK_LIMIT
         value = None if self.best is None else evaluate(self._instance, self.best)
         if self.bound is None:

@@ -1,4 +1,4 @@
-"""The one file that imports CP-SAT: a model goes in, an answer comes out, within a budget of counted work."""
+"""The only module that imports CP-SAT: a model goes in, an answer comes out, within a budget of counted work."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 NAME = "cpsat"
 WORK_PER_DETERMINISTIC_SECOND = 15_000_000
-"""CP-SAT counts its work in units that it calls seconds; one takes 10 to 25 seconds of a core here, so a unit of work is about a microsecond."""
+"""Units of work per deterministic second of CP-SAT. One such second takes 10 to 25 seconds of a core here, so a unit is about a microsecond."""
 RATE_OF_SEVERAL_TERMS = 8_000_000
-"""The same for models with choices and costs, where CP-SAT counts more of what it does."""
+"""The same for models with choices and costs, of whose work CP-SAT counts more."""
 RATE_OF_ORDER = 4_500_000
-"""The same for models of who lies below whom, without linear relaxations."""
+"""The same for models of which block lies below which, without linear relaxations."""
 WORK_PER_BLOCK = 200
-"""What building and simplifying a model takes besides, which CP-SAT hardly counts: 0.2 to 0.4 ms per block and call."""
+"""Work of building and simplifying a model, which CP-SAT hardly counts: 0.2 to 0.4 ms per block and call."""
 PAIRS_COUNTED = 20_000
-"""CP-SAT hardly counts what it does about pairs of rectangles that are live together. Up to so many of them this does not matter."""
+"""CP-SAT hardly counts its work on pairs of rectangles that are live together. Up to this many pairs, that does not matter."""
 WORK_PER_PAIR = 50
-"""For each beyond: 15 to 70 µs before the search begins."""
+"""Work for each further pair: 15 to 70 µs before the search begins."""
 POLL_SECONDS = 0.05
 MARGIN_SECONDS = 0.02
 """CP-SAT stops a little late, so its limit is this much before the deadline."""
@@ -45,7 +45,7 @@ class Answer(StrEnum):
 
 
 class Relaxations(IntEnum):
-    """CP-SAT's levels."""
+    """CP-SAT's levels of linear relaxation."""
 
     NONE = 0
     ALL = 2
@@ -53,7 +53,7 @@ class Relaxations(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much one call may use."""
+    """The limits and settings of one call."""
 
     work: int | None
     deadline: float | None
@@ -62,37 +62,37 @@ class Budget:
     verbose: bool = False
     rate: int = WORK_PER_DETERMINISTIC_SECOND
     relaxations: Relaxations | None = None
-    """How many of its linear relaxations are worth what they cost; None: as many as CP-SAT takes on its own."""
+    """The level of linear relaxations; None: CP-SAT's default."""
     strategy: str | None = None
-    """The one of CP-SAT's own strategies to use; None: its first."""
+    """The CP-SAT strategy to use; None: its first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """What CP-SAT does without counting it, by the number of pairs of rectangles that are live together."""
+    """Corrections for work that CP-SAT does not count, by the number of pairs of rectangles that are live together."""
 
     pairs: int
 
     @property
     def work(self) -> int:
-        """Before the search begins, in each call."""
+        """The uncounted work of each call before its search begins."""
         return WORK_PER_PAIR * max(self.pairs - PAIRS_COUNTED, 0)
 
     def rate(self, usual: int) -> int:
-        """The work that one of its seconds stands for: more where it propagates more."""
+        """The work that one deterministic second stands for: more with more pairs to propagate."""
         return usual * max(self.pairs, PAIRS_COUNTED) // PAIRS_COUNTED
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer, and how it came about."""
+    """The answer of one call."""
 
     answer: Answer
     bound: int | None
     """No solution has a smaller objective."""
     work: int
     stopped: StopReason | None
-    """Why it ended without being done: a limit on work, or something that depends on the clock."""
+    """Why it ended early: a limit on work, or a reason that depends on the clock; None if it was done."""
 
 
 ReadValue = Callable[[Any], int]
@@ -100,7 +100,7 @@ ReadValue = Callable[[Any], int]
 
 
 def load() -> Any:
-    """The library itself."""
+    """The library's module."""
     try:
         from ortools.sat.python import cp_model
     except ImportError as error:
@@ -120,7 +120,7 @@ def domain(ranges: tuple[tuple[int, int], ...]) -> Any:
 
 
 def weighted_sum(variables: Sequence[Any], weights: Sequence[int]) -> Any:
-    """Their sum, each times its weight."""
+    """The sum of the variables times their weights."""
     return load().LinearExpr.weighted_sum(variables, weights)
 
 
@@ -132,9 +132,9 @@ def solve(
     on_bound: Callable[[int], None] | None = None,
     enough: int | None = None,
 ) -> Reply:
-    """Search until done, or until the budget or the caller's patience is used up. Solutions are handed over as they are found.
+    """Searches until done, or until the budget ends or the caller stops it. Passes solutions on as they are found.
 
-    It also ends once it is known that no solution is below `enough`.
+    Also ends once it is proven that no solution is below `enough`.
     """
     cp_model = load()
     if model.validate():
@@ -171,7 +171,7 @@ def solve(
         try:
             status = solver.solve(model, Hand())
         except IndexError:
-            # OR-Tools 9.15 trips over some small models while it looks for their symmetries; without that it solves them.
+            # OR-Tools 9.15 fails on some small models while it looks for symmetries; without that it solves them.
             solver.parameters.symmetry_level = 0
             status = solver.solve(model, Hand())
     finally:
@@ -197,7 +197,7 @@ def solve(
 
 
 def whole(bound: float) -> int:
-    """The integer bound that a floating-point bound stands for, rounded down where it is not exact."""
+    """The floating-point bound as an integer, rounded down where it is not exact."""
     if abs(bound) >= EXACT_DOUBLE:
         return math.floor(math.nextafter(math.nextafter(bound, -math.inf), -math.inf))
     return math.ceil(bound - 1e-6)
@@ -210,7 +210,7 @@ def _configure(parameters: Any, budget: Budget) -> None:
     if budget.relaxations is not None:
         parameters.linearization_level = budget.relaxations
     if budget.strategy is not None:
-        parameters.interleave_search = True  # only so does one worker take a strategy by name
+        parameters.interleave_search = True  # needed for one worker to take a strategy by name
         parameters.subsolvers.append(budget.strategy)
     if budget.work is not None:
         parameters.max_deterministic_time = budget.work / budget.rate

@@ -1,4 +1,4 @@
-"""Any objective: its terms minimised one after the other, each with the earlier ones held at the best that was reached."""
+"""Minimises the terms of any objective one after the other, each with the earlier ones held at the best values reached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .program.model import Model, build
 from .program.objective import Costs
 
 SHARE_OF_SEARCH = 2
-"""A call that would spend more than half of its work before it begins to search is not made, unless nothing is known."""
+"""A call that would spend more than half of its work before its search is skipped, unless there is no placement yet."""
 
 
 class Lexicographic:
@@ -31,7 +31,7 @@ class Lexicographic:
         self._hint = task.start if warm.gives_hint else None
         self._has_found = False
         self._proven: list[int] = []
-        """The optima of the first terms, as far as they are known."""
+        """The proven optima of the first terms."""
         self._bound: Value = task.bound
         self._work = 0
         self._cover = cover(instance)
@@ -72,7 +72,7 @@ class Lexicographic:
         return self._task.goal is Goal.FIT
 
     def _solve(self, index: int) -> Reply:
-        """Lower one term, with the earlier ones no worse than they are."""
+        """Lowers one term, with the earlier ones no worse than they are."""
         work = self._left()
         if work is not None and index + 1 < len(self._instance.terms) and not self._is_any_good_enough:
             work = (work + 1) // 2
@@ -95,7 +95,7 @@ class Lexicographic:
         if is_exact and len(self._bound) > index and self._bound[:index] == prefix:
             model.cp.add(goal >= self._bound[index])
         if self._value is not None:
-            model.cp.add(goal <= self._value[index] - 1)  # only what is better is worth finding
+            model.cp.add(goal <= self._value[index] - 1)  # only better placements are useful
         model.cp.minimize(goal)
         reply = self._search(model, work, self._raise_bound if is_exact else None)
         if is_exact and reply.bound is not None:
@@ -123,7 +123,7 @@ class Lexicographic:
             self._control.incumbent(placement)
 
     def _prove(self, optimum: int) -> None:
-        """The next term can be no better than this, the earlier ones being at their best."""
+        """Records the optimum of a term, given the optima of the earlier ones."""
         self._proven.append(optimum)
         self._raise_bound(None)
 

@@ -1,4 +1,4 @@
-"""Linear programs, by OR-Tools' GLOP, which is exact, or by its PDLP, which comes near for far larger ones."""
+"""Linear programs, solved by OR-Tools' GLOP exactly, or by its PDLP approximately for far larger ones."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from .engine import NAME
 
 STEPS_TIMES_ROWS_PER_WORK = 80
 SECONDS_PER_WORK = 2e-6
-"""Of GLOP's deterministic seconds, which it looks at while it works."""
+"""GLOP's deterministic seconds per unit of work; GLOP checks its limit while it works."""
 ENTRIES_PER_WORK = 250
-"""Matrix entries that PDLP processes in an iteration, for each unit of work. Passing a program to it takes one unit for each number."""
+"""Matrix entries that PDLP processes in an iteration, for each unit of work. Passing a program to it takes one unit per entry."""
 MOST_ITERATIONS = (1 << 31) - 1
-"""The most it accepts."""
+"""The greatest iteration limit that PDLP accepts."""
 NEAR = 1e-3
-"""PDLP ends where its two sides differ by no larger part than this."""
+"""PDLP ends when primal and dual differ by no more than this fraction."""
 
 
 class Solved(NamedTuple):
-    """Where a program costs least."""
+    """An optimal solution."""
 
     cost: float
     columns: Sequence[float]
-    """Their values;"""
+    """The values of the columns."""
     rows: Sequence[float]
-    """and by how much the cost falls for each unit that a row's upper end rises."""
+    """By row: the decrease of the cost for each unit that the row's upper end rises."""
 
 
 class LinearProgram:
-    """Columns and rows."""
+    """A linear program, built column by column and row by row."""
 
     def __init__(self, *, is_large: bool = False) -> None:
         try:
@@ -47,23 +47,23 @@ class LinearProgram:
         self._rows: list[Any] = []
         self._entries = 0
         self._last: tuple[Any, Any] | None = None
-        """PDLP's last solution, of the columns and of the rows: the next one is looked for from there."""
+        """PDLP's last solution, of columns and rows, from which the next solve starts."""
         self.work = 0
-        """Of all solutions so far."""
+        """The work of all solves so far."""
 
     def column(self, low: float, high: float | None, cost: float = 0.0) -> int:
-        """A new column, by its number."""
+        """Adds a column and returns its number."""
         column = self._solver.NumVar(low, self._solver.infinity() if high is None else high, "")
         self._solver.Objective().SetCoefficient(column, cost)
         self._columns.append(column)
         return len(self._columns) - 1
 
     def within(self, column: int, low: float, high: float) -> None:
-        """From now on a column's value is between these."""
+        """Changes a column's bounds."""
         self._columns[column].SetBounds(low, high)
 
     def row(self, low: float | None, high: float, entries: Iterable[tuple[int, float]]) -> int:
-        """A new row, by its number."""
+        """Adds a row and returns its number."""
         row = self._solver.Constraint(-self._solver.infinity() if low is None else low, high)
         for column, weight in entries:
             row.SetCoefficient(self._columns[column], weight)
@@ -72,11 +72,11 @@ class LinearProgram:
         return len(self._rows) - 1
 
     def minimise(self, work: int) -> Solved | None:
-        """Where it costs least; None if that takes more work, or there is none."""
+        """Minimises the cost; None if that takes more work or there is no solution."""
         return self._nearly(work) if self._is_large else self._exactly(work)
 
     def _exactly(self, work: int) -> Solved | None:
-        # The dual method goes on from the last solution where rows have been added since.
+        # The dual simplex continues from the last solution if only rows were added.
         limits = f"max_deterministic_time: {work * SECONDS_PER_WORK} use_dual_simplex: true"
         self._solver.SetSolverSpecificParametersAsString(limits)
         status = self._solver.Solve()

@@ -1,7 +1,7 @@
-"""Shared objects of any blocks: every object has a leader, the first of its blocks when they are sorted by size, whose size is the object's.
+"""Storage objects shared by any blocks: every object has a leader, its first block in the order of size, whose size is the object's.
 
-A block uses the object of one leader before it, or leads. Since the leader is the first, no two variables speak of the same object: nothing is
-symmetric but blocks of equal size. The blocks are numbered by size, the largest first.
+A block joins the object of an earlier leader, or leads one itself. Since the leader is the first, no two variables stand for the same object, so only
+blocks of equal size are symmetric. Blocks are numbered by size, the largest first.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LeadersModel:
-    """The model, and the variables that say whom each block follows."""
+    """The model, and the variables for the leader of each block."""
 
     cp: CpModel
     follows: list[dict[int, Any]]
-    """Of each block, by leader; itself, if it leads."""
+    """By block: leader -> literal; the block itself if it leads."""
 
     def objects(self, value: ReadValue) -> list[list[int]]:
         """The users of each object in a solution."""
@@ -34,7 +34,7 @@ class LeadersModel:
 
 
 def leaders_terms(blocks: int, cliques: Sequence[Sequence[int]]) -> int:
-    """How large a model would be, at most."""
+    """An upper bound on the model's size."""
     return blocks * (blocks + 1) // 2 + sum(sum(clique) for clique in cliques)
 
 
@@ -44,9 +44,9 @@ def leaders_model(
     least: Sequence[int],
     below: int,
 ) -> LeadersModel:
-    """Minimises the sum of the leaders' sizes, asking for one that is smaller than `below`.
+    """Builds a model that minimises the sum of the leaders' sizes and requires it to be smaller than `below`.
 
-    `cliques`: blocks that may not share, each pair in one of them at least; `least[k]`: proven of the k-th largest object.
+    `cliques`: sets of blocks that may not share; each such pair is in at least one. `least[k]`: proven least size of the k-th largest object.
     """
     cp = new_model()
     apart: list[set[int]] = [set() for _ in size]

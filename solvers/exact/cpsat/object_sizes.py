@@ -1,8 +1,8 @@
-"""Shared objects of blocks that are each needed for one stretch of time: how many objects of each size, and of which size each block uses one.
+"""Storage objects shared by blocks that are each needed for one stretch of time: how many objects of each size, and which size each block uses.
 
-Which of them it is need not be asked. Of stretches of time, as many objects as are needed at once are always enough (interval graphs are perfect),
-so the model only counts: of no size more users at a time than there are objects. Objects of one size are not told apart, and so there is no
-symmetry among them. The blocks are numbered by size, the largest first.
+Which object of that size need not be decided: for stretches of time, as many objects as are needed at once are always enough (interval graphs are
+perfect). So the model only requires that no size has more users at a time than objects. Objects of one size are not distinguished, so they cause no
+symmetry. Blocks are numbered by size, the largest first.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel
 
 Stretch: TypeAlias = tuple[int, int]
-"""The first section in which a block is needed, and in how many."""
+"""The first section in which a block is needed, and the number of sections."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizesModel:
-    """The model, and the variables that say which size each block uses."""
+    """The model, and the variables for the size that each block uses."""
 
     cp: CpModel
     uses: list[dict[int, Any]]
-    """Of each block, by size."""
+    """By block: size -> literal."""
     spans: Sequence[Stretch]
 
     def objects(self, value: ReadValue) -> list[list[int]]:
-        """The users of each object in a solution: of one size, whoever comes next takes any object that is free by then."""
+        """The users of each object in a solution: blocks of one size take, in order of time, any object that is free."""
         users: dict[int, list[int]] = {}
         for number, sizes in enumerate(self.uses):
             chosen = next(size for size, literal in sizes.items() if value(literal))
@@ -49,7 +49,7 @@ class SizesModel:
 
 
 def sizes_terms(size: Sequence[int], cliques: Sequence[Sequence[int]]) -> int:
-    """How large a model would be."""
+    """The size of the model."""
     rank = {level: number + 1 for number, level in enumerate(sorted(set(size), reverse=True))}
     return sum(rank[each] for each in size) + sum(rank[size[member]] for clique in cliques for member in clique)
 
@@ -63,11 +63,11 @@ def sizes_model(
     *,
     narrow: bool = False,
 ) -> SizesModel:
-    """Minimises the sum of the objects' sizes, asking for one that is smaller than `below`.
+    """Builds a model that minimises the sum of the objects' sizes and requires it to be smaller than `below`.
 
-    `cliques`: what is needed at one time, every block in one of them at least; `least[k]`: proven of the k-th largest object. No hint:
-    it was measured to harm. `narrow` leaves out arrangements with many more objects of a size than proven: what is found so is good, but its
-    answers prove nothing.
+    `cliques`: the blocks needed at one time; every block is in at least one. `least[k]`: proven least size of the k-th largest object. There is no
+    hint: measured, it does harm. `narrow` leaves out arrangements with many more objects of a size than proven: solutions are valid, but answers
+    prove nothing.
     """
     cp = new_model()
     levels = sorted(set(size), reverse=True)
@@ -94,7 +94,7 @@ def sizes_model(
 
 
 def _most(level: int, least: Sequence[int], proven: int, slack: int, blocks: int) -> int:
-    """How many objects may be of this size or more: each beyond those proven takes what it is above its proven size from the slack."""
+    """The most objects of this size or more: each beyond the proven ones uses slack by the difference to its proven size."""
     most = proven
     while most < blocks:
         slack -= level - (least[most] if most < len(least) else 0)

@@ -1,4 +1,4 @@
-"""The case that a single peak decides: one pool, and an objective that rises with its peak and with nothing else."""
+"""The case of a single peak: one pool, and an objective that depends on its peak alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .program.places import Places, places
 
 @dataclass(frozen=True, slots=True)
 class SinglePeak:
-    """What a peak is worth, and which peaks there can be."""
+    """The values of peaks, and the possible peaks."""
 
     pool: int
     terms: tuple[tuple[int, int], ...]
@@ -31,7 +31,7 @@ class SinglePeak:
 
     @property
     def is_flat(self) -> bool:
-        """Is every placement worth the same?"""
+        """True if all peaks have the same value."""
         return all(slope == 0 for slope, _ in self.terms)
 
     def peak_for(self, bound: Value) -> int:
@@ -44,14 +44,14 @@ class SinglePeak:
         return 0
 
     def at_least(self, peak: int) -> int | None:
-        """The least peak from there on that some block's end can be; None if there is none."""
+        """The least possible end of a block from `peak` on; None if there is none."""
         ends = (place.at_least(peak - height) for place, height in self.spots)
         return min(
             (end + height for end, (_, height) in zip(ends, self.spots, strict=True) if end is not None), default=None
         )
 
     def at_most(self, peak: int) -> int | None:
-        """The greatest peak up to there that some block's end can be."""
+        """The greatest possible end of a block up to `peak`; None if there is none."""
         ends = (place.at_most(peak - height) for place, height in self.spots)
         return max(
             (end + height for end, (_, height) in zip(ends, self.spots, strict=True) if end is not None), default=None
@@ -59,12 +59,12 @@ class SinglePeak:
 
     @property
     def ceiling(self) -> int:
-        """No placement ends above it."""
+        """An upper bound on the end of all placements."""
         return max(place.greatest + height for place, height in self.spots)
 
 
 def single_peak_of(instance: Instance) -> SinglePeak | None:
-    """The instance as such a case, if it is one and every block has a place."""
+    """The instance as such a case; None if it is none, or if a block has no place."""
     used = np.flatnonzero(instance.allowed.any(axis=0))
     if len(used) != 1 or is_joint(instance) or not instance.allowed.any(axis=1).all():
         return None

@@ -1,6 +1,6 @@
 """The integer program of memory planning: its rows, the solvers that run it, and a bound from its linear relaxation.
 
-The only place that imports PuLP and highspy, and only inside functions: importing this package imports neither.
+Only this package imports PuLP and highspy, and only inside functions.
 """
 
 from .joint_bound import PoolSharing
@@ -10,5 +10,5 @@ __all__ = ["Cbc", "Highs", "PoolSharing"]
 
 
 def preload() -> None:
-    """Import what every solve needs. Called once in the process from which the sandbox forks."""
+    """Imports what every solve needs. Called once in the process from which the sandbox forks."""
     import pulp  # noqa: F401

@@ -12,7 +12,7 @@ from ...model.solver import Control
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long a solver may search."""
+    """The limits of one run."""
 
     deadline: float | None
     """On the clock of time.monotonic()."""
@@ -30,22 +30,22 @@ class Answer:
     stop: StopReason
     """PROVED: it claims to have searched everything."""
     values: Mapping[str, float] | None = None
-    """Of every variable, by name; None: it has no solution."""
+    """The value of each variable, by name; None if it has no solution."""
     objective: float | None = None
     bound: float | None = None
-    """Its lower bound on the objective, where it gives one."""
+    """Its lower bound on the objective; None if it gives none."""
     nodes: int = 0
     message: str = ""
 
     @property
     def proves_empty(self) -> bool:
-        """Does it claim that there is no solution?"""
+        """True if it claims that there is no solution."""
         return self.stop is StopReason.PROVED and self.values is None
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Receives bounds and improving solutions as they come, and may stop the run."""
+    """Receives bounds and better solutions during a run, and can stop it."""
 
     control: Control
     on_bound: Callable[[float], None]
@@ -58,4 +58,4 @@ class Backend(Protocol):
     name: str
 
     def run(self, problem: Any, start: Mapping[str, float] | None, budget: Budget, listener: Listener) -> Answer:
-        """Solve a PuLP problem, beginning with these values."""
+        """Solves a PuLP problem, starting with these values."""

@@ -1,7 +1,7 @@
-"""CBC as a process of our own: where its program is, how it is called, what its answers mean.
+"""Runs CBC as our own process: finds the program, calls it, and reads its answers.
 
-PuLP would run it too, but cannot be told to stop and reports "Optimal" when the time ran out. So PuLP only writes the model file; CBC's own
-status line and log are read here.
+PuLP could run it too, but cannot be told to stop and reports "Optimal" when the time ran out. So PuLP only writes the model file; CBC's own status
+line and log are read here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VARIABLE = "MEMPLAN_CBC"
 BUNDLED_VERSION = (2, 10, 3)
 REPORTING_SECONDS = 0.2
 REPORTING_SHARE = 0.08
-"""Kept back from the time limit: CBC looks at the clock only now and then, and killed it leaves no solution."""
+"""Part of the time limit that is kept back: CBC checks the clock only rarely, and if it is killed it leaves no solution."""
 KILL_SECONDS = 0.1
 ANY_GAP = 1e30
 MOST_NODES = (1 << 31) - 1
@@ -41,7 +41,7 @@ _VERSION = re.compile(r"^Version:\s*(\d+)\.(\d+)(?:\.(\d+))?", re.MULTILINE)
 
 
 def find_cbc() -> Path | None:
-    """The cbc program: what MEMPLAN_CBC names; else `cbc` on the PATH, unless it is older than PuLP's; else the one in PuLP."""
+    """The cbc program: the one that MEMPLAN_CBC names; else `cbc` on the PATH, unless it is older than PuLP's; else PuLP's."""
     named = os.environ.get(VARIABLE)
     if named is not None:
         path = shutil.which(named)
@@ -64,7 +64,7 @@ def no_cbc() -> str | None:
 
 
 def _bundled() -> Path | None:
-    """PuLP's, found without importing PuLP."""
+    """PuLP's program, found without importing PuLP."""
     try:
         spec = importlib.util.find_spec("pulp")
     except (ImportError, ValueError):
@@ -84,7 +84,7 @@ def _bundled() -> Path | None:
 
 @lru_cache(maxsize=8)
 def _is_recent(path: str) -> bool:
-    """Is the program CBC at all, and no older than the one in PuLP? A development version counts as new."""
+    """True if the program is CBC and no older than PuLP's. A development version counts as new."""
     try:
         said = subprocess.run(
             [path, "-stop"], capture_output=True, text=True, timeout=5, stdin=subprocess.DEVNULL, check=False
@@ -103,7 +103,7 @@ class CbcBackend:
     name = "cbc"
 
     def run(self, problem: Any, start: Mapping[str, float] | None, budget: Budget, listener: Listener) -> Answer:
-        """See Backend. CBC gives bounds on the way, solutions only at the end."""
+        """See Backend. CBC reports bounds during the run, but solutions only at the end."""
         program = find_cbc()
         if program is None:
             return Answer(StopReason.SOLVER_FAILED, message="the cbc program was not found")
@@ -136,14 +136,14 @@ def _reserve(deadline: float) -> float:
 
 
 def _too_late(budget: Budget) -> StopReason | None:
-    """CBC overran its own limit: it is ended while there is time left to say so."""
+    """TIME_LIMIT if CBC has overrun its own limit: it is killed while there is still time to report that."""
     if budget.deadline is not None and time.monotonic() > budget.deadline - KILL_SECONDS:
         return StopReason.TIME_LIMIT
     return None
 
 
 def _arguments(budget: Budget, *, warm: bool) -> list[str]:
-    # A limit on the number of solutions would do for the first one, but with it CBC at times drops those it has just found.
+    # A limit on the number of solutions could stop at the first one, but with it CBC sometimes drops solutions it has just found.
     gap: float = ANY_GAP if budget.first_only else 0
     options: list[tuple[str, object]] = [
         ("ratio", gap),
@@ -170,7 +170,7 @@ def _write_start(path: Path, values: Mapping[str, float]) -> None:
 
 
 class _Log:
-    """The facts from CBC's log: the lower bound, the nodes, how it ended."""
+    """The lower bound, the number of nodes and the ending, read from CBC's log."""
 
     def __init__(self, listener: Listener) -> None:
         self.bound: float | None = None
@@ -200,14 +200,14 @@ class _Log:
 
 
 def _broken(code: int, log: _Log, budget: Budget) -> Answer:
-    """CBC ended without an answer. With a memory cap, being killed or out of memory is the cap's doing."""
+    """The answer for a CBC that ended without one. With a memory cap, being killed or out of memory is put down to the cap."""
     out_of_memory = code in (-signal.SIGKILL, -signal.SIGABRT, -signal.SIGSEGV) or "bad_alloc" in log.tail
     stop = StopReason.MEMORY_LIMIT if out_of_memory and budget.memory_bytes is not None else StopReason.SOLVER_FAILED
     return Answer(stop, bound=log.bound, nodes=log.nodes, message=f"cbc ended with {code}: {log.tail[:200]}")
 
 
 def _read(text: str, log: _Log, names: Mapping[str, str]) -> Answer:
-    """The solution file: a status line, then number, name, value and reduced cost of each row and column."""
+    """Reads the solution file: a status line, then number, name, value and reduced cost of each row and column."""
     status, *lines = text.splitlines()
     if status.startswith(("Infeasible", "Integer infeasible")):
         return Answer(StopReason.PROVED, bound=log.bound, nodes=log.nodes)
@@ -225,7 +225,7 @@ def _read(text: str, log: _Log, names: Mapping[str, str]) -> Answer:
 
 
 def read_duals(text: str) -> dict[str, float]:
-    """Of a solved linear program's solution file: the last number of each row and column."""
+    """The last number of each row and column in the solution file of a linear program."""
     duals = {}
     for line in text.splitlines()[1:]:
         _, short, _, dual, *_ = line.replace("**", " ").split()

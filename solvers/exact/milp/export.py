@@ -1,6 +1,6 @@
-"""The integer program as a file, with names that people can read.
+"""The integer program as a file, with readable names.
 
-Writing it needs PuLP, which a plain run must not load: `export_in_child` does it in a process of its own.
+Writing it needs PuLP, which a plain run must not load: `export_in_child` uses a process of its own.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def export(
 ) -> str:
     """The program of an instance as text; kind is lp or mps. Only in a process that may import PuLP.
 
-    The objective is the first term; later terms of a lexicographic objective are no part of it. Names are those of blocks and pools.
-    Plain: without the rows that follow from others and only help solvers.
+    The objective is the first term; later terms of a lexicographic objective are left out. Names are those of blocks and pools. With `plain`,
+    redundant rows that only help solvers are left out.
     """
     if kind not in FORMATS:
         raise Unsupported(NAME, f"a model file ends in .lp or .mps, not in .{kind}")
@@ -69,7 +69,7 @@ def export_in_child(
     *,
     plain: bool = False,
 ) -> str:
-    """The program as text, written by a child process, so that PuLP is never loaded here."""
+    """The program as text, written by a child process, so that PuLP is not loaded here."""
     root = str(Path(__file__).resolve().parents[3])
     code = f"import sys; sys.path.insert(0, {root!r}); from solvers.exact.milp.export import main; main()"
     request = pickle.dumps((instance, kind, blocks, pools, plain))
@@ -83,7 +83,7 @@ def export_in_child(
 
 
 def main() -> None:
-    """The child: a pickled request on standard input, a pickled text or error on standard output."""
+    """The child: reads a pickled request from standard input, writes a pickled text or error to standard output."""
     instance, kind, blocks, pools, plain = pickle.load(sys.stdin.buffer)
     answer: str | Unsupported
     try:

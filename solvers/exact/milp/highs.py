@@ -1,4 +1,4 @@
-"""HiGHS through its Python module: the same program file, with improving solutions and bounds reported on the way."""
+"""Runs the same program file with HiGHS's Python module, which reports better solutions and bounds during the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FINITE = 1e40
 
 
 class HighsBackend:
-    """Runs programs with highspy, in this process: it must not be one that has ortools loaded."""
+    """Runs programs with highspy, in this process, which must not have ortools loaded."""
 
     name = "highs"
 
@@ -32,10 +32,10 @@ class HighsBackend:
             path = str(Path(folder, "model.mps"))
             _, variables, _, _ = problem.writeMPS(path, rename=1)
             solver.readModel(path)
-        # Not before: with little time left a model would be read in part.
+        # Set only now: with little time left, a limit would cut off reading the model.
         for option, value in _options(budget).items():
             solver.setOptionValue(option, value)
-        # HiGHS answers by column number, in the file's order of columns.
+        # HiGHS numbers columns in the file's order.
         shorts = [solver.getColName(column)[1] for column in range(solver.getNumCol())]
         named = {short: name for name, short in variables.items()}
         columns = [named.get(short, short) for short in shorts]

@@ -1,4 +1,4 @@
-"""A bound on several pools at once: a linear program finds weights, solvers.bounds.weighted_sections makes an exact bound of them."""
+"""A bound on several pools at once: a linear program finds weights, solvers.bounds.weighted_sections computes the exact bound from them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .process import run_owned
 MOST_NUMBERS = 1_000_000
 """Largest size of the linear program, in coefficients."""
 MOST_BLOCKS = 2_000
-"""With more blocks than this the program takes many seconds, and solvers.bounds.room_prices comes as near in one."""
+"""With more blocks the program takes many seconds, and solvers.bounds.room_prices comes as close in one."""
 DENOMINATORS = (1, 2, 3, 4, 6, 12, 60, 840, 10_000, 1_000_000, 10**9, 10**12)
-"""Weights are rounded to these in turn; simple fractions are usually the exact ones."""
+"""Weights are rounded to these denominators in turn; simple fractions are usually exact."""
 
 Duals = Mapping[tuple[int, int], float]
-"""(pool, section) -> what a unit of live memory there adds to the optimum."""
+"""(pool, section) -> the increase of the optimum for each unit of live memory there."""
 
 
 class PoolSharing(Solver):
-    """However blocks are shared out among their pools, a weighted sum of live memory remains: a bound, no placement."""
+    """Proves a bound: however blocks are distributed over their pools, a weighted sum of live memory remains. Gives no placement."""
 
     name: ClassVar[str] = "pool_sharing"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
@@ -42,13 +42,13 @@ class PoolSharing(Solver):
         return missing(self.libraries) or no_cbc()
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
-        """A bound on a first term that adds up, or a proof that the capacities do not suffice; never a placement."""
+        """A bound on a linear first term, or a proof that the capacities are too small."""
         require_available(self)
         return pool_sharing_bound(instance, task, control)
 
 
 def pool_sharing_bound(instance: Instance, task: Task, control: Control) -> Outcome:
-    """The best bound that weights on sections give. Exact: the linear program's numbers only suggest the weights."""
+    """The best bound that weights on sections give. It is exact: the linear program's numbers only suggest the weights."""
     loads = _loads(instance)
     if task.start is None and any(spec.capacity is not None for spec in instance.pools):
         duals, stop = _solve(instance, loads, control, priced=False)
@@ -75,7 +75,7 @@ def pool_sharing_bound(instance: Instance, task: Task, control: Control) -> Outc
 
 
 def _loads(instance: Instance) -> dict[int, dict[int, int]]:
-    """section -> class of blocks -> what it takes there."""
+    """section -> class of blocks -> its live height there."""
     if instance.blocks > MOST_BLOCKS:
         raise Unsupported(PoolSharing.name, f"too large: more than {MOST_BLOCKS} blocks")
     lengths = instance.rect_end - instance.rect_start
@@ -94,7 +94,7 @@ def _loads(instance: Instance) -> dict[int, dict[int, int]]:
 def _solve(
     instance: Instance, loads: dict[int, dict[int, int]], control: Control, *, priced: bool
 ) -> tuple[Duals, StopReason | None]:
-    """The linear program's dual weights: of the cost of peaks within capacities, or (not priced) of what exceeds the capacities."""
+    """The linear program's dual weights: of the first term's cost within capacities or, if not priced, of the excess over the capacities."""
     problem, rows = _program(instance, loads, priced=priced)
     cbc = find_cbc()
     assert cbc is not None
@@ -114,7 +114,7 @@ def _solve(
 def _program(
     instance: Instance, loads: dict[int, dict[int, int]], *, priced: bool
 ) -> tuple[Any, dict[str, tuple[int, int]]]:
-    """The program, and for each row that says `the pool holds what is live`, its pool and section."""
+    """The program, and for each row that requires a pool to hold what is live, its pool and section."""
     import pulp
 
     problem = pulp.LpProblem("sharing", pulp.LpMinimize)
@@ -153,7 +153,7 @@ def _program(
 def _best(
     instance: Instance, duals: Duals, worth: Callable[[Instance, Weights], int], *, capped: bool
 ) -> tuple[int, tuple[tuple[int, int, int, int], ...]]:
-    """The rounding of the weights that is worth most, the simplest of equals."""
+    """The rounding of the weights with the best bound, the simplest of equals."""
     best: tuple[int, tuple[tuple[int, int, int, int], ...]] = (0, ())
     for denominator in DENOMINATORS:
         weights = _rounded(instance, duals, denominator, capped=capped)
@@ -166,7 +166,7 @@ def _best(
 def _rounded(
     instance: Instance, duals: Duals, denominator: int, *, capped: bool
 ) -> tuple[tuple[int, int, int, int], ...]:
-    """The weights as fractions. Capped: those of an unlimited pool are scaled down until they do not exceed its cost."""
+    """The weights as fractions. With `capped`, those of an unlimited pool are scaled down until they do not exceed its cost."""
     whole = {place: round(weight * denominator) for place, weight in duals.items()}
     factor: dict[int, Fraction] = {}
     price = peak_price(instance, instance.terms[0])

@@ -1,4 +1,4 @@
-"""A program of its own, owned: it dies with us, ends in time, and its output is read line by line."""
+"""Runs another program as our own process: it dies with us, ends in time, and its output is read line by line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ except (ImportError, OSError, AttributeError):
 if os.getppid() == int(sys.argv[1]):
     os.execv(sys.argv[2], sys.argv[2:])
 """
-"""Run in the new process before it becomes the other program: a hook between fork and exec would not be safe beside threads."""
+"""Run in the new process before it becomes the other program: a hook between fork and exec is not safe with threads."""
 
 
 def run_owned(
@@ -34,11 +34,11 @@ def run_owned(
     stopped: Callable[[], StopReason | None],
     interrupt_at: float | None = None,
 ) -> tuple[int, StopReason | None]:
-    """Run to the end, or until told to stop: then it is killed. Returns the exit code, and why it was killed.
+    """Runs the command until it ends, or kills it when `stopped` gives a reason. Returns the exit code, and why it was killed.
 
-    At interrupt_at, on the clock of time.monotonic(), it is asked to end by SIGINT, as from a keyboard, and goes on being read.
+    At interrupt_at, on the clock of time.monotonic(), SIGINT asks it to end, as from a keyboard; its output is still read.
 
-    The process stays in our process group, so whoever kills the group gets it too; on Linux the kernel also kills it if we die.
+    The process stays in our process group, so killing the group kills it too; on Linux the kernel also kills it if we die.
     """
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _DIE_WITH_PARENT, str(os.getpid()), *command],
@@ -62,7 +62,7 @@ def _follow(
     stopped: Callable[[], StopReason | None],
     interrupt_at: float | None,
 ) -> StopReason | None:
-    """Read until the output ends; None if it ended by itself."""
+    """Reads until the output ends. Returns why it was stopped; None if it ended by itself."""
     assert process.stdout is not None
     pending = b""
     with selectors.DefaultSelector() as selector:

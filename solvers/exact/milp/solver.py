@@ -1,4 +1,4 @@
-"""The two MILP solvers as the registry knows them."""
+"""The two MILP solvers, as the registry lists them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .stages import Stages
 
 
 class _IntegerProgram(Solver):
-    """The integer program, whoever runs it."""
+    """The integer program, run by any backend."""
 
     features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.MOVES}
-    """Pool choice, terms, penalties, reserved ranges and pair rules are rows and binaries of one program."""
+    """All but moves: pool choice, terms, penalties, reserved ranges and pair rules are rows and binaries of one program."""
     sandboxed: ClassVar[bool] = True
     default_warm: ClassVar[Warm] = Warm.BOUND
-    """The arm that won: docs/experiments.md, "MILP"."""
+    """The best setting measured: docs/experiments.md, "MILP"."""
     backend: ClassVar[Callable[[], Backend]]
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
@@ -32,19 +32,19 @@ class _IntegerProgram(Solver):
 
 
 class Cbc(_IntegerProgram):
-    """By the CBC process: for small problems, and for those who want a second opinion."""
+    """Runs the CBC process: for small problems, and for a second opinion."""
 
     name: ClassVar[str] = "cbc"
     libraries: ClassVar[tuple[Library, ...]] = (PULP,)
     backend = CbcBackend
 
     def unavailable(self) -> str | None:
-        """PuLP writes the model, and a cbc program solves it."""
+        """Needs PuLP to write the model and a cbc program to solve it."""
         return missing(self.libraries) or no_cbc()
 
 
 class Highs(_IntegerProgram):
-    """By HiGHS, if its package is installed."""
+    """Runs HiGHS, if its package is installed."""
 
     name: ClassVar[str] = "highs"
     libraries: ClassVar[tuple[Library, ...]] = (PULP, HIGHS)

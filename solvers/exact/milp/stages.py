@@ -1,4 +1,4 @@
-"""One term of the objective after the other, each as a program of its own, each answer made exact before it counts."""
+"""Minimises one term of the objective after the other, each by a program of its own. Every answer is made exact before it counts."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .program.pairs import in_twin_order
 from .program.terms import floors
 
 UNITS_PER_NODE_AND_CHOICE = 10
-"""Work that a node costs for every binary: microseconds, measured (docs/experiments.md, "MILP")."""
+"""Work of a node per binary: microseconds, measured (docs/experiments.md, "MILP")."""
 UNITS_PER_PROGRAM = 50_000
 """Work before the first node."""
 LEAST_SECONDS = 0.02
 ROUNDING = 0.01
-"""The rounding error allowed in an integer objective; the certain programs stay far below."""
+"""The rounding error allowed in an integer objective; the trusted programs stay far below."""
 
 
 class Stages:
-    """A run on one instance: the best placement, what is proven, what is left to do."""
+    """The state of a run on one instance: best placement, bounds, and the remaining work."""
 
     def __init__(self, backend: Backend, instance: Instance, task: Task, control: Control, warm: Warm) -> None:
         self.backend = backend
@@ -49,7 +49,7 @@ class Stages:
         self.floors: tuple[int, ...] = ()
 
     def run(self) -> Outcome:
-        """All terms, as far as the limits allow."""
+        """Minimises all terms, as far as the limits allow."""
         instance = self.instance
         self.choices = choices_of(instance, self.backend.name)
         if impossible_by_itself(instance):
@@ -77,7 +77,7 @@ class Stages:
         return StopReason.WORK_LIMIT if answer.stop is StopReason.PROVED else answer.stop
 
     def _stage(self, index: int, term: Term) -> StopReason | None:
-        """Minimise one term, the earlier ones being held at their proven values. None: proven, go on."""
+        """Minimises one term, with the earlier ones held at their proven values. Returns why it stopped; None if the term is proven."""
         known = self._known_bound(index)
         self.bound.append(known)
         if tuple(self.bound) > self.task.bound:
@@ -108,7 +108,7 @@ class Stages:
         return self.value is not None and self.value[index] <= self.bound[index]
 
     def _known_bound(self, index: int) -> int:
-        """What was proven before, or follows from the pools' least peaks; of given bounds, only under the same earlier values."""
+        """The bound on a term that was given or follows from the pools' least peaks. A given bound only counts if the earlier values are equal."""
         term, given = self.instance.terms[index], self.task.bound
         known = 0
         if term is Term.LARGEST_PEAK:
@@ -121,7 +121,7 @@ class Stages:
         return known
 
     def _nothing_below(self, index: int, target: int | None) -> StopReason | None:
-        """The program has no solution: then the target that was left out is the optimum, or nothing fits at all."""
+        """Handles a program without solution: then the target that was left out is the optimum, or nothing fits."""
         if target is None and index == 0 and self.value is None:
             self.infeasible = True
             self.bound.pop()
@@ -132,7 +132,7 @@ class Stages:
         return None
 
     def _believe(self, model: Model, term: Term, reported: float) -> None:
-        """A bound that the solver reports on the program, if the program's numbers allow a proof."""
+        """Takes a bound that the solver reports, if the program's numbers allow a proof."""
         if model.is_certain and not model.settled:
             exact = ceil(reported - ROUNDING) + model.constant
             if model.question.limits.get(term) is not None and self.value is not None:
@@ -140,7 +140,7 @@ class Stages:
             self._raise_bound(len(self.bound) - 1, exact)
 
     def _raise_bound(self, index: int, bound: int) -> None:
-        """A bound above what was reached is a broken solver's, and is not taken."""
+        """Raises the bound, unless it exceeds the value reached: then the solver is wrong."""
         if bound > self.bound[index] and (self.value is None or bound <= self.value[index]):
             self.bound[index] = bound
             self.control.bound(tuple(self.bound))
@@ -151,7 +151,7 @@ class Stages:
         return build(self.instance, self.choices, names, question)
 
     def _ask(self, model: Model, term: Term | None, *, first_only: bool) -> Answer:
-        """Run the program and read its answer."""
+        """Runs the program and reads its answer."""
         stopped = self.control.stopped() or self._out_of_budget()
         if stopped is not None:
             return Answer(stopped)
@@ -182,7 +182,7 @@ class Stages:
         return model.program.start(in_twin_order(self.best, model.twins))
 
     def _take(self, placement: Placement | None) -> None:
-        """A valid placement; kept if it is better than the best."""
+        """Keeps a valid placement if it is better than the best."""
         if placement is None:
             return
         value = evaluate(self.instance, placement)
@@ -229,7 +229,7 @@ class Stages:
 
 
 def impossible_by_itself(instance: Instance) -> bool:
-    """Has some block no pool at all, or parts of its own that must not share addresses but do?"""
+    """True if some block has no pool, or parts of one block conflict and share addresses."""
     if not instance.allowed.any(axis=1).all():
         return True
     a, b = instance.conflicts[:, 0], instance.conflicts[:, 1]

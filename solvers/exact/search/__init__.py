@@ -1,1 +1,1 @@
-"""The exact search: is there a placement of this height? Asked again and again, from the bound upwards."""
+"""The exact search: asks, from the bound upwards, whether there is a placement of a height."""

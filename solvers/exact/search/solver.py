@@ -1,4 +1,4 @@
-"""The exact search behind the Solver protocol: one pool, proofs by exhaustion; the search itself is a kernel, native or its reference."""
+"""The exact search as a solver: one pool, proofs by exhaustion. The search itself is a kernel, native or the Python reference."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
 
 MAX_CONFLICTS = 20_000
-"""Explicit conflicts form cliques that no lifetime shows. Finding them among more than this many takes longer than other solvers take."""
+"""With more explicit conflicts, finding their cliques, which lifetimes do not show, takes longer than other solvers take."""
 
 MAX_RESERVED = 500
-"""Every reserved range is in every block's way; with very many, building the model takes longer than other solvers take."""
+"""Every reserved range obstructs every block: with more of them, building the model takes longer than other solvers take."""
 
 
 class Search(Solver):
-    """Decides, height by height, whether all blocks fit below it; what it exhausts without success raises the bound."""
+    """Decides, height by height, whether all blocks fit below it; exhausting a height without success raises the bound."""
 
     name: ClassVar[str] = "search"
     features: ClassVar[frozenset[Feature]] = ONE_PEAK
@@ -38,7 +38,7 @@ class Search(Solver):
 
     def _run(self, instance: Instance, task: Task, control: Control) -> Outcome:
         known = best = _known_bound(instance, task)
-        # A height that is good enough is asked for first; only what is refuted there, or above, is proven.
+        # A height that is good enough is asked for first; only heights refuted from there on are proven.
         first = max(known, _peak_of(instance, task.target))
 
         def report(offsets: Ints | None, bound: int) -> bool:
@@ -113,7 +113,7 @@ def _known_bound(instance: Instance, task: Task) -> int:
 
 
 def _peak_of(instance: Instance, worth: Value) -> int:
-    """The least peak that is worth at least this."""
+    """The least peak whose value is at least `worth`."""
     peak = 0
     for term, value in zip(instance.terms, worth, strict=False):
         slope, constant = line_of_peak(instance, term)

@@ -1,1 +1,1 @@
-"""The constraint model of an instance: its variables, its constraints and its objective."""
+"""The constraint model of an instance: variables, constraints and objective."""

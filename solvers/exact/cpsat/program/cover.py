@@ -1,8 +1,8 @@
-"""Which parts must keep apart, said with as few constraints as possible.
+"""Covers all pairs of parts that must keep apart with as few constraints as possible.
 
 A set of parts in which every two that are live together must keep apart becomes one two-dimensional constraint over their outlines. Parts with
-exclusions between them never share a set. Pairs that no set covers (live together but in no common set, or in conflict without being live
-together) are gathered into cliques.
+exclusions between them never share a set. The remaining pairs (live together but in no common set, or in conflict without being live together) are
+gathered into cliques.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ MOST_PAIRS = 2_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cover:
-    """Together these say all that part_pairs says."""
+    """Sets and cliques that together cover all pairs of part_pairs."""
 
     sets: tuple[Outline, ...]
     cliques: tuple[tuple[int, ...], ...]
-    """Parts that conflict pairwise."""
+    """Sets of parts that conflict pairwise."""
 
 
 def cover(instance: Instance) -> Cover:
@@ -54,7 +54,7 @@ def cover(instance: Instance) -> Cover:
 
 
 def _outline_of(instance: Instance, members: Bools) -> Outline:
-    """The outlines of the blocks as far as they consist of these parts."""
+    """The outlines of the blocks restricted to these parts."""
     rects = members[instance.rect_part] & (instance.part_high > instance.part_low)[instance.rect_part]
     return outline(
         replace(
@@ -84,7 +84,7 @@ def _foes(instance: Instance) -> dict[int, set[int]]:
 
 
 def _independent(instance: Instance, pairs: Ints, foes: dict[int, set[int]]) -> Bools:
-    """Parts no two of which exclude each other; those first that still have most pairs to cover."""
+    """A set of parts without exclusions between them; parts with the most pairs left to cover come first."""
     count = np.bincount(pairs.reshape(-1), minlength=len(instance.part_block))
     chosen: set[int] = set()
     for part in np.argsort(-count, kind="stable").tolist():
@@ -96,7 +96,7 @@ def _independent(instance: Instance, pairs: Ints, foes: dict[int, set[int]]) -> 
 
 
 def cliques_of(pairs: Ints) -> Iterator[tuple[int, ...]]:
-    """Cliques that together contain each of the pairs: each grown greedily from a pair that none has yet."""
+    """Cliques that together contain each of the pairs: each grows greedily from a pair that no earlier one contains."""
     if len(pairs) > MOST_PAIRS:
         raise Unsupported("cpsat", "too large for this solver: too many conflicts")
     friends: dict[int, set[int]] = {}
@@ -108,10 +108,10 @@ def cliques_of(pairs: Ints) -> Iterator[tuple[int, ...]]:
         if b not in left[a]:
             continue
         clique = [a, b]
-        # How many pairs each that may join has still to cover inside the clique.
+        # For each candidate, the number of uncovered pairs it forms with the clique.
         gains = {c: (c in left[a]) + (c in left[b]) for c in friends[a] & friends[b]}
         while gains:
-            # Ties by number, so that every run decides alike.
+            # Ties are broken by number, so that every run decides alike.
             best = max(gains, key=lambda c: (gains[c], -c))
             clique.append(best)
             new = left[best]

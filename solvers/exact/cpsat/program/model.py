@@ -1,4 +1,4 @@
-"""The constraint model: where each block is, what it keeps clear of, and what that costs."""
+"""The constraint model: the place of each block, and what it must keep apart from."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ LARGEST_SUM = 1 << 62
 
 @dataclass(slots=True)
 class Model:
-    """CP-SAT's model of an instance, and the variables that matter."""
+    """CP-SAT's model of an instance, with its main variables."""
 
     instance: Instance
     cp: CpModel
     steps: dict[tuple[int, int], IntVar] = field(default_factory=dict)
-    """(block, pool) -> how many steps above the lowest base; none where there is only one base."""
+    """(block, pool) -> steps above the lowest base; absent if there is only one base."""
     where: dict[tuple[int, int], Places] = field(default_factory=dict)
     base: dict[tuple[int, int], LinearExprT] = field(default_factory=dict)
     chosen: dict[tuple[int, int], Literal] = field(default_factory=dict)
-    """(block, pool) -> is it there? Only for blocks with a choice."""
+    """(block, pool) -> true if the block is there; only for blocks with a choice."""
     work: int = 0
-    """CP-SAT's uncounted work on it before the search begins."""
+    """CP-SAT's uncounted work before the search begins."""
     is_impossible: bool = False
-    """Some block has no place at all."""
+    """True if some block has no place at all."""
 
     def pools_of(self, block: int) -> list[int]:
         return [p for p in range(len(self.instance.pools)) if (block, p) in self.where]
@@ -56,7 +56,7 @@ class Model:
         return [self.chosen[block, pool] for block in blocks if (block, pool) in self.chosen]
 
     def placement(self, value: engine.ReadValue) -> Placement:
-        """The values of a solution."""
+        """The placement of a solution."""
         pool = np.zeros(self.instance.blocks, dtype=np.int64)
         offset = np.zeros(self.instance.blocks, dtype=np.int64)
         for (block, p), place in self.where.items():
@@ -68,7 +68,7 @@ class Model:
         return Placement(pool, offset)
 
     def suggest(self, start: Placement) -> None:
-        """Begin the search near this placement."""
+        """Hints this placement to the search."""
         start = _in_order(self.instance, start)
         for (block, p), literal in self.chosen.items():
             self.cp.add_hint(literal, int(start.pool[block]) == p)
@@ -78,7 +78,7 @@ class Model:
 
 
 def build(instance: Instance, cover: Cover, top: int | None = None) -> Model:
-    """The model of all placements; with `top`, of those that end nowhere above it."""
+    """The model of all placements; with `top`, of those that end at or below it."""
     model = with_places(instance, top)
     if model.is_impossible:
         return model
@@ -93,7 +93,7 @@ def build(instance: Instance, cover: Cover, top: int | None = None) -> Model:
 
 
 def with_places(instance: Instance, top: int | None) -> Model:
-    """Where each block may be, those that could be swapped in an order; nothing keeps them apart yet."""
+    """The places of each block, with an order among interchangeable ones; without constraints that keep them apart."""
     model = Model(instance, engine.new_model())
     _add_blocks(model, top)
     if not model.is_impossible:
@@ -144,7 +144,7 @@ def _interval(model: Model, block: int, pool: int, low: int, high: int) -> Any:
 
 
 def _keep_apart(model: Model, outline: Outline, pool: int) -> None:
-    """No two of these rectangles overlap."""
+    """Requires that no two of these rectangles overlap."""
     rows = model.rows(outline, pool)
     if len({block for block, *_ in rows}) < 2:
         return
@@ -156,7 +156,7 @@ def _keep_apart(model: Model, outline: Outline, pool: int) -> None:
 
 
 def _keep_parts_apart(model: Model, clique: tuple[int, ...], pool: int) -> None:
-    """No two of these parts share addresses, whenever they are live."""
+    """Requires that no two of these parts share addresses, whenever they are live."""
     instance = model.instance
     intervals = [
         _interval(model, block, pool, int(instance.part_low[part]), int(instance.part_high[part]))
@@ -168,7 +168,7 @@ def _keep_parts_apart(model: Model, clique: tuple[int, ...], pool: int) -> None:
 
 
 def _relate_pools(model: Model) -> None:
-    """Blocks that must, and blocks that must not, share a pool."""
+    """Relates blocks that must, or must not, share a pool."""
     leader: dict[int, int] = {}
     for block, group in enumerate(model.instance.pool_class.tolist()):
         first = leader.setdefault(group, block)
@@ -188,7 +188,7 @@ def _is_in(model: Model, block: int, pool: int) -> Any:
 
 
 def _order_twins(model: Model) -> None:
-    """Of blocks that could be swapped, the first is in the first pool, and lowest there."""
+    """Of interchangeable blocks, the first is in the first pool, and lowest there."""
     for group in twins(model.instance):
         for a, b in pairwise(group):
             pools = model.pools_of(a)
@@ -200,7 +200,7 @@ def _order_twins(model: Model) -> None:
 
 
 def _in_order(instance: Instance, start: Placement) -> Placement:
-    """The same placement with twins swapped as the model wants them."""
+    """The same placement with interchangeable blocks in the model's order."""
     pool, offset = start.pool.copy(), start.offset.copy()
     for group in twins(instance):
         spots = sorted((int(pool[block]), int(offset[block])) for block in group)

@@ -1,4 +1,4 @@
-"""The cost of a placement, as expressions over a model's variables."""
+"""The terms of the objective as expressions over a model's variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT
 
 MOST_LOAD_TERMS = 200_000
-"""Redundant constraints on what is live together are left out beyond this: they would cost more than they tell."""
+"""With more terms than this, redundant constraints on live sums are left out: they would cost more than they help."""
 
 
 @dataclass(slots=True)
@@ -32,12 +32,12 @@ class Costs:
     pool_bounds: tuple[int, ...] = ()
     _peaks: list[LinearExprT] | None = None
     _stays: dict[tuple[int, int, int], Literal] = field(default_factory=dict)
-    """(block, pool, base) -> is it there still? Minimising makes it true where it can be."""
+    """(block, pool, base) -> the block is there still. Minimising makes it true where possible."""
     _shared: dict[tuple[int, int], Literal] = field(default_factory=dict)
-    """Do two parts that pay for it share an address? Minimising makes it false where it can be."""
+    """(part, part) -> the priced pair shares an address. Minimising makes it false where possible."""
 
     def term(self, term: Term) -> LinearExprT:
-        """One thing to minimise."""
+        """The term as an expression."""
         pools = self.model.instance.pools
         match term:
             case Term.LARGEST_PEAK:
@@ -54,7 +54,7 @@ class Costs:
                 )
 
     def peaks(self) -> list[LinearExprT]:
-        """Where each pool ends, or a little above: minimising closes the gap."""
+        """An upper bound on each pool's end; minimising makes it tight."""
         if self._peaks is None:
             self._peaks = [self._peak(pool) for pool in range(len(self.model.instance.pools))]
         return self._peaks
@@ -68,7 +68,7 @@ class Costs:
         if pool < len(self.pool_bounds):
             least = max(least, self.pool_bounds[pool])
         greatest = max(place.greatest + heights[b] for b, place in here)
-        if least > greatest:  # the given bound says that nothing fits; let the model find out by itself
+        if least > greatest:  # the given bound proves that nothing fits; the model finds out by itself
             least = 0
         peak = model.cp.new_int_var(least, greatest, f"peak{pool}")
         for b, _ in here:
@@ -78,7 +78,7 @@ class Costs:
         return peak
 
     def _add_loads(self, pool: int, peak: LinearExprT) -> None:
-        """The pool holds at least the sum of what is live together. Redundant, but speeds up the search."""
+        """Requires each pool's peak to be at least every live sum. Redundant, but speeds up the search."""
         model = self.model
         for outline in self.cover.sets:
             if int((outline.end - outline.start).sum()) > MOST_LOAD_TERMS:
@@ -137,7 +137,7 @@ class Costs:
     def _reuse_cost(self) -> LinearExprT:
         total = sum(self._penalty(a, b, cost) for a, b, cost in self.model.instance.penalties.tolist())
         for crowd in crowds(self.model.instance):
-            pairs = combinations(crowd.parts, 2)  # follows from the rest, but is not found without being said
+            pairs = combinations(crowd.parts, 2)  # follows from the other constraints, but the solver does not find it
             self.model.cp.add(sum(self._shared[pair] for pair in pairs if pair in self._shared) >= crowd.pairs)
         return total
 
@@ -164,7 +164,7 @@ class Costs:
         return due
 
     def _is_shared(self, a: int, b: int, pools: list[int]) -> Literal:
-        """Do the two parts share an address of one of these pools?"""
+        """A literal that is true if the two parts share an address of one of these pools."""
         model, instance = self.model, self.model.instance
         (low_a, high_a), (low_b, high_b) = (
             (int(instance.part_low[part]), int(instance.part_high[part])) for part in (a, b)

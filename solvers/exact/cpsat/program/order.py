@@ -1,7 +1,7 @@
-"""One pool and a fixed height, told as who lies below whom: a Boolean for each two bars that must keep apart.
+"""One pool at a fixed height, as an order: a Boolean for each two bars that must keep apart says which lies below.
 
-What it has beyond the two-dimensional constraint is sums: of bars that must all keep apart, each begins no lower than the sizes of those below it
-allow, and leaves room for those above. That decides where nearly all room is taken whenever much is live.
+Beyond the two-dimensional constraint, this model has sums: of bars that must all keep apart, each begins no lower than the sizes below it allow, and
+leaves room for those above. That decides instances in which nearly all room is used at busy times.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .cover import Cover
 from .model import Literal, Model, with_places
 
 MOST_ADDENDS = 200_000
-"""In the sums of all sets: a set of n bars has n times n."""
+"""Most addends in the sums of all sets: a set of n bars has n times n."""
 WORK_PER_ADDEND = 25
-"""The work of building the model."""
+"""The work of building the model, per addend."""
 RESERVED = -1
-"""The block of a reserved range."""
+"""The block number of reserved ranges."""
 
 
 class Bar(NamedTuple):
-    """A range of addresses within a block, or reserved."""
+    """A range of addresses within a block, or a reserved range."""
 
     block: int
     low: int
@@ -35,7 +35,7 @@ class Bar(NamedTuple):
 
 
 def build(instance: Instance, cover: Cover, top: int) -> Model:
-    """The model of all placements in the one pool that end nowhere above the top. Raises Unsupported if it would be too large."""
+    """The model of all placements in the one pool that end at or below `top`. Raises Unsupported if it would be too large."""
     model = with_places(instance, top)
     if model.is_impossible:
         return model
@@ -43,7 +43,7 @@ def build(instance: Instance, cover: Cover, top: int) -> Model:
     walls = [Bar(RESERVED, low, min(high, top)) for low, high in instance.pools[pool].reserved if low < top]
     sets = _sets(instance, cover)
     with_walls = [[*bars, *walls] for bars in sets]
-    if _addends(with_walls) <= MOST_ADDENDS:  # else where they are is known of each block alone
+    if _addends(with_walls) <= MOST_ADDENDS:  # otherwise each block alone avoids the reserved ranges
         sets = with_walls
     addends = _addends(sets)
     model.work = WORK_PER_ADDEND * addends
@@ -62,7 +62,7 @@ def _addends(sets: list[list[Bar]]) -> int:
 
 
 def _sets(instance: Instance, cover: Cover) -> list[list[Bar]]:
-    """The bars of each set of which all must keep apart."""
+    """Sets of bars that must all keep apart."""
     columns = (instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist())
     parts = [Bar(*part) for part in zip(*columns, strict=True)]
     found = [bars for outline in cover.sets for bars in live_together(outline)]
@@ -70,7 +70,7 @@ def _sets(instance: Instance, cover: Cover) -> list[list[Bar]]:
 
 
 def live_together(outline: Outline) -> list[list[Bar]]:
-    """The largest sets of bars that are live at one time."""
+    """The maximal sets of bars that are live at one time."""
     lives: dict[Bar, list[tuple[int, int]]] = defaultdict(list)
     for block, start, end, low, high in zip(*(column.tolist() for column in outline), strict=True):
         lives[Bar(block, low, high)].append((start, end))
@@ -92,14 +92,14 @@ def live_together(outline: Outline) -> list[list[Bar]]:
 
 
 class _Order:
-    """Which bar lies below which, one Boolean for each pair."""
+    """The order of bars: one Boolean for each pair says which lies below."""
 
     def __init__(self, model: Model, pool: int) -> None:
         self._model, self._pool = model, pool
         self._below: dict[tuple[Bar, Bar], Literal] = {}
 
     def add(self, bars: list[Bar], top: int) -> None:
-        """All of these keep apart, below the top."""
+        """Requires these bars to keep apart below `top`."""
         cp = self._model.cp
         for a, b in combinations(bars, 2):
             self._decide(a, b)
@@ -132,7 +132,7 @@ class _Order:
 
 
 def is_mirrored(model: Model, pool: int, top: int) -> bool:
-    """Is each placement still one if it is turned upside down?"""
+    """True if every placement remains valid when turned upside down."""
     heights = model.instance.block_high.tolist()
     return all(
         place.only is None and len(place.ranges) == 1 and place.least == 0 and place.greatest == top - heights[block]
@@ -142,13 +142,13 @@ def is_mirrored(model: Model, pool: int, top: int) -> bool:
 
 
 def _keep_one_low(model: Model, pool: int, top: int) -> None:
-    """Of a placement and the same upside down only one: the largest block does not lie in the upper half."""
+    """Removes the symmetry of turning a placement upside down: the largest block is in the lower half."""
     instance = model.instance
     areas = [0] * instance.blocks
     for part, start, end in zip(
         instance.rect_part.tolist(), instance.rect_start.tolist(), instance.rect_end.tolist(), strict=True
     ):
         areas[int(instance.part_block[part])] += (end - start) * int(instance.block_high[instance.part_block[part]])
-    # Of twins the first is the lowest, which is what this must not contradict.
+    # Of interchangeable blocks the first is the lowest; choosing the first keeps both rules consistent.
     largest = max(range(instance.blocks), key=lambda block: (areas[block], -block))
     model.cp.add(2 * model.base[largest, pool] + int(instance.block_high[largest]) <= top)

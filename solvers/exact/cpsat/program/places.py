@@ -1,4 +1,4 @@
-"""Where each block may be: its possible bases in each pool, as ranges of whole steps."""
+"""The possible bases of each block in each pool, as ranges of whole steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Places:
 
     @property
     def only(self) -> int | None:
-        """The one possible base, if there is just one."""
+        """The only possible base; None if there are none or several."""
         return self.least if self.ranges and self.least == self.greatest else None
 
     @property
@@ -33,12 +33,12 @@ class Places:
         return self.first + self.step * self.ranges[-1][1]
 
     def at_least(self, base: int) -> int | None:
-        """The least possible base that is no lower."""
+        """The least possible base from `base` on; None if there is none."""
         k = -((self.first - base) // self.step)
         return next((self.first + self.step * max(k, low) for low, high in self.ranges if k <= high), None)
 
     def at_most(self, base: int) -> int | None:
-        """The greatest possible base that is no higher."""
+        """The greatest possible base up to `base`; None if there is none."""
         k = (base - self.first) // self.step
         return next((self.first + self.step * min(k, high) for low, high in reversed(self.ranges) if k >= low), None)
 
@@ -51,7 +51,7 @@ class Places:
 
 
 def places(instance: Instance, block: int, pool: int, parts: list[tuple[int, int]], top: int | None) -> Places:
-    """Where the block, made of these (low, high) parts, may be in the pool if it must not end above top. Reserved ranges are cut out."""
+    """The bases of the block, made of these (low, high) parts, in the pool if it must end at or below `top`. Reserved ranges are cut out."""
     first, step = int(instance.lowest[block, pool]), int(instance.modulus[block, pool])
     last = int(instance.highest[block, pool])
     if top is not None:

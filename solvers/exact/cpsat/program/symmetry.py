@@ -1,4 +1,4 @@
-"""Blocks that could be swapped without anybody noticing: an order among them spares the solver all but one of their arrangements."""
+"""Interchangeable blocks: an order among them leaves the solver only one of their arrangements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from solvers.model.instance import Instance
 
 
 def twins(instance: Instance) -> tuple[tuple[int, ...], ...]:
-    """Groups of blocks that are equal in everything that the problem says of them."""
+    """Groups of blocks that are equal in all their data and in no rule by name."""
     parts: list[list[tuple[int, int, tuple[tuple[int, int], ...]]]] = [[] for _ in range(instance.blocks)]
     rects: dict[int, list[tuple[int, int]]] = {}
     for part, start, end in zip(
@@ -43,7 +43,7 @@ def twins(instance: Instance) -> tuple[tuple[int, ...], ...]:
 
 
 def _special(instance: Instance) -> set[int]:
-    """Blocks of which some constraint speaks by name."""
+    """Blocks that a pair rule or an old place names."""
     named = [instance.conflicts, instance.exclusions, instance.penalties[:, :2]]
     return {
         *instance.apart.reshape(-1).tolist(),

@@ -1,1 +1,1 @@
-"""The integer program of an instance: its variables, its rows and its objective."""
+"""The integer program of an instance: variables, rows and objective."""

@@ -1,4 +1,4 @@
-"""From an instance and what is known of it to a complete program, and from a solver's values back to an exact placement."""
+"""Builds the complete program of an instance, and reads an exact placement from a solver's values."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .terms import add_limits, add_live_rows, expression, is_constant
 MOST_BINARIES = 20_000
 MOST_LIVE_PAIRS = 200_000
 TOLERANCE = 1e-7
-"""How far from an integer a solver may call an integer; set in every solver that is run here."""
+"""The tolerance for integers; set in every solver that is run here."""
 MOST_CERTAIN = 4_000_000
 """Largest M for which the program stays in whole units: times the tolerance it is below 0.5."""
 COARSE = 10_000
-"""Beyond that, lengths are divided so that M is about this: model files carry 12 digits, and solvers ask for 7 behind the point."""
+"""With a larger M, lengths are divided so that M is about this: model files carry 12 digits, and solvers need 7 decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +34,34 @@ class Question:
 
     term: Term | None
     limits: Mapping[Term, int] = field(default_factory=dict)
-    """Greatest value of terms."""
+    """Greatest allowed values of terms."""
     least: Mapping[Term, int] = field(default_factory=dict)
-    """Proven least value of terms."""
+    """Proven least values of terms."""
     floors: tuple[int, ...] = ()
     """Proven least peak of each pool."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A finished program, and how to read it."""
+    """A finished program, with what is needed to read its solutions."""
 
     program: Program
     question: Question
     choices: Separations
     twins: dict[int, int]
     constant: int
-    """To be added to what the solver says of the objective."""
+    """Must be added to the objective that the solver reports."""
     settled: bool
-    """Nothing is left to minimise: any solution is as good."""
+    """True if nothing is left to minimise: all solutions are equally good."""
 
     @property
     def is_certain(self) -> bool:
-        """Can a solver's proof be trusted? The largest M times the tolerance must not reach half a unit."""
+        """True if a solver's proof can be trusted: the largest M times the tolerance is below half a unit."""
         return self.program.unit == 1 and self.program.largest_constant * TOLERANCE < 0.5
 
 
 def choices_of(instance: Instance, solver: str) -> Separations:
-    """The separations of an instance that is not too large for a program with a binary for each."""
+    """The separations of an instance. Raises Unsupported if a program with a binary for each would be too large."""
     if live_pair_count(instance) + len(instance.conflicts) > MOST_LIVE_PAIRS:
         raise Unsupported(solver, "too large: more than 200 000 pairs of lifetimes overlap")
     choices = separations(instance, part_pairs(instance))
@@ -79,9 +79,9 @@ def build(
     exact: bool = False,
     plain: bool = False,
 ) -> Model | None:
-    """The program for the question; None: there is no solution, as the ranges show.
+    """The program for the question; None if the ranges show that there is no solution.
 
-    Exact: in whole units however large they are, for people and not for solvers. Plain: without the rows that follow from others.
+    With `exact`, always in whole units, for people and not for solvers. With `plain`, without redundant rows.
     """
     ranges = find_ranges(instance, question.floors, question.limits)
     if ranges is None:
@@ -124,12 +124,13 @@ def _assemble(
 
 
 def read_placement(model: Model, values: Mapping[str, float]) -> Placement | None:
-    """The best exact placement that a solver's values suggest, or None if what they suggest is impossible.
+    """The best exact placement that a solver's values suggest; None if they suggest none that is possible.
 
-    Only pools and sides are read from them, never offsets. Sides are read once from the binaries and once from the offsets' order: where tolerances blur one, the other often holds.
+    Only pools and sides are read from the values, never offsets. Sides are read once from the binaries and once from the offsets' order: where
+    tolerances blur one, the other is often right.
     """
     program = model.program
-    # A variable that no row mentions is not in the model file: any value within its bounds is right.
+    # A variable without rows is not in the model file: any value within its bounds is right.
     values = {name: values.get(name, variable.lowBound) for name, (variable, _) in program.value_of.items()}
     pool = _pools(model, values)
     offset = np.array([values[v.name] * program.unit for v in program.offset], dtype=np.float64)
@@ -168,7 +169,7 @@ def _pools(model: Model, values: Mapping[str, float]) -> Ints:
 def _priced_rules(
     model: Model, values: Mapping[str, float], pool: Ints, offset: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> Ints:
-    """Priced pairs that the solver keeps apart stay apart."""
+    """Rules that keep apart the priced pairs that the solver keeps apart."""
     program = model.program
     kept = [row for row, share in program.penalised if values[share.name] <= 0.5]
     choices: Separations = separations(program.instance, program.instance.penalties[kept, :2])

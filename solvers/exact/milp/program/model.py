@@ -5,10 +5,10 @@
                 offset[j] >= offset[i] + distance - M * (1 - above)       for every pair that must not share addresses,
                 offset[i] >= offset[j] + distance - M * above             M as small as the ranges of the two blocks allow
                 offset = residue + modulus * step                         step integer
-                peak >= what is live at each section                      redundant, but what the solver's bound starts from
-    offset[i] >= sum of size[j] for the j below i             redundant, for blocks that are all live at once: stacks.py
+                peak >= what is live at each section                      redundant, but the solver's bound starts from it
+                offset[i] >= sum of size[j] for the j below i             redundant, for blocks that are all live at once: stacks.py
 
-Offsets of alignment 1 need not be integer: once all choices are made, what remains has integer optima.
+Offsets of alignment 1 need not be integer: once all choices are made, the rest has integer optima.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ from .ranges import Ranges
 
 Variable = Any
 Expression = Any
-"""PuLP's; it has no types."""
+"""PuLP's; they have no types."""
 
 ValueAt = Callable[[Placement], float]
 
 LONGEST_NAME = 24
-"""Of three of which a name of the program may be made, besides a number each: in an .lp file it has 100 letters at most. Ends tell more apart."""
+"""Longest of the up to three names that form a name in the program, besides a number each: in an .lp file it has at most 100 letters.
+
+The end of a name is kept, as it distinguishes more.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,33 +47,36 @@ class Names:
 
 @dataclass(slots=True)
 class Program:
-    """A program that is being built, with what each variable means."""
+    """A program while it is built, with the meaning of each variable."""
 
     instance: Instance
     ranges: Ranges
     names: Names
     problem: Any
     unit: float = 1
-    """Lengths are divided by this in the program. Not 1: the numbers are too large to be exact, and its proofs do not count."""
+    """Lengths are divided by this in the program. If it is not 1, numbers are inexact and proofs do not count."""
     value_of: dict[str, tuple[Variable, ValueAt]] = field(default_factory=dict)
     """The value of each variable at a given placement: a start for the solver."""
     offset: list[Variable] = field(default_factory=list)
     peak: list[Variable] = field(default_factory=list)
     home: dict[tuple[int, int], Variable] = field(default_factory=dict)
-    """(block, pool) -> binary; absent where the block has no choice. Blocks of one class have the same."""
+    """(block, pool) -> binary; absent if the block has no choice. Blocks of one class share it."""
     sides: list[tuple[int, int, int, Variable | None, Variable | None]] = field(default_factory=list)
     """(separation, first, second, binary of second above first, binary of first above second or None: the opposite of the other)."""
     single: frozenset[int] = frozenset()
     """Blocks of one part that begins at their base."""
     above: dict[tuple[int, int], Expression] = field(default_factory=dict)
-    """(first, second) -> 1 if the second lies above the first, 0 if below: a number or a binary. Of such blocks in one pool that never share addresses."""
+    """(first, second) -> 1 if the second lies above the first, 0 if below: a number or a binary.
+
+    For single-part blocks in one pool that never share addresses.
+    """
     penalised: list[tuple[int, Variable]] = field(default_factory=list)
     """(row of penalties, binary of "they may share addresses")."""
     largest_constant: int = 1
     """The largest M, undivided."""
     binaries: int = 0
     impossible: bool = False
-    """A contradiction was found while building."""
+    """True if a contradiction was found while building."""
 
     def variable(self, name: str, low: float, high: float, value: ValueAt, *, integer: bool = False) -> Variable:
         made = self.problem.add_variable(name, low, high, "Integer" if integer else "Continuous")
@@ -86,7 +92,7 @@ class Program:
         return units if self.unit == 1 else units / self.unit
 
     def constant(self, units: int) -> float:
-        """A big M."""
+        """A big M as a number of the program; records the largest."""
         self.largest_constant = max(self.largest_constant, abs(units))
         return self.length(units)
 
@@ -103,7 +109,7 @@ class Program:
 
 
 def new_program(instance: Instance, ranges: Ranges, names: Names, unit: float = 1) -> Program:
-    """A program with the variables and rows of single blocks and pools; pairs and the objective come after."""
+    """A program with the variables and rows of single blocks and pools; pairs and the objective are added later."""
     import pulp
 
     program = Program(instance, ranges, names, pulp.LpProblem("memplan", pulp.LpMinimize), unit)
@@ -133,7 +139,7 @@ def _add_peaks(program: Program) -> None:
 
 
 def _add_homes(program: Program) -> None:
-    """One binary per class and pool, where there is a choice; exactly one is 1."""
+    """Adds one binary per class and pool, where there is a choice; exactly one of a class is 1."""
     instance, names = program.instance, program.names
     leader: dict[int, int] = {}
     for block, group in enumerate(instance.pool_class.tolist()):
@@ -203,7 +209,7 @@ def _align(program: Program, block: int, modulus: int, residue: int) -> None:
 
 
 def _align_by_pool(program: Program, block: int) -> None:
-    """Where pools differ in alignment, a step per pool; only that of the block's pool may differ from 0."""
+    """Where pools differ in alignment, adds a step per pool; only that of the block's pool may differ from 0."""
     instance, name = program.instance, program.names.blocks[block]
     total: Expression = 0
     for pool, (low, high) in program.ranges.base[block].items():
@@ -242,12 +248,12 @@ def _tie_to_peaks(program: Program, block: int) -> None:
 
 
 def make_names(blocks: Sequence[str], pools: Sequence[str]) -> Names:
-    """Names made safe and unique; what was changed stays recognisable."""
+    """Names made safe and unique, as recognisable as possible."""
     return Names(_unique(blocks), _unique(pools))
 
 
 def numbered(blocks: int, pools: int) -> Names:
-    """Names for those who do not read them."""
+    """Numbers as names, for programs that nobody reads."""
     return Names(tuple(map(str, range(blocks))), tuple(map(str, range(pools))))
 
 

@@ -1,4 +1,4 @@
-"""Who lies above whom: the rows and binaries of pairs of blocks, of reserved ranges, and of pairs that may overlap at a price."""
+"""Which block lies above which: rows and binaries for pairs of blocks, for reserved ranges, and for pairs that may overlap at a price."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .model import Expression, Program, ValueAt, Variable
 
 
 def add_separations(program: Program, choices: Separations, twins: dict[int, int]) -> None:
-    """A choice of side for every separation that is not settled by the ranges already; of twins the first lies lower."""
+    """Adds a choice of side for every separation that the ranges leave open; of interchangeable blocks the first lies lower."""
     seen: Counter[tuple[int, int]] = Counter()
     rows = zip(*(a.tolist() for a in (choices.first, choices.second, choices.below, choices.above)), strict=True)
     for index, (i, j, below, above) in enumerate(rows):
@@ -24,7 +24,7 @@ def add_separations(program: Program, choices: Separations, twins: dict[int, int
 def _separate(
     program: Program, index: int, i: int, j: int, below: int, above: int, label: str, *, ordered: bool
 ) -> None:
-    """offset[j] - offset[i] <= below or >= above, if i and j are in one pool."""
+    """Adds: offset[j] - offset[i] <= below or >= above, if i and j are in one pool."""
     base = program.ranges.base
     shared = sorted(set(base[i]) & set(base[j]))
     if not shared:
@@ -78,7 +78,7 @@ def _choose(
 
 
 def _know(program: Program, i: int, j: int, is_above: Expression) -> None:
-    """Whether j lies above i, where that is one question: of blocks of one part that are in one pool for sure."""
+    """Records whether j lies above i, if the blocks have one part each and are always in one pool."""
     homes = program.ranges.homes
     if len(homes[i]) == len(homes[j]) == 1 and i in program.single and j in program.single:
         program.above[i, j] = is_above
@@ -119,7 +119,7 @@ def _choose_if_together(
 
 
 def _constants(program: Program, i: int, j: int, below: int, above: int) -> tuple[float, float]:
-    """The least M of both directions, whatever pools the two are in."""
+    """The least M for both directions, in any pools."""
     ranges = program.ranges
     nearest = ranges.lowest(j) - ranges.highest(i)
     farthest = ranges.highest(j) - ranges.lowest(i)
@@ -135,7 +135,7 @@ def _is_below(i: int, j: int, below: int) -> ValueAt:
 
 
 def add_reserved(program: Program) -> None:
-    """Every block wholly above or wholly below each reserved range that it could touch."""
+    """Puts every block wholly above or wholly below each reserved range that it could touch."""
     for block, spans in enumerate(program.ranges.base):
         for pool, (low, high) in spans.items():
             for number, (begin, end) in enumerate(forbidden_bases(program.instance, block, pool)):
@@ -144,7 +144,7 @@ def add_reserved(program: Program) -> None:
 
 
 def _clear(program: Program, block: int, pool: int, number: int, begin: int, end: int) -> None:
-    """offset <= begin or >= end, if the block is in the pool. Neither end of its range lies between the two."""
+    """Adds: offset <= begin or >= end, if the block is in the pool. No end of its range lies between the two."""
     name = f"over_{program.names.blocks[block]}_{program.names.pools[pool]}_{number}"
     side = program.binary(
         name,
@@ -159,7 +159,7 @@ def _clear(program: Program, block: int, pool: int, number: int, begin: int, end
 
 
 def add_penalties(program: Program) -> None:
-    """For every priced pair a binary that says "they may share addresses"; without it the pair is kept apart."""
+    """Adds for every priced pair a binary that allows it to share addresses; without it the pair is kept apart."""
     instance = program.instance
     for row, (a, b, cost) in enumerate(instance.penalties.tolist()):
         i, j = int(instance.part_block[a]), int(instance.part_block[b])
@@ -190,7 +190,7 @@ def add_penalties(program: Program) -> None:
 
 
 def constant_penalty(instance: Instance) -> int:
-    """The cost of pairs inside one block, wherever it is."""
+    """The cost of pairs inside one block, which is due in every placement."""
     total = 0
     for a, b, cost in instance.penalties.tolist():
         low = max(int(instance.part_low[a]), int(instance.part_low[b]))
@@ -201,7 +201,7 @@ def constant_penalty(instance: Instance) -> int:
 
 
 def find_twins(program: Program) -> dict[int, int]:
-    """Blocks that could change places with another without any difference -> the first of their kind. Only where no pair rule names them."""
+    """Block -> the first block that is interchangeable with it. Only for blocks that no pair rule names."""
     instance, ranges = program.instance, program.ranges
     named = set(instance.apart.ravel().tolist())
     for pairs in (instance.conflicts, instance.exclusions, instance.penalties[:, :2]):
@@ -230,7 +230,7 @@ def find_twins(program: Program) -> dict[int, int]:
 
 
 def in_twin_order(placement: Placement, twins: dict[int, int]) -> Placement:
-    """The same placement but for twins, the first of whom take the lower places."""
+    """The same placement with interchangeable blocks in order: the first lies lowest."""
     offset = placement.offset.copy()
     groups: dict[int, list[int]] = {}
     for block, leader in twins.items():

@@ -1,4 +1,4 @@
-"""How far every block and peak can move, given what is already known: the tighter, the smaller the program's big constants."""
+"""Ranges of every block's base and every pool's peak, given known bounds: tighter ranges give smaller big Ms."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Ranges:
     """Bounds that hold in every placement within the limits."""
 
     homes: tuple[tuple[int, ...], ...]
-    """Of each block: the pools it can be in."""
+    """By block: the pools it can be in."""
     base: tuple[Mapping[int, Span], ...]
-    """Of each block, by pool: least and greatest base; neither is forbidden, both are aligned."""
+    """By block and pool: least and greatest base; both are allowed and aligned."""
     peak: tuple[Span, ...]
-    """Of each pool: least and greatest peak."""
+    """By pool: least and greatest peak."""
 
     def lowest(self, block: int) -> int:
         return min(low for low, _ in self.base[block].values())
@@ -31,7 +31,7 @@ class Ranges:
 
 
 def find_ranges(instance: Instance, floors: tuple[int, ...], limits: Mapping[Term, int]) -> Ranges | None:
-    """The ranges in placements whose terms do not exceed the limits; None: there is no such placement.
+    """The ranges in placements whose terms do not exceed the limits; None if there is no such placement.
 
     Floors are proven least peaks, limits greatest values of terms.
     """
@@ -77,7 +77,7 @@ def _ceilings(instance: Instance, floors: tuple[int, ...], limits: Mapping[Term,
 
 
 def _stacked(instance: Instance, pool: int) -> int:
-    """An end that no block exceeds if every one lies as low as those below it allow: all of them on top of each other."""
+    """An upper bound on all ends if every block lies as low as possible: all blocks on top of each other."""
     here = instance.allowed[:, pool]
     spec = instance.pools[pool]
     start: int = max([0, *(end for _, end in spec.reserved), *instance.lowest[here, pool].tolist()])

@@ -1,11 +1,11 @@
-"""What lies below a block and is live with it lies there one above the other: rows without a big M, from sets of blocks of which no two share addresses.
+"""Rows without a big M, from sets of blocks of which no two share addresses: the blocks below one of them are stacked.
 
 Let K be such a set in one pool, its members' heights h, and a[j, i] = 1 if i lies above j. Those below i do not overlap each other, so
 
     offset[i] >= base + sum over the others j in K of h[j] * a[j, i],
     peak      >= offset[i] + h[i] + sum over the others j in K of h[j] * a[i, j].
 
-Summed over K with the heights as weights these say that the peak is at least the sum of all heights, which rows with a big M never do.
+Summed over K with the heights as weights, these imply that the peak is at least the sum of all heights, which rows with a big M never do.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ....bounds.weighted_sections import LiveHeights, peak_sections
 from .model import Expression, Program
 
 MOST_ENTRIES = 200_000
-"""In all rows together."""
+"""Most entries in all rows together."""
 
 Pair = tuple[int, int]
 
 
 def add_stacks(program: Program) -> None:
-    """For every set that `cliques` finds, two rows of each member."""
+    """Adds two rows for each member of every set that `cliques` finds."""
     entries = 0
     for number, clique in enumerate(cliques(program)):
         entries += 2 * len(clique) ** 2
@@ -50,12 +50,14 @@ def _stack(program: Program, number: int, clique: list[int]) -> None:
 
 
 def _is_above(program: Program, i: int, j: int) -> Expression:
-    """Does j lie above i?"""
+    """1 if j lies above i, else 0, as an expression."""
     return program.above[i, j] if i < j else 1 - program.above[j, i]
 
 
 def cliques(program: Program) -> Iterator[list[int]]:
-    """Sets of three and more blocks of one pool, each two of which are in an order that the program knows: what is live at each busy time, and then until every such pair has been in a set."""
+    """Sets of at least three blocks of one pool whose pairs all have a known order variable: first what is live at each busy section, then sets until
+    every such pair was in one.
+    """
     near: dict[int, set[int]] = {}
     for i, j in program.above:
         near.setdefault(i, set()).add(j)
@@ -78,7 +80,7 @@ def _live_together(program: Program) -> Iterator[tuple[int, ...]]:
 
 
 def _grown(program: Program, blocks: tuple[int, ...], near: dict[int, set[int]]) -> list[int]:
-    """As many of the blocks as are all near each other, first come, first served; and whatever else is near all of them, the highest first."""
+    """The blocks that are near all those kept before them, in order; then further blocks near all of them, the highest first."""
     found: list[int] = []
     common: set[int] | None = None
     for block in blocks:

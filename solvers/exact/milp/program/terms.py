@@ -18,7 +18,7 @@ from .pairs import constant_penalty
 
 
 def floors(instance: Instance, known: tuple[int, ...]) -> tuple[int, ...]:
-    """A least peak of every pool: what is known, or what is cheap to prove."""
+    """A lower bound on every pool's peak: the known one, or one that is cheap to prove."""
     found = []
     for pool in range(len(instance.pools)):
         certificate = pool_bound(instance, pool)
@@ -47,22 +47,22 @@ def expression(program: Program, term: Term) -> tuple[Expression, int]:
 
 
 def is_length(term: Term) -> bool:
-    """Is the term's expression divided by the program's unit?"""
+    """True if the term's expression is divided by the program's unit."""
     return term in (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK)
 
 
 def scale(program: Program, term: Term) -> float:
-    """One unit of the term's expression, in the instance's units."""
+    """The value of one unit of the term's expression, in the instance's units."""
     return program.unit if is_length(term) else 1
 
 
 def is_constant(term_expression: Expression) -> bool:
-    """Is there nothing to decide in it?"""
+    """True if the expression has no variables."""
     return isinstance(term_expression, int)
 
 
 def add_limits(program: Program, limits: Mapping[Term, int], least: Mapping[Term, int]) -> None:
-    """Rows that hold terms within proven or wanted bounds."""
+    """Adds rows that hold terms within proven or wanted bounds."""
     for term, limit in limits.items():
         found, constant = expression(program, term)
         if is_constant(found):
@@ -76,7 +76,7 @@ def add_limits(program: Program, limits: Mapping[Term, int], least: Mapping[Term
 
 
 def add_live_rows(program: Program) -> None:
-    """Each pool's peak is at least what is live in it at any section. Without a choice of pools the floors say so already."""
+    """Adds rows: each pool's peak is at least its live sum at any section. Without a choice of pools, the floors already imply them."""
     instance = program.instance
     if not program.home:
         return
@@ -89,7 +89,7 @@ def add_live_rows(program: Program) -> None:
 
 
 def _largest(program: Program) -> Any:
-    """One variable above all peaks."""
+    """A variable that is at least all peaks."""
     name = "largest_peak"
     if name not in program.value_of:
         low = max((low for low, _ in program.ranges.peak), default=0)
