@@ -1,4 +1,4 @@
-"""Life after the fork: cut the ties to the zygote, take the job, run the solver, say how it went."""
+"""The child after the fork: leaves the zygote's surroundings, takes the job, runs the solver, and reports the result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The task to run. The environment precedes it: without the right import path it could not be read."""
+    """The task to run. The caller's environment is sent before it: without the right import path the job could not be read."""
 
     solver: str
     """module:Class"""
@@ -49,25 +49,25 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Answers a series of questions about one subject."""
+    """A series of questions about one subject."""
 
     answerer: str
-    """module:Class, made of the subject."""
+    """module:Class, called with the subject."""
     subject: object
     memory_bytes: int | None
     verbose: bool = False
 
 
 class Answerer(Protocol):
-    """Answers in a child process: questions and answers are of what JSON can say."""
+    """Answers questions in a child process; questions and answers must be valid JSON."""
 
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        """The answer to one question, within what the question allows. Raises Unsupported, Unavailable, SolverFailed."""
+        """The answer to one question, within the question's limits. Raises Unsupported, Unavailable, SolverFailed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The world as the caller sees it, so that a child resolves names and files as its caller would."""
+    """The caller's import path, folder and environment, so that a child resolves names and files as the caller would."""
 
     path: list[str]
     folder: str | None
@@ -92,20 +92,20 @@ class Surroundings:
 
 
 def pack_job(job: Job | Service) -> bytes:
-    """The frames that `live` expects first; each question to a service is another one."""
+    """The frames that `live` expects first; each question to a service is one more."""
     here = Surroundings.of_this_process()
     first = json.dumps([here.path, here.folder, here.environment]).encode()
     return pack(first) + pack(pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 class Reporter:
-    """The Control that a solver in a child process talks to."""
+    """The Control of a solver in a child process."""
 
     def __init__(self, channel: socket.socket, deadline: float | None = None, *, verbose: bool = False) -> None:
         self._channel = channel
         self._deadline = deadline
         self._verbose = verbose
-        self._lock = threading.Lock()  # solvers call back from threads of their own
+        self._lock = threading.Lock()  # solvers call back from their own threads
 
     def incumbent(self, placement: Placement) -> None:
         self.send(Found(placement))
@@ -120,7 +120,7 @@ class Reporter:
     def stopped(self) -> StopReason | None:
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return StopReason.TIME_LIMIT
-        # The caller says "stop" by closing its side; nothing else comes after a job, nor after a question that is not answered yet.
+        # The caller asks to stop by closing its side; after a job, or an unanswered question, it sends nothing else.
         poll = select.poll()
         poll.register(self._channel, select.POLLIN)
         return StopReason.CANCELLED if poll.poll(0) else None
@@ -132,7 +132,7 @@ class Reporter:
 
 
 def live(channel: socket.socket, output: int | None, scratch: str) -> None:
-    """Everything a child does. When it returns, there is nothing left but to exit."""
+    """The child's whole work; the process then exits."""
     _redirect(output)
     inbox = Inbox(channel)
     Surroundings(*json.loads(inbox.take())).enter(scratch)
@@ -145,7 +145,7 @@ def live(channel: socket.socket, output: int | None, scratch: str) -> None:
 
 
 def _redirect(output: int | None) -> None:
-    """The solver's output goes to subscribers, never to the caller's terminal."""
+    """Sends the solver's output to subscribers, never to the caller's terminal."""
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     for standard in (1, 2):
@@ -160,7 +160,7 @@ class Inbox:
         self._channel, self._unpacker, self._frames = channel, Unpacker(), deque[bytes]()
 
     def take(self) -> bytes:
-        """The next frame. There is none, and nothing more to do, if the caller has hung up."""
+        """The next frame. Exits the process if the caller has closed the connection."""
         while not self._frames:
             data = self._channel.recv(CHUNK)
             if not data:
@@ -179,7 +179,7 @@ def _solve(job: Job, reporter: Reporter) -> Message:
 
 
 def _serve(service: Service, inbox: Inbox, reporter: Reporter) -> None:
-    """Until the caller hangs up, or an answer is that there will be no more."""
+    """Answers questions until the caller closes the connection or a question fails."""
     with memory_cap(service.memory_bytes):
         answerer: Answerer | None = None
         while True:
@@ -202,17 +202,17 @@ def _named(path: str) -> Any:
 
 
 def _as_message(run: Callable[[], Message]) -> Message:
-    """The result, or the failure."""
+    """The result of `run`, or its failure, as a message."""
     try:
         return run()
     except (Unsupported, Unavailable, SolverFailed) as error:
         return Refused(error)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the caller has to hear of it
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the caller must learn of it
         return Crashed("".join(traceback.format_exception(error)), out_of_memory=_is_for_want_of_memory(error))
 
 
 def _is_for_want_of_memory(error: BaseException) -> bool:
-    """Allocations fail as MemoryError, new processes as ENOMEM, and new threads, which need a stack each, without any type of their own."""
+    """True if memory ran out: allocations raise MemoryError, new processes ENOMEM, and new threads, which need a stack each, a plain RuntimeError."""
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error))

@@ -18,9 +18,9 @@ from .launcher import environment
 from .parent_death import die_with, kill_group
 
 LENGTH = 8
-"""Bytes that say how long a message is."""
+"""Bytes of a message's length."""
 LOOK_SECONDS = 0.5
-"""How often it is asked whether an answer is still wanted."""
+"""Interval between checks whether an answer is still wanted."""
 
 
 def always() -> bool:
@@ -28,28 +28,28 @@ def always() -> bool:
 
 
 class Companion:
-    """Such a process, seen from its parent. `serving` names the function that answers, as `module:function`."""
+    """A companion process, seen from its parent. `serving` names the function that answers, as `module:function`."""
 
     def __init__(self, serving: str, start: Callable[[str], subprocess.Popen[bytes] | Forked] | None = None) -> None:
         self._process = start_process(serving) if start is None else start(serving)
 
     def fileno(self) -> int:
-        """Readable when an answer is there, or the process gone."""
+        """A descriptor that is readable when an answer is there or the process has ended."""
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
 
     def send(self, message: object) -> None:
-        """Raises OSError if the process is gone."""
+        """Sends a message. Raises OSError if the process has ended."""
         assert self._process.stdin is not None
         send(self._process.stdin, message)
 
     def receive(self) -> Any:
-        """The next message. Raises EOFError if the process is gone."""
+        """The next message. Raises EOFError if the process has ended."""
         assert self._process.stdout is not None
         return receive(self._process.stdout)
 
     def receive_within(self, seconds: float | None, wanted: Callable[[], bool] = always) -> Any:
-        """The same, within so many seconds and for as long as `wanted`, asked now and then, says so. Raises TimeoutError besides."""
+        """The next message, within this many seconds and while `wanted`, called regularly, returns true. Raises TimeoutError or EOFError."""
         until = math.inf if seconds is None else time.monotonic() + seconds
         while not select.select([self], [], [], min(LOOK_SECONDS, max(until - time.monotonic(), 0)))[0]:
             if time.monotonic() >= until:
@@ -59,12 +59,12 @@ class Companion:
         return self.receive()
 
     def kill(self) -> None:
-        """The same of another thread's, which hears of it as the end of the answers. One that has ended is left alone."""
+        """Kills the process from another thread, which then sees the end of the answers. Does nothing if it has ended."""
         if self._process.returncode is None:
             kill_group(self._process.pid)
 
     def end(self) -> int:
-        """Kill it, with all that it started; what it ended with, which is its own if it had ended before."""
+        """Kills the process and all that it started. Returns its exit code, its own if it had ended before."""
         code = self._process.poll()
         kill_group(self._process.pid)
         ended = self._process.wait()
@@ -72,17 +72,17 @@ class Companion:
             if stream is not None:
                 try:
                     stream.close()
-                except OSError:  # what was not sent yet has nobody to read it
+                except OSError:  # unsent data has no reader any more
                     continue
         return ended if code is None else code
 
 
 def start_process(serving: str) -> subprocess.Popen[bytes]:
-    """One that answers with that function."""
+    """Starts a process that answers with that function."""
     module, function = serving.split(":")
     code = f"from solvers.sandbox.companion import serve; from {module} import {function}; serve({function})"
-    # Without the current folder on the path: what lies there by chance must not stand in for a module. In a session of its own
-    # Ctrl-C at the terminal does not reach it: its parent decides.
+    # Without the current folder on the path: files there must not replace modules. In a session of its own, so that Ctrl-C at the terminal does not
+    # reach it: its parent decides.
     return subprocess.Popen(
         [sys.executable, "-P", "-c", code, str(os.getpid())],
         stdin=subprocess.PIPE,
@@ -93,14 +93,17 @@ def start_process(serving: str) -> subprocess.Popen[bytes]:
 
 
 def fork_process(serving: str) -> Forked:
-    """The same, forked: `solvers.sandbox.forked.can_fork` says whether it can be."""
+    """Forks a process that answers with that function; only if `solvers.sandbox.forked.can_fork`."""
     module, function = serving.split(":")
     answer = getattr(import_module(module), function)
     return Forked(lambda parent: serve(answer, parent))
 
 
 def serve(answer: Callable[[Any, Callable[[object], None]], None], parent: int | None = None) -> None:
-    """In the process itself: hand every message to `answer`, with a way to send. What libraries print must not get among the answers. `parent` is told as the first argument if not here."""
+    """Runs in the process itself: passes every message to `answer`, with a function that sends.
+
+    Printed output is kept out of the answers. Without `parent`, the parent's process id is the first argument.
+    """
     with os.fdopen(0, "rb", closefd=False) as questions, os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         if sys.platform == "linux":
@@ -114,20 +117,20 @@ def serve(answer: Callable[[Any, Callable[[object], None]], None], parent: int |
 
 
 def send(stream: IO[bytes], message: object) -> None:
-    """Write one message."""
+    """Writes one message."""
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     stream.write(len(data).to_bytes(LENGTH, "little") + data)
     stream.flush()
 
 
 def receive(stream: IO[bytes]) -> Any:
-    """Read one message, and nothing of what follows: whoever waits for more at the descriptor would not hear of it. Raises EOFError where there is none."""
+    """Reads one message and nothing after it: buffered bytes would make the descriptor look empty to a selector. Raises EOFError if there is none."""
     length = int.from_bytes(_bytes(stream, LENGTH), "little")
     return pickle.loads(_bytes(stream, length))
 
 
 def _bytes(stream: IO[bytes], count: int) -> bytearray:
-    """Just so many. Raises EOFError."""
+    """Reads exactly this many bytes. Raises EOFError."""
     data = bytearray(count)
     rest = memoryview(data)
     while rest:

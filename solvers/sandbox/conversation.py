@@ -1,4 +1,4 @@
-"""Question after question about one subject, answered by one child that keeps what it has built for them; if it breaks, the next question starts another."""
+"""Questions about one subject, answered by one child that keeps what it has built; if it breaks, the next question starts another."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Reply:
 
 
 class Conversation:
-    """With the service `answerer` (module:Class) about the subject. `name` is whose words its log lines are; `family` preloads its library."""
+    """Questions to the service `answerer` (module:Class) about the subject. `name` marks its log lines; `family` preloads its library."""
 
     def __init__(
         self, name: str, family: str, answerer: str, subject: object, memory_bytes: int | None, control: Control
@@ -47,7 +47,7 @@ class Conversation:
                 return reply
 
     def asking(self, question: Mapping[str, object], deadline: float | None) -> Iterator[Reply | None]:
-        """The same step by step: None for as long as there is no answer, so that several may be asked side by side."""
+        """The answer step by step: None while there is no answer, so that several conversations can run side by side."""
 
         def reason_to_stop() -> StopReason | None:
             if deadline is not None and time.monotonic() >= deadline:
@@ -65,7 +65,7 @@ class Conversation:
         for messages in listening:
             reply = self._take(messages)
             if reply is not None:
-                if listening.stop is not None:  # it takes that to be about all questions
+                if listening.stop is not None:  # the child takes the stop to be about all questions
                     self.close()
                 yield reply
                 return
@@ -78,7 +78,7 @@ class Conversation:
         yield self._failed(why, out_of_memory=out_of_memory)
 
     def close(self) -> None:
-        """End the child."""
+        """Ends the child."""
         if self._remote is not None:
             self._remote.close()
             self._remote = None

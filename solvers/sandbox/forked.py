@@ -1,4 +1,7 @@
-"""A process of this program that is forked: it has imported already what its parent has, and begins at once. Only from a process without threads, since their locks would be copied, too."""
+"""A forked process of this program: it has all modules of its parent and starts at once.
+
+Only from a process without threads, whose locks would be copied.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,12 @@ def can_fork() -> bool:
 
 
 class Forked:
-    """Such a process, as its parent sees it: as much of subprocess.Popen as is needed."""
+    """A forked process as its parent sees it, with the needed parts of subprocess.Popen."""
 
     def __init__(self, live: Callable[[int], None]) -> None:
-        """It only runs `live`, on its standard input and output, with its parent's process id."""
+        """The process only runs `live`, on its standard input and output, with its parent's process id."""
         orders, answers = os.pipe(), os.pipe()
-        for stream in (sys.stdout, sys.stderr):  # what waits there is the parent's to write
+        for stream in (sys.stdout, sys.stderr):  # buffered output belongs to the parent
             if stream is not None:
                 stream.flush()
         parent, self.pid = os.getpid(), os.fork()
@@ -43,7 +46,7 @@ class Forked:
         return self._bury(os.WNOHANG)
 
     def wait(self) -> int:
-        """Until it has ended; what with."""
+        """Waits for its end and returns its exit code."""
         code = self._bury(0)
         assert code is not None
         return code
@@ -52,7 +55,7 @@ class Forked:
         if self.returncode is None:
             try:
                 pid, status = os.waitpid(self.pid, how)
-            except ChildProcessError:  # where the end of children is ignored, nobody is told with what they ended
+            except ChildProcessError:  # if the end of children is ignored, their exit codes are lost
                 pid, status = self.pid, 0
             if pid:
                 self.returncode = os.waitstatus_to_exitcode(status)
@@ -60,7 +63,7 @@ class Forked:
 
 
 def _be_born(live: Callable[[int], None], parent: int, orders: int, answers: int) -> NoReturn:
-    """Runs in the child: nothing of what its parent has open, or does on signals, is its business."""
+    """Runs in the child: detaches it from its parent's open files and signal handlers."""
     code = 1
     try:
         os.setsid()
@@ -75,7 +78,7 @@ def _be_born(live: Callable[[int], None], parent: int, orders: int, answers: int
                 os.dup2(nothing, each)
         live(parent)
         code = 0
-    except BaseException:  # noqa: BLE001 - whatever it is, the end of the process says so
+    except BaseException:  # noqa: BLE001 - whatever it is, the exit code reports it
         traceback.print_exc()
     finally:
         os._exit(code)

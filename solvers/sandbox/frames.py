@@ -1,4 +1,4 @@
-"""Packets on a stream of bytes: each says how long it is, and carries a checksum, so that garbage is noticed before it is read."""
+"""Packets on a stream of bytes, each with its length and a checksum, so that garbage is noticed before it is read."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def pack(payload: bytes) -> bytes:
 
 
 class Unpacker:
-    """Cuts a stream of bytes into payloads again, however the bytes arrive."""
+    """Cuts a stream of bytes into payloads, however the bytes arrive."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self.fault: str | None = None
-        """The stream's first fault, if any. Nothing after it is read; what came before still counts."""
+        """The stream's first fault, if any. Nothing after it is read; earlier payloads still count."""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The payloads that are complete now."""
+        """The payloads that are complete after these bytes."""
         self._buffer += data
         payloads: list[bytes] = []
         while self.fault is None and len(self._buffer) >= HEADER.size:

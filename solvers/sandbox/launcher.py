@@ -18,14 +18,14 @@ from .child import Surroundings
 from .frames import pack
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where the package `solvers` lies: a zygote must find it before it knows anything else."""
+"""The folder that contains the package `solvers`: a zygote needs it on its path."""
 
 ENVIRONMENT = {
     # Threads of numpy's BLAS would make forking unsafe.
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    # Each arena reserves address space that nobody uses, and the memory cap counts it.
+    # Each arena reserves unused address space, which the memory cap counts.
     "MALLOC_ARENA_MAX": "2",
 }
 FAREWELL_SECONDS = 2.0
@@ -41,37 +41,37 @@ class Launcher:
         self._inherited: list[object] = []
 
     def start(self, family: str | None, ends: list[int]) -> None:
-        """A new child of the family's zygote, holding these file descriptors."""
+        """Starts a child of the family's zygote with these file descriptors."""
         with self._lock:
             for _ in range(2):
                 orders = self._orders(family)
                 try:
                     socket.send_fds(orders, [b"F"], ends)
                     return
-                except OSError:  # somebody killed the zygote; a new one is as good
+                except OSError:  # the zygote was killed; a new one replaces it
                     self._end(family)
             raise Unavailable(family or "sandbox", "the process that starts solvers ends at once")
 
     def pair(self) -> tuple[socket.socket, socket.socket]:
-        """A line to a child: our end, which forked copies of this process will not keep open, and the child's."""
+        """A connection to a child: our end, which forked copies of this process close, and the child's."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         self._lines.add(ours)
         return ours, theirs
 
     def hang_up(self, ours: socket.socket) -> None:
-        """Close a line."""
+        """Closes a connection."""
         self._lines.discard(ours)
         ours.close()
 
     def shutdown(self) -> None:
-        """End all zygotes, and with them all children. A later request starts new ones."""
+        """Ends all zygotes and all their children. A later request starts new ones."""
         with self._lock:
             for family in list(self._zygotes):
                 self._end(family)
 
     def forget(self) -> None:
-        """In a forked copy of this process: the zygotes belong to the original, and must notice when that one ends."""
+        """Called in a forked copy of this process: closes the zygotes' connections, since they belong to the original and must notice its end."""
         for line in (*self._lines, *(orders for _, orders in self._zygotes.values())):
             line.close()
         self._inherited += self._zygotes.values()  # a process object that is dropped would complain
@@ -103,7 +103,7 @@ def environment() -> dict[str, str]:
 
 
 def start_zygote(orders: int, _family: str | None) -> subprocess.Popen[bytes]:
-    """Start a zygote that reads its orders from a file."""
+    """Starts a zygote that reads its orders from this descriptor."""
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "solvers.sandbox.zygote"],
         stdin=orders,
@@ -111,7 +111,7 @@ def start_zygote(orders: int, _family: str | None) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         env=environment(),
         cwd="/",
-        # A terminal's Ctrl-C reaches its whole foreground group; the zygote must outlive it, so that the caller can decide.
+        # A terminal's Ctrl-C reaches its whole foreground group; the zygote must survive it, so that the caller can decide.
         start_new_session=True,
     )
 
@@ -125,7 +125,7 @@ def _start_zygote(family: str | None) -> tuple[subprocess.Popen[bytes], socket.s
     with theirs:
         process = start_zygote(theirs.fileno(), family)
     boot = json.dumps([Surroundings.of_this_process().path, family]).encode()
-    with contextlib.suppress(OSError):  # if it has died already, the first request will tell
+    with contextlib.suppress(OSError):  # if it has died already, the first request fails and reports it
         orders.sendall(pack(boot))
     return process, orders
 

@@ -1,4 +1,4 @@
-"""Read a child's messages until it ends: ask it to stop when there is a reason, kill it if it does not, find out why it died."""
+"""Reads a child's messages until it ends: asks it to stop when there is a reason, kills it if it does not, and finds out why it died."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ POLL_SECONDS = 0.02
 GRACE_SECONDS = 0.1
 """The time to answer after a request to stop, before the solver is killed."""
 OUT_OF_MEMORY_CODES = (-6, -9)
-"""How a process dies whose C++ cannot allocate, or that the system killed because memory ran out."""
+"""Exit codes of a process whose C++ code cannot allocate, or that the system killed because memory ran out."""
 
 
 class Listening:
-    """What the child says, time after time; what it had still said is the last, and then it is dead."""
+    """The child's messages in batches; after the last batch the child is dead."""
 
     def __init__(self, remote: Remote, reason_to_stop: Callable[[], StopReason | None]) -> None:
         self._remote, self._reason_to_stop = remote, reason_to_stop
         self.stop: StopReason | None = None
-        """Why it has to stop."""
+        """Why it must stop; None if there is no reason."""
 
     def __iter__(self) -> Iterator[list[Message]]:
         kill_at = math.inf
@@ -37,7 +37,7 @@ class Listening:
 
 
 def cause_of_death(remote: Remote) -> tuple[str, bool]:
-    """The fate of a child without an answer, and whether it ran out of memory."""
+    """Why a child ended without an answer, and whether it ran out of memory."""
     if remote.fault is not None:
         return remote.fault, False
     if remote.fate.reason is not None:
@@ -48,5 +48,5 @@ def cause_of_death(remote: Remote) -> tuple[str, bool]:
 
 
 def reason_of_failure(memory_bytes: int | None, *, out_of_memory: bool) -> StopReason:
-    """Why the run of a child that failed has ended."""
+    """The stop reason for a child that failed."""
     return StopReason.MEMORY_LIMIT if out_of_memory and memory_bytes is not None else StopReason.SOLVER_FAILED

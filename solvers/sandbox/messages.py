@@ -1,4 +1,4 @@
-"""Messages from a solver's process to its parent, as JSON: the parent never executes anything it receives."""
+"""Messages from a solver's process to its parent, as JSON: the parent never executes what it receives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REFUSALS: dict[str, type[Refusal]] = {kind.__name__: kind for kind in (Unsupport
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A placement better than any before."""
+    """A placement better than all before."""
 
     placement: Placement
 
@@ -40,14 +40,14 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The solver raised one of the errors it may raise."""
+    """The solver raised one of its expected errors."""
 
     error: Refusal
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The solver raised anything else."""
+    """The solver raised any other error."""
 
     reason: str
     out_of_memory: bool = False
@@ -55,7 +55,7 @@ class Crashed:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A service's answer to one question; whoever asked knows what it should look like."""
+    """A service's answer to one question; the asker knows its form."""
 
     fields: Mapping[str, Any]
 
@@ -64,7 +64,7 @@ Message: TypeAlias = Found | Proven | Ended | Refused | Crashed | Said
 
 
 class Unreadable(Exception):
-    """A payload that is no message: whoever sent it is broken. Caught where messages are read."""
+    """A payload that is not a message: its sender is broken. Caught where messages are read."""
 
 
 def encode(message: Message) -> bytes:

@@ -1,4 +1,4 @@
-"""Limits of processes: end with the parent, and use only so much memory."""
+"""Limits of processes: end with the parent, and a cap on memory."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with(parent: int, lifeline: int) -> None:
-    """Make this process end when its parent does: by the kernel on Linux, elsewhere by watching a pipe that the parent holds open."""
+    """Makes this process end when its parent does: by the kernel on Linux, elsewhere by watching a pipe that the parent holds open."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # it was already too late for the kernel's promise
+        if os.getppid() != parent:  # the parent died before the kernel was told
             os._exit(1)
     else:
         threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
@@ -32,7 +32,7 @@ def _watch(lifeline: int) -> None:
 
 
 def kill_group(leader: int) -> None:
-    """End a process and all that it started, unless they are gone already."""
+    """Kills a process and all that it started; does nothing if they have ended."""
     for end in (os.killpg, os.kill):  # the group may not exist yet
         try:
             end(leader, signal.SIGKILL)
@@ -42,7 +42,7 @@ def kill_group(leader: int) -> None:
 
 @contextmanager
 def memory_cap(extra: int | None) -> Iterator[None]:
-    """Within this, the process may take so many bytes of address space more than it has now; beyond that, allocations fail."""
+    """Within this context, the process may use this many bytes of address space beyond its present use; further allocations fail."""
     if extra is None:
         yield
         return

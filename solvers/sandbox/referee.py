@@ -1,4 +1,4 @@
-"""Checks every claim of a child before anybody relies on it: a solver that errs must cost nothing but its own answer."""
+"""Checks every claim of a child before it is used, so that a faulty solver only loses its own answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Contradiction(Exception):
 
 
 class Referee:
-    """Keeps the best of what a child has shown to be true."""
+    """Keeps the best of what a child has proven to be true."""
 
     def __init__(self, name: str, instance: Instance, task: Task) -> None:
         self._name = name
@@ -29,19 +29,19 @@ class Referee:
         self._given: Value = task.bound
         self._claimed: Value = ()
         self._reached: Value | None = None
-        """The best value of any valid placement, whoever found it: no bound may exceed it."""
+        """The best value of any valid placement, from any source: no bound may exceed it."""
         self._reached_peaks: tuple[int, ...] | None = None
-        """The lowest that each pool's peak has been in any of them."""
+        """The lowest valid peak of each pool so far."""
         if task.start is not None and violation(instance, task.start) is None:
             self._note(task.start)
 
     @property
     def bound(self) -> Value:
-        """The best bound: what the child was given, or what it has proven since."""
+        """The best bound: the one given to the child, or a better one that it proved."""
         return max(self._given, self._claimed)
 
     def placement(self, placement: Placement) -> bool:
-        """Is this placement the best so far? Raises Contradiction if it breaks a rule of the instance."""
+        """True if this placement is the best so far. Raises Contradiction if it breaks a rule of the instance."""
         if self.best is not None and _same(placement, self.best):
             return False
         wrong = violation(self._instance, placement)
@@ -55,14 +55,14 @@ class Referee:
         return is_better
 
     def proven(self, bound: Value) -> bool:
-        """Is this bound higher than any before? Raises Contradiction if a valid placement is better than it allows."""
+        """True if this bound is higher than all before. Raises Contradiction if a valid placement is below it."""
         self._check(bound)
         is_higher = bound > self.bound
         self._claimed = max(self._claimed, bound)
         return is_higher
 
     def ended(self, outcome: Outcome) -> Outcome:
-        """The child's answer with the best it has shown. Raises Contradiction if it cannot be true."""
+        """The child's outcome with its best placement. Raises Contradiction if it cannot be true."""
         if outcome.placement is not None:
             self.placement(outcome.placement)
             if outcome.value is not None and outcome.value != evaluate(self._instance, outcome.placement):
@@ -87,7 +87,7 @@ class Referee:
         )
 
     def cut_short(self, stop: StopReason, *, notes: tuple[str, ...] = (), trusted: bool = True) -> Outcome:
-        """The result if the child is gone. A lying child's proofs do not count, but its valid placements do."""
+        """The outcome if the child is gone. A lying child's proofs do not count, but its valid placements do."""
         return Outcome(
             stop=stop,
             placement=self.best,
@@ -99,13 +99,13 @@ class Referee:
         )
 
     def _note(self, placement: Placement) -> Value:
-        """Remember what a valid placement reaches."""
+        """Records the value and peaks of a valid placement."""
         value, reached = evaluate(self._instance, placement), peaks(self._instance, placement)
         self._reached = value if self._reached is None else min(self._reached, value)
         before = reached if self._reached_peaks is None else self._reached_peaks
         self._reached_peaks = tuple(min(a, b) for a, b in zip(before, reached, strict=True))
         if self._is_exceeded(self._given):
-            self._given = ()  # a valid placement is beyond doubt: whoever gave the child this bound was wrong, and not the child
+            self._given = ()  # a valid placement is certain, so the given bound was wrong, not the child
         return value
 
     def _check(self, bound: Value) -> None:

@@ -1,4 +1,4 @@
-"""A child process as its requester holds it: what it says, what it prints, how to stop it, how it died."""
+"""A child process as its requester sees it: its messages, its output, how to stop it, and how it died."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .messages import Message, Unreadable, decode
 from .parent_death import kill_group
 
 BURIAL_SECONDS = 0.1
-"""How long to wait for word that a killed child is dead."""
+"""How long to wait for the report that a killed child is dead."""
 DEATH_SECONDS = 1.0
-"""How long to wait for the reason why a child died by itself: a busy machine is slow to tell."""
+"""How long to wait for the reason why a child died by itself: on a busy machine it comes late."""
 CHUNK = 1 << 18
 
 
 @dataclass(slots=True)
 class Fate:
-    """The zygote's report on a child."""
+    """The zygote's reports on a child."""
 
     pid: int | None = None
     code: int | None = None
@@ -33,7 +33,7 @@ class Fate:
     reason: str | None = None
     """Why it could not be started."""
     scratch: str | None = None
-    """Its folder for temporary files, which the zygote removes when it is dead."""
+    """Its folder for temporary files; the zygote removes it when the child is dead."""
 
     def note(self, words: bytes) -> None:
         for line in words.decode(errors="replace").splitlines():
@@ -49,14 +49,14 @@ class Fate:
 
 
 class Remote:
-    """One child: a channel for messages, a line to its zygote, and perhaps its output."""
+    """One child: a channel for messages, a connection to its zygote, and with a verbose job its output."""
 
     def __init__(self, launcher: Launcher, family: str | None, job: Job | Service) -> None:
         self.fate = Fate()
         self.fault: str | None = None
-        """The fault in the child's stream."""
+        """The first fault in the child's stream."""
         self.lines: list[str] = []
-        """Its output that nobody has read yet."""
+        """Its output that has not been read yet."""
         self._launcher = launcher
         self._unpacker = Unpacker()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -76,7 +76,7 @@ class Remote:
             self.close()
             raise
         finally:
-            for end in ends:  # or the end of the child would go unnoticed
+            for end in ends:  # otherwise the end of the child would go unnoticed
                 end.close()
         self._unsent = memoryview(pack_job(job))
         self._selector.register(self._channel, selectors.EVENT_READ | selectors.EVENT_WRITE)
@@ -85,7 +85,7 @@ class Remote:
 
     @property
     def is_silent(self) -> bool:
-        """Will it never say anything again?"""
+        """True if it will never send anything again."""
         return self.fault is not None or self._channel not in self._selector.get_map()
 
     def receive(self, seconds: float) -> list[Message]:
@@ -104,19 +104,19 @@ class Remote:
         return messages
 
     def say(self, payload: bytes) -> None:
-        """Something more for the child."""
+        """Sends a further payload to the child."""
         self._unsent = memoryview(bytes(self._unsent) + pack(payload))
         if self._channel in self._selector.get_map():
             self._selector.modify(self._channel, selectors.EVENT_READ | selectors.EVENT_WRITE)
 
     def ask_to_stop(self) -> bool:
-        """Tell the solver to stop. False: it has not even begun."""
+        """Asks the solver to stop. False if it has not received its whole job yet."""
         with contextlib.suppress(OSError):
             self._channel.shutdown(socket.SHUT_WR)
         return not self._unsent
 
     def kill(self) -> list[Message]:
-        """End the child and all that it started; what it had still said before."""
+        """Kills the child and all that it started. Returns its last messages."""
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_WR)
         self._unsent = memoryview(b"")
@@ -125,13 +125,13 @@ class Remote:
         while not (self.is_silent and self._is_buried) and (left := give_up - time.monotonic()) > 0:
             messages += self.receive(left)
         if self.fate.code is None and self.fate.pid is not None:
-            kill_group(self.fate.pid)  # its zygote is dead or slow, and nobody else would end what it started
+            kill_group(self.fate.pid)  # its zygote is dead or slow, and nothing else would end what it started
             if self.fate.scratch is not None:
                 shutil.rmtree(self.fate.scratch, ignore_errors=True)
         return messages
 
     def close(self) -> None:
-        """Let go of everything. The zygote kills what still runs."""
+        """Closes all connections. The zygote kills what still runs."""
         self._selector.close()
         for ours in self._open:
             self._launcher.hang_up(ours)
@@ -145,7 +145,7 @@ class Remote:
             sent = self._channel.send(self._unsent[:CHUNK])
         except BlockingIOError:
             return
-        except OSError:  # it died: reading will tell
+        except OSError:  # it died: reading will report it
             sent = len(self._unsent)
         self._unsent = self._unsent[sent:]
         if not self._unsent:
@@ -172,7 +172,7 @@ class Remote:
         self.lines += lines
 
     def _read(self, ours: socket.socket) -> bytes:
-        """The bytes that have arrived; empty for good at the end of the stream."""
+        """The bytes that have arrived; always empty after the end of the stream."""
         try:
             data = ours.recv(CHUNK)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""One run of a solver in a process of its own, seen from the process that wants the answer."""
+"""One run of a solver in a process of its own, seen from the caller's process."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ NOTE_LENGTH = 200
 
 
 def run(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
-    """The outcome of a solver that is only ever run in a process of its own.
+    """The outcome of a solver that only runs in a process of its own.
 
-    `solver` is a registered name or "module:Class". Placements and bounds go to `control` as they are found, each checked before. The child is
-    killed, with all that it started, when the deadline is over or `control` says stop; what it had shown until then is the answer.
+    `solver` is a registered name or "module:Class". Placements and bounds go to `control` as they are found, each after a check. The child is killed,
+    with all that it started, when the deadline passes or `control` says stop; what it has proven and found so far is the answer.
     """
     path = solver if ":" in solver else entry_of(solver).path
     module = path.partition(":")[0]
@@ -42,12 +42,12 @@ def run(solver: str, instance: Instance, task: Task, control: Control) -> Outcom
 
 
 def shutdown() -> None:
-    """End all processes that the sandbox keeps; the next run starts new ones."""
+    """Ends all processes of the sandbox; the next run starts new ones."""
     launcher.shutdown()
 
 
 class Supervision:
-    """Listens to one child and decides what of it counts."""
+    """Listens to one child and decides which of its claims count."""
 
     def __init__(self, name: str, instance: Instance, task: Task, control: Control) -> None:
         self._name = name
@@ -62,7 +62,7 @@ class Supervision:
         return self._control.stopped()
 
     def watch(self, remote: Remote) -> Outcome:
-        """Until there is an answer, or a reason why there will be none."""
+        """Listens until there is an outcome, or a reason why there will be none."""
         listening = Listening(remote, self.reason_to_stop)
         for messages in listening:
             outcome = self._take(messages, listening.stop)
@@ -72,7 +72,7 @@ class Supervision:
         return self._post_mortem(remote, listening.stop)
 
     def _take(self, messages: list[Message], stop: StopReason | None) -> Outcome | None:
-        """Act on what the child says; an outcome if that ends the run."""
+        """Handles the child's messages; returns an outcome if one of them ends the run."""
         try:
             self._take_placements(messages)
             for message in messages:
@@ -91,7 +91,7 @@ class Supervision:
         return None
 
     def _take_placements(self, messages: list[Message]) -> None:
-        """The newest is the best; the others only count if it is none."""
+        """Takes the newest valid placement, which is the best; older ones only count if newer ones are invalid."""
         fault: Contradiction | None = None
         for message in reversed(messages):
             if not isinstance(message, Found):
@@ -106,7 +106,7 @@ class Supervision:
             raise fault
 
     def _post_mortem(self, remote: Remote, stop: StopReason | None) -> Outcome:
-        """The child has said all it will ever say, and that was no answer."""
+        """The outcome of a child that ended without an answer."""
         if stop is not None and remote.fault is None:
             return self.referee.cut_short(stop)
         why, out_of_memory = cause_of_death(remote)
@@ -129,7 +129,7 @@ class Supervision:
 
 
 def _with_reason(outcome: Outcome, stop: StopReason | None) -> Outcome:
-    """The child knows that it was told to stop, but not why."""
+    """The outcome with the reason to stop, which the child does not know."""
     if stop is None or outcome.stop is not StopReason.CANCELLED:
         return outcome
     return replace(outcome, stop=stop, reproducible=False)

@@ -1,6 +1,6 @@
-"""The process that forks solvers' processes: started once, with the heavy library already imported, and single-threaded, so that forking is cheap and safe.
+"""The process that forks solvers' processes: started once, with the heavy library imported, and single-threaded, so that forking is cheap and safe.
 
-It owns its children: it alone may wait for them, so it alone can kill one without ever hitting a stranger that got its number.
+It owns its children: only it may wait for them, so only it can kill one without hitting another process that got its number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ORPHAN_CHECK_SECONDS = 2.0
 
 @dataclass(slots=True)
 class Ward:
-    """A running child: its process, the line to whoever asked for it, and its folder for temporary files."""
+    """A running child: its process, the connection to its requester, and its folder for temporary files."""
 
     pid: int
     line: socket.socket
@@ -36,7 +36,7 @@ class Ward:
 
 
 class Zygote:
-    """Forks a child per request, and kills its whole group as soon as the requester hangs up or the child ends."""
+    """Forks a child per request, and kills its whole group when the requester closes the connection or the child ends."""
 
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
@@ -54,7 +54,7 @@ class Zygote:
         self._selector.register(self._woken, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        """Until the requester is gone."""
+        """Serves requests until the requester is gone."""
         while os.getppid() == self._parent:
             for key, _ in self._selector.select(ORPHAN_CHECK_SECONDS):
                 if key.fileobj is self._orders:
@@ -68,7 +68,7 @@ class Zygote:
             self._reap()
 
     def close(self) -> None:
-        """End all children."""
+        """Kills all children."""
         for ward in self._wards.values():
             kill_group(ward.pid)
         for ward in self._wards.values():
@@ -138,7 +138,7 @@ class Zygote:
 
 
 def main() -> None:
-    """Serve the process at the other end of standard input."""
+    """Serves the process at the other end of standard input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     orders = socket.socket(fileno=0)
     path, module = _read_boot(orders)
@@ -163,7 +163,7 @@ def _read_boot(orders: socket.socket) -> tuple[list[str], str | None]:
 
 
 def _preload(module: str | None) -> None:
-    """Import what all children of this zygote will need; what cannot be imported, the solver itself will complain of."""
+    """Imports what all children of this zygote need. If an import fails, the solver reports it later."""
     if module is None:
         return
     with contextlib.suppress(Exception):
@@ -171,7 +171,7 @@ def _preload(module: str | None) -> None:
 
 
 def _set_group(pid: int) -> None:
-    """Its own process group. Both sides of a fork ask for it, so that it is there whoever comes first."""
+    """Gives the process its own group. Both sides of a fork do this, so that the group exists whichever comes first."""
     try:
         os.setpgid(pid, pid)
     except OSError:
@@ -179,7 +179,7 @@ def _set_group(pid: int) -> None:
 
 
 def _bury(pid: int) -> int | None:
-    """The exit code of a child that has ended, its group killed; None while it lives."""
+    """The exit code of a child that has ended, after killing its group; None while it lives."""
     if not hasattr(os, "waitid"):  # macOS before Python 3.13
         done, status = os.waitpid(pid, os.WNOHANG)
         if not done:
@@ -188,7 +188,7 @@ def _bury(pid: int) -> int | None:
         return os.waitstatus_to_exitcode(status)
     if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         return None
-    kill_group(pid)  # before its number is given back: what it started may live on
+    kill_group(pid)  # before its number is released: processes that it started may live on
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
@@ -200,7 +200,7 @@ def _tell(line: socket.socket, words: str) -> None:
 
 
 def _nothing(*_: int | FrameType | None) -> None:
-    """For signals whose arrival is all that matters."""
+    """A handler for signals that only need to arrive."""
 
 
 if __name__ == "__main__":

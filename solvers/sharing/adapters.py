@@ -1,4 +1,4 @@
-"""Where solvers of shared objects meet what was made for placements: an arrangement passes as a placement of its objects, and is read back."""
+"""Adapters between storage objects and placements: an arrangement is passed as a placement of its objects, and read back."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AsControl:
 
 
 class AsSharingControl:
-    """The other way round."""
+    """A SharingControl for a solver of arrangements whose caller wants placements."""
 
     def __init__(self, instance: Instance, control: Control) -> None:
         self._instance, self._control = instance, control
@@ -52,7 +52,7 @@ class AsSharingControl:
 
 
 def as_task(instance: Instance, task: SharingTask) -> Task:
-    """The same task in the words of placements."""
+    """The task in terms of placements."""
     return Task(
         limits=task.limits,
         seed=task.seed,
@@ -64,7 +64,7 @@ def as_task(instance: Instance, task: SharingTask) -> Task:
 
 
 class AsSolver:
-    """A solver of shared objects as the sandbox knows solvers: a child process runs it, and its caller reads the answer back."""
+    """A solver of storage objects as a solver for the sandbox: a child process runs it, and its caller reads the answer back."""
 
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
     wants: ClassVar[Input] = Input.AS_WRITTEN
@@ -78,7 +78,7 @@ class AsSolver:
         return self._solver.unavailable()
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
-        """In the child: the arrangement as a placement."""
+        """Runs in the child; returns the arrangement as a placement."""
         start = None if task.start is None else from_placement(instance, task.start)
         wanted = SharingTask(task.limits, task.seed, start, task.pool_bounds, verbose=task.verbose)
         found = self._solver.share(instance, wanted, AsSharingControl(instance, control))
@@ -99,7 +99,7 @@ class AsSolver:
 def run_sandboxed(
     path: str, solver: str, instance: Instance, task: SharingTask, control: SharingControl
 ) -> SharingOutcome:
-    """The outcome of a solver in a process of its own; `path` is where its AsSolver is, as module:Class. What the child shows is checked as placements are."""
+    """The outcome of a solver in a process of its own; `path` is its AsSolver, as module:Class. The child's arrangements are checked as placements."""
     from ..sandbox import run
 
     found = run(path, instance, as_task(instance, task), AsControl(instance, control))

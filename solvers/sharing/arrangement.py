@@ -1,4 +1,4 @@
-"""Arrangements of blocks in storage objects: their total, whether they keep the rules, and the best one found for each pool."""
+"""Arrangements of blocks in storage objects: their total, a check of the rules, and the best one found for each pool."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from ..model.instance import Instance, Ints, Placement
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrangement:
-    """The number of each block's storage object. An object is as large as the largest block in it."""
+    """The number of each block's storage object. An object is as large as its largest block."""
 
     storage: Ints
-    """(n) from 0 on; the objects of different pools have different numbers."""
+    """(n) from 0 on; objects of different pools have different numbers."""
 
 
 def homes(instance: Instance) -> Ints:
-    """(n) each block's pool: with shared objects none has a choice."""
+    """(n) each block's pool; with storage objects no block has a choice."""
     found: Ints = instance.allowed.argmax(axis=1).astype(np.int64)
     return found
 
 
 def totals(instance: Instance, arrangement: Arrangement) -> tuple[int, ...]:
-    """The sizes of the objects of each pool, added up."""
+    """The sum of the objects' sizes in each pool."""
     sizes, pools = _objects(instance, arrangement)
     sums = np.zeros(len(instance.pools), dtype=np.int64)
     np.add.at(sums, pools, sizes)
@@ -35,9 +35,9 @@ def totals(instance: Instance, arrangement: Arrangement) -> tuple[int, ...]:
 
 
 def as_placement(instance: Instance, arrangement: Arrangement) -> Placement:
-    """The objects of each pool one above the other, by number: a placement whose peaks are the totals.
+    """The objects of each pool stacked, by number: a placement whose peaks are the totals.
 
-    So an arrangement can go wherever a placement goes, and is checked there by the same rules.
+    So an arrangement can be passed and checked as a placement.
     """
     sizes, pools = _objects(instance, arrangement)
     begin = np.zeros(len(sizes), dtype=np.int64)
@@ -48,7 +48,7 @@ def as_placement(instance: Instance, arrangement: Arrangement) -> Placement:
 
 
 def from_placement(instance: Instance, placement: Placement) -> Arrangement:
-    """The way back: what begins at one address is one object. Raises SolverFailed if objects overlap, so that it is no arrangement."""
+    """The arrangement of such a placement: blocks at one address share an object. Raises SolverFailed if objects overlap."""
     key = np.stack([placement.pool, placement.offset], axis=1)
     starts, storage = np.unique(key, axis=0, return_inverse=True)
     storage = storage.reshape(-1).astype(np.int64)
@@ -76,7 +76,7 @@ def broken_rule(instance: Instance, arrangement: Arrangement) -> str | None:
 
 
 class Best:
-    """Pools do not touch each other, so each keeps the best that was ever found for it."""
+    """The best objects found for each pool. Pools are independent, so each keeps its own best."""
 
     def __init__(self, instance: Instance, start: Arrangement | None = None) -> None:
         self._size: list[int] = instance.block_high.tolist()
@@ -94,7 +94,7 @@ class Best:
         return self._total.get(pool)
 
     def note(self, pool: int, objects: Sequence[Sequence[int]]) -> bool:
-        """The users of each of the pool's objects, all blocks that have bytes; is that better than before?"""
+        """Keeps these objects, given as the users of each, if their total is better; true if it is. All blocks with bytes must be in one."""
         total = sum(max(self._size[block] for block in users) for users in objects)
         before = self._total.get(pool)
         if before is not None and total >= before:
@@ -104,7 +104,7 @@ class Best:
         return True
 
     def offer(self, arrangement: Arrangement) -> bool:
-        """The same for all pools at once."""
+        """Keeps each pool's objects of the arrangement where they are better; true if any are."""
         users: dict[int, dict[int, list[int]]] = {pool: {} for pool in set(self._home)}
         for block, number in enumerate(arrangement.storage.tolist()):
             if self._size[block]:
@@ -113,7 +113,7 @@ class Best:
         return any(better)
 
     def arrangement(self) -> Arrangement | None:
-        """Of all blocks; None while a pool has none. Blocks without bytes join the first object of their pool."""
+        """The arrangement of all blocks; None while a pool has none. Blocks without bytes join the first object of their pool."""
         storage = np.zeros(len(self._size), dtype=np.int64)
         number = 0
         first: dict[int, int] = {}
@@ -133,7 +133,7 @@ class Best:
 
 
 def _objects(instance: Instance, arrangement: Arrangement) -> tuple[Ints, Ints]:
-    """Size and pool of each object; a number that nobody uses is an object of no size."""
+    """Size and pool of each object; an unused number is an object of size 0."""
     count = int(arrangement.storage.max(initial=-1)) + 1
     sizes, pools = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     np.maximum.at(sizes, arrangement.storage, instance.block_high)

@@ -1,8 +1,8 @@
-"""What the objects of a pool add up to at least, and why.
+"""Lower bounds on the sum of a pool's objects, with their proofs.
 
-Blocks that clash pairwise use different objects. So if a set of them has k that need w bytes or more, there are k objects of w bytes or more: the
-k-th largest object is at least as large as the k-th largest block of any such set. Added up over k, taking for each the set that says most, that
-bounds the sum of all objects.
+Blocks that clash pairwise use different objects. If such a set has k blocks of at least w bytes, there are k objects of at least w bytes: the k-th
+largest object is at least as large as the k-th largest block of any such set. Summed over k, each with its best set, this bounds the sum of all
+objects.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .arrangement import homes
 from .cliques import Independent, LiveBlocks, conflict_cliques, has_exclusions, live_sets
 
 CHECK_EVERY = 256
-"""Sets looked at between two questions whether to stop."""
+"""Sets examined between two checks whether to stop."""
 SHARES = (1, 4, 1 << 62)
-"""Of what is still to be shown a set must show one part in so many to be named, search after search: so that few are named."""
+"""A set is named if it proves at least one in this many of the open ranks, round after round, so that few sets are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +28,18 @@ class Witness:
     """Blocks that all use different objects."""
 
     section: int | None
-    """They are all needed in it; None: they clash pairwise, or it is one block alone."""
+    """The section in which all are needed; None: they clash pairwise, or it is a single block."""
     blocks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A bound of one pool's total."""
+    """A lower bound on one pool's total."""
 
     sizes: tuple[int, ...]
     """The k-th largest object is at least as large as the k-th of these."""
     witnesses: tuple[Witness, ...]
-    """Sets that together show it."""
+    """Sets that together prove it."""
 
     @property
     def value(self) -> int:
@@ -55,7 +55,7 @@ def by_size(instance: Instance, pool: int) -> Ints:
 
 
 def ranked(instance: Instance, pool: int, is_over: Callable[[], bool] = lambda: False) -> Ranked:
-    """The bound of a pool. Where time is over it rests on the sets seen by then."""
+    """The bound of a pool. If time runs out, it rests on the sets seen so far."""
     order = by_size(instance, pool)
     size = instance.block_high[order]
     least = np.zeros(len(order), dtype=np.int64)
@@ -67,7 +67,7 @@ def ranked(instance: Instance, pool: int, is_over: Callable[[], bool] = lambda: 
 
 
 def _shown(order: Ints, size: Ints, least: Ints, sets: list[tuple[int | None, Ints]]) -> Ranked:
-    """A few sets of which for each k one has the k-th largest size that was found; those first that show most."""
+    """Few sets that together prove each rank's size; sets that prove more come first."""
     shown = np.zeros(len(least), dtype=bool)
     witnesses: list[Witness] = []
     for share in SHARES:
@@ -103,4 +103,4 @@ def _sets(instance: Instance, order: Ints, is_over: Callable[[], bool]) -> Itera
             if is_over():
                 return
     except Unsupported:
-        return  # too many pairs: what is needed together has to do
+        return  # too many pairs: the sets needed at one time have to be enough

@@ -1,4 +1,4 @@
-"""Sets of blocks of which no two may share an object: what is needed at one time, and what conflicts pairwise."""
+"""Sets of blocks that may pairwise not share an object: blocks needed at one time, and blocks in conflict."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .interference import block_pairs, conflict_pairs, distinct, merged_spans, n
 
 
 def live_sets(instance: Instance, order: Ints) -> Iterator[tuple[int, Ints]]:
-    """Sections, each with those of the given blocks that are needed in it, as positions in `order`; none whose set is part of the next or last one's.
+    """Sections, each with the given blocks that are needed in it, as positions in `order`. Sections whose set a neighbour's contains are left out.
 
-    With exclusions between its members a set is no clique: `Independent` takes from it what is.
+    With exclusions between its members a set is no clique: use `Independent` on it.
     """
     position = np.full(instance.blocks, -1, dtype=np.int64)
     position[order] = np.arange(len(order))
@@ -36,7 +36,7 @@ def live_sets(instance: Instance, order: Ints) -> Iterator[tuple[int, Ints]]:
 
 
 def _by_section(members: Ints, sections: Ints, count: int) -> Callable[[int], Ints]:
-    """The members that an event of a section concerns."""
+    """A function from a section to the members with an event there."""
     order = np.argsort(sections, kind="stable")
     sorted_members = members[order]
     bounds = np.searchsorted(sections[order], np.arange(count + 2)).tolist()
@@ -48,7 +48,7 @@ def _by_section(members: Ints, sections: Ints, count: int) -> Callable[[int], In
 
 
 class LiveBlocks:
-    """When the blocks of an order, the largest first, are needed."""
+    """The times at which the blocks of an order, the largest first, are needed."""
 
     def __init__(self, instance: Instance, order: Ints) -> None:
         spans = merged_spans(instance)
@@ -59,14 +59,14 @@ class LiveBlocks:
         self._size = instance.block_high[order]
 
     def needed_in(self, section: int) -> Ints:
-        """Who is, as positions in the order."""
+        """The blocks needed in the section, as positions in the order."""
         members: Ints = np.unique(self._member[(self._start <= section) & (self._end > section)])
         return members
 
     def peak_sections(self, is_over: Callable[[], bool]) -> list[int]:
-        """Sections of which, for every size, one has as many blocks of that size or more as any has.
+        """Sections that, for every size, include one with the most blocks of at least that size.
 
-        The number only grows as the size falls, so sizes between two of equal number need not be looked at.
+        The number only grows as the size falls, so sizes between two with equal numbers are skipped.
         """
         last_of_size = np.flatnonzero(np.append(self._size[1:] != self._size[:-1], True)).tolist()
         found: dict[int, None] = {}
@@ -83,7 +83,7 @@ class LiveBlocks:
                     found[int(section)] = None
             return counted[level]
 
-        while todo and not (found and is_over()):  # one section, however little time there is
+        while todo and not (found and is_over()):  # at least one section, however little time there is
             low, high = todo.pop()
             if count(high) > count(low) and high - low > 1:
                 middle = (low + high) // 2
@@ -92,7 +92,7 @@ class LiveBlocks:
 
 
 class Independent:
-    """Takes from a live set blocks of which no two may coexist in one object: of an excluded pair, the larger one."""
+    """Takes from a live set blocks that must all be in different objects: of an excluded pair, the larger one."""
 
     def __init__(self, instance: Instance, order: Ints) -> None:
         self._excluded = neighbours(_within(instance, order, instance.part_block[instance.exclusions]))
@@ -112,21 +112,21 @@ class Independent:
 
 
 def has_exclusions(instance: Instance, order: Ints) -> bool:
-    """Are any two of these blocks allowed to share although they are needed together?"""
+    """True if two of these blocks may share although they are needed together."""
     return bool(len(_within(instance, order, instance.part_block[instance.exclusions])))
 
 
 def conflict_cliques(instance: Instance, order: Ints) -> Iterator[list[int]]:
-    """Cliques, as positions in `order`, that together contain every pair that clashes without being in one live set, or, with exclusions, every pair.
+    """Cliques, as positions in `order`, that contain every clashing pair that is in no live set; with exclusions, every clashing pair.
 
-    Raises Unsupported where there are too many pairs.
+    Raises Unsupported if there are too many pairs.
     """
     pairs = block_pairs(instance) if has_exclusions(instance, order) else conflict_pairs(instance)
     return map(list, cliques_of(_within(instance, order, pairs)))
 
 
 def _within(instance: Instance, order: Ints, pairs: Ints) -> Ints:
-    """The pairs of which both are among the blocks, as positions in `order`, sorted."""
+    """The pairs with both blocks in the order, as positions in `order`, sorted."""
     position = np.full(instance.blocks, -1, dtype=np.int64)
     position[order] = np.arange(len(order))
     placed = np.sort(position[pairs], axis=1).reshape(-1, 2)

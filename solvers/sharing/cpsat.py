@@ -1,6 +1,6 @@
-"""The exact solver of shared objects: CP-SAT, one pool after the other, asked for something better than the best known until there is nothing.
+"""The exact solver of storage objects: CP-SAT, pool by pool, asked for a better arrangement until there is none.
 
-Importing this module imports nothing heavy; solving does, so it happens in a child process (see solvers.sandbox).
+Importing this module imports no heavy library. Solving does, so it runs in a child process (see solvers.sandbox).
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from .interference import Interference
 from .solver import SharingControl, SharingOutcome, SharingSolver, SharingTask
 
 MOST_TERMS = 6_000_000
-"""Of a model: beyond this, building it alone would take longer than most are ready to wait."""
+"""Most terms of a model: with more, building it takes longer than most users would wait."""
 WORKERS = 1
 """Constant, so that every machine gives the same answer."""
 STRATEGY = "max_lp"
-"""The linear relaxation of counting objects by size is close to the truth, so the strategy that leans on it most proves most."""
+"""The linear relaxation of counting objects by size is nearly exact, so the strategy that uses it most proves most."""
 SHARE_OF_NARROW = 2
-"""Half of the work goes to the narrow question, which finds more than it proves."""
+"""Half of the work is for the narrow question, which finds more than it proves."""
 WORK_WITHOUT_LIMIT = 20_000_000
-"""What a question may use that is not the last one, where there is no limit."""
+"""Work of a question that is not the last one, if there is no limit."""
 WORK_PER_DETERMINISTIC_SECOND = 2_500_000
-"""With that strategy one of CP-SAT's seconds takes 1 to 5 of a core."""
+"""With that strategy, one of CP-SAT's seconds takes 1 to 5 of a core."""
 
 
 class CpSatSharing(SharingSolver):
@@ -49,19 +49,19 @@ class CpSatSharing(SharingSolver):
 
 
 class InChild(AsSolver):
-    """The same as the sandbox runs it."""
+    """The solver as the sandbox runs it."""
 
     def __init__(self) -> None:
         super().__init__(CpSatSharing())
 
 
 def in_a_process_of_its_own(instance: Instance, task: SharingTask, control: SharingControl) -> SharingOutcome:
-    """The solver's outcome. Raises Unavailable and Unsupported."""
+    """The solver's outcome, from a child process. Raises Unavailable and Unsupported."""
     return run_sandboxed("solvers.sharing.cpsat:InChild", CpSatSharing.name, instance, task, control)
 
 
 def preload() -> None:
-    """Import what every solve needs. Called once in the process from which the sandbox forks."""
+    """Imports what every solve needs. Called once in the process from which the sandbox forks."""
     from ..exact.cpsat import engine
 
     engine.load()
@@ -69,7 +69,7 @@ def preload() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """One pool: its blocks by size, the largest first, in units of their common divisor, and what is known of them."""
+    """One pool: its blocks by size, the largest first, in units of their common divisor, and the known bounds."""
 
     pool: int
     order: list[int]
@@ -82,7 +82,7 @@ class _Question:
 
 
 class _Run:
-    """The state of one run: what is proven and what is found of each pool, and what is left to spend."""
+    """The state of one run: bounds and best objects of each pool, and the remaining work."""
 
     def __init__(self, instance: Instance, task: SharingTask, control: SharingControl) -> None:
         self._instance, self._task, self._control = instance, task, control
@@ -118,7 +118,7 @@ class _Run:
         )
 
     def _solve(self, pool: int, pools_left: int) -> StopReason | None:
-        """Settle one pool; why it was left open, if it was. Raises Unsupported for one that is too large."""
+        """Solves one pool. Returns why it was left open; None if it is settled. Raises Unsupported if it is too large."""
         question = self._question(pool)
         if question.spans is not None:
             stopped = self._ask(question, pools_left * SHARE_OF_NARROW, narrow=True)
@@ -153,7 +153,10 @@ class _Run:
         return _Question(pool, order.tolist(), unit, size, least, cliques, spans if only_stretches else None)
 
     def _ask(self, question: _Question, shares: int, *, narrow: bool = False) -> StopReason | None:
-        """For something better than what is known, for one of so many equal shares of the work that is left; why there was no answer."""
+        """Asks for a better arrangement than the known one, with one of `shares` equal shares of the remaining work.
+
+        Returns why it ended early, or None.
+        """
         best = self._best.total(question.pool)
         below = sum(question.size) + 1 if best is None else best // question.unit
         model: SizesModel | LeadersModel

@@ -1,4 +1,4 @@
-"""Quick arrangements: the largest first, or many orders one after the other, until one meets the bound."""
+"""Fast arrangements: the largest first, or many orders one after the other until one meets the bound."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ ATTEMPTS = (
     (Order.BIRTH, Choice.SNUG, True),
     (Order.AREA, Choice.SNUG, True),
 )
-"""Order, rule, and whether the objects that the bound asks for are there from the start: of 42 combinations those that were best somewhere."""
+"""Order, rule, and whether the objects that the bound proves exist from the start: of 42 combinations, those that were best somewhere."""
 
 
 class Greedy(SharingSolver):
-    """Several orders and choices, also with the objects that the bound asks for as a start, then moves in the best order; each pool until its bound is met."""
+    """Several orders and choices, with and without the bound's objects as a start, then moves in the best order; each pool until its bound is met."""
 
     name: ClassVar[str] = "greedy"
 
@@ -70,7 +70,7 @@ class Greedy(SharingSolver):
         )
 
     def _before(self, instance: Instance, task: SharingTask, control: SharingControl, best: Best) -> None:
-        """An object for each block is an arrangement, too; then Relay's tokens: of all that is tried they are by far the quickest."""
+        """Offers one object per block, then Relay's tokens, which are by far the fastest to compute."""
         best.offer(Arrangement(np.arange(instance.blocks, dtype=np.int64)))
         try:
             found = RelayObjects().share(instance, task, control)
@@ -80,7 +80,7 @@ class Greedy(SharingSolver):
             best.offer(found.arrangement)
 
     def _hurry(self, instance: Instance, passes: Passes, best: Best) -> None:
-        """However little time there was, the quickest sweep is made of every pool."""
+        """Makes the fastest sweep of every pool, however little time there was."""
         members: dict[int, list[int]] = {}
         for block, (home, size) in enumerate(zip(homes(instance).tolist(), instance.block_high.tolist(), strict=True)):
             if size:
@@ -105,12 +105,12 @@ class Greedy(SharingSolver):
 
 
 class LargestFirst(Greedy):
-    """The largest first, each into the smallest object that is free for it; objects never grow."""
+    """The largest first, each into the smallest free object that is large enough; objects never grow."""
 
     name: ClassVar[str] = "largest_first"
 
     def _before(self, instance: Instance, task: SharingTask, control: SharingControl, best: Best) -> None:
-        """No preparation."""
+        """Does nothing."""
 
     def _attempts(self, instance: Instance, pool: int, passes: Passes, task: SharingTask) -> Iterator[list[list[int]]]:
         yield passes.run(by_size(instance, pool).tolist(), Choice.SNUG)

@@ -1,4 +1,4 @@
-"""Which blocks must not share an object: those needed at one time, or named as conflicting, unless they are excluded."""
+"""Which blocks must not share an object: those needed at one time or in conflict, unless they are excluded."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..model.instance import Instance, Ints
 from ..model.interruption import interruptible
 
 MOST_PAIRS = 3_000_000
-"""With exclusions all pairs that clash are listed; beyond this many that would take minutes."""
+"""With exclusions all clashing pairs are listed; more of them would take minutes."""
 
 
 class Interference:
-    """Answers whether a block may join the users of an object. Times are bits of one long integer, so that one operation compares all of them."""
+    """Answers whether a block may join the users of an object. Times are bits of one long integer, so one operation compares them all."""
 
     def __init__(self, instance: Instance) -> None:
         self._spans = merged_spans(instance)
@@ -36,23 +36,23 @@ class Interference:
         return self._spans[block][0][0] if self._spans[block] else 0
 
     def hull(self, block: int) -> tuple[int, int]:
-        """From the first section in which it is needed to the end of the last one."""
+        """The first section in which it is needed, and the end of the last."""
         return self.first(block), self._spans[block][-1][1] if self._spans[block] else 0
 
     def has_conflicts(self, block: int) -> bool:
-        """Does anything but time keep it apart from others?"""
+        """True if anything other than time keeps it apart from others."""
         return bool(self._conflicting) and block in self._conflicting
 
     def is_one_stretch(self, block: int) -> bool:
-        """Is it needed from some time on until some other, without a break?"""
+        """True if it is needed without a break."""
         return len(self._spans[block]) <= 1
 
     def length(self, block: int) -> int:
-        """How many sections it is needed in."""
+        """The number of sections in which it is needed."""
         return sum(end - start for start, end in self._spans[block])
 
     def can_join(self, block: int, times: int, busy: int, members: Iterable[int]) -> bool:
-        """May the block, needed at these times, use an object that is busy then and then, with these users?"""
+        """True if the block, needed at `times`, may use an object that is busy at `busy` and has these users."""
         if not self._listed and times & busy:
             return False
         conflicting = self._conflicting.get(block)
@@ -60,7 +60,7 @@ class Interference:
 
 
 def merged_spans(instance: Instance) -> list[list[tuple[int, int]]]:
-    """The stretches of sections in which each block is needed, in order, apart from each other."""
+    """The ranges of sections in which each block is needed, sorted and not touching."""
     spans: list[list[tuple[int, int]]] = [[] for _ in range(instance.blocks)]
     owner = instance.part_block[instance.rect_part]
     by_start = np.argsort(instance.rect_start, kind="stable")
@@ -75,7 +75,7 @@ def merged_spans(instance: Instance) -> list[list[tuple[int, int]]]:
 
 
 def block_pairs(instance: Instance) -> Ints:
-    """All pairs of blocks that clash, each once. Raises Unsupported where there are too many to list."""
+    """All pairs of blocks that clash, each once. Raises Unsupported if there are too many."""
     count = live_pair_count(instance) + len(instance.conflicts)
     if count > MOST_PAIRS:
         text = f"with exclusions, all pairs that clash are listed, and no more than {MOST_PAIRS:,}; here there are {count:,}"
@@ -90,7 +90,7 @@ def conflict_pairs(instance: Instance) -> Ints:
 
 
 def neighbours(pairs: Ints) -> dict[int, set[int]]:
-    """For each block those that it is in a pair with."""
+    """For each block, the blocks that it forms a pair with."""
     found: dict[int, set[int]] = {}
     for a, b in interruptible(pairs.tolist()):
         found.setdefault(a, set()).add(b)
@@ -99,13 +99,13 @@ def neighbours(pairs: Ints) -> dict[int, set[int]]:
 
 
 def _blocks(instance: Instance, pairs: Ints) -> Ints:
-    """The pairs' blocks, in order, none twice and none with itself."""
+    """The pairs' blocks, sorted, each pair once and none of a block with itself."""
     blocks = np.sort(instance.part_block[pairs], axis=1).reshape(-1, 2)
     return distinct(blocks[blocks[:, 0] != blocks[:, 1]], instance.blocks)
 
 
 def distinct(pairs: Ints, count: int) -> Ints:
-    """The pairs of numbers below `count`, sorted, none twice: as one number each, which is much quicker than as rows."""
+    """The pairs of numbers below `count`, sorted, each once. Each pair becomes one number, which is much faster than comparing rows."""
     keys = np.sort(pairs[:, 0] * count + pairs[:, 1])
     keys = keys[np.diff(keys, prepend=-1) > 0]
     return np.stack([keys // max(count, 1), keys % max(count, 1)], axis=1)

@@ -1,4 +1,4 @@
-"""Makes an order better, move by move: blocks that make an object larger than it is proven to be come sooner, and what is no worse stays."""
+"""Improves an order by moves: blocks that make an object larger than its proven size are moved forward; results that are no worse are kept."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from random import Random
 from .passes import Choice, Passes
 
 MOVES = 400
-"""More hardly ever find more."""
+"""More moves hardly ever find more."""
 AIMED = 0.7
-"""The share of moves that concern a block at which an object grew too large; the others concern any."""
+"""The share of moves of a block whose object is too large; the others move any block."""
 FICKLE = 0.1
-"""The share of moves that change the rule by which objects are chosen as well."""
+"""The share of moves that also change the rule by which objects are chosen."""
 RULES = (Choice.SNUG, Choice.SOON)
 
 
 def improved(
     passes: Passes, order: Sequence[int], choice: Choice, start: Sequence[int], least: Sequence[int], random: Random
 ) -> Iterator[list[list[int]]]:
-    """The users of each object, after each move: from an order, a rule and the objects that are there from the start.
+    """The users of each object after each accepted move, starting from an order, a rule and given objects.
 
-    `least[k]`: proven of the k-th largest object.
+    `least[k]`: proven least size of the k-th largest object.
     """
     current = list(order)
     objects = passes.run(current, choice, start)
@@ -45,6 +45,6 @@ def improved(
 
 
 def _too_large(passes: Passes, objects: list[list[int]], least: Sequence[int]) -> list[int]:
-    """The largest user of each object that is larger than the one of its rank is proven to be."""
+    """The largest user of each object that is larger than the proven size of its rank."""
     leaders = sorted((max(users, key=passes.size_of) for users in objects), key=passes.size_of, reverse=True)
     return [leader for rank, leader in enumerate(leaders) if rank >= len(least) or passes.size_of(leader) > least[rank]]

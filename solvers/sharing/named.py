@@ -1,4 +1,4 @@
-"""The planners of ExecuTorch and of Relay where objects have no inside: their own rules, and storage numbers for an answer."""
+"""The planners of ExecuTorch and of Relay for storage objects: their own rules, with object numbers as answer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Named(SharingSolver, ABC):
 
 
 class ExirObjects(Named):
-    """The largest first, each into the first object in which nobody meets it."""
+    """The largest first, each into the first object with no user that is live together with it."""
 
     name: ClassVar[str] = "exir_greedy"
     features: ClassVar[frozenset[Feature]] = ExirGreedy.features
@@ -71,7 +71,7 @@ class ExirObjects(Named):
 
 
 class RelayObjects(Named):
-    """Tokens that serve one buffer after the other: of about the right size, and growing."""
+    """Tokens that serve one buffer at a time: of about the right size, and growing."""
 
     name: ClassVar[str] = "relay_tokens"
     features: ClassVar[frozenset[Feature]] = RelayTokens.features

@@ -1,4 +1,4 @@
-"""One pass of greedy: blocks in some order, each into the object that suits it best; or time walked through once, the quickest way to share."""
+"""One pass of greedy: blocks in some order, each into the object that suits it best; or one sweep over time, the fastest way to share."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from .interference import Interference, conflict_pairs, neighbours
 from .solver import SharingControl, SharingTask
 
 CHECK_EVERY = 1024
-"""Units of work between two questions whether to stop."""
+"""Units of work between two checks whether to stop."""
 BITS_PER_UNIT = 1 << 13
 """Sections compared in one unit of work."""
 
 Stretch: TypeAlias = tuple[int, int, int]
-"""When a block is needed, from its first section to its last (exclusive), and the block."""
+"""(first section, end, block): when the block is needed."""
 
 
 class Choice(StrEnum):
     """Which of the objects that are free for a block it joins."""
 
     FIRST = "first"
-    """The first one that is large enough; if there is none, as snug."""
+    """The first that is large enough; if there is none, as SNUG."""
     SNUG = "snug"
-    """The one that grows least, then the one of which it leaves least unused."""
+    """The one that grows least, then the one with the least unused room."""
     SOON = "soon"
-    """The one that grows least, then the one that was in use last."""
+    """The one that grows least, then the one that was last in use."""
 
 
 class Order(StrEnum):
-    """In which order the blocks come."""
+    """The order of the blocks."""
 
     SIZE_LAST = "size, the last of equal ones first"
     SIZE_BIRTH = "size, then birth"
@@ -48,16 +48,16 @@ class Order(StrEnum):
 
 @dataclass(slots=True)
 class _Object:
-    """An object on its way."""
+    """An object during a pass."""
 
     size: int
     busy: int = 0
-    """The sections in which somebody needs it, as bits."""
+    """The sections in which a user needs it, as bits."""
     members: list[int] = field(default_factory=list)
 
 
 class LimitReached(Exception):
-    """Time is over, or the work limit is reached. Caught by whoever makes passes."""
+    """The time is over, or the work limit is reached. Caught where passes are made."""
 
     def __init__(self, reason: StopReason) -> None:
         super().__init__(reason)
@@ -77,7 +77,7 @@ class Passes:
         self._cost = 1 + instance.sections // BITS_PER_UNIT
 
     def spend(self, work: int) -> None:
-        """Count work. Raises LimitReached."""
+        """Counts work. Raises LimitReached."""
         before, self.work = self.work, self.work + work
         if before // CHECK_EVERY == self.work // CHECK_EVERY:
             return
@@ -88,7 +88,7 @@ class Passes:
             raise LimitReached(reason)
 
     def size_of(self, block: int) -> int:
-        """How large an object the block needs."""
+        """The size of object that the block needs."""
         return self._size[block]
 
     def total(self, objects: Sequence[Sequence[int]]) -> int:
@@ -96,23 +96,23 @@ class Passes:
         return sum(max(self._size[block] for block in users) for users in objects)
 
     def sweep(self, blocks: Sequence[int], sizes: Sequence[int] = (), *, backwards: bool = False) -> list[list[int]]:
-        """The users of each object when time is walked through once, forwards or backwards. Only for blocks that nothing but time keeps apart."""
+        """The users of each object in one sweep over time, forwards or backwards. Only for blocks that only time keeps apart."""
         self.spend(4 * len(blocks))
         return _swept(self._stretches(blocks), self._size, sizes, backwards=backwards)
 
     def hurried(self, blocks: Sequence[int]) -> list[list[int]]:
-        """The same for all blocks, without counting work or looking at the clock. That some may share though they are needed together is not made use of."""
+        """The same for all blocks, without counting work or checking the time. Ignores that some may share although they are needed together."""
         return _swept(self._stretches(blocks), self._size, conflicting=neighbours(conflict_pairs(self._instance)))
 
     def _stretches(self, blocks: Sequence[int]) -> list[Stretch]:
         return [(*self._interference.hull(block), block) for block in blocks]
 
     def only_time_parts(self, blocks: Sequence[int]) -> bool:
-        """Does nothing but time keep any of them apart from others?"""
+        """True if only time keeps each of them apart from others."""
         return not any(self._interference.has_conflicts(block) for block in blocks)
 
     def run(self, order: Sequence[int], choice: Choice, sizes: Sequence[int] = ()) -> list[list[int]]:
-        """The users of each object; `sizes` are objects that are there from the start."""
+        """The users of each object; `sizes` are objects that exist from the start."""
         objects = [_Object(size) for size in sizes]
         can_join = self._interference.can_join
         for block in order:
@@ -167,9 +167,9 @@ def _swept(
     backwards: bool = False,
     conflicting: Mapping[int, set[int]] | None = None,
 ) -> list[list[int]]:
-    """The users of each object: the smallest free one that is large enough, else the largest free one, which grows.
+    """The users of each object: each block takes the smallest free one that is large enough, else the largest free one, which grows.
 
-    `start`: the sizes of objects that are there from the start. `conflicting`: whom else each block may not share with. Of what begins at one time
+    `start`: sizes of objects that exist from the start. `conflicting`: the blocks that each block may not share with. Of blocks that begin together
     the largest comes first. Blocks that are never needed join the largest object.
     """
     users: list[list[int]] = [[] for _ in start]
@@ -203,7 +203,7 @@ def _swept(
 
 
 def _events(stretches: Sequence[Stretch], size: Sequence[int], *, backwards: bool) -> list[tuple[int, int, int, int]]:
-    """(time, 1 if the block begins, what comes first, block), sorted: what ends at a time is free for what begins then."""
+    """(time, 1 if the block begins, rank among these, block), sorted: at one time, ends come before begins."""
     found = []
     for first, last, block in stretches:
         if first < last:
@@ -219,7 +219,7 @@ def _add_idle(
     object_of: dict[int, int],
     taken: Callable[[int], set[int]],
 ) -> None:
-    """Each to the largest object that it may join."""
+    """Adds each idle block to the largest object that it may join."""
     if not idle:
         return
     largest = [max((size[block] for block in each), default=-1) for each in users]

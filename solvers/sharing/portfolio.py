@@ -1,4 +1,4 @@
-"""From an instance to its best arrangement: bounds first, then greedy, then the exact solver for what is left open."""
+"""Finds the best arrangement of an instance: bounds first, then greedy, then the exact solver for what is left open."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .solver import AUTO, SharingControl, SharingOutcome, SharingSolver, Sharing
 EXACT = "cpsat"
 FIRST = "greedy"
 SHARE_OF_FIRST = 2
-"""Half of the work is for greedy: on what is hard it finds more."""
+"""Half of the work is for greedy, which finds more on hard instances."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What came of it: the outcome, and of each pool why its total cannot be below `ranked`."""
+    """The outcome, and the proof of each pool's bound."""
 
     outcome: SharingOutcome
     ranked: tuple[Ranked, ...]
@@ -35,10 +35,9 @@ def solve(
     solver: str = AUTO,
     may_fit: Callable[[tuple[int, ...]], bool] = lambda totals: True,
 ) -> Shared:
-    """The best arrangement that the solver (auto: greedy, then the exact one) finds within the limits, and what is proven of it.
+    """The best arrangement that the solver (auto: greedy, then the exact one) finds within the limits, and its bounds.
 
-    It is no worse than the one that the task starts from, in any pool.
-    `may_fit`: could there be room for objects that add up to so much in each pool? If not, nothing is searched for.
+    In no pool is it worse than the task's start. If `may_fit` says that objects with these totals cannot fit, nothing is searched.
     """
     chosen = None if solver == AUTO else get(solver)
     if chosen is not None:
@@ -60,7 +59,7 @@ def solve(
 def _search(
     instance: Instance, task: SharingTask, control: SharingControl, chosen: SharingSolver | None
 ) -> SharingOutcome:
-    """What the solver comes to; None: greedy, then the exact one. Raises Unavailable, Unsupported and SolverFailed."""
+    """The outcome of the chosen solver; None: greedy, then the exact one. Raises Unavailable, Unsupported and SolverFailed."""
     if chosen is not None and not chosen.sandboxed:
         return _execute(chosen.name, instance, task, control)
     first = _execute(FIRST, instance, _share(task), control)
@@ -81,7 +80,7 @@ def _search(
 
 
 def _from_start(instance: Instance, task: SharingTask, outcome: SharingOutcome) -> SharingOutcome:
-    """Of every pool the better of what was known at the start and what was found since; nobody's where nothing better was found."""
+    """For every pool the better of the start and the found arrangement; without a solver's name if nothing better was found."""
     if task.start is None:
         return outcome
     best = Best(instance, task.start)
@@ -91,13 +90,13 @@ def _from_start(instance: Instance, task: SharingTask, outcome: SharingOutcome) 
 
 
 def _share(task: SharingTask) -> SharingTask:
-    """Greedy's part of the task."""
+    """Greedy's share of the task."""
     work = task.limits.work
     return replace(task, limits=replace(task.limits, work=None if work is None else work // SHARE_OF_FIRST))
 
 
 def _after(task: SharingTask, first: SharingOutcome) -> SharingTask:
-    """The rest of the task."""
+    """The task that is left after greedy."""
     work = task.limits.work
     left = None if work is None else max(work - first.work, 0)
     return replace(task, limits=replace(task.limits, work=left), start=first.arrangement)
@@ -124,7 +123,7 @@ def _execute(name: str, instance: Instance, task: SharingTask, control: SharingC
 
 
 def _together(instance: Instance, first: SharingOutcome, second: SharingOutcome) -> SharingOutcome:
-    """The better arrangement of the two, the second's bounds, and everything that was said."""
+    """The better arrangement of the two, the second's bounds, and all notes."""
     values = [None if each.arrangement is None else sum(totals(instance, each.arrangement)) for each in (first, second)]
     is_better = values[1] is not None and (values[0] is None or values[1] < values[0])
     found = second if is_better else first

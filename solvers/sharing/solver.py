@@ -1,4 +1,4 @@
-"""The interface of solvers of shared objects, their task and answer, and the registry that finds them by name."""
+"""The interface of solvers of storage objects, their task and answer, and the registry that finds them by name."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ class SharingTask:
     limits: Limits = field(default_factory=Limits)
     seed: int = 0
     start: Arrangement | None = None
-    """Best arrangement known so far; a valid one."""
+    """Best valid arrangement known so far."""
     bounds: tuple[int, ...] = ()
-    """Proven of each pool's total; empty: nothing is."""
+    """Proven lower bound on each pool's total; empty if there is none."""
     least: tuple[tuple[int, ...], ...] = ()
-    """Proven of the objects of each pool, the largest first; empty: it has not been worked out."""
+    """Proven least sizes of the objects of each pool, the largest first; empty if not computed."""
     verbose: bool = False
 
 
 class SharingControl(Protocol):
-    """A solver's line to whoever started it."""
+    """A solver's connection to its caller."""
 
     def incumbent(self, arrangement: Arrangement) -> None:
-        """An arrangement better than any before: keep it, whatever happens to me next."""
+        """Reports an arrangement better than all before, so that it is kept whatever happens to the solver."""
 
     def bound(self, bound: int) -> None:
-        """Proven of the sum of all totals from now on."""
+        """Reports a proven bound on the sum of all totals."""
 
     def log(self, line: str) -> None:
-        """A line of the solver's log, for users who request it."""
+        """Reports a line of the solver's log, for users who request it."""
 
     def stopped(self) -> StopReason | None:
-        """Must I stop now, and why? Ask often."""
+        """Why the solver must stop now, or None. To be called often."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharingOutcome:
-    """The end of a run on one instance."""
+    """The result of a run on one instance."""
 
     stop: StopReason
     arrangement: Arrangement | None = None
     bounds: tuple[int, ...] = ()
     """Proven: no arrangement has a smaller total in that pool."""
     solver: str | None = None
-    """Which solver found the arrangement."""
+    """The solver that found the arrangement."""
     work: int = 0
     reproducible: bool = True
     took_part: tuple[str, ...] = ()
@@ -83,15 +83,15 @@ SHARERS: dict[str, str] = {
     "relay_tokens": "solvers.sharing.named:RelayObjects",
     "cpsat": "solvers.sharing.cpsat:CpSatSharing",
 }
-"""name -> module:class. A module is imported when its solver is first asked for; none of them imports its library on import."""
+"""name -> module:class. A module is imported when its solver is first used; none of them imports its library on import."""
 
 
 SEARCHERS = ("cpsat",)
-"""Those that may say to have gone through all there is."""
+"""Solvers that may claim to have exhausted all arrangements."""
 
 
 def get(name: str) -> SharingSolver:
-    """The solver of that name. Raises UnknownSolver, and Unsupported if it gives addresses alone."""
+    """The solver of that name. Raises UnknownSolver, and Unsupported if it only gives addresses."""
     path = SHARERS.get(name)
     if path is None:
         if name in registry.names():

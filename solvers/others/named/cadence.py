@@ -1,7 +1,7 @@
 """ExecuTorch's planners for Cadence: a hierarchy of memories, fastest first; by size, each buffer in the first memory that has room.
 
-Pinned buffers come first: those with an offset, then those with a memory, then the rest. A buffer fits if its end, rounded up to the
-alignment, still lies within the memory. Views and the like move with their source, which lives as long as any of them.
+Pinned buffers come first: those with an offset, then those with a memory, then the rest. A buffer fits if its end, rounded up to the alignment, is
+within the memory. Views move with their source, which lives as long as any of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FEATURES = frozenset(Feature) - {Feature.TERMS, Feature.MOVES}
 
 
 class _Cadence(Heuristic):
-    """Both planners; they differ in the gap they take."""
+    """The common part of both planners; they differ in the gap they choose."""
 
     features: ClassVar[frozenset[Feature]] = FEATURES
     fit: ClassVar[Fit]
@@ -31,7 +31,7 @@ class _Cadence(Heuristic):
 
 
 class CadencePosition(_Cadence):
-    """position_based_greedy_with_hierarchy: the lowest address at which nothing is in the way."""
+    """position_based_greedy_with_hierarchy: the lowest free address."""
 
     name: ClassVar[str] = "cadence_position"
     fit: ClassVar[Fit] = Fit.LOWEST
@@ -45,7 +45,7 @@ class CadenceBestFit(_Cadence):
 
 
 def _order(instance: Instance, blocks: Rigid) -> list[int]:
-    """By how firmly the user pinned them, by the memory they are pinned to, by size descending; ties in input order."""
+    """Fixed buffers first, then pinned ones by memory, then the rest; by descending size, ties in input order."""
 
     def key(block: int) -> tuple[int, int, int]:
         pinned = instance.source is not None and bool(instance.source.pinned[block])
@@ -59,7 +59,7 @@ def _order(instance: Instance, blocks: Rigid) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Rounded:
-    """Spans in which a block's end fits when rounded up."""
+    """The spans in which a block's rounded end fits."""
 
     blocks: Rigid
     capacities: list[int | None]

@@ -1,6 +1,6 @@
 """ExecuTorch's planners for any target: naive, which shares nothing, and greedy, which lets buffers share objects.
 
-Sizes count rounded up to the alignment. A graph's submodules, which ExecuTorch gives arenas of their own, are no matter of a flat list of buffers.
+Sizes are rounded up to the alignment. A graph's submodules, which have arenas of their own in ExecuTorch, do not occur in a flat list of buffers.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class ExirNaive(OfObjects):
 
 
 class ExirGreedy(OfObjects):
-    """The largest first, each in the first object where it fits: at the object's begin if nothing there meets it in time, else above all that does.
+    """The largest first, each in the first object where it fits: at the object's begin if no member is live with it, else above all that are.
 
-    An object is as large as the first buffer that was put into it. Of equal sizes the last comes first, as ExecuTorch sorts them.
+    An object is as large as its first buffer. Of equal sizes the last comes first, as ExecuTorch sorts them.
     """
 
     name: ClassVar[str] = "exir_greedy"
@@ -44,7 +44,7 @@ class ExirGreedy(OfObjects):
 def greedy_objects(
     blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run, *, inside: bool = True
 ) -> list[SharedObject]:
-    """The pool's objects in the order in which they are made. Without `inside`, every block lies at its object's begin, as it must where objects have no inside."""
+    """The pool's objects in the order of creation. Without `inside`, every block lies at its object's begin."""
     meets = _Meetings(blocks)
     objects: list[SharedObject] = []
     for block in sorted(members, key=lambda b: (-blocks.rounded(b, pool), -b)):

@@ -1,4 +1,4 @@
-"""What all named planners share: one placement, made as the other system makes it, or the block for which there was no place."""
+"""The common part of all named planners: one placement, made as the other system makes it, or the block that fits nowhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ...model.solver import Control, Feature, Goal, Input, Solver, Task
 from .rigid import Rigid, rigid
 
 CHECK_EVERY = 64
-"""Blocks placed between two questions whether to stop."""
+"""Blocks placed between two checks whether to stop."""
 
 ASYMMETRIC = (
     "the planner went by conflict lists that are not symmetric, as its own system does, and let two buffers that conflict share addresses; "
@@ -40,7 +40,7 @@ class NothingFits(SolverError):
 
 
 class Interrupted(SolverError):
-    """Whoever started the planner wants it to end now."""
+    """The caller wants the planner to end now."""
 
 
 @dataclass(slots=True)
@@ -52,17 +52,17 @@ class Run:
     answer: Placement | None = None
     work: int = 0
     interrupted: bool = False
-    """Would it have gone on?"""
+    """True if it was stopped before its end."""
     notes: list[str] = field(default_factory=list)
 
     def spend(self, work: int) -> None:
-        """Count work. Raises Interrupted where it is enough."""
+        """Counts work. Raises Interrupted when the caller says stop."""
         before, self.work = self.work, self.work + work
         if before // CHECK_EVERY != self.work // CHECK_EVERY and self.control.stopped() is not None:
             raise Interrupted
 
     def is_spent(self, rounds: int) -> bool:
-        """Is the work limit reached, after so many rounds? A planner that goes from round to round then ends; the first one is always made."""
+        """True if the work limit is reached after this many rounds: a planner with rounds then ends. The first round is always made."""
         limit = self.task.limits.work
         if limit is None or self.work < limit or not rounds:
             return False
@@ -94,7 +94,7 @@ class Heuristic(Solver, ABC):
         except NothingFits as error:
             run.answer, stuck = None, first_part(instance, error.block)
         except Interrupted:
-            run.interrupted = True  # what there is by now is the answer
+            run.interrupted = True  # the best answer so far counts
         return self._outcome(instance, run, stuck)
 
     def _outcome(self, instance: Instance, run: Run, stuck: int | None) -> Outcome:
@@ -108,7 +108,7 @@ class Heuristic(Solver, ABC):
         stop = run.control.stopped() or StopReason.WORK_LIMIT
         if (
             stop is StopReason.TIME_LIMIT and not run.interrupted
-        ):  # it was through, by its own rules, and more time would change nothing
+        ):  # it had ended by its own rules, so more time would change nothing
             stop = StopReason.WORK_LIMIT
         if answer is not None and value is not None:
             run.control.incumbent(answer)
@@ -121,7 +121,7 @@ class Heuristic(Solver, ABC):
 
 
 def first_part(instance: Instance, block: int) -> int:
-    """A part of the block: people know parts by name."""
+    """A part of the block, since names belong to parts."""
     return int((instance.part_block == block).argmax())
 
 
@@ -130,7 +130,7 @@ SpanOf = Callable[[int, int], Span]
 
 
 def place_in_order(blocks: Rigid, order: Iterable[int], fit: Fit, run: Run, span_of: SpanOf | None = None) -> Placement:
-    """One block after the other, each in the first pool that has room. Raises NothingFits for the first block that fits into none of its pools."""
+    """Places one block after the other, each in the first pool that has room. Raises NothingFits for the first block that fits in none."""
     near = neighbours(blocks.instance)
     choice = PoolChoice(blocks.instance)
     span_of = span_of or blocks.span

@@ -1,7 +1,7 @@
 """Relay's PlanMemory: storage tokens, taken from a list of free ones of about the right size, and given back after the last use.
 
-A token serves one buffer at a time, and grows to the largest. Of one step, what is allocated there comes first, then what had its last use there is
-given back, results that nobody uses before the others. A buffer that is never live needs no token.
+A token serves one buffer at a time and grows to the largest. In one step, allocations come first; then tokens after their last use are given back,
+those of unused results before the others. A buffer that is never live needs no token.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .rigid import Rigid
 from .shared_objects import Grid, OfObjects, SharedObject
 
 MATCH_RANGE = 16
-"""A free token fits if its size is within this factor of what is wanted."""
+"""A free token fits if its size is within this factor of the wanted size."""
 
 
 class RelayTokens(OfObjects):
@@ -29,7 +29,7 @@ class RelayTokens(OfObjects):
 
 
 def tokens_of(blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
-    """The pool's tokens: first one for all that is never live, then the others in the order in which they are made."""
+    """The pool's tokens: first one for all blocks that are never live, then the others in the order of creation."""
     tokens: list[SharedObject] = []
     free = _FreeList()
     held: dict[int, SharedObject] = {}
@@ -54,14 +54,14 @@ def tokens_of(blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run
 
 
 def _events(blocks: Rigid, members: list[int]) -> list[tuple[int, int, int, int]]:
-    """(time, 1 if the block begins, order within these, block), sorted."""
+    """(time, 1 if the block begins, rank among these, block), sorted."""
     live = [block for block in members if blocks.is_live(block)]
     ends = [(blocks.end[b], 0, int(blocks.start[b] + 1 < blocks.end[b]), b) for b in live]
     return sorted(ends + [(blocks.start[b], 1, 0, b) for b in live])
 
 
 class _FreeList:
-    """Free tokens by size; of equal ones, the one that was given back first comes first."""
+    """Free tokens by size; of equal ones, the one given back first comes first."""
 
     def __init__(self) -> None:
         self._sizes: list[int] = []
@@ -73,7 +73,7 @@ class _FreeList:
         self._tokens.insert(at, token)
 
     def take(self, size: int) -> SharedObject | None:
-        """The smallest of at least this size and less than 16 times that, else the largest of at least a sixteenth; None if there is neither."""
+        """The smallest of at least this size and less than 16 times it, else the largest of at least a sixteenth; None if there is neither."""
         at = bisect_left(self._sizes, size)
         if at < len(self._sizes) and self._sizes[at] < max(size * MATCH_RANGE, 1):
             return self._pop(at)

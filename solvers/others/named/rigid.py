@@ -1,7 +1,7 @@
-"""Buffers as most planners know them: one size, one lifetime from first use to last, and no shape.
+"""Buffers as most planners see them: one size, and one lifetime from first use to last.
 
-A block of several parts, or with several live ranges, is its hull here: as high as all of it, live from its first section to its last. What is
-placed by hulls is a valid placement of the real blocks; only tighter ones are out of sight.
+A block of several parts, or with several live ranges, becomes its hull: as high as all of it, live from its first section to its last. A placement of
+the hulls is a valid placement of the real blocks; tighter ones are not found.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from ...model.needs import fixed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rigid:
-    """An instance of hulls, and what planners ask of it block by block, as plain integers."""
+    """An instance of hulls, with the data that planners need for each block, as plain integers."""
 
     instance: Instance
-    """Of the hulls: block i is part i, and has at most one rect."""
+    """The instance of the hulls: block i is part i, and has at most one rect."""
     size: list[int]
     start: list[int]
     """First section in which the block is live; 0 if it never is."""
     end: list[int]
-    """First section after that in which it is not any more; 0 if it never is."""
+    """The section after the last in which it is live; 0 if it never is."""
     lowest: list[list[int]]
     highest: list[list[int]]
     modulus: list[list[int]]
     residue: list[list[int]]
     fixed: list[bool]
-    """Is the block's place decided?"""
+    """True if the block's place is fixed."""
 
     def __len__(self) -> int:
         return len(self.size)
@@ -43,17 +43,17 @@ class Rigid:
         return self.end[block] > self.start[block]
 
     def span(self, block: int, pool: int) -> Span:
-        """Every base that the block may have there."""
+        """The bases that the block may have there."""
         return Span(
             self.lowest[block][pool], self.highest[block][pool], self.modulus[block][pool], self.residue[block][pool]
         )
 
     def aligned(self, block: int, pool: int, address: int) -> int:
-        """The first address from this one on that suits the block's alignment."""
+        """The first address from `address` on that has the block's alignment."""
         return address + (self.residue[block][pool] - address) % self.modulus[block][pool]
 
     def base(self, block: int, pool: int, address: int) -> int | None:
-        """The least base from this address on; None if it would lie too high."""
+        """The least base from `address` on; None if it is too high."""
         base = self.aligned(block, pool, max(address, self.lowest[block][pool]))
         return base if base <= self.highest[block][pool] else None
 
@@ -109,7 +109,7 @@ def _hulls(instance: Instance) -> Instance:
 
 
 def _conflicts(instance: Instance) -> Ints:
-    """Pairs of blocks of which some parts conflict by constraint, each once."""
+    """Pairs of blocks with parts in explicit conflict, each once."""
     solid = instance.part_high > instance.part_low
     pairs = instance.part_block[instance.conflicts[solid[instance.conflicts].all(axis=1)]]
     pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1)
@@ -117,7 +117,7 @@ def _conflicts(instance: Instance) -> Ints:
 
 
 def _exclusions(instance: Instance) -> Ints:
-    """Excluded pairs of plain blocks. Where one has several parts, the others may still conflict, so the hulls do."""
+    """Excluded pairs of blocks of one part. Other parts of a block may still conflict, so hulls of several parts do."""
     is_single_part = np.bincount(instance.part_block, minlength=instance.blocks) == 1
     pairs = instance.part_block[instance.exclusions]
     kept: Ints = pairs[is_single_part[pairs].all(axis=1)]
@@ -125,11 +125,11 @@ def _exclusions(instance: Instance) -> Ints:
 
 
 MOST_PAIRS = 3_000_000
-"""More pairs are refused: these planners would be at it for minutes, in Python."""
+"""More pairs are refused: in Python, these planners would take minutes."""
 
 
 def conflict_lists(instance: Instance, solver: str) -> list[list[int]]:
-    """Each block's list. Those of a source that are not symmetric are given as they are."""
+    """The list of conflicting blocks of each block. Asymmetric lists of a source are kept as they are."""
     source = instance.source
     if source is not None and len(source.listed):
         return _grouped(instance.part_block[source.listed], instance.blocks)
@@ -143,7 +143,7 @@ def conflict_lists(instance: Instance, solver: str) -> list[list[int]]:
 
 
 def _grouped(pairs: Ints, blocks: int) -> list[list[int]]:
-    """The second of each pair, in the list of the first; ascending."""
+    """For each block, the second numbers of the pairs in which it is first, ascending."""
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     bounds = np.searchsorted(pairs[:, 0], np.arange(blocks + 1)).tolist()
     others = pairs[:, 1].tolist()

@@ -1,7 +1,6 @@
-"""Storage that buffers share, laid out: objects one after the other, each as large as what it must hold.
+"""Lays out storage that buffers share: objects one after the other, each as large as its members need.
 
-Some planners only decide who shares a storage with whom; a runtime then allocates one object for each. As offsets, that is the objects side by
-side.
+Some planners only decide which buffers share storage; a runtime then allocates one object for each. As offsets, the objects lie side by side.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .rigid import Rigid
 
 @dataclass(slots=True)
 class SharedObject:
-    """A piece of storage, and which blocks lie where in it."""
+    """A piece of storage, and the blocks in it."""
 
     size: int = 0
     members: list[tuple[int, int]] = field(default_factory=list)
@@ -28,7 +27,7 @@ class SharedObject:
 
 
 class Grid:
-    """Where in a pool objects may begin, so that what suits a member's alignment can be said from the object's begin alone."""
+    """The addresses at which objects of a pool may begin, so that members' alignments can be checked from the object's begin alone."""
 
     def __init__(self, blocks: Rigid, pool: int, members: list[int], solver: str) -> None:
         self._blocks, self._pool = blocks, pool
@@ -38,12 +37,12 @@ class Grid:
         self.residue = blocks.residue[coarsest][pool]
 
     def begin(self, address: int, members: Iterable[int]) -> int:
-        """The first address from this one on at which an object of these members may begin."""
+        """The first address from `address` on at which an object of these members may begin."""
         coarsest = max((self._blocks.modulus[b][self._pool] for b in members), default=1)
         return address + (self.residue - address) % coarsest
 
     def offset(self, block: int, start: int) -> int:
-        """The first offset in an object, from this one on, that suits the block."""
+        """The first offset in an object, from `start` on, that has the block's alignment."""
         return self._blocks.aligned(block, self._pool, self.residue + start) - self.residue
 
 
@@ -52,7 +51,7 @@ class OfObjects(Heuristic):
 
     @abstractmethod
     def objects(self, blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
-        """Those of one pool, in their order there."""
+        """The objects of one pool, in their order."""
 
     def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
         found: dict[int, tuple[Grid, list[SharedObject]]] = {}
@@ -63,7 +62,7 @@ class OfObjects(Heuristic):
 
 
 def homes(instance: Instance) -> dict[int, list[int]]:
-    """The blocks of each pool, where none has a choice. Raises NothingFits if two that must be apart have the same one."""
+    """The blocks of each pool, if none has a choice. Raises NothingFits if two that must be apart have the same one."""
     found: dict[int, list[int]] = {}
     home: list[int] = instance.allowed.argmax(axis=1).tolist()
     for a, b in instance.apart.tolist():
@@ -75,7 +74,7 @@ def homes(instance: Instance) -> dict[int, list[int]]:
 
 
 def lay_out(blocks: Rigid, objects: dict[int, tuple[Grid, list[SharedObject]]]) -> Placement:
-    """The objects of each pool one after the other. Raises NothingFits for the first member that would lie too high."""
+    """Places the objects of each pool one after the other. Raises NothingFits for the first member that lies too high."""
     pool_of, offset = np.zeros(len(blocks), dtype=np.int64), np.zeros(len(blocks), dtype=np.int64)
     for pool, (grid, found) in objects.items():
         end = 0

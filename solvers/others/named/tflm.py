@@ -12,9 +12,9 @@ from .rigid import Rigid
 
 
 class TflmGreedy(Heuristic):
-    """Buffers with an offset of their own (offline planned) first, then by size descending; ties in input order.
+    """Buffers with a fixed offset (planned offline) first, then by descending size; ties in input order.
 
-    Sizes count rounded up to the alignment, as the planner is given them there.
+    Sizes are rounded up to the alignment, as that planner receives them.
     """
 
     name: ClassVar[str] = "tflm_greedy"
@@ -33,7 +33,7 @@ class TflmGreedy(Heuristic):
 
 
 class TflmGreedyLastFirst(TflmGreedy):
-    """The same with ties the other way: since offsets can be planned offline, the library takes the last of equal buffers first."""
+    """The same with ties reversed: since offsets can be planned offline, the library takes the last of equal buffers first."""
 
     name: ClassVar[str] = "tflm_greedy_last_first"
     last_first: ClassVar[bool] = True

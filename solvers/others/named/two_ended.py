@@ -1,8 +1,7 @@
-"""DORY's run-time allocator: one stack grows from each end of the memory, and layers take turns between them.
+"""DORY's run-time allocator: one stack grows from each end of the memory, and layers alternate between them.
 
-What begins at one step goes to one end, what begins at the next step to the other. Of a memory without a size (or with more than it takes) only as
-much is used as the two stacks need at once. A buffer lies on the topmost of its stack that is still live, so what is given back out of turn leaves a
-hole, as in any stack.
+Buffers that begin at one step go to one end, those of the next step to the other. Only the height that the two stacks need at once is used, even if
+the memory is larger or unlimited. A buffer lies on the topmost live one of its stack, so a buffer freed out of turn leaves a hole.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from .shared_objects import Grid, homes
 
 
 class TwoEnded(Heuristic):
-    """See the module. Exclusions gain nothing here: what is live together lies side by side."""
+    """See the module. Exclusions gain nothing: all that is live together lies side by side."""
 
     name: ClassVar[str] = "two_ended"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.EXCLUSIONS})
@@ -43,7 +42,7 @@ class TwoEnded(Heuristic):
 def _stacks(
     blocks: Rigid, pool: int, grid: Grid, members: list[int], run: Run
 ) -> tuple[dict[int, int], dict[int, int], int]:
-    """Offsets of what lies at the bottom, depths of what hangs from the top (from its end to the block's base), and the height that both need."""
+    """Offsets of the blocks at the bottom, depths of those at the top (from its end to the block's base), and the height that both need."""
     live = sorted((b for b in members if blocks.is_live(b)), key=lambda b: (blocks.start[b], b))
     offset: dict[int, int] = {}
     depth: dict[int, int] = {}
@@ -65,9 +64,7 @@ def _stacks(
             lower.append(block)
         else:
             hung = max((depth[b] for b in upper), default=0) + blocks.size[block]
-            suits = (
-                grid.residue - blocks.residue[block][pool]
-            )  # the ceiling will be where an object of the grid may begin
+            suits = grid.residue - blocks.residue[block][pool]  # an object of the grid may begin at the ceiling
             depth[block] = hung + (suits - hung) % blocks.modulus[block][pool]
             upper.append(block)
         ground = max((offset[b] + blocks.size[b] for b in lower), default=0)

@@ -1,8 +1,8 @@
-"""Arm Vela's hill climb: first fit in an order, bettered by exchanging two buffers that push the highest one up.
+"""Arm Vela's hill climb: first fit in an order, improved by swapping two buffers that push the highest one up.
 
-The first order goes by urgency: the most that is live at any time of a buffer's life. It ends when the largest sum of live sizes is reached; or
-nothing got better for 500 rounds and the memory's size is kept; or after 99 999 rounds. Draws are those of Python's generator seeded with 1, as
-Vela's are. A round that fails leaves its half-made placement behind, from which the next one's exchange is chosen: as there, so here.
+The first order is by urgency: the greatest live sum during a buffer's life. The climb ends when the largest live sum is reached; or after 500 rounds
+without improvement if the result is within the memory's size; or after 99 999 rounds. Random numbers are those of Python's generator with seed 1, as
+in Vela. A failed round leaves its partial placement behind, from which the next swap is chosen: as in Vela.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .vela_passes import Passes
 MOST_ROUNDS = 99_999
 ROUNDS_AFTER_IMPROVEMENT = 500
 ROUNDS_STUCK = 50
-"""Without a better result for more rounds than this, two further buffers change places in each."""
+"""After more rounds than this without a better result, each round swaps two further buffers."""
 NO_NEIGHBOUR_PERCENT = 30
 
 
@@ -69,7 +69,7 @@ class _Climb:
         self.random = Random(1)
 
     def climb(self, run: Run) -> None:
-        """Raises Interrupted; the best so far is kept."""
+        """Runs the climb. Raises Interrupted; the best so far is kept."""
         passes = self.passes
         best = passes.make(self.order, None, run)
         assert best is not None
@@ -93,7 +93,7 @@ class _Climb:
         return (too_large and number < MOST_ROUNDS) or idle < ROUNDS_AFTER_IMPROVEMENT
 
     def _exchange(self, idle: int) -> None:
-        """Two of the turns that had a say in where the highest block ended; after long idleness two more, from further away."""
+        """Swaps two of the turns that influenced the highest block's end; after long idleness two more, from further away."""
         draw, order, passes = self.random.randint, self.order, self.passes
         top = passes.highest()
         turns = passes.turns_below(top)
@@ -103,7 +103,7 @@ class _Climb:
         else:
             one = turns[draw(0, len(turns) - 1)]
         if len(turns) == 1:
-            return  # there is nothing to exchange it with
+            return  # there is nothing to swap it with
         other = turns[draw(0, len(turns) - 2)]
         if one == other:
             other = turns[-1]
@@ -115,6 +115,6 @@ class _Climb:
 
 
 def _highest_too_high(blocks: Rigid, base: dict[int, int], pool: list[int]) -> int | None:
-    """The highest block of those that lie higher than they may."""
+    """The highest of the blocks above their greatest base; None if there is none."""
     wrong = [b for b, at in base.items() if at > blocks.highest[b][pool[b]]]
     return max(wrong, key=lambda b: (base[b] + blocks.size[b], -b), default=None)

@@ -1,4 +1,4 @@
-"""First fit as Vela's hill climb runs it, round after round: each buffer remembers which one pushed it up, and when it was placed."""
+"""First fit as Vela's hill climb runs it in each round: each buffer remembers which one pushed it up, and its turn."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from .rigid import Rigid
 
 
 class Passes:
-    """The passes over one pool's blocks. What a pass does not reach keeps its end, pusher and turn of an earlier one, though not its address."""
+    """The passes over one pool's blocks.
+
+    Blocks that a pass does not reach keep their end, pusher and turn of an earlier one, but not their address.
+    """
 
     def __init__(self, blocks: Rigid, pool: int, members: list[int], near: list[list[int]]) -> None:
         self.members = members
         self._blocks, self._pool = blocks, pool
         inside = set(members)
         self.near = {b: self._as_met(b, [c for c in near[b] if c in inside]) for b in members}
-        """As Vela comes by them: in order of the first time that two are live together."""
+        """In Vela's order: by the first time that two are live together."""
         self.near_set = {b: set(row) for b, row in self.near.items()}
         self._live_sum = self._sums()
         self.most_live = int(self._live_sum.max(initial=0))
@@ -33,7 +36,7 @@ class Passes:
         return sorted(others, key=lambda other: (max(start[block], start[other]), other))
 
     def _sums(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Of the sizes that are live in each section."""
+        """The live sum of each section."""
         blocks = self._blocks
         change = np.zeros(blocks.instance.sections + 1, dtype=np.int64)
         for b in self.members:
@@ -43,7 +46,7 @@ class Passes:
         return np.cumsum(change[:-1])
 
     def by_urgency(self, instance: Instance) -> list[int]:
-        """Urgency, then length of life in the user's time, then who begins first, then size; ties in input order."""
+        """By urgency, then lifetime in the user's time, then begin, then size; ties in input order."""
         blocks = self._blocks
         times = None if instance.source is None else instance.source.times.tolist()
 
@@ -55,7 +58,7 @@ class Passes:
         return sorted(self.members, key=key)
 
     def make(self, order: list[int], best: int | None, run: Run) -> int | None:
-        """Place all in this order; the greatest end, or None as soon as it is above the best."""
+        """Places all blocks in this order; returns the greatest end, or None as soon as it exceeds the best."""
         self._base = dict.fromkeys(self.members)
         size = 0
         for turn, block in enumerate(order):
@@ -66,7 +69,7 @@ class Passes:
         return size
 
     def _place(self, block: int, run: Run) -> int:
-        """At the lowest address that is free."""
+        """Places the block at the lowest free address and returns its end."""
         length, ends = self._blocks.size[block], self._end
         walls = [(c, base) for c in self.near[block] if (base := self._base[c]) is not None]
         run.spend(1 + len(self.near[block]) // 4)
@@ -82,7 +85,7 @@ class Passes:
         return at + length
 
     def bases(self) -> list[int]:
-        """Of all members, after a pass that placed them all."""
+        """The bases of all members, after a pass that placed them all."""
         return [base for b in self.members if (base := self._base[b]) is not None]
 
     def highest(self) -> int:
@@ -90,7 +93,7 @@ class Passes:
         return max(self.members, key=lambda b: (self._end[b], -b))
 
     def turns_below(self, block: int) -> list[int]:
-        """When the block, its neighbours, and all that pushed them up were placed; each turn once, in the order found."""
+        """The turns of the block, its neighbours, and all that pushed them up; each once, in the order found."""
         found: dict[int, None] = {}
         for begin in (block, *self.near[block]):
             at: int | None = begin
@@ -100,5 +103,5 @@ class Passes:
         return list(found)
 
     def turns_near(self, blocks: Iterable[int]) -> list[int]:
-        """When the neighbours of these were placed."""
+        """The turns of these blocks' neighbours."""
         return [self._turn[other] for block in blocks for other in self.near[block]]

@@ -1,6 +1,6 @@
-"""OpenXLA's heap simulator with global decreasing size, best fit: all lifetimes known beforehand, the smallest gap that is large enough.
+"""OpenXLA's heap simulator with global decreasing size, best fit: all lifetimes known in advance, the smallest gap that is large enough.
 
-Time is XLA's clock there: it ticks with every allocation and every release, so a lifetime is as long as the number of these within it.
+Time is XLA's clock: it ticks with every allocation and release, so a lifetime is the number of these within it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FEATURES = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.CONFLICTS, F
 
 
 class XlaHeapSpatial(Heuristic):
-    """The largest first; of equal ones those that live longest."""
+    """The largest first; of equal ones, the longest-lived."""
 
     name: ClassVar[str] = "xla_heap_spatial"
     features: ClassVar[frozenset[Feature]] = FEATURES
@@ -30,7 +30,7 @@ class XlaHeapSpatial(Heuristic):
 
 
 class XlaHeapTemporal(Heuristic):
-    """Those that live longest first; of equal ones the largest."""
+    """The longest-lived first; of equal ones, the largest."""
 
     name: ClassVar[str] = "xla_heap_temporal"
     features: ClassVar[frozenset[Feature]] = FEATURES
@@ -42,7 +42,7 @@ class XlaHeapTemporal(Heuristic):
 
 
 class XlaHeap(Heuristic):
-    """Both, and the lower of the two, as XLA itself does; temporal if they are equal."""
+    """The better of both, as in XLA; temporal if they are equal."""
 
     name: ClassVar[str] = "xla_heap"
     features: ClassVar[frozenset[Feature]] = FEATURES
@@ -62,7 +62,7 @@ class XlaHeap(Heuristic):
 
 
 def _ticks(blocks: Rigid) -> list[int]:
-    """How long each block lives by XLA's clock. Of what happens at one time, releases come first, then allocations in input order."""
+    """The length of each block's life by XLA's clock. At one time, releases come first, then allocations in input order."""
     live = [b for b in range(len(blocks)) if blocks.is_live(b)]
     events = sorted([(blocks.end[b], 0, b) for b in live] + [(blocks.start[b], 1, b) for b in live])
     life = [0] * len(blocks)

@@ -1,4 +1,4 @@
-"""The best result of a planner of boxes, and whether it may stop."""
+"""The best result of a peer in one run, and whether it may stop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Best:
         self.placement: Placement | None = None
         """The best one within the capacity."""
         self._peak: int | None = None
-        """The lowest that the highest box has ended, be it within the capacity or not."""
+        """The lowest peak so far, within the capacity or not."""
         self._boxes = boxes
         self._control = control
         self._capacity = boxes.instance.pools[0].capacity
@@ -32,11 +32,11 @@ class Best:
 
     @property
     def enough(self) -> int | None:
-        """An end of the highest box that nobody wants to be lower; None: any will do."""
+        """A peak that is low enough; None: any peak is."""
         return self._capacity if self._fit else self._bound
 
     def offer(self, offsets: Sequence[int]) -> StopReason | None:
-        """Show the boxes' offsets if they are better than those before; a reason to stop if there is one."""
+        """Keeps and reports the boxes' offsets if they are better than before. Returns a reason to stop, or None."""
         peak = max((offset + size for offset, size in zip(offsets, self._boxes.size, strict=True)), default=0)
         if self._peak is None or peak < self._peak:
             self._peak = peak
@@ -47,7 +47,7 @@ class Best:
         return self.stopped()
 
     def stopped(self) -> StopReason | None:
-        """Is it good enough, or the time over?"""
+        """A reason to stop: good enough, or out of time; None if there is none."""
         if self.placement is not None and self._peak is not None:
             if self._peak <= self._bound:
                 return StopReason.PROVED
@@ -58,7 +58,7 @@ class Best:
         return self._control.stopped()
 
     def outcome(self, solver: str, stop: StopReason, *, proven: int = 0, reproducible: bool = True) -> Outcome:
-        """The answer. `proven`: the solver says that it went through all placements that end below this."""
+        """The outcome. `proven`: the solver claims to have searched all placements that end below this."""
         infeasible = self._capacity is not None and proven > self._capacity
         certificate = Certificate(Proof.SEARCH, proven, pool=0, solver=solver)
         least = max(proven, self._bound)
@@ -80,7 +80,7 @@ def _worth(instance: Instance, peak: int) -> Value:
 
 
 def deadline_of(task: Task) -> float | None:
-    """When to end, on the clock of time.monotonic(): these planners do not count their work, so a limit of work is taken for microseconds."""
+    """When to end, on the clock of time.monotonic(). These planners do not count work, so a limit of work is taken as microseconds."""
     limits = task.limits
     if limits.deadline is not None or limits.work is None:
         return limits.deadline

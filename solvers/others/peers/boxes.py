@@ -1,4 +1,4 @@
-"""The part of an instance that every planner of memory understands: boxes in one pool, each of a size, each live from one time to another."""
+"""The part of an instance that every memory planner understands: boxes in one pool, each with a size and one lifetime."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...model.instance import Instance, Ints, Placement
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:
-    """What has a size and a time, in the user's order; whatever else there is in the instance lies at the bottom and is in nobody's way."""
+    """The blocks with a size and a lifetime, in the user's order; all others lie at the bottom and obstruct nothing."""
 
     instance: Instance
     block: Ints
@@ -21,11 +21,11 @@ class Boxes:
     size: list[int]
     start: list[int]
     end: list[int]
-    """First section in which the box is no longer live."""
+    """The first section after the box's life."""
     alignment: list[int]
 
     def placement(self, offsets: Sequence[int]) -> Placement | None:
-        """Where all blocks are, given the boxes' offsets; None where one ends above the pool's capacity."""
+        """The placement with these offsets of the boxes; None if one ends above the pool's capacity."""
         offset = self.instance.lowest[:, 0].copy()
         offset[self.block] = offsets
         if (offset > self.instance.highest[:, 0]).any():
@@ -34,7 +34,7 @@ class Boxes:
 
 
 def boxes_of(solver: str, instance: Instance) -> Boxes:
-    """The instance as boxes. Raises Unsupported where it is more than that."""
+    """The instance as boxes. Raises Unsupported if it has other features."""
     why = _what_is_more(instance)
     if why is not None:
         raise Unsupported(solver, why)
@@ -78,6 +78,6 @@ def _what_is_more(instance: Instance) -> str | None:
 
 
 def _is_held_down(boxes: Boxes) -> bool:
-    """Does a box have to end lower than another may?"""
+    """True if a box has to end lower than another."""
     top = boxes.instance.highest[boxes.block, 0] + boxes.instance.block_high[boxes.block]
     return bool((top + boxes.instance.modulus[boxes.block, 0] <= top.max(initial=0)).any())

@@ -1,4 +1,4 @@
-"""omnimalloc: its default allocator, a portfolio of greedy orders, and then its branch and bound for the time that is left."""
+"""omnimalloc: its default allocator, a portfolio of greedy orders, and then its branch and bound for the remaining time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .best import Best, deadline_of
 from .boxes import Boxes, boxes_of
 
 LEAVING_SECONDS = 0.1
-"""Of the time limit, for handing over what was found."""
+"""Part of the time limit that is kept for passing on the result."""
 LEAST_SECONDS = 0.01
-"""It takes no limit of nothing."""
+"""The least time limit: it does not take 0."""
 CERTAIN_SECONDS = 0.1
-"""Whether it has searched everything or was out of time it tells by its clock alone: what ends so near to the limit counts as the latter."""
+"""Only its clock tells whether it searched everything or ran out of time: an end this close to the limit counts as the latter."""
 
 
 class Omnimalloc(Solver):
-    """Knows sizes and lifetimes. One alignment for all buffers is had by counting in multiples of it."""
+    """Knows sizes and lifetimes. One alignment for all buffers is handled by counting in multiples of it."""
 
     name: ClassVar[str] = "omnimalloc"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
@@ -38,7 +38,7 @@ class Omnimalloc(Solver):
 
 
 def _one_alignment(boxes: Boxes) -> int:
-    """In what to count. Raises Unsupported where there is more than one."""
+    """The unit to count in. Raises Unsupported if there are several alignments."""
     found = set(boxes.alignment) or {1}
     if len(found) > 1:
         raise Unsupported(Omnimalloc.name, "it takes one alignment for all buffers")
@@ -49,7 +49,7 @@ def _one_alignment(boxes: Boxes) -> int:
 
 
 class _Run:
-    """Both allocators on one set of boxes."""
+    """Runs both allocators on one set of boxes."""
 
     def __init__(self, boxes: Boxes, unit: int, task: Task, control: Control) -> None:
         self._boxes = boxes
@@ -81,7 +81,7 @@ class _Run:
         stop = self._offer(found.allocations)
         if not found.proved_optimal or (left is not None and left < CERTAIN_SECONDS):
             return self._ended(stop or StopReason.TIME_LIMIT)
-        # It counts in units: what ends anywhere in its last one is the same to it.
+        # It counts in units, so ends within its last unit are equal to it.
         return self._ended(stop or StopReason.WORK_LIMIT, proven=(found.peak - 1) * self._unit + 1)
 
     def _offer(self, allocations: Any) -> StopReason | None:
@@ -89,5 +89,5 @@ class _Run:
         return self._best.offer([at[i] for i in range(len(self._boxes.size))])
 
     def _ended(self, stop: StopReason, *, proven: int = 0) -> Outcome:
-        # Threads of its own race each other, and whoever is first decides.
+        # With several threads, the first one decides.
         return self._best.outcome(Omnimalloc.name, stop, proven=proven, reproducible=self._threads == 1)

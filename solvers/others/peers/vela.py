@@ -1,4 +1,4 @@
-"""The hill climber of Arm's Vela compiler: an order of buffers, two of those that hold up the highest one swapped, again and again."""
+"""The hill climber of Arm's Vela compiler: repeatedly swaps two buffers of an order that hold up the highest one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_WHEEL_SINCE = (3, 14)
 
 
 class Vela(Solver):
-    """As Vela runs it: from its own heuristic's order, its own seed, at most its own number of iterations."""
+    """Runs as in Vela: from its heuristic's order, with its seed, for at most its number of iterations."""
 
     name: ClassVar[str] = "vela"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
@@ -26,7 +26,7 @@ class Vela(Solver):
     libraries: ClassVar[tuple[Library, ...]] = (VELA,)
 
     def unavailable(self) -> str | None:
-        """Newer interpreters have no package of it yet."""
+        """There is no package for newer interpreters yet."""
         reason = missing(self.libraries)
         if reason is not None and sys.version_info >= NO_WHEEL_SINCE:
             return "ethos-u-vela is not installed, and is to be had ready-made for Python 3.13 and older alone"
@@ -38,20 +38,20 @@ class Vela(Solver):
         return _Climb(boxes_of(self.name, instance), task, control).run()
 
 
-class _Stop(Exception):  # it is no error: it leads out of the climber's loop
+class _Stop(Exception):  # not an error: it leads out of the climber's loop
     def __init__(self, reason: StopReason) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
 class _Climb:
-    """One run, watched from within, since the climber itself knows neither clock nor bound."""
+    """One run, stopped from within, since the climber checks neither clock nor bound."""
 
     def __init__(self, boxes: Boxes, task: Task, control: Control) -> None:
         self._boxes = boxes
         self._best = Best(boxes, task, control)
         self._seen: int | None = None
-        """The climber's best size when it was last looked at."""
+        """The climber's best size when it was last checked."""
 
     def run(self) -> Outcome:
         stop = self._climb() if self._boxes.size else self._best.offer([])
@@ -79,7 +79,7 @@ class _Climb:
         return self._look(climber)
 
     def _live_ranges(self) -> list[Any]:
-        """The boxes in Vela's words: its times include the last one."""
+        """The boxes as Vela's live ranges, whose times include the last one."""
         from ethosu.vela.live_range import LiveRange
 
         made = []

@@ -1,1 +1,1 @@
-"""Planners of the user's own."""
+"""The user's own planners."""

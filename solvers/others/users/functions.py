@@ -1,7 +1,7 @@
-"""Planners that are plain functions: what they are told of buffers, and how their answer is read.
+"""Planners that are plain functions: the data they get about buffers, and how their answer is read.
 
 def my_planner(buffers, memory_pressure):
-    return {buffer.index: (pool_index, offset) for ...}      # or {buffer.index: offset} where there is one pool; or a list in input order
+    return {buffer.index: (pool_index, offset) for ...}      # or {buffer.index: offset} with one pool; or a list in input order
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Task
 
 FEATURES = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.CONFLICTS, Feature.EXCLUSIONS, Feature.POOLS})
-"""The features that the terms below can express."""
+"""The features that this data can express."""
 
 MOST_PAIRS = 5_000_000
 
@@ -39,19 +39,19 @@ class BufferInfo:
     """A buffer, or several that move as one."""
 
     index: int
-    """In the user's order."""
+    """Position in the user's order."""
     name_rank: int
-    """Its place if all were sorted by name."""
+    """Position by name."""
     size_bytes: int
     alignment: int
-    """Offsets are to be `residue` modulo this, in the pool that is preferred."""
+    """Offsets must be `residue` modulo this, in the preferred pool."""
     residue: int
     pool_candidates: tuple[PoolInfo, ...]
     """In order of preference."""
     conflicts: tuple[int, ...]
-    """Indices of all that it must not overlap."""
+    """Indices of all buffers that it must not overlap."""
     live: tuple[tuple[int, int], ...]
-    """Half-open, in steps at which something begins or ends."""
+    """Half-open ranges of steps; something begins or ends at each step."""
 
 
 def call(name: str, planner: Callable[..., object], instance: Instance, task: Task, control: Control) -> Outcome:
@@ -121,7 +121,7 @@ def _placement(name: str, answer: object, instance: Instance) -> Placement:
 
 
 def _place(name: str, block: int, place: object, pools: int) -> tuple[int, int]:
-    """A pool and an offset; an offset alone will do where there is one pool."""
+    """A pool and an offset; with one pool an offset is enough."""
     pair = place if isinstance(place, tuple | list) else (0, place) if pools == 1 else (None, None)
     if len(pair) != 2:
         pair = (None, None)

@@ -1,7 +1,7 @@
-"""Planners of the user's own: an installed distribution offers them as entry points, and MEMPLAN_SOLVERS names those that may run.
+"""The user's own planners: an installed distribution offers them as entry points, and MEMPLAN_SOLVERS lists those that may run.
 
-An entry point of the group `memplan.solvers` is a function f(buffers, memory_pressure), as TVM's USMP has them, or a class with the Solver
-protocol. Nothing of it is imported here: it runs in a process of its own, and its placement counts only if it keeps every rule.
+An entry point of the group `memplan.solvers` is a function f(buffers, memory_pressure), as in TVM's USMP, or a class with the Solver protocol. It is
+not imported here: it runs in a process of its own, and its placement only counts if it keeps every rule.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ GROUP = "memplan.solvers"
 
 
 class UserPlanner:
-    """One planner that the user allowed, found when it is needed."""
+    """One planner that the user allowed, loaded when it is needed."""
 
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-    """It says itself what it takes, once it runs: asking it sooner would be to import it here."""
+    """All: it refuses problems itself when it runs, since asking it earlier would mean importing it here."""
     wants: ClassVar[Input] = Input.AS_WRITTEN
     sandboxed: ClassVar[bool] = True
 
@@ -42,7 +42,7 @@ class UserPlanner:
         return None
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
-        """Raises Unavailable if it cannot be loaded, Unsupported for what it does not take, SolverFailed for an answer that is none."""
+        """Raises Unavailable if it cannot be loaded, Unsupported for what it does not take, SolverFailed for an invalid answer."""
         planner = self._load()
         takes = planner.features if isinstance(planner, _AsClass) else FEATURES
         missing = needs(instance, is_joint(instance)) - takes
@@ -58,7 +58,7 @@ class UserPlanner:
         try:
             found = point.load()
             made = found() if isinstance(found, type) else found
-        except Exception as error:  # it is somebody else's code, and may break in any way
+        except Exception as error:  # somebody else's code may break in any way
             raise Unavailable(self.name, f"its entry point {point.value} cannot be loaded: {error!r}"[:300]) from error
         if isinstance(found, type):
             return _AsClass(self.name, made)
@@ -68,7 +68,7 @@ class UserPlanner:
 
 
 class _AsClass:
-    """A planner that keeps to the Solver protocol; one that wants its instance in pieces gets it whole."""
+    """A planner with the Solver protocol; it gets its instance whole, whatever form it wants."""
 
     def __init__(self, name: str, solver: Solver) -> None:
         features = getattr(solver, "features", None)
@@ -83,7 +83,7 @@ def _offers(name: str) -> tuple[EntryPoint, ...]:
 
 
 def __getattr__(attribute: str) -> Callable[[], UserPlanner]:
-    """The factory of the planner of that name, so that a separate process finds it like any solver."""
+    """A factory of the planner of that name, so that a separate process finds it like any solver."""
     name = attribute.removeprefix(OF_USER)
     if name == attribute or name not in allowed():
         raise AttributeError(attribute)

@@ -1,4 +1,4 @@
-"""First fit among listed conflicts, as TVM's hill climb runs it hundreds of times: each attempt keeps what the last one has placed before the change."""
+"""First fit among listed conflicts, as TVM's hill climb runs it hundreds of times: each attempt keeps the placements before the first change."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .greedy import Lists
 
 @dataclass(slots=True)
 class Attempt:
-    """Where one pass over an order put the blocks."""
+    """The placement of one pass over an order."""
 
     order: list[int]
     pool: list[int | None]
-    """None: the block fitted nowhere (it then is in nobody's way)."""
+    """None: the block fits nowhere and then obstructs no other."""
     base: list[int]
     size: list[int]
     stuck: int | None
-    """The first block that fitted nowhere."""
+    """The first block that fits nowhere."""
 
     def peaks(self) -> dict[int, int]:
-        """Of each pool that is used."""
+        """The peak of each used pool."""
         peaks: dict[int, int] = {}
         for pool, base, size in zip(self.pool, self.base, self.size, strict=True):
             if pool is not None:
@@ -59,7 +59,7 @@ class FirstFit:
         self._near = near
 
     def attempt(self, order: list[int], before: Attempt | None, run: Run) -> Attempt:
-        """Each block at the lowest address that is free of its conflicts, in the first of its pools where it fits."""
+        """Places each block at the lowest address free of its conflicts, in the first of its pools where it fits."""
         blocks, n = self._blocks, len(order)
         kept = 0 if before is None else next((i for i in range(n) if order[i] != before.order[i]), n)
         now = Attempt(list(order), [None] * n, [0] * n, blocks.size, None)

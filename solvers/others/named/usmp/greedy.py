@@ -42,13 +42,13 @@ class UsmpByConflicts(Heuristic):
 
 
 def order_by_size(instance: Instance, blocks: Rigid, near: Lists) -> list[int]:
-    """The order of usmp_by_size, in which the hill climb begins too."""
+    """The order of usmp_by_size, in which the hill climb also begins."""
     rank = instance.name_rank.tolist()
     return sorted(range(len(blocks)), key=lambda b: (-blocks.size[b], -len(near[b]), -rank[b]))
 
 
 def place_on_top(blocks: Rigid, order: list[int], near: Lists, run: Run) -> Placement:
-    """Each block at the greatest aligned end of what its list names and is placed, in the first of its pools where it fits."""
+    """Places each block at the greatest aligned end of its placed conflicts, in the first of its pools where it fits."""
     choice = PoolChoice(blocks.instance)
     pool_of, offset = np.zeros(len(blocks), dtype=np.int64), np.zeros(len(blocks), dtype=np.int64)
     where: dict[int, tuple[int, int]] = {}

@@ -1,7 +1,7 @@
-"""TVM's hill climb: first fit in an order, and 500 attempts to better it by swapping two buffers below one that defines the peak.
+"""TVM's hill climb: first fit in an order, and 500 attempts to improve it by swapping two buffers below one that defines the peak.
 
-It begins in the order of usmp_by_size. A worse result is accepted with a probability that falls from attempt to attempt; the last accepted one
-is the answer. It stops at the memory pressure, for which the proven bound stands here. Draws are those of TVM on Linux, so that the swaps are.
+It begins with the order of usmp_by_size. A worse result is accepted with a probability that falls with each attempt; the last accepted one is the
+answer. It stops at the memory pressure, for which the proven bound is used here. Random numbers are those of TVM on Linux, so the swaps are too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .greedy import FEATURES, Lists, order_by_size
 
 ATTEMPTS = 500
 SECOND_LEVEL_ABOVE = 25
-"""Percent: how often the second buffer of a swap is one of the first level, if there is a choice."""
+"""Percent. The second buffer of a swap is from the second level if a draw from 0 to 99 exceeds this, and there is one."""
 
 
 class UsmpHillClimb(Heuristic):
@@ -58,13 +58,13 @@ class UsmpHillClimb(Heuristic):
 
 
 def _pressure(instance: Instance, run: Run) -> int:
-    """A total size that cannot be bettered."""
+    """A total size that cannot be improved."""
     counts_bytes = instance.terms[0] is Term.SUM_OF_PEAKS and all(pool.cost == 1 for pool in instance.pools)
     return max(sum(run.task.pool_bounds), *(run.task.bound[:1] if counts_bytes else ()), 0)
 
 
 class _Climb:
-    """The order, the last accepted attempt, and the swap that led from there to here."""
+    """The order, the last accepted attempt, and the last swap."""
 
     def __init__(self, blocks: Rigid, near: Lists, order: list[int]) -> None:
         self.blocks = blocks
@@ -79,19 +79,19 @@ class _Climb:
         self.swapped: tuple[int, int] = (0, 0)
 
     def attempt(self, run: Run) -> Attempt:
-        """First fit in the present order; what comes before the first change is taken from the accepted attempt."""
+        """First fit in the present order; blocks before the first change keep the accepted attempt's places."""
         return self.fit.attempt(self.order, self.accepted, run)
 
     def accepts(self, new: int, old: int, number: int) -> bool:
-        """Better ones always; others the more rarely, the worse they are and the later they come."""
+        """True for better results always; for others the more rarely, the worse they are and the later they come."""
         return old > new or (new > 0 and self.random.below(100) < 50 * (new - old) // new // number)
 
     def undo(self) -> None:
-        """Take back the last swap. (After an attempt that found nothing to swap, TVM takes back the one before; so does this.)"""
+        """Takes back the last swap. (After an attempt that found nothing to swap, TVM takes back the one before; so does this.)"""
         self._exchange(*self.swapped)
 
     def swap(self) -> None:
-        """Exchange two of those that come before a buffer at the peak, and that it conflicts with, directly or through another."""
+        """Swaps two buffers that come before one at the peak and conflict with it, directly or through another."""
         assert self.accepted is not None
         place, draw = self.place_in_order, self.random.below
         peak = sorted(self.accepted.at_the_peak(), key=place.__getitem__)
@@ -107,7 +107,7 @@ class _Climb:
             level = second if second and draw(100) > SECOND_LEVEL_ABOVE else first
             other = level[draw(len(level))]
             if {*first, *second} == {one}:
-                break  # TVM would go on for ever if that one were listed twice
+                break  # TVM would loop for ever if that one were listed twice
         if one != other:
             self.swapped = (place[one], place[other])
             self._exchange(*self.swapped)
@@ -123,9 +123,9 @@ _WORD = 1 << 32
 
 @dataclass(slots=True)
 class RandR:
-    """The C library's rand_r, from which TVM draws: with the same seed, the same swaps.
+    """The C library's rand_r, which TVM uses: the same seed gives the same swaps.
 
-    A linear congruential generator of which each draw takes three steps (as GNU's C library defines it).
+    A linear congruential generator with three steps per draw (as in GNU's C library).
     """
 
     seed: int
@@ -139,5 +139,5 @@ class RandR:
         return drawn
 
     def below(self, count: int) -> int:
-        """The draw's remainder, as C programs take it."""
+        """The remainder of a draw, as C programs compute it."""
         return self.draw() % count
