@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import le
 
@@ -328,7 +328,7 @@ def _buffer_numbers(report: Report, place: Place, buffer: Buffer, names: Names) 
     if buffer.live is not None:
         check_ranges(report, (*place, "live"), buffer.live, -MAX_TIME, MAX_TIME)
     if buffer.pools is not None:
-        _allowed_pools(report, (*place, "pools"), buffer.pools, names)
+        check_allowed_pools(report, (*place, "pools"), buffer.pools, names.pools)
     if buffer.fixed is not None:
         if buffer.fixed.pool not in names.pools:
             text = f"there is no pool {quoted(buffer.fixed.pool)}"
@@ -337,12 +337,13 @@ def _buffer_numbers(report: Report, place: Place, buffer: Buffer, names: Names) 
             _number(report, (*place, "fixed", "offset"), buffer.fixed.offset)
 
 
-def _allowed_pools(report: Report, place: Place, pools: tuple[str, ...], names: Names) -> None:
+def check_allowed_pools(report: Report, place: Place, pools: Sequence[str], known: Container[str]) -> None:
+    """Check the names of the pools in which something may be."""
     if not pools:
         report.add(Code.INVALID_VALUE, place, "must name at least one pool; leave it out to allow all")
     seen: set[str] = set()
     for j, name in enumerate(pools):
-        if name not in names.pools:
+        if name not in known:
             report.add(Code.UNKNOWN_POOL, (*place, j), f"there is no pool {quoted(name)}")
         elif name in seen:
             report.add(Code.INVALID_VALUE, (*place, j), f"pool {quoted(name)} is named twice")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from math import gcd, lcm
 
-from ..checks.report import Report, bad_input, quoted
+from ..checks.names import check_allowed_pools
+from ..checks.report import Place, Report, bad_input, quoted
 from ..model.deadline import PREPARING, in_time
 from ..model.errors import Code, echo
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
@@ -88,7 +89,7 @@ def arrangement(program: Program, pools: Sequence[Pool], options: GraphOptions |
 
 def _arranged(program: Program, pools: Sequence[Pool], options: GraphOptions, *, tells: bool = True) -> Arrangement:
     fastest = _fastest(pools, options)
-    _refuse_unknown_pools(program, pools)
+    _check_pools(program, pools)
     flow = flow_of(program)
     facts = _facts(flow, options)
     outcomes: dict[int, Applied | Refused] = {}
@@ -120,26 +121,41 @@ def _arranged(program: Program, pools: Sequence[Pool], options: GraphOptions, *,
     return Arrangement(program.name, flow, pools, facts, dict.fromkeys(pinned, fastest), ordered)
 
 
-def _refuse_unknown_pools(program: Program, pools: Sequence[Pool]) -> None:
+def _check_pools(program: Program, pools: Sequence[Pool]) -> None:
+    """Check the pools and devices that the program names."""
     names = {pool.name for pool in pools}
     report = Report()
     for i, reached in enumerate(program.devices.values()):
-        for j, name in enumerate(reached):
-            if name not in names:
-                report.add(Code.UNKNOWN_POOL, ("devices", i, "pools", j), f"there is no pool {quoted(name)}")
-    for at, tensors in (
-        ((), program.tensors),
-        *((("functions", f), function.tensors) for f, function in enumerate(program.functions)),
-    ):
-        for i, tensor in enumerate(tensors):
-            for j, name in enumerate(tensor.pools or ()):
-                if name not in names:
-                    report.add(Code.UNKNOWN_POOL, (*at, "tensors", i, "pools", j), f"there is no pool {quoted(name)}")
-            if tensor.device is not None and program.devices and tensor.device not in program.devices:
-                report.add(
-                    Code.INVALID_VALUE, (*at, "tensors", i, "device"), f"there is no device {quoted(tensor.device)}"
-                )
+        if reached:
+            check_allowed_pools(report, ("devices", i, "pools"), reached, names)
+        else:
+            report.add(Code.INVALID_VALUE, ("devices", i, "pools"), "a device reaches at least one pool")
+    _check_tensors(program.tensors, program, (), names, report)
+    for f, function in enumerate(program.functions):
+        _check_tensors(function.tensors, program, ("functions", f), names, report)
+        for i, operator in enumerate(function.operators):
+            for j, workspace in enumerate(operator.workspaces):
+                if workspace.pools is not None:
+                    place = ("functions", f, "operators", i, "workspaces", j, "pools")
+                    check_allowed_pools(report, place, workspace.pools, names)
     report.raise_if_any()
+
+
+def _check_tensors(tensors: Sequence[Tensor], program: Program, at: Place, names: Set[str], report: Report) -> None:
+    for i, tensor in enumerate(tensors):
+        place = (*at, "tensors", i)
+        if tensor.pools is not None:
+            check_allowed_pools(report, (*place, "pools"), tensor.pools, names)
+        if tensor.device is None or not program.devices:
+            continue
+        reached = program.devices.get(tensor.device)
+        if reached is None:
+            report.add(Code.INVALID_VALUE, (*place, "device"), f"there is no device {quoted(tensor.device)}")
+            continue
+        for j, name in enumerate(tensor.pools or ()):
+            if name in names and name not in reached:
+                text = f"device {quoted(tensor.device)} does not reach pool {quoted(name)}"
+                report.add(Code.CONTRADICTION, (*place, "pools", j), text)
 
 
 def _fastest(pools: Sequence[Pool], options: GraphOptions) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ..checks.names import check_allowed_pools
 from ..checks.report import Place, Report, quoted
 from ..facts.intervals import merged
 from ..model.errors import Code
@@ -42,7 +43,9 @@ class Trace:
     looked up where it was called. What is not freed ends with its scope or function.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pools: Sequence[Pool]) -> None:
+        self._pools = pools
+        self._pool_names = {pool.name for pool in pools}
         self._tick = -1
         self._names: dict[int, str] = {}
         self._buffers: dict[BufferId, Buffer] = {}
@@ -62,6 +65,8 @@ class Trace:
     ) -> None:
         """Allocate a buffer."""
         self._tick += 1
+        if pools is not None:
+            check_allowed_pools(report, (*place, "pools"), pools, self._pool_names)
         key = self._key(id_)
         self._hold(place, id_, Buffer(key, size, alignment, (), pools, kind=kind), None, report)
 
@@ -146,7 +151,7 @@ class Trace:
         for held in self._scopes[0].held.values():
             self._end(held)
 
-    def problem(self, pools: Sequence[Pool], name: str | None) -> Problem:
+    def problem(self, name: str | None) -> Problem:
         """Return the problem. It takes over what is known of the buffers."""
         buffers = tuple(
             replace(self._buffers.pop(key), live=merged(self._live.pop(key, ()))) for key in [*self._buffers]
@@ -154,7 +159,7 @@ class Trace:
         colocations = tuple(Colocation(key, base, offset) for key, (base, offset) in self._bases.items())
         return Problem(
             buffers,
-            tuple(pools),
+            tuple(self._pools),
             Constraints(colocations=colocations),
             name=name,
             lifetimes=Lifetimes.HALF_OPEN,

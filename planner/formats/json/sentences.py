@@ -91,7 +91,6 @@ _TYPES = {
     "model_type": "an object",
     "none_required": "null",
     LABEL_ERROR: "a string or an integer",
-    PADDING_ERROR: '"valid", "same" or a list of [before, after]',
 }
 
 
@@ -132,6 +131,10 @@ def _one_of(value: Any, context: dict[str, Any]) -> str:
 
 _VALUES: dict[str, tuple[Code, Callable[[Any, dict[str, Any]], str]]] = {
     BUFFER_ID_ERROR: (Code.WRONG_TYPE, _wrong_id),
+    PADDING_ERROR: (
+        Code.WRONG_TYPE,
+        lambda *_: 'must be "valid", "same", or [before, after] for each axis of the kernel, as in [[1, 1], [0, 2]]',
+    ),
     "too_short": (Code.INVALID_VALUE, _length),
     "too_long": (Code.INVALID_VALUE, _length),
     "string_too_short": (Code.INVALID_VALUE, lambda value, _: "must not be empty"),

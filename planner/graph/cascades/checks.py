@@ -54,11 +54,14 @@ def require_sound_network(network: Network) -> None:
     report.raise_if_any()
 
 
-def require_sound_cutting(cutting: Cutting, field: str = "stripes") -> None:
+def require_sound_cutting(cutting: Cutting, network: Network, field: str = "stripes") -> None:
     """Raise BadInput unless the limits of cutting are sound."""
     report = Report()
-    if any(not -MOST_AXES <= axis < MOST_AXES for axis in cutting.axes or ()):
-        report.add(Code.OUT_OF_RANGE, (field, "axes"), f"must be from {-MOST_AXES} to {MOST_AXES - 1}")
+    most = max(len(tensor.shape) for tensor in network.tensors)
+    for j, axis in enumerate(cutting.axes or ()):
+        if not -most <= axis < most:
+            text = f"must be from {-most} to {most - 1}, since no tensor has more than {most} axes, not {axis}"
+            report.add(Code.OUT_OF_RANGE, (field, "axes", j), text)
     if not 1 <= cutting.most_axes <= MOST_AXES:
         report.add(Code.OUT_OF_RANGE, (field, "most_axes"), f"must be from 1 to {MOST_AXES}")
     if len(cutting.blocks) > MOST_AXES or min(cutting.blocks, default=1) < 1 or prod(cutting.blocks) > MOST_IN_BLOCK:

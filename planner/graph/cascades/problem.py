@@ -68,7 +68,7 @@ def cascade_problem(
     """
     options = options or CascadeOptions()
     require_sound_network(network)
-    require_sound_cutting(options.cutting)
+    require_sound_cutting(options.cutting, network)
     return _Making(network, pools, options).made()
 
 

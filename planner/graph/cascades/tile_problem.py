@@ -63,7 +63,7 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
     Raises BadInput for a network that is wrong in itself.
     """
     require_sound_network(network)
-    require_sound_cutting(Cutting(blocks=options.blocks), "tiles")
+    require_sound_cutting(Cutting(blocks=options.blocks), network, "tiles")
     _require_pools(pools, options)
     flow = Flow(network)
     cycles = options.cycles or TileRates(tuple(level.bytes_per_cycle for level in options.levels))

@@ -128,6 +128,8 @@ def test_empty_lines_count_and_say_nothing() -> None:
         (({"event": "jump"},), "invalid_value", "/lines/2/event"),
         ((alloc("a", -1),), "out_of_range", "/lines/2/size"),
         ((alloc("a", x=1),), "unknown_field", "/lines/2/x"),
+        ((alloc("a"), alloc("b", pools=["nowhere"])), "unknown_pool", "/lines/3/pools/0"),
+        ((alloc("a", pools=[]),), "invalid_value", "/lines/2/pools"),
         ((BEGIN,) * 1002, "too_deep", "/lines/1002"),
     ],
 )

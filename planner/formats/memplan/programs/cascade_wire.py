@@ -12,7 +12,7 @@ from ...json.strict import STRICT, BufferIdField, Items, OneError
 from ..wire import Alignment, Bytes, Name, PoolWire
 from .graph_wire import Index
 
-Pad = Annotated[list[Bytes], Field(min_length=2, max_length=2)]
+Pad = Annotated[list[int], Field(min_length=2, max_length=2)]
 PaddingField: TypeAlias = Annotated[Literal["valid", "same"] | list[Pad], OneError(PADDING_ERROR)]
 
 

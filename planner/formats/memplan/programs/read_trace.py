@@ -106,7 +106,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     head = _valid(number, first, _Head)
     report = Report()
     pools = read_pools(head["pools"], report) if "pools" in head else (Pool("default"),)
-    trace = Trace()
+    trace = Trace(pools)
     for number, line in lines:
         _apply(trace, number, _valid(number, line, None), report)
         if report.is_full:
@@ -114,7 +114,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     report.raise_if_any()
     trace.close(report)
     report.raise_if_any()
-    return sound_as_read(trace.problem(pools, head.get("name"))), ()
+    return sound_as_read(trace.problem(head.get("name"))), ()
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:

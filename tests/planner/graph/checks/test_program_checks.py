@@ -201,6 +201,31 @@ CASES: dict[str, tuple[bytes, str, str]] = {
         "unknown_pool",
         "/devices/0/pools/0",
     ),
+    "a tensor that may be nowhere": (
+        program([operator("compute", ["x"], ["t"])], {"id": "t", "shape": [4], "pools": []}),
+        "invalid_value",
+        "/functions/0/tensors/2/pools",
+    ),
+    "a workspace in a pool that there is not": (
+        program([operator("compute", ["x"], ["y"], workspaces=[{"size": 4, "pools": ["nowhere"]}])]),
+        "unknown_pool",
+        "/functions/0/operators/0/workspaces/0/pools/0",
+    ),
+    "a device that reaches nothing": (
+        program([CALL], devices=[{"name": "npu", "pools": []}]),
+        "invalid_value",
+        "/devices/0/pools",
+    ),
+    "a tensor in a pool that its device does not reach": (
+        program(
+            [operator("compute", ["x"], ["t"])],
+            {"id": "t", "shape": [4], "device": "npu", "pools": ["dram", "sram"]},
+            pools=[{"name": "sram"}, {"name": "dram"}],
+            devices=[{"name": "npu", "pools": ["dram"]}],
+        ),
+        "contradiction",
+        "/functions/0/tensors/2/pools/1",
+    ),
     "two devices of one name": (
         program([CALL], devices=[{"name": "npu", "pools": []}, {"name": "npu", "pools": []}]),
         "duplicate_id",

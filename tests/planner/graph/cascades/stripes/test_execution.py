@@ -59,7 +59,8 @@ def test_any_stripes_compute_what_the_whole_does(monkeypatch: pytest.MonkeyPatch
 
         monkeypatch.setattr(looking, "best", list)
         monkeypatch.setattr(making, "frontier", paths)
-        made = cascade_problem(network, options=CascadeOptions(cutting=Cutting(axes=tuple(range(-4, 4)), most_axes=3)))
+        axes = tuple(range(max(len(tensor.shape) for tensor in network.tensors)))
+        made = cascade_problem(network, options=CascadeOptions(cutting=Cutting(axes=axes, most_axes=3)))
         machine = Machine(network, seed)
         assert made.problem.variants is not None
         counts = [len(group.alternatives) for group in made.problem.variants.groups]
