@@ -50,8 +50,8 @@ def map_page(title: str | None, plans: Sequence[MapOfPlan], theme: Theme = Theme
     icon = f"data:image/svg+xml;base64,{_base64((FOLDER / 'icon.svg').read_bytes())}"
     modules = {name: f"data:text/javascript;base64,{_base64(code.encode())}" for name, code in _modules().items()}
     themes = "\n".join(
-        f'    <option value="{value}"{" selected" if given is theme else ""}>{said}</option>'
-        for value, (said, given) in THEMES.items()
+        f'    <option value="{value}"{" selected" if given is theme else ""}>{label}</option>'
+        for value, (label, given) in THEMES.items()
     )
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -91,17 +91,17 @@ def _modules() -> dict[str, str]:
         if _name(path) in found:
             continue
         code = (FOLDER / path).read_text("utf-8")
-        imports = {said: _beside(path, said) for said in IMPORT.findall(code)}
-        for said, meant in imports.items():
-            code = code.replace(f' from "{said}"', f' from "{_name(meant)}"')
+        imports = {written: _beside(path, written) for written in IMPORT.findall(code)}
+        for written, meant in imports.items():
+            code = code.replace(f' from "{written}"', f' from "{_name(meant)}"')
         found[_name(path)] = code
         waiting += imports.values()
     return dict(sorted(found.items()))
 
 
-def _beside(path: str, said: str) -> str:
+def _beside(path: str, written: str) -> str:
     """Return the file that another file's import means."""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), said))
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
 
 
 def _name(path: str) -> str:

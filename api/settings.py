@@ -313,10 +313,10 @@ def _unknown_variables() -> list[str]:
 def _unknown(name: str, *, of_environment: bool = False) -> str:
     """`there is no setting MEMPLAN_WORKER; is it MEMPLAN_WORKERS?`"""
     nearest = _nearest(name, ALIKE)
-    said, meant = (
+    shown, meant = (
         PREFIX + each.upper() if of_environment and each is not None else each for each in (name[:80], nearest)
     )
-    return f"there is no setting {said}" + (f"; is it {meant}?" if meant else "")
+    return f"there is no setting {shown}" + (f"; is it {meant}?" if meant else "")
 
 
 def _nearest(name: str, alike: float) -> str | None:

@@ -156,8 +156,8 @@ class Attempt:
     async def _best(self) -> bytes | None:
         """Return the best plan or sharing reported so far."""
         if self.job is None:
-            told = self._unnoted.get("plan")
-            return None if told is None else told.payload
+            event = self._unnoted.get("plan")
+            return None if event is None else event.payload
         kept = await asyncio.to_thread(self._store.plan, self.job.id)
         return None if kept is None else kept.data
 

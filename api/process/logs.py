@@ -87,8 +87,12 @@ class OnceASecond(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno < logging.WARNING:
             return True
-        said: Any = record.msg
-        rest = {name: value for name, value in said.items() if name != "timestamp"} if isinstance(said, dict) else None
+        message: Any = record.msg
+        rest = (
+            {name: value for name, value in message.items() if name != "timestamp"}
+            if isinstance(message, dict)
+            else None
+        )
         what = (record.name, record.getMessage() if rest is None else repr(rest))
         with self._turn:
             when, unsaid = self._said.pop(what, (-math.inf, 0))
@@ -100,5 +104,5 @@ class OnceASecond(logging.Filter):
             if rest is None:
                 record.msg, record.args = f"{record.getMessage()} (and {unsaid} times before)", ()
             else:
-                record.msg = {**rest, "timestamp": said.get("timestamp"), "times_before": unsaid}
+                record.msg = {**rest, "timestamp": message.get("timestamp"), "times_before": unsaid}
         return is_due

@@ -59,9 +59,9 @@ FORMATS_ANSWER: dict[int | str, dict[str, Any]] = {200: shown("The formats.", {"
 @router.get("/v1/formats", summary="List the formats", responses=FORMATS_ANSWER)
 async def formats(service: TheService) -> dict[str, Any]:
     """List the formats of problems that this service reads: the name for `?format=`, file endings and media types."""
-    told = ("name", "title", "endings", "media_types", "is_text")
+    shown = ("name", "title", "endings", "media_types", "is_text")
     read = [FORMATS[name] for name in FORMATS if name in service.settings.formats]
-    return {"formats": [{field: getattr(row, field) for field in told} for row in read]}
+    return {"formats": [{field: getattr(row, field) for field in shown} for row in read]}
 
 
 SCHEMA_TYPE = "application/schema+json"

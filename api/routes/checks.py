@@ -40,7 +40,7 @@ class VerifyQuery(FormatQuery):
     def as_options(self) -> dict[str, Any]:
         """Return the given ones as options of a plan."""
         given = self.model_dump(exclude_unset=True, include={"capacity", "prefer", "stability"})
-        return PLAN_QUERY.options(PLAN_QUERY.model.model_validate(given)).said()
+        return PLAN_QUERY.options(PLAN_QUERY.model.model_validate(given)).given()
 
 
 @router.post("/v1/verify", summary="Verify a plan", responses=VERIFY_ANSWERS, openapi_extra=VERIFY_BODY)

@@ -83,11 +83,11 @@ async def fingerprint_of(
     door: Door = PLANS,
 ) -> Received:
     """Return what tells whether the same was received before."""
-    said = options.model_dump(exclude_unset=True)
-    rest = json.dumps([door.name, format_, media_type, said], sort_keys=True).encode("ascii")
+    given = options.model_dump(exclude_unset=True)
+    rest = json.dumps([door.name, format_, media_type, given], sort_keys=True).encode("ascii")
     hashed = hashlib.sha256(body) if len(body) <= SMALL else await asyncio.to_thread(hashlib.sha256, body)
     hashed.update(rest)
-    posted = Posted(owner, body, format_, media_type, said, service.settings.max_explain_seconds, door.name)
+    posted = Posted(owner, body, format_, media_type, given, service.settings.max_explain_seconds, door.name)
     return Received(posted, hashed.hexdigest())
 
 

@@ -58,7 +58,7 @@ class Store(Protocol):
     def shared(self) -> bool:
         """True if other processes use it too, so that their workers carry out what is queued."""
 
-    def listen(self, told: Callable[[str | None], None]) -> None:
+    def listen(self, on_change: Callable[[str | None], None]) -> None:
         """From now on call `told`, from any thread, with the id of every job that changes; None: any job may have changed."""
 
     def add(

@@ -207,7 +207,7 @@ def _uses(specs: list[Any], graph_module: Any) -> Counter[Any]:
 
 def _specs(node: Any) -> Iterator[Any]:
     """Return the node's output tensors."""
-    said = node.meta.get("spec")
-    for each in said if isinstance(said, list | tuple) else (said,):
+    spec = node.meta.get("spec")
+    for each in spec if isinstance(spec, list | tuple) else (spec,):
         if hasattr(each, "lifetime"):
             yield each

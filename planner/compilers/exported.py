@@ -191,9 +191,9 @@ class _Lowering:
     def _all(self, nodes: Any) -> tuple[str, ...]:
         return tuple(id_ for each in _nodes(nodes) for id_ in self.held(each.name))
 
-    def _test(self, node: Any, said: Any) -> str:
+    def _test(self, node: Any, condition: Any) -> str:
         """Return the tensor that decides which branch runs; other values need no room."""
-        found = self._all((said,))
+        found = self._all((condition,))
         if found:
             return found[0]
         id_ = f"{node.name}.test"
@@ -235,9 +235,9 @@ class _Lowering:
                     return OperatorKind.IN_PLACE, (id_, *(each for each in inputs if each != id_)), {}
         return plain
 
-    def _part(self, part: OperatorKind, shape: tuple[int, ...], said: tuple[int | None, ...]) -> dict[str, int]:
+    def _part(self, part: OperatorKind, shape: tuple[int, ...], bounds: tuple[int | None, ...]) -> dict[str, int]:
         """Return the part of a slice (dim, start, end, step) or a select (dim, index)."""
-        dim, start, _, step = (*said, *(0, 0, None, 1)[len(said) :])
+        dim, start, _, step = (*bounds, *(0, 0, None, 1)[len(bounds) :])
         if part is OperatorKind.SELECT:
             return {"dim": dim or 0, "start": start or 0}
         length = shape[dim or 0]
@@ -257,12 +257,12 @@ def _writes(node: Any) -> bool:
     return bool(getattr(getattr(node.target, "_schema", None), "is_mutable", False))
 
 
-def _nodes(said: Any) -> Iterator[Any]:
+def _nodes(value: Any) -> Iterator[Any]:
     """Return the nodes in arguments, in order."""
-    if hasattr(said, "all_input_nodes"):
-        yield said
-    elif isinstance(said, Mapping):
-        yield from _nodes(list(said.values()))
-    elif isinstance(said, list | tuple):
-        for each in said:
+    if hasattr(value, "all_input_nodes"):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _nodes(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for each in value:
             yield from _nodes(each)

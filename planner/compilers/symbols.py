@@ -20,12 +20,12 @@ QUOTIENTS = ("FloorDiv", "CleanDiv")
 class Symbols:
     """The symbols of one program. Raises BadInput for ranges of symbols that it lacks."""
 
-    def __init__(self, exported: Any, said: Ranges) -> None:
+    def __init__(self, exported: Any, ranges: Ranges) -> None:
         from torch.utils._sympy.value_ranges import ValueRanges
 
         self._ranges = dict(exported.range_constraints)
         known = {str(each): each for each in self._ranges}
-        for name, (least, most) in said.items():
+        for name, (least, most) in ranges.items():
             if name not in known:
                 there = f"there is {', '.join(known)}" if known else "no size depends on any"
                 raise bad_input(

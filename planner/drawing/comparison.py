@@ -33,8 +33,8 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
             above = frame.below + GAP
     changes = [("moved", "lies elsewhere in the other")] if any(moved) else []
     entries, rows = legend(first, sheet, above + 4, *changes)
-    said = _summary(first, second)
-    parts += [*entries, text(LEFT, above + rows * 20 + 8, said, "soft")]
+    summary = _summary(first, second)
+    parts += [*entries, text(LEFT, above + rows * 20 + 8, summary, "soft")]
     if len(names) > len(shown):
         more = f"{grouped(len(names) - len(shown))} more pools have something in them, and are not drawn."
         parts.append(text(LEFT, above + rows * 20 + 26, more, "soft"))

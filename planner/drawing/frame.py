@@ -84,28 +84,28 @@ def number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def text(x: float, y: float, said: str, kind: str) -> str:
-    return f'<text x="{number(x)}" y="{number(y)}" class="{kind}">{safe(said)}</text>'
+def text(x: float, y: float, words: str, kind: str) -> str:
+    return f'<text x="{number(x)}" y="{number(y)}" class="{kind}">{safe(words)}</text>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     return f'<path class="{kind}" d="M{number(x1)} {number(y1)}L{number(x2)} {number(y2)}"/>'
 
 
-def safe(said: str) -> str:
+def safe(words: str) -> str:
     """Return text from any source with everything escaped that is not a character, or affects how others are read."""
-    return escape(printable(said))
+    return escape(printable(words))
 
 
 LONGEST = 400
 """The most characters examined."""
 
 
-def cut(said: str, width: float, size: float = 6.9, *, is_name: bool = False) -> str:
+def cut(words: str, width: float, size: float = 6.9, *, is_name: bool = False) -> str:
     """Return as much of the text as fits; nothing if that is hardly any. A name keeps what distinguishes it from its neighbours."""
-    shown = printable(said[-LONGEST:] if is_name else said[:LONGEST])
+    shown = printable(words[-LONGEST:] if is_name else words[:LONGEST])
     room = int(width / size)
-    if len(said) <= LONGEST and _columns(shown) <= room:
+    if len(words) <= LONGEST and _columns(shown) <= room:
         return shown
     if room < 4:
         return ""

@@ -51,7 +51,7 @@ def _rendered(picture: bytes, form: Literal["png", "pdf"], dots: float | None) -
 
 def _extent(picture: bytes) -> tuple[float, float]:
     """Return width and height of a picture of planner.drawing, as stated in it."""
-    said = re.search(rb'width="([\d.]+)" height="([\d.]+)"', picture)
-    if said is None:
+    extent = re.search(rb'width="([\d.]+)" height="([\d.]+)"', picture)
+    if extent is None:
         raise ValueError("this is no picture of planner.drawing")
-    return float(said[1]), float(said[2])
+    return float(extent[1]), float(extent[2])

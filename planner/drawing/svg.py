@@ -74,8 +74,8 @@ def nested_maps(
         parts += field(drawn, pool, those, frame, f"{function}:   ")
         above = frame.below + GAP
     if len(fields) > MOST_POOLS:
-        said = f"{grouped(len(fields) - MOST_POOLS)} more have something in them, and are not drawn."
-        parts.append(text(LEFT, above, said, "soft"))
+        label = f"{grouped(len(fields) - MOST_POOLS)} more have something in them, and are not drawn."
+        parts.append(text(LEFT, above, label, "soft"))
         above += FOOT - 10
     together = "not all could be planned" if peak is None else f"together {exact_bytes(peak)}"
     count = f"{grouped(len(arenas))} arena{'' if len(arenas) == 1 else 's'}"
@@ -139,13 +139,13 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         for time in time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2)):
             at = frame.x(time)
             yield line(at, frame.above, at, frame.below, "grid")
-            said = grouped(time)
+            label = grouped(time)
             if time in drawn.steps:
-                said = f"{said} {cut(drawn.steps[time], 96 - 6.6 * (len(said) + 1), 6.6, is_name=True)}".rstrip()
-            yield text(min(at, frame.sheet.width - 4 - len(said) * 3.3), frame.below + 16, said, "soft mid")
+                label = f"{label} {cut(drawn.steps[time], 96 - 6.6 * (len(label) + 1), 6.6, is_name=True)}".rstrip()
+            yield text(min(at, frame.sheet.width - 4 - len(label) * 3.3), frame.below + 16, label, "soft mid")
     if axis.untimed and any(drawn.buffers[box.buffer].live is None for box in pool.boxes):
-        said = "without lifetimes: a column each"
-        yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), said, "soft right")
+        label = "without lifetimes: a column each"
+        yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), label, "soft right")
 
 
 def is_dense(pool: PoolMap, sheet: Sheet) -> bool:
@@ -199,9 +199,9 @@ def live_words(drawn: MemoryMap) -> str:
     return "bytes in use" if drawn.why_empty is None else "bytes needed"
 
 
-def _why_empty(said: str, sheet: Sheet) -> Iterator[str]:
+def _why_empty(reason: str, sheet: Sheet) -> Iterator[str]:
     """Return the lines between the figures and the first pool that tell why it is empty."""
-    whole = said if len(said) <= LONGEST_REASON else f"{said[: LONGEST_REASON - 1]}…"
+    whole = reason if len(reason) <= LONGEST_REASON else f"{reason[: LONGEST_REASON - 1]}…"
     for i, each in enumerate(textwrap.wrap(printable(whole), max(int(sheet.inside / 7), 20))):
         yield text(LEFT, HEAD + 6 + 18 * i, each, "wrong")
 

@@ -184,8 +184,8 @@ def _of_memories(problem: Problem) -> list[Any]:
     ]
     was = [[was.buffer, was.pool, was.offset] for was in problem.was] if weighs_moves(problem) else []
     price = problem.peak_price if PRICED.intersection(problem.terms) else 1
-    said = [pools, buffers, price] if pools or buffers or price != 1 or was else []
-    return [*said, sorted(was, key=_in_digits)] if was else said
+    facts = [pools, buffers, price] if pools or buffers or price != 1 or was else []
+    return [*facts, sorted(was, key=_in_digits)] if was else facts
 
 
 def _in_digits(was: list[Any]) -> str:

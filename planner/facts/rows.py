@@ -53,8 +53,8 @@ def _are_plain(ids: Sequence[object]) -> bool:
         return False
     if not text.isascii():
         return False
-    raw = text.encode()
-    return len(raw.translate(None, ESCAPED)) == len(raw)
+    encoded = text.encode()
+    return len(encoded.translate(None, ESCAPED)) == len(encoded)
 
 
 def _text(around: Sequence[Table], columns: Sequence[Table]) -> str:

@@ -55,9 +55,11 @@ def require_format(scanned: Scanned, wanted: str, what: str) -> None:
         )
     found = scanned.top["format"]
     if found != wanted:
-        said = quoted(found) if isinstance(found, str) else "something else"
+        shown = quoted(found) if isinstance(found, str) else "something else"
         advice = f"; {ANSWERS[found]}" if isinstance(found, str) and found in ANSWERS else ""
-        raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}{advice}")
+        raise bad_input(
+            Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {shown}{advice}"
+        )
 
 
 LEAST_BYTES = 24 * FEW

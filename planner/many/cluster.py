@@ -101,8 +101,8 @@ def cancel(future: Any) -> None:
 
 def lost_by(error: Exception) -> str:
     """Describe the loss of the workers in a line; mention a missing or different memplan."""
-    said = printable(" ".join(str(error).split()))
-    return f"the cluster lost it: {type(error).__name__}" + (f": {said[:MOST_SAID]}" if said else "")
+    reason = printable(" ".join(str(error).split()))
+    return f"the cluster lost it: {type(error).__name__}" + (f": {reason[:MOST_SAID]}" if reason else "")
 
 
 def is_without_scheduler(future: Any, error: Exception) -> bool:
@@ -167,7 +167,7 @@ def tell_from_there(topic: str) -> Callable[[Any], None]:
         worker = get_worker()
     except ValueError:
         return lambda _: None
-    return lambda said: worker.log_event(topic, said)
+    return lambda message: worker.log_event(topic, message)
 
 
 class Cluster:

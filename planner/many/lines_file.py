@@ -48,8 +48,8 @@ class LinesFile:
     def append(self, line: str) -> None:
         """Append a line, which is on the disk a second later at most. Raises OSError."""
         assert self._stream is not None
-        said = line.encode(errors="backslashreplace")  # file names need not be UTF-8
-        self._stream.write(said + b"\n")
+        encoded = line.encode(errors="backslashreplace")  # file names need not be UTF-8
+        self._stream.write(encoded + b"\n")
         self._stream.flush()
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self._sync()

@@ -183,7 +183,7 @@ class _Run:
 
     def _hear(self, slot: _Slot) -> None:
         try:
-            said = slot.place.receive()
+            message = slot.place.receive()
         except (EOFError, OSError):
             code = self._end(slot)
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
@@ -191,25 +191,25 @@ class _Run:
             self._replace()
             return
         assert slot.file is not None
-        match said:
+        match message:
             case WasRead():
-                self._was_read(slot, slot.file, said)
+                self._was_read(slot, slot.file, message)
             case WasRefused():
-                self._was_refused(slot, slot.file, said)
+                self._was_refused(slot, slot.file, message)
                 self._next(slot)
             case WasMade():
-                self._was_made(slot, slot.file, said)
+                self._was_made(slot, slot.file, message)
             case Reached():
-                self._under_way[slot.file.name].reached = said
+                self._under_way[slot.file.name].reached = message
             case Lost():
-                self._lost(slot, said.reason, is_its_fault=said.is_its_fault)
+                self._lost(slot, message.reason, is_its_fault=message.is_its_fault)
                 self._next(slot)
             case Unwritable(is_its_own=True):
-                self._unwritten(slot.file, slot.read, said)
+                self._unwritten(slot.file, slot.read, message)
                 self._forget(slot)
                 self._next(slot)
             case Unwritable():
-                raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", said.reason))
+                raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message.reason))
 
     def _was_read(self, slot: _Slot, file: ProblemFile, read: WasRead) -> None:
         slot.key = key = self._key(file, read.digest)
@@ -297,19 +297,19 @@ class _Run:
         try:
             write_whole(path, data)
         except OSError as error:
-            said = Unwritable.of(path, error)
-            if not said.is_its_own:
+            unwritable = Unwritable.of(path, error)
+            if not unwritable.is_its_own:
                 raise
-            self._unwritten(file, read, said)
+            self._unwritten(file, read, unwritable)
             return True
         copied = replace(entry, file=file.name, sha256=read.sha256, plan=name, source=source, seconds=0.0)
         self._note(replace(copied, moved=None, moved_bytes=None, peak_before=None))
         return True
 
-    def _unwritten(self, file: ProblemFile, read: WasRead | None, said: Unwritable) -> None:
+    def _unwritten(self, file: ProblemFile, read: WasRead | None, unwritable: Unwritable) -> None:
         """The file has no plan, but others with its problem do."""
         assert read is not None
-        self._note(Entry(file.name, read.sha256, EntryStatus.FAILED, read.digest, reason=said.reason))
+        self._note(Entry(file.name, read.sha256, EntryStatus.FAILED, read.digest, reason=unwritable.reason))
 
     def _key(self, file: ProblemFile, digest: str) -> str:
         """Return what decides a plan: the problem and, with stability, the file's older plan."""

@@ -201,22 +201,22 @@ def _make(request: Make) -> WasMade | WasRefused | Unwritable:
     except PlannerError as error:
         return WasRefused(_reader.sha256, str(error), is_no_problem=False)
     reason = None if made.shortage is None else made.shortage.message
-    said = WasMade(str(made.status), str(made.stop), made.peak, made.bound, round(made.run.seconds, 6), reason)
+    reply = WasMade(str(made.status), str(made.stop), made.peak, made.bound, round(made.run.seconds, 6), reason)
     if not made.status.has_plan:
-        return said
-    said = replace(said, moves=None if old is None else _moves(old, made))
+        return reply
+    reply = replace(reply, moves=None if old is None else _moves(old, made))
     if known is None or request.known is None:
         data = write_plan(replace(made, warnings=(*_reader.warnings, *made.warnings)))
     else:
-        data, said = request.known, replace(said, is_known=True)
-    said = replace(said, plan_sha256=hashlib.sha256(data).hexdigest())
+        data, reply = request.known, replace(reply, is_known=True)
+    reply = replace(reply, plan_sha256=hashlib.sha256(data).hexdigest())
     if request.out is None:
-        return replace(said, plan=data)
+        return replace(reply, plan=data)
     try:
         write_whole(Path(request.out), data)
     except OSError as error:
         return Unwritable.of(Path(request.out), error)
-    return said
+    return reply
 
 
 def _known(request: Make, problem: Problem) -> Plan | None:

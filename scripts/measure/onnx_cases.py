@@ -34,21 +34,21 @@ def cases() -> list[Any]:
     return [case for case in node._NodeTestCases if case.model is not None]
 
 
-def outcome(case: Any, *, told: bool) -> tuple[Problem, tuple[str, ...]] | BadInput:
-    """The problem and its warnings, or why it is not read. With `told`, whatever the reader asks for is said."""
+def outcome(case: Any, *, with_dims: bool) -> tuple[Problem, tuple[str, ...]] | BadInput:
+    """The problem and its warnings, or why it is not read. With `with_dims`, the reader is given the dims that it asks for."""
     data, dims = case.model.SerializeToString(), list[str]()
     while True:
         try:
             return read_problem(data, format=f"onnx:{','.join(f'dim={each}' for each in dims)}")
         except BadInput as error:
             asked = ASKED.search(error.findings[0].message)
-            if not told or asked is None or any(each.startswith(f"{asked[1]}=") for each in dims):
+            if not with_dims or asked is None or any(each.startswith(f"{asked[1]}=") for each in dims):
                 return error
-            dims.append(f"{asked[1]}={said(case, asked[1])}")
+            dims.append(f"{asked[1]}={dim_of(case, asked[1])}")
 
 
-def said(case: Any, name: str) -> int:
-    """What the case's own arrays have for it: turns, a number of an input, the length of a sequence, a dimension; otherwise SAID."""
+def dim_of(case: Any, name: str) -> int:
+    """The value of this dim in the case's own arrays: turns, a number of an input, the length of a sequence, a dimension; otherwise SAID."""
     if name.endswith("_turns"):  # the first input of a loop
         return int(case.data_sets[0][0][0])
     given = dict(
@@ -74,8 +74,8 @@ def main() -> None:
     every = cases()
     for case in every:
         how = STANDS
-        if isinstance(outcome(case, told=False), BadInput):
-            last = outcome(case, told=True)
+        if isinstance(outcome(case, with_dims=False), BadInput):
+            last = outcome(case, with_dims=True)
             how = "refused" if isinstance(last, BadInput) else TOLD
             if isinstance(last, BadInput):
                 reasons.setdefault(NAME.sub("…", last.findings[0].message), []).append(case.name)

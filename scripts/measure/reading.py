@@ -43,10 +43,10 @@ def measure(format_: str, path: str, back: Connection) -> None:
     data = Path(path).read_bytes()
     try:
         problem, _ = read_problem(data, format=format_)
-        said = f"{len(problem.buffers)} buffers"
+        result = f"{len(problem.buffers)} buffers"
     except BadInput as error:
-        said = f"{error.findings[0].code}"
-    back.send((resident("VmHWM") - before, said))
+        result = f"{error.findings[0].code}"
+    back.send((resident("VmHWM") - before, result))
     back.close()
 
 
@@ -59,20 +59,20 @@ def taken(format_: str, data: bytes, folder: Path) -> tuple[int, str]:
     child.start()
     there.close()
     try:
-        more, said = here.recv()
+        more, result = here.recv()
     except EOFError:
-        more, said = 0, "DIED"
+        more, result = 0, "DIED"
     here.close()
     child.join()
     child.close()
     path.unlink()
-    return more, said
+    return more, result
 
 
 def row(name: str, format_: str, data: bytes, folder: Path) -> str:
-    more, said = taken(format_, data, folder)
+    more, result = taken(format_, data, folder)
     length = len(data)
-    return f"| {format_} | {name} | {length / MIB:.1f} | {said} | {more / MIB:.0f} | {more / length:.1f} |"
+    return f"| {format_} | {name} | {length / MIB:.1f} | {result} | {more / MIB:.0f} | {more / length:.1f} |"
 
 
 def main() -> None:

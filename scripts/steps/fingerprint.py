@@ -23,8 +23,10 @@ def compiler() -> str:
     for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
         words = shlex.split(name) if name else []
         if words and (path := shutil.which(words[0])):
-            said = subprocess.run([path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-            return path + said.stdout.decode(errors="replace").partition("\n")[0]
+            version = subprocess.run(
+                [path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
+            )
+            return path + version.stdout.decode(errors="replace").partition("\n")[0]
     return "none"
 
 

@@ -80,8 +80,8 @@ def encode(message: Message) -> bytes:
             fields = {"kind": "refused", "error": type(error).__name__, "solver": error.solver, "reason": error.reason}
         case Crashed(reason, out_of_memory):
             fields = {"kind": "crashed", "reason": reason, "out_of_memory": out_of_memory}
-        case Said(said):
-            fields = {"kind": "said", "fields": dict(said)}
+        case Said(answer):
+            fields = {"kind": "said", "fields": dict(answer)}
     return json.dumps(fields).encode()
 
 

@@ -58,8 +58,8 @@ def line(finding: Finding, source: str | None) -> str:
     of_an_option = finding.code in NOT_ABOUT_THE_FILE or (finding.pointer and finding.code is Code.UNREADABLE)
     if not in_a_file and (of_an_option or source is None):
         places = (option(finding.pointer),)
-    said = [visible(part) for part in (*places, finding.message) if part]
-    return f"{': '.join(said)} [{finding.code.value}]"
+    shown = [visible(part) for part in (*places, finding.message) if part]
+    return f"{': '.join(shown)} [{finding.code.value}]"
 
 
 def option(pointer: str) -> str:

@@ -61,13 +61,13 @@ class NestedKind(Kind):
         start = {} if (before := known(best, read_nested)) is None else before[0]
         count = len(subject.more.program.functions) + 1
         shares = Shares(replace(instructions.options, capacity=None), count, begun, line.cancelled, start.values())
-        told: list[NestedArena] = []
+        arenas: list[NestedArena] = []
 
         def so_far() -> Answer:
-            return described(NestedPlan(tuple(told), None), instructions.notes, StopReason.CANCELLED)
+            return described(NestedPlan(tuple(arenas), None), instructions.notes, StopReason.CANCELLED)
 
         def on_arena(arena: NestedArena) -> None:
-            told.append(arena)
+            arenas.append(arena)
             if arena.function not in start:
                 figures = {**arena_fields(arena), "seconds": round(time.monotonic() - begun, 6)}
                 line.point({"part": arena.function, **figures}, so_far)

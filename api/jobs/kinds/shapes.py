@@ -143,9 +143,9 @@ class ShapesKind(Kind):
             raise no_such_part(part)
         if wanted == "svg":
             return shapes_curve(subject.problem.name, [found])
-        told = ("format", "mode", "symbols", "exact", "shapes", "warnings")
+        shown = ("format", "mode", "symbols", "exact", "shapes", "warnings")
         arena = None if found.plan is None else found.plan.peak
-        return json.dumps({"arena": arena, **{name: document[name] for name in told}}).encode("ascii")
+        return json.dumps({"arena": arena, **{name: document[name] for name in shown}}).encode("ascii")
 
 
 def _plans(best: bytes) -> dict[str, Plan]:

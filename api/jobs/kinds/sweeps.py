@@ -48,7 +48,7 @@ class SweepKind(Kind):
     def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         sizes = _sizes(subject, instructions)
         problem = swept_problem(subject.problem, sizes, instructions.options)
-        told = _parts(best)
+        parts = _parts(best)
         settled: list[SweepPoint] = []
         smallest: list[SmallestCapacity] = []
 
@@ -70,7 +70,7 @@ class SweepKind(Kind):
         def on_point(point: SweepPoint) -> None:
             settled.append(point)
             name = configuration(point.capacity)
-            if name not in told:
+            if name not in parts:
                 line.point({"part": name, **point_fields(point), "seconds": round(time.monotonic() - begun, 6)}, so_far)
 
         found = sweep(

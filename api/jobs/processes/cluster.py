@@ -54,7 +54,7 @@ class _UnderWay:
     task: Task
     future: Any
     given_up: asyncio.Future[None]
-    told: float | None = None
+    told_at: float | None = None
     """When it was told to stop."""
     news: dict[str, Any] | None = None
     """Progress that has not been passed on yet."""
@@ -275,14 +275,14 @@ class ClusterPool:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             now = time.monotonic()
-            new = {ticket: each for ticket, each in self._under_way.items() if each.told is None}
+            new = {ticket: each for ticket, each in self._under_way.items() if each.told_at is None}
             new = {ticket: each for ticket, each in new.items() if each.task.cancelled.is_set()}
             for each in new.values():
-                each.told = now
+                each.told_at = now
             answers = await self._all_say(stop_there, list(new)) if new else []
             begun = {ticket for answer in answers for ticket in answer}
             for ticket, each in list(self._under_way.items()):
-                is_late = each.told is not None and now - each.told > STOP_SECONDS
+                is_late = each.told_at is not None and now - each.told_at > STOP_SECONDS
                 if (is_late or (ticket in new and ticket not in begun)) and not each.given_up.done():
                     each.given_up.set_result(None)
 

@@ -41,8 +41,8 @@ def do_there(
     ticket: str, header: Mapping[str, Any], parts: Sequence[bytes], seconds: float | None, settings: str
 ) -> Ending:
     """Have a process of this worker do the task."""
-    told = _Told(ticket)
-    task = Task(header, parts, seconds=seconds, on_message=told, cancelled=_CalledOff(wanted_there()))
+    messages = _Told(ticket)
+    task = Task(header, parts, seconds=seconds, on_message=messages, cancelled=_CalledOff(wanted_there()))
     with _lock:
         if ticket in _called_off:
             return Reply({"kind": "died", "why": "it was called off before it had begun"}), None
@@ -62,8 +62,8 @@ def do_there(
             del _running[ticket]
             if slot is not None:
                 idle.append(slot)
-        told.end()
-    return reply, told.best
+        messages.end()
+    return reply, messages.best
 
 
 def stop_there(tickets: Sequence[str]) -> list[str]:
@@ -82,9 +82,9 @@ def best_there(known: Mapping[str, int]) -> dict[str, tuple[int, Reply | None]]:
     Plans beyond the limit of one answer are left out.
     """
     with _lock:
-        told = {ticket: _running[ticket].on_message for ticket in known if ticket in _running}
+        listeners = {ticket: _running[ticket].on_message for ticket in known if ticket in _running}
     found, room = dict[str, tuple[int, Reply | None]](), MOST_AT_ONCE
-    for ticket, each in told.items():
+    for ticket, each in listeners.items():
         assert isinstance(each, _Told)
         number, best = each.so_far
         if best is None or number == known[ticket]:

@@ -135,7 +135,7 @@ class Slot:
         number = next(self._numbers)
         header = {**task.header, "number": number, "parts": len(task.parts)}
         patience = self._patience_with(task)
-        told = False
+        is_told = False
         try:
             line.send(pack(header), patience, TICK_SECONDS)
             hand_over(task, line, patience)
@@ -147,8 +147,8 @@ class Slot:
                         if reply.header["kind"] in ENDS:
                             return reply
                         task.on_message(reply)
-                if task.cancelled.is_set() and not told:
-                    told = True
+                if task.cancelled.is_set() and not is_told:
+                    is_told = True
                     line.send(pack({"cancel": number}), patience, TICK_SECONDS)
                 patience()
         except (EOFError, OSError) as error:

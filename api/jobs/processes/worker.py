@@ -92,11 +92,11 @@ class Reporter:
             self._worker.send({"kind": "progress", "number": self._number, **fields})
 
     def _tell_best(self) -> None:
-        told, begun = self._told, time.monotonic()
-        best = None if told is None else told.answer
-        if told is None or best is None or begun < self._next_save:
+        message, begun = self._told, time.monotonic()
+        best = None if message is None else message.answer
+        if message is None or best is None or begun < self._next_save:
             return
-        worth = (told.value, told.value == told.bound)
+        worth = (message.value, message.value == message.bound)
         if worth == self._saved:
             return
         plan = best()

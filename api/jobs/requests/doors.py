@@ -39,7 +39,7 @@ def field_of(row: Declared) -> tuple[Any, Any]:
         OptionKind.FLAG: bool,
         OptionKind.SIZES: Annotated[
             Annotated[Size, Tag(SIZES[0])] | Annotated[dict[str, Size], Tag(SIZES[1])],
-            Discriminator(lambda said: SIZES[isinstance(said, dict)]),
+            Discriminator(lambda value: SIZES[isinstance(value, dict)]),
         ],
     }
     default = None if row.kind is OptionKind.SECONDS else row.default  # the service has a limit of its own
@@ -56,7 +56,7 @@ class RequestOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    def said(self) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         """Return the given options, without those left at defaults."""
         return self.model_dump(exclude_unset=True)
 

@@ -40,35 +40,37 @@ def merged(query: RequestOptions, body: RequestOptions | None, door: Door = PLAN
     """Return the options of query and body. Raises Refusal if one is given in both with different values."""
     if body is None:
         return query
-    said, also = query.said(), body.said()
-    for name in said.keys() & also.keys():
-        if said[name] != also[name]:
+    in_query, in_body = query.given(), body.given()
+    for name in in_query.keys() & in_body.keys():
+        if in_query[name] != in_body[name]:
             raise bad_option(name, "the query and the body's 'solve' say different things")
-    return door.loose.model_validate(said | also)
+    return door.loose.model_validate(in_query | in_body)
 
 
 def options_of(request: RequestOptions, door: Door = PLANS) -> Options:
     """Return the library's options: the given ones, and defaults."""
-    said = {name: value for name, value in request.said().items() if name in OFFERED and name not in door.own}
-    return from_document({OFFERED[name].name: value for name, value in said.items()})
+    given = {name: value for name, value in request.given().items() if name in OFFERED and name not in door.own}
+    return from_document({OFFERED[name].name: value for name, value in given.items()})
 
 
 def own_of(request: RequestOptions, door: Door) -> dict[str, Any]:
     """Return the door's own options that differ from their defaults."""
     fields = type(request).model_fields
-    return {name: value for name, value in request.said().items() if name in door.own and value != fields[name].default}
+    return {
+        name: value for name, value in request.given().items() if name in door.own and value != fields[name].default
+    }
 
 
 def clipped(wanted: RequestOptions, settings: Settings, door: Door = PLANS) -> Clipped:
     """Return the options within the service's limits. Raises Refusal for a solver that this service does not offer."""
-    options, said = options_of(wanted, door), wanted.model_fields_set
+    options, given = options_of(wanted, door), wanted.model_fields_set
     if options.solver != "auto" and settings.allowed_solvers and options.solver not in settings.allowed_solvers:
         found = Finding(Code.UNKNOWN_SOLVER, "/options/solver", "this service does not offer that solver")
         raise refused_findings([found])
     longest = min(settings.max_time_limit, settings.max_explain_seconds) if options.explain else settings.max_time_limit
     options = replace(
         options,
-        time_limit=(options.time_limit if "time_limit" in said else None) or min(settings.default_time_limit, longest),
+        time_limit=(options.time_limit if "time_limit" in given else None) or min(settings.default_time_limit, longest),
         memory_limit_bytes=options.memory_limit_bytes or settings.max_solver_memory,
         workers=options.workers or settings.max_workers_per_job,
     )

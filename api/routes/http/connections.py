@@ -66,9 +66,9 @@ class Lines:
         self.idle: dict[Line, None] = {}
         """Those without a current request, the one idle for longest first."""
 
-    def new(self, *told: Any, **named: Any) -> Line:
+    def new(self, *arguments: Any, **named: Any) -> Line:
         """Return a protocol, as the server makes one for each client."""
-        return Line(self, *told, **named)
+        return Line(self, *arguments, **named)
 
     def longest_idle(self, but: Line) -> Line | None:
         """Return the connection idle for longest, no longer counted as idle since it is about to be ended."""
@@ -89,8 +89,8 @@ class Line(H11Protocol):
     _untaken: asyncio.TimerHandle | None = None
     """Set while a client takes too little."""
 
-    def __init__(self, lines: Lines, *told: Any, **named: Any) -> None:
-        super().__init__(*told, **named)
+    def __init__(self, lines: Lines, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
         self._lines = lines
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

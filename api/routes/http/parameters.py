@@ -58,8 +58,8 @@ class DoorQuery:
         self._sizes = sizes
         fields: dict[str, Any] = FIELDS | dict(door.own)
         for name in sizes:
-            told = f"{OFFERED[name].help} `NAME=BYTES`, and `64KiB` works too."
-            fields[name] = (list[str], Field(default=[], description=told))
+            help_text = f"{OFFERED[name].help} `NAME=BYTES`, and `64KiB` works too."
+            fields[name] = (list[str], Field(default=[], description=help_text))
         self._lists = {name for name, (type_, _) in fields.items() if get_origin(type_) is list}
         """Parameters that may be repeated."""
         self.model: type[RequestQuery] = create_model(f"{door.name.title()}Query", __base__=RequestQuery, **fields)
@@ -69,31 +69,31 @@ class DoorQuery:
         """Return the query. Raises Refusal. FastAPI's own way takes longer than everything else it does, even without a query."""
         if not request.scope["query_string"]:
             return self._nothing
-        said: dict[str, list[str]] = {}
+        given: dict[str, list[str]] = {}
         for name, value in request.query_params.multi_items():
-            said.setdefault(name, []).append(value)
+            given.setdefault(name, []).append(value)
         try:
             return self.model.model_validate(
-                {name: values if name in self._lists else values[-1] for name, values in said.items()}
+                {name: values if name in self._lists else values[-1] for name, values in given.items()}
             )
         except ValidationError as error:
             raise wrong_options(error.errors(include_url=False)) from None
 
     def options(self, query: RequestQuery) -> RequestOptions:
         """Return the options in the query. Raises Refusal."""
-        said = {name: value for name, value in query.said().items() if name not in RequestQuery.model_fields}
-        for name in self._sizes & said.keys():
+        given = {name: value for name, value in query.given().items() if name not in RequestQuery.model_fields}
+        for name in self._sizes & given.keys():
             try:
-                said[name] = parse_capacities(said[name])
+                given[name] = parse_capacities(given[name])
             except BadInput as error:
                 raise refused(error) from None
-        return self._door.loose.model_validate(said)
+        return self._door.loose.model_validate(given)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters for OpenAPI."""
         found = []
-        for name, said in self.model.model_json_schema()["properties"].items():
-            schema = {key: value for key, value in said.items() if (key, value) != ("default", None)}
+        for name, described in self.model.model_json_schema()["properties"].items():
+            schema = {key: value for key, value in described.items() if (key, value) != ("default", None)}
             about = {"in": "query", "required": False, "description": schema["description"]}
             found.append({"name": name, **about, "schema": schema})
         return {"parameters": found}

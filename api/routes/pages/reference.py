@@ -137,8 +137,8 @@ def _parameters(parameters: list[Described]) -> Iterator[str]:
             notes.append("required")
         if schema.get("default") is not None:
             notes.append(f"default {json.dumps(schema['default'])}")
-        told = each.get("description") or schema.get("description") or ""
-        yield f'<dt><code>{escape(each["name"])}</code> <span class="soft">{escape(", ".join(filter(None, notes)))}</span></dt><dd>{_prose(told)}</dd>'
+        description = each.get("description") or schema.get("description") or ""
+        yield f'<dt><code>{escape(each["name"])}</code> <span class="soft">{escape(", ".join(filter(None, notes)))}</span></dt><dd>{_prose(description)}</dd>'
     yield "</dl>\n</details>"
 
 

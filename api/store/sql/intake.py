@@ -128,11 +128,11 @@ class Intake(Part):
         values = values_of(new) | facts | {"events": 1}
         if queued:
             values["delivery"] = self.database.deliver(connection, values["id"], values["owner"], values["priority"])
-        said = {name: values[name] for name in ("state", "attempt") if name in facts}
+        event = {name: values[name] for name in ("state", "attempt") if name in facts}
         connection.execute(insert(jobs).values(**values))
         # Compiled statements are cached with the values in them, so these are not.
         connection.execute(insert(problems), {"job": values["id"], "data": problem, "size": len(problem)})
-        connection.execute(insert(events).values(job=values["id"], number=1, kind=EventKind.STATE.value, data=said))
+        connection.execute(insert(events).values(job=values["id"], number=1, kind=EventKind.STATE.value, data=event))
         return job_of(SimpleNamespace(**values))
 
     def _known(self, connection: Connection, owner: str, idempotency: Once) -> Job | None:

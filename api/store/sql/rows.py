@@ -89,11 +89,11 @@ def plan_row(job: str, plan: StoredPlan) -> dict[str, Any]:
 
 
 def change(
-    connection: Connection, row: Row[Any], values: dict[str, Any], *said: tuple[EventKind, Mapping[str, Any]]
+    connection: Connection, row: Row[Any], values: dict[str, Any], *recorded: tuple[EventKind, Mapping[str, Any]]
 ) -> None:
     """Change a job, and record what happened to it."""
     number = row.events
-    for kind, data in said:
+    for kind, data in recorded:
         number += 1
         connection.execute(insert(events).values(job=row.id, number=number, kind=kind.value, data=dict(data)))
     connection.execute(update(jobs).where(jobs.c.id == row.id).values(**values, events=number))

@@ -31,8 +31,8 @@ class DatabaseStore(Intake, Lookups):
     def shared(self) -> bool:
         return self.database.shared
 
-    def listen(self, told: Told) -> None:
-        self.database.listen(told)
+    def listen(self, on_change: Told) -> None:
+        self.database.listen(on_change)
 
     def ping(self) -> None:
         self.database.ping()
@@ -62,8 +62,8 @@ class DatabaseStore(Intake, Lookups):
                 "attempt": row.attempt + 1,
                 "started": row.started or time.time(),
             }
-            said = (EventKind.STATE, {"state": values["state"], "attempt": values["attempt"]})
-            self._change(connection, row, values, said)
+            event = (EventKind.STATE, {"state": values["state"], "attempt": values["attempt"]})
+            self._change(connection, row, values, event)
             problem = connection.execute(select(problems.c.data).where(problems.c.job == row.id)).scalar_one()
             best = connection.execute(select(job_plans.c.data).where(job_plans.c.job == row.id)).scalar_one_or_none()
             return Claim(job_of(self._row(connection, row.id)), problem, best)
@@ -83,13 +83,13 @@ class DatabaseStore(Intake, Lookups):
             best = min((value for value in (best, row.best) if value is not None), default=None)
             bound = max((value for value in (bound, row.bound) if value is not None), default=None)
             gap = gap_of(best, bound)
-            said: list[tuple[EventKind, dict[str, Any]]] = []
+            events: list[tuple[EventKind, dict[str, Any]]] = []
             if best != row.best:
-                said.append((EventKind.INCUMBENT, {"best": best, "gap": gap, "seconds": seconds}))
+                events.append((EventKind.INCUMBENT, {"best": best, "gap": gap, "seconds": seconds}))
             if bound != row.bound:
-                said.append((EventKind.BOUND, {"bound": bound, "gap": gap, "seconds": seconds}))
-            if said:
-                self._change(connection, row, {"best": best, "bound": bound, "gap": gap}, *said)
+                events.append((EventKind.BOUND, {"bound": bound, "gap": gap, "seconds": seconds}))
+            if events:
+                self._change(connection, row, {"best": best, "bound": bound, "gap": gap}, *events)
             return True
 
     def save(self, id_: str, attempt: int, plan: StoredPlan, points: Sequence[Mapping[str, Any]] = ()) -> bool:

@@ -29,9 +29,13 @@ class Part:
         return connection.execute(this).one_or_none() is not None
 
     def _change(
-        self, connection: Connection, row: Row[Any], values: dict[str, Any], *said: tuple[EventKind, Mapping[str, Any]]
+        self,
+        connection: Connection,
+        row: Row[Any],
+        values: dict[str, Any],
+        *events: tuple[EventKind, Mapping[str, Any]],
     ) -> None:
-        change(connection, row, values, *said)
+        change(connection, row, values, *events)
         self.database.announce(connection, row.id)
 
     def _end(self, connection: Connection, row: Row[Any], end: End, *, has_plan: bool) -> None:

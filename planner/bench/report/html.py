@@ -146,8 +146,8 @@ def _ys(series: Sequence[Series]) -> list[float]:
 
 
 def _figure(title: str, drawn: str, note: str = "") -> str:
-    said = f" <small>{escape(note)}</small>" if note else ""
-    return f"<figure><figcaption>{escape(title)}{said}</figcaption>{drawn}</figure>"
+    shown_note = f" <small>{escape(note)}</small>" if note else ""
+    return f"<figure><figcaption>{escape(title)}{shown_note}</figcaption>{drawn}</figure>"
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], anchors: Mapping[str, str] = NONE) -> str:

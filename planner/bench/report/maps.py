@@ -92,9 +92,9 @@ def shown(drawn: Drawn) -> str:
     """Return this part of the page."""
     one = drawn.one
     figures = "".join(
-        f'<figure><img alt="{escape(f"Memory map of {one.record.instance}: {said}")}" '
-        f'src="data:image/svg+xml;base64,{b64encode(picture).decode()}"><figcaption><small>{escape(said)}</small></figcaption></figure>'
-        for said, picture in drawn.pictures
+        f'<figure><img alt="{escape(f"Memory map of {one.record.instance}: {caption}")}" '
+        f'src="data:image/svg+xml;base64,{b64encode(picture).decode()}"><figcaption><small>{escape(caption)}</small></figcaption></figure>'
+        for caption, picture in drawn.pictures
     )
     heading = f"<h3 id='{escape(anchor(one))}'>{escape(one.record.instance)} <small>{escape(str(one.why))}</small></h3>"
     return f"{heading}<div class='maps'>{figures}</div>"

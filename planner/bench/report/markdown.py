@@ -164,13 +164,13 @@ def _worst(gaps: Sequence[float | None]) -> float | None:
 
 def failures(records: Sequence[Record]) -> list[str]:
     """Return what went wrong, once for all runs of a solver."""
-    said = []
+    lines = []
     failed = [record for record in records if record.error is not None]
     for (solver, status, error), runs in grouped(failed, lambda r: (r.solver, r.status, r.error)).items():
         first = f"{runs[0].instance}, seed {runs[0].seed}"
         where = first if len(runs) == 1 else f"{len(runs)} runs, {first} the first of them"
-        said.append(f"{solver}, {where}: {status}: {error}")
-    return said
+        lines.append(f"{solver}, {where}: {status}: {error}")
+    return lines
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -89,7 +89,7 @@ def tally(solver: str, runs: Sequence[Record]) -> Tally:
 def contradictions(records: Iterable[Record]) -> list[str]:
     """Return contradictions: answers with what is known of an instance, and solvers with each other."""
     records = list(records)
-    said = [f"{r.instance}, {r.solver}, seed {r.seed}: {r.wrong}" for r in records if r.wrong is not None]
+    lines = [f"{r.instance}, {r.solver}, seed {r.seed}: {r.wrong}" for r in records if r.wrong is not None]
     for runs in grouped(records, lambda r: (r.digest, str(r.capacity))).values():
         valued = [run for run in runs if run.digest is not None and run.value is not None]
         bounded = [run for run in runs if run.digest is not None and run.bound is not None]
@@ -97,11 +97,11 @@ def contradictions(records: Iterable[Record]) -> list[str]:
             best = min(valued, key=lambda r: r.value or 0)
             highest = max(bounded, key=lambda r: r.bound or 0)
             if (highest.bound or 0) > (best.value or 0):
-                said.append(
+                lines.append(
                     f"{best.instance}: {highest.solver} (seed {highest.seed}) claims a bound of {highest.bound}, "
                     f"{best.solver} (seed {best.seed}) reaches {best.value}"
                 )
-    return said
+    return lines
 
 
 def grouped(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, list[Record]]:

@@ -29,7 +29,7 @@ class Ended(NamedTuple):
     code: int
     """Below 0: the signal that ended it."""
     answer: bytes
-    said: bytes
+    output: bytes
 
 
 class Forks:
@@ -56,8 +56,8 @@ class Forks:
                 os._exit(code)
         for _, theirs in (answers, errors):
             os.close(theirs)
-        answer, said = _read(answers[0], errors[0])
-        return Ended(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), answer, said)
+        answer, errors_text = _read(answers[0], errors[0])
+        return Ended(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), answer, errors_text)
 
     def _live(self, request: Mapping[str, Any], parent: int, answer_to: int, errors: int) -> int:
         """The run, in its own process. Output printed by libraries must not mix with its answer."""

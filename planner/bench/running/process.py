@@ -99,14 +99,14 @@ class CellProcess:
         seconds = round(time.monotonic() - self._begun, 6)
         if ended is None:
             return without_answer(cell, CellStatus.KILLED, why, seconds)
-        code, said = ended.code, ended.said.decode("utf-8", "replace")
+        code, output = ended.code, ended.output.decode("utf-8", "replace")
         if code == 0:
             try:
                 return parse(json.dumps({**about(cell), "process_seconds": seconds, **json.loads(ended.answer)}))
             except (ValueError, TypeError) as error:
-                said = f"it answered with something else than a record: {error}; {said}"
+                output = f"it answered with something else than a record: {error}; {output}"
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        lines = said.strip().splitlines()
+        lines = output.strip().splitlines()
         last = echo(lines[-1]) if lines else "it said nothing"
         return without_answer(cell, CellStatus.CRASHED, f"its process ended {how}: {last}"[:SAID_LENGTH], seconds)
 

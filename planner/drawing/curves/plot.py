@@ -125,11 +125,11 @@ def _drawn(field: _Field, say: Callable[[int], str]) -> Iterator[str]:
         yield text(LEFT - 8, field.y(value) + 4, axes.say(value), "soft right")
     for at in _marks(field):
         yield line(field.x(at), field.above, field.x(at), field.below, "grid")
-        said = say(at)
-        yield text(min(field.x(at), sheet.width - 4 * len(said)), field.below + 16, said, "soft mid")
-    for at, said in axes.marks:
+        label = say(at)
+        yield text(min(field.x(at), sheet.width - 4 * len(label)), field.below + 16, label, "soft mid")
+    for at, label in axes.marks:
         yield line(field.x(at), field.above, field.x(at), field.below, "end")
-        yield text(min(field.x(at) + 5, sheet.right - 6.5 * len(said)), field.above + 14, said, "ink name")
+        yield text(min(field.x(at) + 5, sheet.right - 6.5 * len(label)), field.above + 14, label, "ink name")
     for place, curve in enumerate(axes.curves):
         kind = f"c{place % CURVES}{' dashed' if curve.dashed else ''}"
         if curve.points:

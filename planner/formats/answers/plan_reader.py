@@ -101,18 +101,18 @@ def read_plan_json(data: bytes, scanned: Scanned) -> Plan:
     )
 
 
-def plan_of_answer(said: Any, place: tuple[str | int, ...], read_file: Callable[[str], bytes] | None = None) -> Plan:
+def plan_of_answer(answer: Any, place: tuple[str | int, ...], read_file: Callable[[str], bytes] | None = None) -> Plan:
     """Return the plan at that place of an answer, or in the file named there, which `read_file` reads. Raises BadInput."""
     try:
-        if isinstance(said, str) and read_file is not None:
-            data = read_file(said)
-        elif isinstance(said, dict):
-            data = json.dumps(said).encode("ascii")
+        if isinstance(answer, str) and read_file is not None:
+            data = read_file(answer)
+        elif isinstance(answer, dict):
+            data = json.dumps(answer).encode("ascii")
         else:
             raise bad_input(Code.WRONG_TYPE, (), "must be a plan; only the command reads plans from files")
         return read_plan_json(data, scan(data))
     except BadInput as error:
-        there = f"{said}: " if isinstance(said, str) else ""
+        there = f"{answer}: " if isinstance(answer, str) else ""
         findings = (
             replace(each, pointer=pointer(place) + each.pointer, message=there + each.message)
             for each in error.findings

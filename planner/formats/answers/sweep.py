@@ -36,10 +36,10 @@ def write_sweep_json(sweep: Sweep, warnings: Sequence[str] = (), *, with_plans: 
 def write_sweep_files(sweep: Sweep) -> tuple[bytes, dict[str, Plan]]:
     """Return the figures with the names of the plans' files, and the plans by these names."""
     fields, files = sweep_fields(sweep), {}
-    for point, said in zip(sweep.points, fields["points"], strict=True):
-        said["plan"] = None if point.plan is None else f"{configuration(point.capacity)}.json"
+    for point, row in zip(sweep.points, fields["points"], strict=True):
+        row["plan"] = None if point.plan is None else f"{configuration(point.capacity)}.json"
         if point.plan is not None:
-            files[said["plan"]] = point.plan
+            files[row["plan"]] = point.plan
     if sweep.smallest is not None:
         fields["smallest"]["plan"] = SMALLEST_FILE
         files[SMALLEST_FILE] = sweep.smallest.plan
@@ -141,8 +141,8 @@ def read_sweep_json(data: bytes, read_file: Callable[[str], bytes] | None = None
     figures = read_sweep_figures(data)
     document = json.loads(data)
     points = tuple(
-        replace(point, plan=_plan_of(said, ("points", number, "plan"), read_file))
-        for number, (point, said) in enumerate(zip(figures.points, document["points"], strict=True))
+        replace(point, plan=_plan_of(row, ("points", number, "plan"), read_file))
+        for number, (point, row) in enumerate(zip(figures.points, document["points"], strict=True))
     )
     least = document.get("smallest")
     if least is None:
@@ -171,11 +171,11 @@ def _whole(number: Any) -> int:
 
 
 def _plan_of(
-    said: Mapping[str, Any], place: tuple[str | int, ...], read_file: Callable[[str], bytes] | None
+    row: Mapping[str, Any], place: tuple[str | int, ...], read_file: Callable[[str], bytes] | None
 ) -> Plan | None:
     from .plan_reader import plan_of_answer  # imports pydantic, which writing does not need
 
-    if "plan" not in said:
+    if "plan" not in row:
         text = "is missing: these are figures alone; 'memplan sweep --plans FOLDER' writes the plans, and a sweep.json that names them"
         raise bad_input(Code.MISSING_FIELD, place, text)
-    return None if said["plan"] is None else plan_of_answer(said["plan"], place, read_file)
+    return None if row["plan"] is None else plan_of_answer(row["plan"], place, read_file)

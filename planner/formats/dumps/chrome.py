@@ -64,23 +64,23 @@ def _bars(events: list[Any], at: Place, report: Report) -> list[_Bar]:
         place: Place = (*at, i)
         if not isinstance(event, dict) or not isinstance(event.get("args"), dict):
             continue
-        said, name = event["args"], event.get("name")
-        if event.get("ph") == "X" and "size" in said:
-            size = _whole(said, "size", (*place, "args"), report)
-            hint = _whole(said, "offset", (*place, "args"), report) if "offset" in said else None
-            alignment = max(_whole(said, "alignment", (*place, "args"), report), 1) if "alignment" in said else 1
+        args, name = event["args"], event.get("name")
+        if event.get("ph") == "X" and "size" in args:
+            size = _whole(args, "size", (*place, "args"), report)
+            hint = _whole(args, "offset", (*place, "args"), report) if "offset" in args else None
+            alignment = max(_whole(args, "alignment", (*place, "args"), report), 1) if "alignment" in args else 1
             start, length = (_time(event, key, place, report) for key in ("ts", "dur"))
-            pool = said.get("pool", event.get("pid", "memory"))
+            pool = args.get("pool", event.get("pid", "memory"))
             if not isinstance(name, str) or not name:
                 report.add(Code.MISSING_FIELD, (*place, "name"), "a buffer has a name")
             else:
                 found.append(_Bar(name, size, start, start + max(length, 0), str(pool), hint, i, alignment))
-        elif name == MEMORY and "Bytes" in said:
-            amount, address = said["Bytes"], said.get("Addr")
+        elif name == MEMORY and "Bytes" in args:
+            amount, address = args["Bytes"], args.get("Addr")
             if type(amount) is not int or abs(amount) > MAX_ADDRESS:
                 report.add(Code.WRONG_TYPE, (*place, "args", "Bytes"), "must be a whole number")
                 continue
-            pool = f"{said.get('Device Type', 'device')} {said.get('Device Id', 0)}"[:64]
+            pool = f"{args.get('Device Type', 'device')} {args.get('Device Id', 0)}"[:64]
             key = (pool, str(address))
             start = _time(event, "ts", place, report)
             if amount < 0:
@@ -128,8 +128,8 @@ def _problem(bars: list[_Bar], at: Place, report: Report) -> Problem:
     return Problem(tuple(buffers), pools, lifetimes=Lifetimes.HALF_OPEN)
 
 
-def _whole(said: dict[str, Any], name: str, place: Place, report: Report) -> int:
-    value = said[name]
+def _whole(args: dict[str, Any], name: str, place: Place, report: Report) -> int:
+    value = args[name]
     if type(value) is not int or not 0 <= value <= MAX_ADDRESS:
         code = Code.OUT_OF_RANGE if type(value) is int else Code.WRONG_TYPE
         report.add(code, (*place, name), f"{name} must be a whole number from 0 to 2^62, not {quoted(value)}")

@@ -182,24 +182,24 @@ class _Uses:
 
     def run(self, instruction: Table, step: int, start: int) -> None:
         """Record the instruction of a chain that begins at `start`. A jump backwards makes a loop of the steps between."""
-        kind, said, place = (
+        kind, fields, place = (
             instruction.byte(0, "instr_args_type"),
             instruction.table(1, "instr_args"),
             instruction.place,
         )
-        if said is None or not KERNEL <= kind <= FREE:
+        if fields is None or not KERNEL <= kind <= FREE:
             raise bad_input(Code.INVALID_VALUE, (*place, "instr_args_type"), f"there is no instruction {kind}")
         if kind == KERNEL:
-            self._call(said.signed(0, "op_index"), said.signed_vector(1, "args"), step, place)
+            self._call(fields.signed(0, "op_index"), fields.signed_vector(1, "args"), step, place)
         elif kind == DELEGATE:
-            self.read(said.signed_vector(1, "args"), step, place)
+            self.read(fields.signed_vector(1, "args"), step, place)
         elif kind == MOVE:
-            source, target = said.signed(0, "move_from"), said.signed(1, "move_to")
+            source, target = fields.signed(0, "move_from"), fields.signed(1, "move_to")
             self.read((source,), step, place)
             self._lie(source, target, step, place)
         elif kind == JUMP:
-            self.read((said.signed(0, "cond_value_index"),), step, place)
-            to = said.signed(1, "destination_instruction")
+            self.read((fields.signed(0, "cond_value_index"),), step, place)
+            to = fields.signed(1, "destination_instruction")
             if 0 <= to <= step - start:
                 self._loops.append((start + to, step + 1))
 

@@ -138,12 +138,12 @@ def _memories(document: Any, report: Report) -> Iterator[tuple[int, _Memory]]:
 
 def _address(row: dict[str, Any], place: Place, report: Report) -> int | None:
     """Return where the memory begins: a number, mostly written as text."""
-    said = row.get("address", NO_ADDRESS)
-    if said == NO_ADDRESS:
+    address = row.get("address", NO_ADDRESS)
+    if address == NO_ADDRESS:
         return None
-    if isinstance(said, str) and said.isdecimal() and len(said) <= MAX_DIGITS:
-        said = int(said)
-    return _number({"address": said}, "address", place, report)
+    if isinstance(address, str) and address.isdecimal() and len(address) <= MAX_DIGITS:
+        address = int(address)
+    return _number({"address": address}, "address", place, report)
 
 
 def _buffers(document: Any, memories: dict[int, _Memory], report: Report) -> Iterator[tuple[int, Buffer]]:

@@ -184,11 +184,11 @@ def _check_text(scan: _Scan, text: str, what: str) -> None:
         scan.report.add(Code.INVALID_JSON, scan.place, message)
 
 
-def unescape(raw: str) -> str:
+def unescape(escaped: str) -> str:
     """Return the text that a JSON string (without its quotes) represents."""
-    if "\\" not in raw:
-        return raw
-    text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else _SHORT.get(m[2], m[2]), raw)
+    if "\\" not in escaped:
+        return escaped
+    text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else _SHORT.get(m[2], m[2]), escaped)
     if _HALF_PAIR.search(text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     return text

@@ -84,15 +84,15 @@ def _levels(
             chunk = data[begin:stop]
         if b"\\" in chunk:
             chunk = _ESCAPE.sub(b"  ", chunk)
-        raw = np.frombuffer(chunk, np.uint8).copy()
-        quotes = raw == ord('"')
+        chars = np.frombuffer(chunk, np.uint8).copy()
+        quotes = chars == ord('"')
         within = (np.cumsum(quotes, dtype=np.int32) + inside) % 2 == 1
         inside = bool(within[-1])
-        raw[within | quotes] = ord(" ")
-        steps = _STEPS[raw]
+        chars[within | quotes] = ord(" ")
+        steps = _STEPS[chars]
         levels = np.cumsum(steps, dtype=np.int32) + depth
         depth = int(levels[-1])
-        yield begin, raw, np.where(steps < 0, levels + 1, levels)
+        yield begin, chars, np.where(steps < 0, levels + 1, levels)
         begin = stop
 
 
@@ -115,11 +115,11 @@ class Marks(NamedTuple):
         places: np.ndarray[tuple[int], Any] = np.zeros(most, np.int64 if len(data) >> 31 else np.int32)
         levels: np.ndarray[tuple[int], Any] = np.zeros(most, np.int32)
         count = deepest = 0
-        for begin, raw, here in _levels(data, 0, len(data)):
+        for begin, chars, here in _levels(data, 0, len(data)):
             deepest = max(deepest, int(here.max()))
-            found = np.flatnonzero(_MARKS[raw])
+            found = np.flatnonzero(_MARKS[chars])
             places[count : count + len(found)] = found + begin
-            levels[count : count + len(found)] = np.where(raw[found] == COMMA, here[found], -here[found])
+            levels[count : count + len(found)] = np.where(chars[found] == COMMA, here[found], -here[found])
             count += len(found)
         return cls(places[:count], levels[:count], deepest, len(data))
 
@@ -178,8 +178,8 @@ def pieces(data: bytes, span: Span, marks: Marks | None = None) -> Iterator[Piec
 
 def _commas(data: bytes, start: int, end: int) -> Iterator[Ints]:
     """Yield commas outside of any list, object or text that begins here."""
-    for begin, raw, levels in _levels(data, start, end):
-        yield np.flatnonzero((raw == COMMA) & (levels == 0)) + begin
+    for begin, chars, levels in _levels(data, start, end):
+        yield np.flatnonzero((chars == COMMA) & (levels == 0)) + begin
 
 
 def member(data: bytes, piece: Piece) -> tuple[bytes, int] | None:

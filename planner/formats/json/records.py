@@ -39,7 +39,7 @@ LONGEST = 1 << 12
 WITHOUT_DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in range(256))
 
 
-class Said(NamedTuple):
+class Texts(NamedTuple):
     """The texts of a record."""
 
     kind: str | None
@@ -49,7 +49,7 @@ class Said(NamedTuple):
     has_life: bool
 
 
-NOTHING = Said(None, None, False, True)
+NOTHING = Texts(None, None, False, True)
 
 
 class More(NamedTuple):
@@ -58,34 +58,35 @@ class More(NamedTuple):
     accesses: Ints
     offset: Ints
     """The fixed offset, or anything."""
-    said: list[Said]
+    texts: list[Texts]
     which: Ints
     """By buffer, the index of its texts."""
 
     def is_in_range(self) -> bool:
         """True if all of these are in range."""
         numbers = np.concatenate([self.accesses, self.offset])
-        texts = [text for said in self.said for text in (said.kind, said.pool) if text is not None]
+        written = [text for each in self.texts for text in (each.kind, each.pool) if text is not None]
         return (
-            0 <= int(numbers.min()) <= int(numbers.max()) <= MAX_ADDRESS and max(map(len, texts), default=0) <= MAX_TEXT
+            0 <= int(numbers.min()) <= int(numbers.max()) <= MAX_ADDRESS
+            and max(map(len, written), default=0) <= MAX_TEXT
         )
 
     def rows(self, columns: BufferColumns) -> tuple[Buffer, ...]:
         """Return the buffers."""
         which = self.which.tolist()
-        kinds = map([said.kind for said in self.said].__getitem__, which)
+        kinds = map([each.kind for each in self.texts].__getitem__, which)
         pinned: Iterable[Fixed | None] = repeat(None)
-        if any(said.pool is not None for said in self.said):
+        if any(each.pool is not None for each in self.texts):
             pinned = [
                 None if pool is None else Fixed(pool, offset if has_offset else None)
                 for (_, pool, has_offset, _), offset in zip(
-                    map(self.said.__getitem__, which), self.offset.tolist(), strict=True
+                    map(self.texts.__getitem__, which), self.offset.tolist(), strict=True
                 )
             ]
         spans = zip(columns.start.tolist(), columns.end.tolist(), strict=True)
         live: list[tuple[Interval, ...] | None] = [((start, end),) if start != end else () for start, end in spans]
-        if not all(said.has_life for said in self.said):
-            has_life = map([said.has_life for said in self.said].__getitem__, which)
+        if not all(each.has_life for each in self.texts):
+            has_life = map([each.has_life for each in self.texts].__getitem__, which)
             live = [span if has else None for span, has in zip(live, has_life, strict=True)]
         sizes, alignments, none = columns.size.tolist(), columns.alignment.tolist(), repeat(None)
         accesses = self.accesses.tolist()
@@ -117,7 +118,7 @@ class _Shape(NamedTuple):
     """None: a string."""
     accesses: tuple[int, int] | None
     offset: tuple[int, int] | None
-    said: Said
+    texts: Texts
 
 
 def taken_apart(data: bytes) -> Taken | None:
@@ -171,23 +172,23 @@ class _Reading:
         self._columns: list[Ints] = []
         """For each chunk, rows for size, alignment, start, end, id, accesses, offset and index of texts."""
         self._ids: list[str] = []
-        self._said: dict[Said, int] = {NOTHING: 0}
+        self._texts: dict[Texts, int] = {NOTHING: 0}
 
     def take(self, chunk: bytes) -> None:
         """Read records, each preceded by a comma."""
-        raw: Bytes = np.frombuffer(chunk, np.uint8)
-        raw, ids = _without_names(raw)
+        chars: Bytes = np.frombuffer(chunk, np.uint8)
+        chars, ids = _without_names(chars)
         is_nested = FIXED in chunk
         self._ids += ids
-        digit = are_digits(raw)
+        digit = are_digits(chars)
         edges = np.flatnonzero(np.diff(digit, prepend=False, append=False))
         first, end = edges[::2], edges[1::2]
-        value = numbers(raw, first, end)
-        if value is None or ((raw[first] == ZERO) & (end - first > 1)).any():
+        value = numbers(chars, first, end)
+        if value is None or ((chars[first] == ZERO) & (end - first > 1)).any():
             raise _Unusual
         kept = ~digit
         kept[first] = True
-        written = raw[kept].tobytes().translate(WITHOUT_DIGITS)
+        written = chars[kept].tobytes().translate(WITHOUT_DIGITS)
         shape = written[: written.find(b"}") + 1]
         count, rest = divmod(len(written), max(len(shape), 1))
         if not is_nested and not rest and written == shape * count:
@@ -221,7 +222,7 @@ class _Reading:
             for column, place in enumerate(places):
                 if place is not None:
                     columns[column, here] = value[at[here] + place[0]] * place[1]
-            columns[7, here] = self._said.setdefault(shape.said, len(self._said))
+            columns[7, here] = self._texts.setdefault(shape.texts, len(self._texts))
         self._columns.append(columns)
 
     def columns(self) -> BufferColumns:
@@ -236,49 +237,49 @@ class _Reading:
 
     def more(self) -> More | None:
         """Return further fields; None if the columns say everything."""
-        if len(self._said) == 1 and not any(shape.accesses for shape in self._shapes.values()):
+        if len(self._texts) == 1 and not any(shape.accesses for shape in self._shapes.values()):
             return None
         accesses, offset, which = np.concatenate([columns[5:] for columns in self._columns], axis=1)
-        return More(accesses, offset, [*self._said], which)
+        return More(accesses, offset, [*self._texts], which)
 
 
 def _split(written: bytes) -> list[bytes]:
     """Return the shapes of records that may have inner brackets, each without its last one."""
-    raw = np.frombuffer(written, np.uint8)
-    closing = raw == CLOSING_BRACE
-    depth = np.cumsum((raw == OPENING_BRACE).astype(np.int8) - closing.astype(np.int8), dtype=np.int32)
+    chars = np.frombuffer(written, np.uint8)
+    closing = chars == CLOSING_BRACE
+    depth = np.cumsum((chars == OPENING_BRACE).astype(np.int8) - closing.astype(np.int8), dtype=np.int32)
     ends = np.flatnonzero(closing & (depth == 0)).tolist()
     if not ends or ends[-1] + 1 != len(written):
         raise _Unusual
     return [written[begin:end] for begin, end in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
 
 
-def _without_names(raw: Bytes) -> tuple[Bytes, list[str]]:
+def _without_names(chars: Bytes) -> tuple[Bytes, list[str]]:
     """Return the text with ids' strings emptied, and these strings."""
-    quotes = np.flatnonzero(raw == QUOTE)
-    if len(quotes) % 2 or not len(quotes) or quotes[-1] + 1 == len(raw):
+    quotes = np.flatnonzero(chars == QUOTE)
+    if len(quotes) % 2 or not len(quotes) or quotes[-1] + 1 == len(chars):
         raise _Unusual
     begin, end = quotes[::2], quotes[1::2]
-    named = np.flatnonzero(raw[end + 1] != COLON)
+    named = np.flatnonzero(chars[end + 1] != COLON)
     if not len(named):
-        return raw, []
+        return chars, []
     keys = named - 1
-    is_id = (end[keys] - begin[keys] == 3) & (raw[begin[keys] + 1] == ord("i")) & (raw[begin[keys] + 2] == ord("d"))
-    if named[0] == 0 or (raw[end[keys] + 1] != COLON).any():
+    is_id = (end[keys] - begin[keys] == 3) & (chars[begin[keys] + 1] == ord("i")) & (chars[begin[keys] + 2] == ord("d"))
+    if named[0] == 0 or (chars[end[keys] + 1] != COLON).any():
         raise _Unusual
     if not is_id.all():  # other texts belong to the shape, and digits in them would be taken for numbers
-        if are_digits(raw[_inside(begin[named[~is_id]], end[named[~is_id]], len(raw))]).any():
+        if are_digits(chars[_inside(begin[named[~is_id]], end[named[~is_id]], len(chars))]).any():
             raise _Unusual
         named = named[is_id]
         if not len(named):
-            return raw, []
-    inside = _inside(begin[named], end[named], len(raw))
-    if (raw[inside] < ord(" ")).any():
+            return chars, []
+    inside = _inside(begin[named], end[named], len(chars))
+    if (chars[inside] < ord(" ")).any():
         raise _Unusual
     inside[end[named]] = True
-    names = raw[inside].tobytes().decode("utf-8").split('"')[:-1]
+    names = chars[inside].tobytes().decode("utf-8").split('"')[:-1]
     inside[end[named]] = False
-    return raw[~inside], names
+    return chars[~inside], names
 
 
 def _inside(begin: Ints, end: Ints, length: int) -> Bools:
@@ -333,7 +334,7 @@ def _shape(written: bytes) -> _Shape:
         None if fields["id"] == "" else _place_of(fields["id"]),
         _place_of(fields["accesses"]) if "accesses" in fields else None,
         _place_of(fixed["offset"]) if "offset" in fixed else None,
-        Said(
+        Texts(
             kind if "kind" in fields else None,
             fixed["pool"] if "fixed" in fields else None,
             "offset" in fixed,

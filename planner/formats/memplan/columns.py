@@ -141,15 +141,15 @@ def _columns(data: bytes) -> dict[str, Column]:
 
 def _array(member: bytes) -> Column:
     """Return one array in the form of numpy.lib.format. Raises ValueError."""
-    said = HEADER.match(member)
-    if said is None:
+    header = HEADER.match(member)
+    if header is None:
         raise ValueError("a column of integers is wanted, or of strings for id, as numpy.savez writes them")
-    dtype = np.dtype(said["type"].decode())
-    shape = (int(said["count"]),) if said["count"] else ()
-    count, here = math.prod(shape), len(member) - said.end()
+    dtype = np.dtype(header["type"].decode())
+    shape = (int(header["count"]),) if header["count"] else ()
+    count, here = math.prod(shape), len(member) - header.end()
     if count * dtype.itemsize != here:
         raise ValueError(f"{count} entries of {dtype.itemsize} bytes are announced, but there are {here} bytes")
-    return np.frombuffer(member, dtype, count, said.end()).reshape(shape) if here else np.zeros(shape, dtype)
+    return np.frombuffer(member, dtype, count, header.end()).reshape(shape) if here else np.zeros(shape, dtype)
 
 
 def _sentence(error: Exception) -> str:

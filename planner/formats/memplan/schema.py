@@ -32,15 +32,15 @@ def _add_symbols(whole: dict[str, Any], buffer: dict[str, Any]) -> None:
     }
     plain = buffer["properties"]["size"]
     bytes_ = {name: value for name, value in plain.items() if name != "description"}
-    said = {"type": "string", "minLength": 1, "maxLength": 1024}
+    expression = {"type": "string", "minLength": 1, "maxLength": 1024}
     buffer["properties"]["size"] = {
         "description": f"{plain['description']} Or an expression over the symbols, such as 4*n*(n+m).",
-        "anyOf": [bytes_, said],
+        "anyOf": [bytes_, expression],
     }
     buffer["properties"]["size_range"] = {
         "description": "Instead of size: the least and the greatest size, if no more is known. It is planned with the greatest.",
         **span,
-        "items": {"anyOf": [bytes_, said]},
+        "items": {"anyOf": [bytes_, expression]},
     }
     buffer["required"].remove("size")
     buffer["anyOf"] = [{"required": ["size"]}, {"required": ["size_range"]}]

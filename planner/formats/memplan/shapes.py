@@ -97,10 +97,10 @@ class _Sizes:
     def of(self, buffer: dict[str, Any], i: int) -> tuple[Expression, Expression | None]:
         """Return the buffer's size, and the least if only a range is known. Puts the largest size in its place."""
         if "size_range" not in buffer:
-            said = buffer.get("size")
-            found = self._read(said, ("buffers", i, "size")) if isinstance(said, str) else None
+            size = buffer.get("size")
+            found = self._read(size, ("buffers", i, "size")) if isinstance(size, str) else None
             if found is None:
-                return number(said if type(said) is int else 0), None
+                return number(size if type(size) is int else 0), None
             buffer["size"] = found[2]
             return found[0], None
         return self._range(buffer, i)
@@ -128,14 +128,14 @@ class _Sizes:
         except ExpressionError as error:
             self._report.add(Code.INVALID_EXPRESSION, place, f"the greatest size less the least: {error}")
 
-    def _read(self, said: Any, place: Place) -> tuple[Expression, int, int] | None:
+    def _read(self, value: Any, place: Place) -> tuple[Expression, int, int] | None:
         """Return the expression with its least and greatest value; None if it is invalid."""
-        if type(said) is int:
-            said = str(said)
-        if not isinstance(said, str):
-            self._report.add(Code.WRONG_TYPE, place, f"must be an integer or an expression, not {kind_of(said)}")
+        if type(value) is int:
+            value = str(value)
+        if not isinstance(value, str):
+            self._report.add(Code.WRONG_TYPE, place, f"must be an integer or an expression, not {kind_of(value)}")
             return None
-        if said not in self._known:
+        if value not in self._known:
             if self._parts > MOST_PARTS:
                 if not self._is_full:
                     text = f"the different expressions up to here have more than {MOST_PARTS} parts; write sizes that are equal alike"
@@ -143,14 +143,14 @@ class _Sizes:
                 self._is_full = True
                 return None
             try:
-                made = parse(said, self._symbols)
+                made = parse(value, self._symbols)
                 self._parts += parts_of(made)
                 low, high = size_range(made, self._symbols, self._effort)
             except ExpressionError as error:
                 self._report.add(Code.INVALID_EXPRESSION, place, str(error))
                 return None
-            self._known[said] = made, low.value, high.value
-        return self._known[said]
+            self._known[value] = made, low.value, high.value
+        return self._known[value]
 
 
 def write_shaped(problem: ShapedProblem) -> bytes:

@@ -35,15 +35,15 @@ def write_dsa(problem: Problem) -> bytes:
     pools = sorted(problem.pools, key=lambda pool: pool.rank)
     pool_ids = {pool.name: i for i, pool in enumerate(pools)}
     ids = numbers([buffer.id for buffer in problem.buffers], MOST_ID)
-    said = problem.constraints
+    constraints = problem.constraints
     fixed = [(b.id, b.fixed.pool, b.fixed.offset) for b in problem.buffers if b.fixed and b.fixed.offset is not None]
     inner: dict[str, Any] = {
         "pools": [_pool(pool, pool_ids[pool.name]) for pool in pools],
         "buffers": [_buffer(buffer, problem, ids[buffer.id], pool_ids, free_times) for buffer in problem.buffers],
         "constraints": {
-            "colocations": [_pair(ids, each.base, each.buffer) for each in said.colocations],
-            "separations": [_pair(ids, *pair) for pair in said.conflicts],
-            "temporal_exclusions": [_pair(ids, *pair) for pair in said.exclusions],
+            "colocations": [_pair(ids, each.base, each.buffer) for each in constraints.colocations],
+            "separations": [_pair(ids, *pair) for pair in constraints.conflicts],
+            "temporal_exclusions": [_pair(ids, *pair) for pair in constraints.exclusions],
             "pinned_allocations": [
                 {"buffer": ids[id_], "pool": pool_ids[pool], "offset": offset, "exclusive_for_all_time": False}
                 for id_, pool, offset in fixed
@@ -51,7 +51,7 @@ def write_dsa(problem: Problem) -> bytes:
         },
         "cost_model": {
             "reuse_penalties": [
-                {**_pair(ids, each.first, each.second), "cost": each.cost} for each in said.reuse_penalties
+                {**_pair(ids, each.first, each.second), "cost": each.cost} for each in constraints.reuse_penalties
             ]
         },
         "objective": {
@@ -59,7 +59,7 @@ def write_dsa(problem: Problem) -> bytes:
             "terms": ["capacity_overflow", *(NAMES[term] for term in problem.terms)],
         },
     }
-    if not said.reuse_penalties:
+    if not constraints.reuse_penalties:
         del inner["cost_model"]
     profile = "standard_dsa" if _is_standard(inner) else "pypto_structured"
     head = {"schema_version": 1, "profile": profile, "instance": problem.name or "problem", "metadata": {}}

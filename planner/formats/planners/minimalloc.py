@@ -87,8 +87,8 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
                 del quick, buffers
     report = Report()
     listed = rows(data if base is None else b"\n" + data[base.end() :])
-    columns, said = _header(next(listed, (1, []))[1])
-    reader = _Reader(columns, 1 if inclusive or said else 0, report)
+    columns, is_inclusive = _header(next(listed, (1, []))[1])
+    reader = _Reader(columns, 1 if inclusive or is_inclusive else 0, report)
     gathered = Gathered()
     for i, (line, cells) in enumerate(listed):
         buffer = reader.buffer(i, line, cells)

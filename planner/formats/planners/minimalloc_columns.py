@@ -39,7 +39,7 @@ def read_columns(
         data = data.rstrip(b"\n") + b"\n"
     first = data.find(b"\n", begin) + 1
     try:
-        places, said = header(data[begin : first - 1].decode().split(","))
+        places, is_inclusive = header(data[begin : first - 1].decode().split(","))
     except BadInput:
         return None
     if not places.keys() <= {"id", "pool", *NUMBERS} or first == len(data):
@@ -61,7 +61,7 @@ def read_columns(
     if pools or not pool or pool != pool.strip():
         return None
     size, alignment, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
-    if inclusive or said:
+    if inclusive or is_inclusive:
         if (end < start).any():
             return None
         end += 1
@@ -70,11 +70,11 @@ def read_columns(
 
 def _numbers(chunk: bytes, places: dict[str, int]) -> list[Ints] | None:
     """Return the columns of numbers, with 1 for every missing alignment."""
-    raw: Bytes = np.frombuffer(chunk, np.uint8)
-    marks = np.flatnonzero((raw == COMMA) | (raw == NEWLINE))
+    chars: Bytes = np.frombuffer(chunk, np.uint8)
+    marks = np.flatnonzero((chars == COMMA) | (chars == NEWLINE))
     if len(marks) % len(places):
         return None
-    is_end = (raw[marks] == NEWLINE).reshape(-1, len(places))
+    is_end = (chars[marks] == NEWLINE).reshape(-1, len(places))
     if is_end[:, :-1].any() or not is_end[:, -1].all():
         return None
     begin = np.concatenate([[0], marks[:-1] + 1]).reshape(-1, len(places))
@@ -85,8 +85,8 @@ def _numbers(chunk: bytes, places: dict[str, int]) -> list[Ints] | None:
             found.append(np.ones(len(end), dtype=np.int64))
             continue
         first, last = begin[:, places[name]], end[:, places[name]]
-        below = raw[first] == MINUS
-        value = numbers(raw, first + below, last)
+        below = chars[first] == MINUS
+        value = numbers(chars, first + below, last)
         if value is None:
             return None
         found.append(np.where(below, -value, value))

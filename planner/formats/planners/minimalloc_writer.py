@@ -42,12 +42,12 @@ def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
     rows: list[dict[str, int | str]] = []
     for buffer in as_chosen(problem, plan).buffers:
         place = where[buffer.id]
-        told: dict[str, int | str] = {
+        placed: dict[str, int | str] = {
             "hint": "",
             "offset": place.offset,
             "pool": place.pool if len(problem.pools) > 1 else "",
         }
-        rows.append(_row(buffer) | told)
+        rows.append(_row(buffer) | placed)
     return _table(rows)
 
 

@@ -292,8 +292,8 @@ def _warnings(document: _ConflictsWire) -> list[str]:
     for buffer in document["buffers"]:
         extra += unknown_keys(buffer, _BufferWire)
     pools = document.get("pools", [])
-    told = any(name in pool for pool in pools for name in SPEED_FIELDS)
-    unused = told and any(_speed(pool) is None for pool in pools)
+    has_speeds = any(name in pool for pool in pools for name in SPEED_FIELDS)
+    unused = has_speeds and any(_speed(pool) is None for pool in pools)
     return _aside(document) + _unknown(extra) + ([SPEEDS] if unused else [])
 
 

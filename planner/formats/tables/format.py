@@ -59,7 +59,7 @@ class Format(NamedTuple):
     settings: tuple[Setting, ...] = ()
     contents: str | None = None
     """module:function, from a Source to the Contents of a program."""
-    told: Mapping[str, Any] = NOTHING
+    arguments: Mapping[str, Any] = NOTHING
     """The given settings."""
 
     @property
@@ -84,12 +84,12 @@ class Format(NamedTuple):
 
     def read_with_symbols(self, source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
         """Return the same with sizes as written."""
-        problem, warnings = found(self.reader)(source, **self.told)
+        problem, warnings = found(self.reader)(source, **self.arguments)
         return problem, warnings
 
     def contained(self, source: Source) -> Contents | None:
         """Return the contents besides the problem; None if there are none. Raises BadInput."""
-        made: Contents | None = None if self.contents is None else found(self.contents)(source, **self.told)
+        made: Contents | None = None if self.contents is None else found(self.contents)(source, **self.arguments)
         return made
 
     def write(self, problem: Problem) -> bytes:

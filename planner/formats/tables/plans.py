@@ -29,14 +29,14 @@ class PlanFormat(NamedTuple):
     read_as: str | None = None
     """The default format for reading the problem, including settings; None: the recognised one."""
     settings: tuple[Setting, ...] = ()
-    told: Mapping[str, Any] = NOTHING
+    arguments: Mapping[str, Any] = NOTHING
 
     def write(self, problem: Problem, plan: Plan, source: bytes) -> bytes:
         """Return the plan in this format. Raises BadInput for what it cannot express: only memplan's own can lack addresses."""
         if self.name != USUAL and not plan.status.has_plan:
             text = f"there is nothing to write: the plan is {plan.status.value}"
             raise bad_input(Code.NO_PLAN_FOUND, ("status",), text)
-        written: bytes = found(self.writer)(problem, plan, source, **self.told)
+        written: bytes = found(self.writer)(problem, plan, source, **self.arguments)
         return written
 
 
@@ -86,12 +86,12 @@ def plan_format(name: str | None, file: str = "") -> PlanFormat:
             (len(end), row) for row in PLAN_FORMATS.values() for end in row.endings if file.lower().endswith(end)
         ]
         return max(fitting, key=lambda each: each[0])[1] if fitting else PLAN_FORMATS[USUAL]
-    base, _, said = name.partition(":")
+    base, _, settings = name.partition(":")
     if base not in PLAN_FORMATS:
         known = ", ".join(PLAN_FORMATS)
         raise bad_input(Code.INVALID_OPTION, (), f"plans are not written as {quoted(base)}; known are {known}")
     row = PLAN_FORMATS[base]
-    return row._replace(told=parsed_settings(base, row.settings, said))
+    return row._replace(arguments=parsed_settings(base, row.settings, settings))
 
 
 def plan_document(_problem: Problem, plan: Plan, _source: bytes) -> bytes:

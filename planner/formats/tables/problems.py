@@ -270,15 +270,15 @@ USUAL = "memplan"
 
 def format_named(name: str) -> Format:
     """Return the format NAME, or NAME:SETTING,SETTING=VALUE. Raises BadInput if there is no such format, or no such setting."""
-    name, _, said = name.partition(":")
+    name, _, settings = name.partition(":")
     if name not in FORMATS:
         raise bad_input(Code.INVALID_OPTION, (), f"there is no format {quoted(name)}; known are {', '.join(FORMATS)}")
-    return _with_settings(FORMATS[name], said)
+    return _with_settings(FORMATS[name], settings)
 
 
-def _with_settings(row: Format, said: str) -> Format:
+def _with_settings(row: Format, settings: str) -> Format:
     """Return the format with the settings after its name. Raises BadInput if it has no such setting."""
-    return row._replace(told=parsed_settings(row.name, row.settings, said)) if said else row
+    return row._replace(arguments=parsed_settings(row.name, row.settings, settings)) if settings else row
 
 
 def chosen(source: Source, name: str | None, media_type: str | None = None) -> Format:

@@ -35,10 +35,10 @@ class Setting(NamedTuple):
         return values[0] if self.words else True
 
 
-def parsed_settings(name: str, settings: Sequence[Setting], said: str) -> Mapping[str, Any]:
+def parsed_settings(name: str, settings: Sequence[Setting], text: str) -> Mapping[str, Any]:
     """Return the settings behind a format's name: SETTING,SETTING=VALUE. Raises BadInput if there is no such setting."""
     given: dict[str, list[str]] = {}
-    for each in filter(None, said.split(",")):
+    for each in filter(None, text.split(",")):
         key, _, value = each.partition("=")
         given.setdefault(key, []).append(value)
     known = {setting.name: setting for setting in settings}
@@ -49,7 +49,7 @@ def parsed_settings(name: str, settings: Sequence[Setting], said: str) -> Mappin
     return {key: known[key].read(values) for key, values in given.items()}
 
 
-def with_settings(name: str | None, said: Mapping[str, Sequence[str]]) -> str | None:
+def with_settings(name: str | None, given: Mapping[str, Sequence[str]]) -> str | None:
     """Return the name of a format followed by these settings; without a name, they apply to the recognised format."""
-    settings = ",".join(f"{key}={value}" if value else key for key, values in said.items() for value in values)
-    return f"{name or ''}{',' if ':' in (name or '') else ':'}{settings}" if said else name
+    settings = ",".join(f"{key}={value}" if value else key for key, values in given.items() for value in values)
+    return f"{name or ''}{',' if ':' in (name or '') else ':'}{settings}" if given else name

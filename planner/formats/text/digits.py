@@ -26,12 +26,12 @@ def chunks(data: bytes, begin: int, end: int, mark: bytes) -> Iterator[bytes]:
         begin = cut
 
 
-def are_digits(raw: Bytes) -> Bools:
-    found: Bools = (raw - np.uint8(ord("0"))) < 10  # below 0 it wraps to a large number
+def are_digits(chars: Bytes) -> Bools:
+    found: Bools = (chars - np.uint8(ord("0"))) < 10  # below 0 it wraps to a large number
     return found
 
 
-def numbers(raw: Bytes, begin: Ints, end: Ints) -> Ints | None:
+def numbers(chars: Bytes, begin: Ints, end: Ints) -> Ints | None:
     """Return the numbers between each begin and end; None unless all have 1 to MOST_DIGITS digits."""
     length = end - begin
     if not len(length):
@@ -43,7 +43,7 @@ def numbers(raw: Bytes, begin: Ints, end: Ints) -> Ints | None:
     for power in range(int(length.max())):
         if power and (shorter := length <= power).any():
             which = np.flatnonzero(~shorter)
-        digit = raw[at - power if which is None else at[which] - power] - np.uint8(ord("0"))
+        digit = chars[at - power if which is None else at[which] - power] - np.uint8(ord("0"))
         if digit.max() > 9:
             return None
         if which is None:

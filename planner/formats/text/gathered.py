@@ -66,7 +66,7 @@ class Gathered:
         return buffer_columns(self._ids, *(rows[:, i].copy() for i in range(4)))
 
     def _rows(self, first: int, end: int) -> Iterator[Buffer]:
-        sayings = {number: saying for saying, number in self._sayings.items()}
+        sayings = {number: text for text, number in self._sayings.items()}
         for i in range(first, end):
             if i in self._whole:
                 yield self._whole[i]
@@ -74,5 +74,5 @@ class Gathered:
             size, alignment, start, stop, hint = self._numbers[_FIELDS * i : _FIELDS * (i + 1)]
             pools, kind = sayings[self._said[i]]
             live = ((start, stop),) if start != stop else ()
-            told = None if hint == _NO_HINT else hint
-            yield Buffer(self._ids[i], size, alignment, live, pools, hint=told, kind=kind)
+            wanted = None if hint == _NO_HINT else hint
+            yield Buffer(self._ids[i], size, alignment, live, pools, hint=wanted, kind=kind)

@@ -162,12 +162,12 @@ class _Making:
 def _notes_on(ways: Ways) -> tuple[str, ...]:
     """Return a note on what was left out for lack of time."""
     advice = "fewer axes or modes of stripes leave time for more"
-    said = []
+    notes = []
     if ways.is_thinned:
-        said.append(f"not all stripes were looked at: {advice}")
+        notes.append(f"not all stripes were looked at: {advice}")
     if ways.is_cut_short:
-        said.append(f"groups of more than {ways.longest} operators were not looked at: {advice}")
-    return tuple(said)
+        notes.append(f"groups of more than {ways.longest} operators were not looked at: {advice}")
+    return tuple(notes)
 
 
 def labels(network: Network) -> list[str]:

@@ -206,8 +206,8 @@ class _Lowering:
         for tensor in in_time(function.tensors, PREPARING, "tensor"):
             if (name, tensor.id) not in self.memory.homes:
                 own, is_output = self._own_name(name, tensor.id), tensor.id in given_back
-                said = tensor if tensor.is_output == is_output else replace(tensor, is_output=is_output)
-                self._settle((name, tensor.id), own, said, report)
+                lowered = tensor if tensor.is_output == is_output else replace(tensor, is_output=is_output)
+                self._settle((name, tensor.id), own, lowered, report)
                 if tensor.id in elsewhere:
                     self.memory.elsewhere.add(own)
         numbers = self.numbers[name]

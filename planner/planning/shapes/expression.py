@@ -264,8 +264,8 @@ def _text(made: Expression) -> str:
         case Kind.SUM:
             text = str(made.parts[0])
             for part in made.parts[1:]:
-                said = _inner(part, Kind.SUM)
-                text += f" - {said[1:]}" if said.startswith("-") else f" + {said}"
+                sums = _inner(part, Kind.SUM)
+                text += f" - {sums[1:]}" if sums.startswith("-") else f" + {sums}"
             return text
         case Kind.PRODUCT:
             factors = [_inner(part, Kind.SUM, Kind.PRODUCT) for part in made.parts]

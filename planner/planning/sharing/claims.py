@@ -74,13 +74,13 @@ def _totals(problem: Problem, sharing: Sharing, has_plan: bool) -> Iterator[Shar
     sums = {pool.name: 0 for pool in problem.pools}
     for thing in sharing.objects:
         sums[thing.kind.pool] = sums.get(thing.kind.pool, 0) + thing.size
-    for pool, said in zip(problem.pools, sharing.pools, strict=True):
+    for pool, claimed in zip(problem.pools, sharing.pools, strict=True):
         total = sums[pool.name] if has_plan else None
-        if said.total != total:
-            text = f"the objects of pool {echo(pool.name)} add up to {total}, the sharing says {said.total}"
+        if claimed.total != total:
+            text = f"the objects of pool {echo(pool.name)} add up to {total}, the sharing says {claimed.total}"
             yield SharingFinding(SharingFindingKind.WRONG_TOTAL, text)
-        if said.size != pool.size:
-            text = f"pool {echo(pool.name)} has the size {pool.size} in the problem, {said.size} in the sharing"
+        if claimed.size != pool.size:
+            text = f"pool {echo(pool.name)} has the size {pool.size} in the problem, {claimed.size} in the sharing"
             yield SharingFinding(SharingFindingKind.WRONG_POOL_TOTAL, text)
         if pool.size is not None and total is not None and total > pool.size:
             text = f"the objects of pool {echo(pool.name)} add up to {total} bytes, but it has only {pool.size}"

@@ -136,7 +136,7 @@ class _Run:
         on_point: OnPoint | None,
         on_smallest: OnSmallest | None,
     ) -> None:
-        told: set[int] = set()
+        reported: set[int] = set()
         swept = [*self._configurations[0]]
         least: Plan | None = None
         if self._problem.variants is not None and len(self._problem.pools) == 1:
@@ -150,8 +150,8 @@ class _Run:
             self._solve(wanted)
             open_ = [i for i in range(len(self._configurations)) if not self._is_settled(i)]
             if on_point is not None:
-                for i in sorted(set(range(len(self._configurations))) - set(open_) - told):
-                    told.add(i)
+                for i in sorted(set(range(len(self._configurations))) - set(open_) - reported):
+                    reported.add(i)
                     on_point(self._point(i, self._following(i)))
             if on_solved is not None:
                 on_solved(len(self._configurations) - len(open_), len(self._configurations))

@@ -134,13 +134,13 @@ def _of_figures(problem: Problem, point: SweepPoint, plan: Plan) -> Iterator[str
     values = (*cost, *(term_value(chosen, plan.placements, peaks, term) for term in problem.terms))
     if point.value != values:
         yield f"the objective is {values}, not {point.value}"
-    for name, term, said in (
+    for name, term, claimed in (
         ("accesses cost", Term.ACCESS_COST, point.access_cost),
         ("spilled bytes are", Term.SPILLED_BYTES, point.spilled_bytes),
     ):
         value = term_value(chosen, plan.placements, peaks, term)
-        if value != said:
-            yield f"{name} {value}, not {said}"
+        if value != claimed:
+            yield f"{name} {value}, not {claimed}"
 
 
 def _of_order(found: Sweep) -> Iterator[str]:

@@ -178,9 +178,9 @@ def _gap(plan: Plan) -> Iterator[VerifyFinding]:
         yield VerifyFinding(FindingKind.WRONG_GAP, f"the gap is {gap}, the plan says {plan.gap}")
 
 
-def same_gap(gap: float | None, said: float | None) -> bool:
+def same_gap(gap: float | None, claimed: float | None) -> bool:
     """True if the two are equal except for rounding."""
-    return gap is said is None or (gap is not None and said is not None and isclose(gap, said, abs_tol=1e-12))
+    return gap is claimed is None or (gap is not None and claimed is not None and isclose(gap, claimed, abs_tol=1e-12))
 
 
 def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
@@ -243,10 +243,10 @@ def misplaced_shortage(status: PlanStatus, why: Shortage) -> Iterator[str]:
         yield f"the status is {status}, but there is a shortage"
 
 
-def differences(right: Shortage, said: Shortage) -> Iterator[str]:
+def differences(right: Shortage, stated: Shortage) -> Iterator[str]:
     """Return where the stated shortage differs from the one that its proofs give."""
     for name in ("pool", "bytes_short", "time", "buffers", "message"):
-        true, claimed = getattr(right, name), getattr(said, name)
+        true, claimed = getattr(right, name), getattr(stated, name)
         if true != claimed:
             yield f"the shortage's {name} is not {echo(str(claimed))}: the certificates make it {echo(str(true))}"
 

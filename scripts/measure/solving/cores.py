@@ -96,23 +96,23 @@ def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
         here.attempts = []
         answer = ask(name, *others)
         if isinstance(answer, Outcome):
-            said[id(answer)] = Part(name, 0, answer.work, here.attempts)
+            parts_of[id(answer)] = Part(name, 0, answer.work, here.attempts)
         return answer
 
     def played(turns: Any, *others: Any) -> None:
         play(turns, *others)
         rounds.append([])
         for turn in turns:
-            told = zip(turn.team, turn.answers(), strict=False)
+            answered = zip(turn.team, turn.answers(), strict=False)
             rounds[-1].append(
                 [
-                    replace(said[id(answer)], parts=parts)
-                    for (_, parts), (_, answer) in told
+                    replace(parts_of[id(answer)], parts=parts)
+                    for (_, parts), (_, answer) in answered
                     if isinstance(answer, Outcome)
                 ]
             )
 
-    said: dict[int, Part] = {}
+    parts_of: dict[int, Part] = {}
     logging = active()._replace(kernels=cast(Kernels, Logging()))
     with (
         patch.object(separate_pools, "ask", ask_logged),

@@ -40,7 +40,7 @@ class Impatient:
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
         self.looks: list[float] = []
-        self.told: float | None = None
+        self.told_at: float | None = None
 
     def incumbent(self, placement: Placement) -> None: ...
 
@@ -53,7 +53,7 @@ class Impatient:
         self.looks.append(now)
         if now < self._until:
             return None
-        self.told = self.told or now
+        self.told_at = self.told_at or now
         return StopReason.CANCELLED
 
 
@@ -75,9 +75,9 @@ def main() -> None:
             control = Impatient(arguments.after)
             task = Task(limits=limits, start=start, bound=(single.bound,), target=(single.bound,))
             execute(name, single.instance, task, control)
-            if control.told is not None:
-                before = [at for at in control.looks if at <= control.told]
-                ends.append(control.looks[-1] - control.told)
+            if control.told_at is not None:
+                before = [at for at in control.looks if at <= control.told_at]
+                ends.append(control.looks[-1] - control.told_at)
                 silences += [later - earlier for earlier, later in pairwise(before)]
         if not ends:
             print(f"| {name} | {kind}, {buffers} buffers | it ended before | |")

@@ -86,14 +86,14 @@ def _bundled() -> Path | None:
 def _is_recent(path: str) -> bool:
     """True if the program is CBC and no older than PuLP's. A development version counts as new."""
     try:
-        said = subprocess.run(
+        done = subprocess.run(
             [path, "-stop"], capture_output=True, text=True, timeout=5, stdin=subprocess.DEVNULL, check=False
         )
     except (OSError, subprocess.SubprocessError):
         return False
-    if "CBC MILP Solver" not in said.stdout:
+    if "CBC MILP Solver" not in done.stdout:
         return False
-    version = _VERSION.search(said.stdout)
+    version = _VERSION.search(done.stdout)
     return version is None or tuple(int(number or 0) for number in version.groups()) >= BUNDLED_VERSION
 
 

@@ -148,15 +148,15 @@ def total(ran: MicroRun) -> int | None:
 
 def lines(file: str, found: Findings) -> list[str]:
     """Return the findings for people."""
-    told = document(file, found)
+    run = document(file, found)
     rows = [
         ("bytes", "planned", *(("run", "its own plan") if found.after else (None, None))),
-        ("head: tensors and scratch", told["head"]["planned"], told["head"]["after"], told["head"]["before"]),
-        ("  of which scratch (estimate)", told["head"]["of_which_scratch"], None, None),
-        ("tail (estimate)", told["tail"]["estimated"], told["tail"]["measured"], (found.before or MicroRun()).tail),
-        ("arena", told["arena"]["estimated"], told["arena"]["measured"], told["arena"]["before"]),
-        ("on 32 bits: tail (estimate)", told["tail"]["estimated_32_bit"], None, None),
-        ("on 32 bits: arena", told["arena"]["estimated_32_bit"], None, None),
+        ("head: tensors and scratch", run["head"]["planned"], run["head"]["after"], run["head"]["before"]),
+        ("  of which scratch (estimate)", run["head"]["of_which_scratch"], None, None),
+        ("tail (estimate)", run["tail"]["estimated"], run["tail"]["measured"], (found.before or MicroRun()).tail),
+        ("arena", run["arena"]["estimated"], run["arena"]["measured"], run["arena"]["before"]),
+        ("on 32 bits: tail (estimate)", run["tail"]["estimated_32_bit"], None, None),
+        ("on 32 bits: arena", run["arena"]["estimated_32_bit"], None, None),
     ]
     shown = [
         f"{visible(PurePath(file).name)}: {found.verdict} ({found.plan.status.value}, at least {found.plan.bound})"
@@ -170,6 +170,6 @@ def lines(file: str, found: Findings) -> list[str]:
         shown.append(f"  not known of: {visible(', '.join(found.tail.unknown))}")
     if found.identical is not None:
         shown.append("  outputs identical, bit for bit" if found.identical else "  OUTPUTS DIFFER")
-    if told["refusal"]:
-        shown.append(f"  {visible(told['refusal'])}")
+    if run["refusal"]:
+        shown.append(f"  {visible(run['refusal'])}")
     return shown

@@ -42,8 +42,8 @@ def solvers(*, as_json: bool) -> None:
     for solver in known:
         lacking = frozenset(Feature) - solver.features
         features = ", ".join(sorted(feature.words for feature in lacking))
-        said = solver.summary if solver.reason is None else f"{solver.summary}; not available: {solver.reason}"
-        table.add_row(plain(solver.name), plain(said), plain(features))
+        summary = solver.summary if solver.reason is None else f"{solver.summary}; not available: {solver.reason}"
+        table.add_row(plain(solver.name), plain(summary), plain(features))
     console_on().print(
         "A solver finds addresses for buffers. 'auto' sets several to work; --solver NAME takes one alone.\n"
     )

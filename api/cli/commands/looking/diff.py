@@ -114,9 +114,9 @@ def _place(place: Placement | None) -> str:
 
 def _figures(found: Difference) -> Iterator[str]:
     kinds = {kind: sum(change.kind == kind for change in found.changes) for kind in KINDS}
-    said = [f"{grouped(count)} {kind}" for kind, count in kinds.items() if count]
+    counts = [f"{grouped(count)} {kind}" for kind, count in kinds.items() if count]
     count = f"{grouped(found.unchanged)} buffers are where they were"
-    yield f"{', '.join(said)} ({both(found.bytes)}); {count}" if said else f"no difference: {count}"
+    yield f"{', '.join(counts)} ({both(found.bytes)}); {count}" if counts else f"no difference: {count}"
     if not found.same_problem:
         yield "the plans are of two problems"
     if len(found.pools) > 1:

@@ -113,7 +113,7 @@ def _cbc() -> Check:
         remedy = "run `pip install 'memplan'` again (PuLP carries it), or put cbc on the PATH (Debian: coinor-cbc)"
         return Check("CBC", False, "no cbc program found", remedy)
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             [found, "-quit"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -125,7 +125,7 @@ def _cbc() -> Check:
         return Check(
             "CBC", False, f"{found} does not run: {error}", "put a working cbc on the PATH (Debian: coinor-cbc)"
         )
-    number = re.search(r"Version:\s*(\S+)", said)
+    number = re.search(r"Version:\s*(\S+)", output)
     if number is None:
         return Check(
             "CBC", False, f"{found} does not say its version", "put a working cbc on the PATH (Debian: coinor-cbc)"

@@ -160,10 +160,10 @@ def _summary(request: Request, entries: Sequence[Entry], passed_over: int | None
     if len(without) > LISTED:
         yield f"and {grouped(len(without) - LISTED)} more without a plan: see the manifest"
     statuses = Counter(entry.status for entry in entries)
-    said = [f"{grouped(statuses[status])} {status}" for status in EntryStatus if statuses[status]]
-    yield f"{grouped(len(entries))} files   {'   '.join(said)}   {seconds:.2f} s"
+    counts = [f"{grouped(statuses[status])} {status}" for status in EntryStatus if statuses[status]]
+    yield f"{grouped(len(entries))} files   {'   '.join(counts)}   {seconds:.2f} s"
     sources = Counter(entry.source for entry in entries)
-    again = [f"{grouped(sources[name])} {said}" for name, said in SOURCES.items() if sources[name]]
+    again = [f"{grouped(sources[name])} {words}" for name, words in SOURCES.items() if sources[name]]
     if again:
         yield f"  {'   '.join(again)}"
     if moves := _moves(entries):

@@ -60,10 +60,10 @@ class ManyProgress(RedrawnLine):
 
 def _at_work(now: float, since: float, name: str, file: UnderWay) -> str:
     """Return the file that takes longest, and what is known of its plan."""
-    said = f"{visible(name)} {clock(now - since)}"
+    shown = f"{visible(name)} {clock(now - since)}"
     if file.reached is None:
-        return said
+        return shown
     best, bound = (
         "none yet" if number is None else grouped(number) for number in (file.reached.value, file.reached.bound)
     )
-    return f"{said} best {best} bound {bound}"
+    return f"{shown} best {best} bound {bound}"

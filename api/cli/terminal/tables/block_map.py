@@ -56,7 +56,7 @@ def _lines(drawn: MemoryMap, pool: PoolMap, width: int, rows: int, *, colours: b
     marks |= {pool.bound: "bound"} if pool.bound else {}
     marks |= {} if pool.peak is None else {pool.peak: "peak" if pool.peak != pool.bound else "peak = bound"}
     right = _labels(top, rows, marks)
-    columns = width - GUTTER - max(2, *(3 + len(said) for said in right.values()), 2)
+    columns = width - GUTTER - max(2, *(3 + len(label) for label in right.values()), 2)
     yield Text.assemble(" " * GUTTER, plain(pool.name, "bold"), f"   {_figures(pool)}")
     cells = _cells(drawn, pool, columns, 2 * rows, top) if pool.boxes else _demand(drawn, pool, columns, 2 * rows, top)
     names = _names(drawn, cells) if pool.boxes else {}
@@ -150,10 +150,10 @@ def _shade(number: int) -> str:
     return SHADES[(number - 1) % len(SHADES)]
 
 
-def _labels(top: int, rows: int, said: dict[int, str]) -> dict[int, str]:
+def _labels(top: int, rows: int, labels: dict[int, str]) -> dict[int, str]:
     """Return the labels by line; the first of several on one line."""
     found: dict[int, str] = {}
-    for address, text in said.items():
+    for address, text in labels.items():
         row = rows - 1 - min(max(address - 1, 0) * rows // top, rows - 1)
         found[row] = f"{found[row]}, {text}" if row in found else text
     return found

@@ -146,8 +146,8 @@ def _bound(plan: Plan) -> str:
 
 
 def print_tables(problem: Problem, plan: Plan, console: Console) -> None:
-    said = [*figures(plan), *(plain(f"warning: {warning}") for warning in plan.warnings)]
-    beside = 8 + sum(len(line.wrap(console, console.width)) for line in said) + min(len(plan.pools), MAX_ROWS)
+    lines = [*figures(plan), *(plain(f"warning: {warning}") for warning in plan.warnings)]
+    beside = 8 + sum(len(line.wrap(console, console.width)) for line in lines) + min(len(plan.pools), MAX_ROWS)
     rows = rows_for(console, beside)
     ordered = shown_placements(plan, problem.pools, rows)
     console.print(placements_table(ordered, problem.pools, console.width), crop=False)

@@ -128,15 +128,15 @@ def cause_line(pool: PoolReport, *, quoting: bool) -> Text:
     named = _named(pool.cause.buffers, quoting=quoting)
     if pool.cause.proven:
         when = "" if pool.cause.step is None else f" (all are needed at step {pool.cause.step})"
-        said = f"no plan has a smaller peak unless one of these shrinks{when}: {named}"
+        sentence = f"no plan has a smaller peak unless one of these shrinks{when}: {named}"
     elif pool.peak == pool.bound:
-        said = f"no plan has a smaller peak; in this plan these hold it up: {named}"
+        sentence = f"no plan has a smaller peak; in this plan these hold it up: {named}"
     elif not pool.bound:
-        said = f"nothing is proven about its peak; in this plan these hold it up: {named}"
+        sentence = f"nothing is proven about its peak; in this plan these hold it up: {named}"
     else:
         less = both((pool.peak or 0) - pool.bound)
-        said = f"in another plan the peak may be up to {less} smaller; in this plan these hold it up: {named}"
-    return Text.assemble(Text(name, style="bold"), ": ", said)
+        sentence = f"in another plan the peak may be up to {less} smaller; in this plan these hold it up: {named}"
+    return Text.assemble(Text(name, style="bold"), ": ", sentence)
 
 
 def _named(ids: Sequence[BufferId], *, quoting: bool) -> str:

@@ -49,7 +49,7 @@ class Database(ABC):
         """Announce to listeners, once the transaction is committed, that something has happened to the job."""
 
     @abstractmethod
-    def listen(self, told: Told) -> None:
+    def listen(self, on_change: Told) -> None:
         """From now on call `told` for every announcement."""
 
     @abstractmethod

@@ -23,9 +23,9 @@ log = structlog.get_logger("memplan.store")
 class Listener:
     """A thread with its own connection."""
 
-    def __init__(self, conninfo: str, told: Told) -> None:
+    def __init__(self, conninfo: str, on_change: Told) -> None:
         self._conninfo = conninfo
-        self._told = told
+        self._told = on_change
         self._closed = threading.Event()
         self._hears = True
         self._thread = threading.Thread(target=self._run, name="listener", daemon=True)

@@ -71,8 +71,8 @@ class PostgresDatabase(Database):
     def announce(self, connection: Connection, id_: str) -> None:
         connection.execute(text("SELECT pg_notify(:channel, :id)"), {"channel": CHANNEL, "id": id_})
 
-    def listen(self, told: Told) -> None:
-        self._listeners.append(Listener(self.conninfo, told))
+    def listen(self, on_change: Told) -> None:
+        self._listeners.append(Listener(self.conninfo, on_change))
 
     def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> int:
         driver, where = _driver(connection), where_of(priority)

@@ -92,8 +92,8 @@ class SqliteDatabase(Database):
             self._announced = announced
             yield connection
         for id_ in announced:
-            for told in self._listeners:
-                told(id_)
+            for on_change in self._listeners:
+                on_change(id_)
 
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
         # its substr would load all of it
@@ -109,8 +109,8 @@ class SqliteDatabase(Database):
     def announce(self, connection: Connection, id_: str) -> None:
         self._announced[id_] = None
 
-    def listen(self, told: Told) -> None:
-        self._listeners.append(told)
+    def listen(self, on_change: Told) -> None:
+        self._listeners.append(on_change)
 
     def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> None:
         return None

@@ -208,8 +208,8 @@ def _turns(low: Lowering, node: Node, scope: Scope, j: int, count: Any) -> d.Dim
     if count is not None:
         return d.most(count, 0)
     name = f"{_name(node)}_turns"
-    said = scope.known.get(node.outputs[j]) if j < len(node.outputs) else None
-    dim = said.shape[0] if said is not None and said.shape else None
+    declared = scope.known.get(node.outputs[j]) if j < len(node.outputs) else None
+    dim = declared.shape[0] if declared is not None and declared.shape else None
     (found,) = low.symbols.shape(Declared(name, INT64, (name if dim is None else dim,)), node.place)
     low.symbols.require_all_known()
     return found
@@ -225,12 +225,12 @@ def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
     state = [_needed(inputs, j) for j in range(len(inputs) - many)]
     parts = [_needed(inputs, len(state) + j) for j in range(many)]
     site = Site(node, (), (), 0, low.symbols.box)
-    said = site.numbers("scan_input_axes") or (0,) * many
-    if len(said) != many or not all(
-        -len(v.type.shape) <= a < len(v.type.shape) for a, v in zip(said, parts, strict=True)
+    input_axes = site.numbers("scan_input_axes") or (0,) * many
+    if len(input_axes) != many or not all(
+        -len(v.type.shape) <= a < len(v.type.shape) for a, v in zip(input_axes, parts, strict=True)
     ):
         raise ShapeError("its scan_input_axes do not fit what is scanned")
-    axes = [axis % len(value.type.shape) for axis, value in zip(said, parts, strict=True)]
+    axes = [axis % len(value.type.shape) for axis, value in zip(input_axes, parts, strict=True)]
     count = parts[0].type.shape[axes[0]]
     elements = [
         Type(v.type.element, (*v.type.shape[:a], *v.type.shape[a + 1 :])) for a, v in zip(axes, parts, strict=True)

@@ -24,7 +24,7 @@ WHOLE = {2, 3, 4, 5, INT32, INT64, BOOL, 12, 13}
 class Input:
     """An input of the model."""
 
-    said: Declared
+    declared: Declared
     place: Place
     type: Type
     """Of a sequence, that of its tensors."""
@@ -36,40 +36,38 @@ class Input:
     @property
     def may_hold_sizes(self) -> bool:
         """True if its numbers can be given."""
-        return not self.said.is_optional and self.length is None and _count(self.type) is not None
+        return not self.declared.is_optional and self.length is None and _count(self.type) is not None
 
 
 def inputs_of(graph: Graph, symbols: Symbols) -> list[Input]:
     """Return the graph's inputs without those that are constants. Raises BadInput for what is not known of them."""
     found = []
-    for j, said in enumerate(graph.inputs):
-        if said.name not in graph.constants:
+    for j, declared in enumerate(graph.inputs):
+        if declared.name not in graph.constants:
             place = (*graph.place, "input", j)
-            made = Input(said, place, _typed(said, symbols, place), _length(said, symbols, place), None)
+            made = Input(declared, place, _typed(declared, symbols, place), _length(declared, symbols, place), None)
             content = _content(made, symbols) if made.may_hold_sizes else None
-            found.append(Input(said, place, made.type, made.length, content))
+            found.append(Input(declared, place, made.type, made.length, content))
     symbols.require_all_known()
     return found
 
 
-def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:
-    if said.other is not None and said.element is None:
-        text = (
-            f"{quoted(said.name)} is {said.other}, and its length is not known: give the model its tensors one by one"
-        )
+def _typed(declared: Declared, symbols: Symbols, place: Place) -> Type:
+    if declared.other is not None and declared.element is None:
+        text = f"{quoted(declared.name)} is {declared.other}, and its length is not known: give the model its tensors one by one"
         raise bad_input(Code.UNSUPPORTED, place, text)
-    if said.element is None:
-        raise bad_input(Code.MISSING_FIELD, place, f"the file does not say which type {quoted(said.name)} has")
-    return Type(said.element, symbols.shape(said, place))
+    if declared.element is None:
+        raise bad_input(Code.MISSING_FIELD, place, f"the file does not say which type {quoted(declared.name)} has")
+    return Type(declared.element, symbols.shape(declared, place))
 
 
-def _length(said: Declared, symbols: Symbols, place: Place) -> int | None:
+def _length(declared: Declared, symbols: Symbols, place: Place) -> int | None:
     """Return the number of tensors in a sequence, given by a dimension of its name; None if it is a tensor."""
-    if said.other is None:
+    if declared.other is None:
         return None
-    (found,) = symbols.shape(Declared(said.name, INT64, (said.name,)), place)
+    (found,) = symbols.shape(Declared(declared.name, INT64, (declared.name,)), place)
     if not isinstance(found, int) or found > MOST_ITEMS:
-        text = f"how many tensors {quoted(said.name)} has must be one number, of at most {MOST_ITEMS}"
+        text = f"how many tensors {quoted(declared.name)} has must be one number, of at most {MOST_ITEMS}"
         raise bad_input(Code.OUT_OF_RANGE, place, text)
     return found
 
@@ -83,5 +81,5 @@ def _count(type_: Type) -> int | None:
 
 def _content(made: Input, symbols: Symbols) -> Any:
     count = _count(made.type) or 0
-    numbers = symbols.numbers(made.said.name, count, made.place)
+    numbers = symbols.numbers(made.declared.name, count, made.place)
     return None if numbers is None else as_values(numbers, () if not made.type.shape else (count,))

@@ -70,20 +70,20 @@ class Lowering:
         main = Written(self.function_name("main"), self.greatest())
         self.constants(graph, scope, main)
         for each in given:
-            said, length = each.said, each.length
-            self.define(scope, said.name, each.place)
+            declared, length = each.declared, each.length
+            self.define(scope, declared.name, each.place)
             self.count(length or 0, each.place)
-            names = [said.name] if length is None else [f"{said.name}[{i}]" for i in range(length)]
+            names = [declared.name] if length is None else [f"{declared.name}[{i}]" for i in range(length)]
             made = [main.value(name, each.type, TensorKind.INPUT, each.content) for name in names]
             main.inputs += main.used(made)
             if length is not None:
-                scope.sequences[said.name] = Several(tuple(made), is_maybe=said.is_optional)
+                scope.sequences[declared.name] = Several(tuple(made), is_maybe=declared.is_optional)
             else:
-                scope.values[said.name] = made[0]
-                self.maybe |= {made[0]} if said.is_optional else set()
+                scope.values[declared.name] = made[0]
+                self.maybe |= {made[0]} if declared.is_optional else set()
             if each.may_hold_sizes:
-                self._from[made[0]] = (said.name,)
-                self._told |= set() if each.content is None else {said.name}
+                self._from[made[0]] = (declared.name,)
+                self._told |= set() if each.content is None else {declared.name}
         self.nodes(_whole(graph.nodes), scope, main)
         back = _flat(self._back(graph, scope))
         self.count(len(back), graph.place)
@@ -134,10 +134,10 @@ class Lowering:
     def _back(self, graph: Graph, scope: Scope) -> tuple[Value | Several, ...]:
         """Return the graph's outputs."""
         found = []
-        for j, said in enumerate(graph.outputs):
-            value = scope.sequence(said.name) or scope.find(said.name)
+        for j, declared in enumerate(graph.outputs):
+            value = scope.sequence(declared.name) or scope.find(declared.name)
             if value is None:
-                text = f"nothing makes the output {quoted(said.name)}"
+                text = f"nothing makes the output {quoted(declared.name)}"
                 raise bad_input(Code.UNKNOWN_BUFFER, (*graph.place, "output", j), text)
             found.append(value)
         return tuple(found)
@@ -269,15 +269,15 @@ class Lowering:
                 if found[j].element not in BITS:
                     raise ShapeError(f"there is no type {found[j].element}")
             elif name:
-                said = scope.known.get(name)
-                if said is None or said.shape is None or said.element is None:
+                declared = scope.known.get(name)
+                if declared is None or declared.shape is None or declared.element is None:
                     if j < len(greatest):
                         site.depends_on_data()
                         found.append(greatest[j])
                         continue
                     text = f"{why}, and the file does not say which shape {quoted(name)} has"
                     raise NotKnown(text, of=missing.of) if missing else ShapeError(text)
-                found.append(Type(said.element, self.symbols.shape(said, node.place)))
+                found.append(Type(declared.element, self.symbols.shape(declared, node.place)))
                 self.symbols.require_all_known()
             else:
                 found.append(Type(BOOL, ()))
@@ -296,13 +296,13 @@ class Lowering:
         for name, value in zip(body.inputs, inputs, strict=False):
             if value is not None:
                 inner.hold(name, value)
-        said = {**body.defaults, **node.attributes}
+        values = {**body.defaults, **node.attributes}
         nodes = []
         for each in body.nodes:
             attributes = {
-                key: said[given.name] if isinstance(given, Reference) else given
+                key: values[given.name] if isinstance(given, Reference) else given
                 for key, given in each.attributes.items()
-                if not isinstance(given, Reference) or given.name in said
+                if not isinstance(given, Reference) or given.name in values
             }
             present = tuple(name if _is_given(name, body, inputs) else "" for name in each.inputs)
             nodes.append(replace(each, attributes=attributes, inputs=present, place=node.place))
@@ -324,9 +324,9 @@ class Lowering:
         self.constants(graph, inner, written)
         if len(graph.inputs) != len(given):
             raise ShapeError(f"its graph takes {len(graph.inputs)} values, and is given {len(given)}")
-        for j, (said, (type_, is_maybe)) in enumerate(zip(graph.inputs, given, strict=True)):
-            self.define(inner, said.name, (*graph.place, "input", j))
-            value = inner.values[said.name] = written.value(said.name, type_, TensorKind.INPUT)
+        for j, (declared, (type_, is_maybe)) in enumerate(zip(graph.inputs, given, strict=True)):
+            self.define(inner, declared.name, (*graph.place, "input", j))
+            value = inner.values[declared.name] = written.value(declared.name, type_, TensorKind.INPUT)
             written.inputs += written.used([value])
             self.maybe |= {value} if is_maybe else set()
         self.nodes(graph.nodes, inner, written)

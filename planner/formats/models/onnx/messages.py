@@ -134,8 +134,8 @@ def _graph(part: Part, place: Place, depth: int) -> Graph:
                 value = each.part.passing(partial(_declared, place=(*place, "value_info", len(known))))
                 each.part.keep(A_DECLARED)
                 known[value.name] = each.part
-    said = _Known({each.name: each for each in outputs}, known, place)
-    return Graph(name, _Nodes(part, 1, place, depth), tuple(inputs), tuple(outputs), said, constants, place)
+    declared = _Known({each.name: each for each in outputs}, known, place)
+    return Graph(name, _Nodes(part, 1, place, depth), tuple(inputs), tuple(outputs), declared, constants, place)
 
 
 class _Known:
@@ -210,7 +210,7 @@ def _node(part: Part, place: Place, depth: int) -> Node:
 
 def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
     part.keep(AN_ATTRIBUTE)
-    name, said = "", 0
+    name, number = "", 0
     found: dict[str, Attribute] = {}
     lists: dict[str, list[int | float | str]] = {"ints": [], "floats": [], "strings": []}
     for each in part.fields():
@@ -235,15 +235,15 @@ def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
                 part.keep(A_TENSOR)
                 _extend(part, lists["strings"], [each.part.bytes[:64].decode("utf-8", "replace")])
             case 20:
-                said = each.signed
+                number = each.signed
             case 21:
                 found["reference"] = Reference(each.text())
             case 22:
                 found["tensor"] = _sparse(each.part)
     if "reference" in found:
         return name, found["reference"]
-    of_kind = {1: "float", 2: "int", 3: "string", 4: "tensor", 5: "graph", 11: "tensor"}.get(said)
-    in_list = {6: "floats", 7: "ints", 8: "strings"}.get(said)
+    of_kind = {1: "float", 2: "int", 3: "string", 4: "tensor", 5: "graph", 11: "tensor"}.get(number)
+    in_list = {6: "floats", 7: "ints", 8: "strings"}.get(number)
     if in_list is not None:
         return name, tuple(lists[in_list])
     if of_kind is not None:

@@ -139,15 +139,15 @@ def mapped(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value
     for i in range(len(first)):
         inner = Scope(scope, scope.opsets, body.known)
         low.constants(body, inner, into)
-        for said, each in zip(body.inputs, given, strict=True):
+        for declared, each in zip(body.inputs, given, strict=True):
             if isinstance(each, Several) and len(each.items) != len(first):
                 raise ShapeError("its sequences are of different lengths")
-            inner.hold(said.name, each.items[i] if isinstance(each, Several) else each)
+            inner.hold(declared.name, each.items[i] if isinstance(each, Several) else each)
         low.nodes(body.nodes, inner, into)
-        for said, items in zip(body.outputs, found, strict=True):
-            value = inner.find(said.name)
+        for declared, items in zip(body.outputs, found, strict=True):
+            value = inner.find(declared.name)
             if value is None:
-                raise ShapeError(f"its graph makes no tensor {quoted(said.name)}")
+                raise ShapeError(f"its graph makes no tensor {quoted(declared.name)}")
             items.append(value)
     return [Several(tuple(items)) for items in found]
 
@@ -222,11 +222,11 @@ def _position(node: Node, scope: Scope, j: int, count: int, default: int) -> int
     """Return the position among `count` that is meant."""
     found = default
     if j < len(node.inputs) and node.inputs[j]:
-        said = _tensor(node, scope, j)
-        if said.content is None or said.content.size != 1 or not isinstance(said.content.ravel()[0], int):
+        tensor = _tensor(node, scope, j)
+        if tensor.content is None or tensor.content.size != 1 or not isinstance(tensor.content.ravel()[0], int):
             of = node.inputs[j]
             raise NotKnown(f"which tensor of the sequence is meant depends on what is in {quoted(of)}", of=of)
-        found = said.content.ravel()[0]
+        found = tensor.content.ravel()[0]
     if not -count <= found < count:
         raise ShapeError(f"there is no place {found} in a sequence of {count}")
     return found % count

@@ -20,10 +20,10 @@ Given = Mapping[str, tuple[int, int]]
 SPAN = re.compile(r"(-?[0-9]{1,19})(?:\.\.([0-9]{1,19}))?", re.ASCII)
 
 
-def parse_dims(said: Sequence[str]) -> dict[str, tuple[int, int]]:
+def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Return the values in `batch=4` or `batch=1..16`, one text per dimension. Raises BadInput."""
     found: dict[str, tuple[int, int]] = {}
-    for text in said:
+    for text in texts:
         name, _, span = text.rpartition("=")
         match = SPAN.fullmatch(span.strip())
         name = name.strip()
@@ -69,14 +69,14 @@ class Symbols:
         self._of_symbols = Names(mark="_")
         self.missing = Report()
 
-    def shape(self, said: Declared, place: Place) -> Shape:
+    def shape(self, declared: Declared, place: Place) -> Shape:
         """Return the shape declared in the file; without one, as many dimensions as are given. Raises BadInput if there are none."""
-        if said.shape is not None:
-            return tuple(self._dim(dim, f"{said.name}_{i}", place) for i, dim in enumerate(said.shape))
-        names = [f"{said.name}_{i}" for i in range(MAX_RANK)]
+        if declared.shape is not None:
+            return tuple(self._dim(dim, f"{declared.name}_{i}", place) for i, dim in enumerate(declared.shape))
+        names = [f"{declared.name}_{i}" for i in range(MAX_RANK)]
         rank = next((i for i, name in enumerate(names) if self._key(name, plain(name)) is None), MAX_RANK)
         if not rank:
-            text = f"the file does not say which shape {quoted(said.name)} has: give dim {plain(names[0])}=4, and so on for each of its dimensions"
+            text = f"the file does not say which shape {quoted(declared.name)} has: give dim {plain(names[0])}=4, and so on for each of its dimensions"
             raise bad_input(Code.MISSING_FIELD, place, text)
         return tuple(self._named(name, place) for name in names[:rank])
 

@@ -47,19 +47,19 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
     body = node.attributes.get("body")
     if not isinstance(body, Graph):
         raise ShapeError("it has no graph body")
-    said = low.symbols.count(f"{called(node)}_turns")
+    given = low.symbols.count(f"{called(node)}_turns")
     known = turns(inputs[0] if inputs else None)
-    most = min((each for each in (said, known) if each is not None), default=None)
+    most = min((each for each in (given, known) if each is not None), default=None)
     if most is None:
         raise _not_known(node, "how many turns it takes")
     test = inputs[1] if len(inputs) > 1 else None
     state = [_made(value, node.inputs[2 + j]) for j, value in enumerate(inputs[2:])]
     if len(body.inputs) != 2 + len(state) or len(body.outputs) <= len(state):
         raise ShapeError("its graph's inputs and outputs do not match what it carries")
-    names = [said.name for said in body.inputs]
+    names = [each.name for each in body.inputs]
     parts: list[list[Value]] = [[] for _ in body.outputs[1 + len(state) :]]
     turn = 0
-    while turn < most and _goes_on(test, said, node):
+    while turn < most and _goes_on(test, given, node):
         low.count(1, node.place)
         inner = Scope(scope, scope.opsets, body.known)
         low.constants(body, inner, into)
@@ -68,7 +68,7 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
         for name, value in zip(names, (number, truth, *state), strict=True):
             inner.hold(name, value)
         low.nodes(body.nodes, inner, into)
-        test, *back = (_made(inner.sequence(said.name) or inner.find(said.name), said.name) for said in body.outputs)
+        test, *back = (_made(inner.sequence(each.name) or inner.find(each.name), each.name) for each in body.outputs)
         state, made = back[: len(state)], back[len(state) :]
         for found, value in zip(parts, made, strict=True):
             if isinstance(value, Several):
@@ -89,13 +89,13 @@ def _made(value: Value | Several | None, name: str) -> Value | Several:
     return value
 
 
-def _goes_on(test: Value | Several | None, said: int | None, node: Node) -> bool:
+def _goes_on(test: Value | Several | None, count: int | None, node: Node) -> bool:
     """True if another turn is taken. Raises ShapeError if that is unknown."""
     if test is None:
         return True
     if isinstance(test, Value) and is_settled(test.content) and test.content.size == 1:
         return bool(test.content.ravel()[0])
-    if said is None:
+    if count is None:
         raise _not_known(node, "whether it takes another turn")
     return True
 

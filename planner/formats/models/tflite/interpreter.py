@@ -51,20 +51,20 @@ def run_micro(models: Sequence[bytes], arena: int, seconds: float | None = None,
         done = subprocess.run(command, input=b"".join(models), capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
         return [MicroRun(refusal=f"it did not end within {seconds:g} seconds")] * len(models)
-    said = done.stderr.decode("utf-8", "replace").split(END)
+    outputs = done.stderr.decode("utf-8", "replace").split(END)
     if done.returncode != 0:
-        return [MicroRun(refusal=f"it ended with code {done.returncode}: {_last(said[-1])}")] * len(models)
-    return [_understood(answer, text) for answer, text in zip(json.loads(done.stdout), said, strict=False)]
+        return [MicroRun(refusal=f"it ended with code {done.returncode}: {_last(outputs[-1])}")] * len(models)
+    return [_understood(answer, text) for answer, text in zip(json.loads(done.stdout), outputs, strict=False)]
 
 
-def _understood(answer: dict[str, Any], said: str) -> MicroRun:
+def _understood(answer: dict[str, Any], output: str) -> MicroRun:
     if "error" in answer:
-        return MicroRun(refusal=f"{answer['error']}: {_last(said)}")
-    sizes = {name: int(size) for name, size in _LINE.findall(said)}
-    parts = tuple((name, int(size)) for name, size in _PART.findall(said))
+        return MicroRun(refusal=f"{answer['error']}: {_last(output)}")
+    sizes = {name: int(size) for name, size in _LINE.findall(output)}
+    parts = tuple((name, int(size)) for name, size in _PART.findall(output))
     return MicroRun(sizes["head"], sizes["tail"], parts, tuple(map(tuple, answer["outputs"])))
 
 
-def _last(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _last(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return " ".join(lines)[-MOST_SAID:]

@@ -133,15 +133,15 @@ class Blocks:
         if len(pools) == 1:
             return None
         named = [(i, b.pools if b.fixed is None else (b.fixed.pool,)) for i, b in self.special]
-        said = [(i, names) for i, names in named if names is not None]
-        if not said:
+        listed = [(i, names) for i, names in named if names is not None]
+        if not listed:
             return None
-        lists = {names: k for k, names in enumerate(dict.fromkeys(names for _, names in said))}
+        lists = {names: k for k, names in enumerate(dict.fromkeys(names for _, names in listed))}
         rows = np.zeros((len(lists), len(pools)), dtype=bool)
         for names, k in lists.items():
             rows[k, [pools[name] for name in names]] = True
         allowed = np.ones((len(self.first), len(pools)), dtype=bool)
-        parts, of_list = [i for i, _ in said], rows[[lists[names] for _, names in said]]
+        parts, of_list = [i for i, _ in listed], rows[[lists[names] for _, names in listed]]
         if self.groups:
             np.logical_and.at(allowed, self.part_block[parts], of_list)
         else:

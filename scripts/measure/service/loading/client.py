@@ -83,8 +83,8 @@ class Client:
         more = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
         head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
         writer.write(head.encode() + body)
-        raw = await reader.readuntil(b"\r\n\r\n")
-        first, *lines = raw.decode("latin-1").split("\r\n")
+        received = await reader.readuntil(b"\r\n\r\n")
+        first, *lines = received.decode("latin-1").split("\r\n")
         got = {
             name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
         }

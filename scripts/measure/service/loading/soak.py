@@ -140,12 +140,12 @@ def growth(name: str, samples: list[Sample], minutes: float, after_burst: int) -
 async def watch(processes: dict[int, str], end: float) -> dict[int, list[Sample]]:
     """Samples of each until then; every minute they are shown."""
     seen: dict[int, list[Sample]] = {pid: [] for pid in processes}
-    told = time.monotonic()
+    last = time.monotonic()
     while time.monotonic() < end:
         for pid, samples in seen.items():
             samples.append(Sample.of(pid))
-        if time.monotonic() >= told + TOLD_SECONDS:
-            told += TOLD_SECONDS
+        if time.monotonic() >= last + TOLD_SECONDS:
+            last += TOLD_SECONDS
             sizes = ", ".join(f"{name} {seen[pid][-1].resident / MIB:.0f}" for pid, name in processes.items())
             print(f"MiB: {sizes}", file=sys.stderr, flush=True)
         await asyncio.sleep(SAMPLE_SECONDS)

@@ -133,8 +133,8 @@ def _running(
             process.terminate()
 
 
-def _drain(said: IO[str]) -> None:
+def _drain(output: IO[str]) -> None:
     """What is not read would hold up at last whoever says it."""
-    with said:
-        for _ in said:
+    with output:
+        for _ in output:
             continue

@@ -56,9 +56,9 @@ class Answer(NamedTuple):
         return self.pools is None and self.stopped is None
 
 
-def written(said: Program | Question | Relaxed) -> dict[str, object]:
+def written(message: Program | Question | Relaxed) -> dict[str, object]:
     """As a dictionary of fields. The values are tuples and numbers, which JSON can write; `asdict` would copy them all, which takes longer than writing them."""
-    return {field.name: getattr(said, field.name) for field in fields(said)}
+    return {field.name: getattr(message, field.name) for field in fields(message)}
 
 
 def read_question(fields: Mapping[str, Any]) -> Question:
@@ -121,19 +121,19 @@ def write_relaxed(relaxed: Relaxed | None, work: int) -> dict[str, object]:
 def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tuple[Relaxed | None, int]:
     """Read a solution for the term after the first `held`, with the work it took. Raises SolverFailed like `read_answer`."""
     try:
-        work, told = int(fields["work"]), fields["relaxed"]
-        if told is None:
+        work, found = int(fields["work"]), fields["relaxed"]
+        if found is None:
             return None, work
         relaxed = Relaxed(
-            peaks=tuple(int(peak) for peak in told["peaks"]),
-            of_rows=tuple((int(row), float(price)) for row, price in told["of_rows"]),
+            peaks=tuple(int(peak) for peak in found["peaks"]),
+            of_rows=tuple((int(row), float(price)) for row, price in found["of_rows"]),
             of_crowds=tuple(
                 (Crowd(int(row), tuple(int(group) for group in classes)), float(price))
-                for (row, classes), price in told["of_crowds"]
+                for (row, classes), price in found["of_crowds"]
             ),
-            of_held=tuple(float(price) for price in told["of_held"]),
-            gain=float(told["gain"]),
-            work=int(told["work"]),
+            of_held=tuple(float(price) for price in found["of_held"]),
+            gain=float(found["gain"]),
+            work=int(found["work"]),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise SolverFailed(NAME, f"its answer is not a relaxation: {error}") from error

@@ -108,9 +108,9 @@ def conv_transpose(at: Site) -> list[Type]:
     pads = at.numbers("pads") or (0,) * 2 * n
     more = at.numbers("output_padding") or (0,) * n
     channels = d.mul(w[1], at.number("group", 1))
-    said = at.numbers("output_shape")
-    if said:
-        return [Type(at.element(), (x[0], channels, *said[-n:]))]
+    extents = at.numbers("output_shape")
+    if extents:
+        return [Type(at.element(), (x[0], channels, *extents[-n:]))]
     if not len(strides) == len(dilations) == len(kernel) == len(more) == n or len(pads) != 2 * n:
         raise ShapeError(f"strides, dilations, pads and kernel do not fit its {n} dimensions of space")
     auto = at.text("auto_pad", "NOTSET")
@@ -145,9 +145,9 @@ def global_pool(at: Site) -> list[Type]:
 
 
 def max_unpool(at: Site) -> list[Type]:
-    said = at.dims(2)
-    if said is not None:
-        return [Type(at.element(), tuple(said))]
+    shape = at.dims(2)
+    if shape is not None:
+        return [Type(at.element(), tuple(shape))]
     x, kernel = at.rank(0, 3), at.numbers("kernel_shape") or ()
     n = len(x) - 2
     strides, pads = at.numbers("strides") or (1,) * n, at.numbers("pads") or (0,) * 2 * n
@@ -287,17 +287,17 @@ def einsum(at: Site) -> list[Type]:
 
 def dft(at: Site) -> list[Type]:
     shape = list(at.rank(0, 2))
-    said = at.dims(1)
+    length = at.dims(1)
     axis = (
         at.axis(len(shape), 1) if "axis" in at.node.attributes or not at.has(2) else (at.axes(len(shape), 2) or (0,))[0]
     )
     if not at.has(2) and "axis" not in at.node.attributes and at.opset >= 20:
         axis = len(shape) - 2
-    if said:
-        shape[axis] = said[0]
+    if length:
+        shape[axis] = length[0]
     if at.number("onesided", 0):
         if at.number("inverse", 0):
-            shape[axis] = said[0] if said else d.mul(d.sub(shape[axis], 1), 2)
+            shape[axis] = length[0] if length else d.mul(d.sub(shape[axis], 1), 2)
         else:
             shape[axis] = d.add(d.down(shape[axis], 2), 1)
     shape[-1] = 1 if at.number("onesided", 0) and at.number("inverse", 0) else 2
@@ -306,8 +306,8 @@ def dft(at: Site) -> list[Type]:
 
 def stft(at: Site) -> list[Type]:
     signal, step = at.rank(0, 2), at.dims(1) or [1]
-    said = at.dims(3)
-    length = said[0] if said else at.rank(2, 1)[0]
+    frame = at.dims(3)
+    length = frame[0] if frame else at.rank(2, 1)[0]
     frames = d.add(d.down(d.sub(signal[1], length), step[0]), 1)
     bins = d.add(d.down(length, 2), 1) if at.number("onesided", 1) else length
     return [Type(at.element(), (signal[0], frames, bins, 2))]

@@ -13,8 +13,8 @@ from .site import NotKnown, ShapeError, Site, Type, axis_of, broadcast
 
 def reshape(at: Site) -> list[Type]:
     shape = at.shape(0)
-    said = at.numbers("shape")
-    wanted: list[Dim] = list(said) if said is not None else (at.dims(1) or [])
+    numbers = at.numbers("shape")
+    wanted: list[Dim] = list(numbers) if numbers is not None else (at.dims(1) or [])
     keep_zero = at.number("allowzero", 0)
     found: list[Dim] = []
     open_ = None
@@ -60,10 +60,10 @@ def squeeze(at: Site) -> list[Type]:
 
 def unsqueeze(at: Site) -> list[Type]:
     shape = list(at.shape(0))
-    said = at.numbers("axes") or tuple(at.whole(1) or ())
-    rank = len(shape) + len(said)
-    axes = {axis_of(axis, rank) for axis in said}
-    if len(axes) != len(said):
+    added = at.numbers("axes") or tuple(at.whole(1) or ())
+    rank = len(shape) + len(added)
+    axes = {axis_of(axis, rank) for axis in added}
+    if len(axes) != len(added):
         raise ShapeError("an axis is named twice")
     rest = iter(shape)
     return [Type(at.element(), tuple(1 if i in axes else next(rest) for i in range(rank)))]
@@ -97,8 +97,8 @@ def split(at: Site) -> list[Type]:
     shape = at.rank(0, 1)
     axis = at.axis(len(shape), 0)
     count = len(at.node.outputs)
-    said = at.numbers("split")
-    sizes: list[Dim] | None = list(said) if said is not None else at.dims(1)
+    numbers = at.numbers("split")
+    sizes: list[Dim] | None = list(numbers) if numbers is not None else at.dims(1)
     if sizes is None:
         each = d.up(shape[axis], count)
         sizes = [each] * (count - 1)
@@ -120,8 +120,8 @@ def slice_of(at: Site) -> tuple[list[tuple[int, Dim, Dim, int]], Shape]:
         axes, steps = at.numbers("axes"), None
     else:
         starts, ends = at.dims(1), at.dims(2)
-        said = at.whole(3)
-        axes, steps = None if said is None else tuple(said), at.whole(4)
+        numbers = at.whole(3)
+        axes, steps = None if numbers is None else tuple(numbers), at.whole(4)
     if starts is None or ends is None or len(starts) != len(ends):
         raise ShapeError("as many starts as ends are needed")
     axes = tuple(range(len(starts))) if axes is None else axes
@@ -208,8 +208,8 @@ def tile(at: Site) -> list[Type]:
 
 def pad(at: Site) -> list[Type]:
     shape = list(at.shape(0))
-    said = at.numbers("pads") or at.numbers("paddings")
-    pads: list[Dim] = list(said) if said is not None else (at.dims(1) or [])
+    numbers = at.numbers("pads") or at.numbers("paddings")
+    pads: list[Dim] = list(numbers) if numbers is not None else (at.dims(1) or [])
     axes = at.axes(len(shape), 3) or tuple(range(len(shape)))
     if len(pads) != 2 * len(axes):
         raise ShapeError(f"it names {len(pads)} pads for {len(axes)} dimensions")
@@ -250,8 +250,8 @@ def arg_reduced(at: Site) -> list[Type]:
 def top_k(at: Site) -> list[Type]:
     shape = at.rank(0, 1)
     axis = at.axis(len(shape), -1)
-    said = at.dims(1)
-    count: Dim = said[0] if said else at.number("k", 0)
+    dims = at.dims(1)
+    count: Dim = dims[0] if dims else at.number("k", 0)
     found = (*shape[:axis], count, *shape[axis + 1 :])
     return [Type(at.element(), found), Type(INT64, found)]
 
@@ -286,10 +286,10 @@ def resize(at: Site) -> list[Type]:
             raise ShapeError(f"it names {len(sizes)} sizes for {len(axes)} dimensions")
         return [Type(at.element(), _resized(at, shape, axes, sizes))]
     source = 2 if len(at.inputs) > 2 else 1
-    said = at.floats("scales") or at.content(source)
-    if said is None or len(said) != len(axes):
+    factors = at.floats("scales") or at.content(source)
+    if factors is None or len(factors) != len(axes):
         raise ShapeError("it needs sizes, or a factor for each dimension")
-    for axis, factor in zip(axes, said, strict=True):
+    for axis, factor in zip(axes, factors, strict=True):
         assert not isinstance(factor, tuple)
         found[axis] = _scaled(shape[axis], float(factor))
     return [Type(at.element(), tuple(found))]

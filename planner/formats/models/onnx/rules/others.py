@@ -104,7 +104,7 @@ def zipped(at: Site) -> list[Type]:
 def _classes(at: Site) -> tuple[int, int] | None:
     """Return the type of the class labels, and their number."""
     for name, element in (("classlabels_int64s", INT64), ("classlabels_ints", INT64), ("classlabels_strings", STRING)):
-        said = at.node.attributes.get(name)
-        if isinstance(said, tuple) and said:
-            return element, len(said)
+        labels = at.node.attributes.get(name)
+        if isinstance(labels, tuple) and labels:
+            return element, len(labels)
     return None

@@ -141,11 +141,11 @@ class Site:
 
     def axes(self, rank: int, i: int, name: str = "axes") -> tuple[int, ...] | None:
         """Return axes from an attribute, or from input i, counted from 0; None if not given."""
-        said = self.numbers(name)
-        if said is None:
+        numbers = self.numbers(name)
+        if numbers is None:
             found = self.whole(i)
-            said = None if found is None else tuple(found)
-        return None if said is None else tuple(axis_of(each, rank) for each in said)
+            numbers = None if found is None else tuple(found)
+        return None if numbers is None else tuple(axis_of(each, rank) for each in numbers)
 
     def axis(self, rank: int, default: int, name: str = "axis") -> int:
         return axis_of(self.number(name, default), rank)

@@ -78,8 +78,8 @@ def test_every_operator_of_the_standards_own_tests_has_the_size_that_they_say(ni
         found = [case for case in cases._NodeTestCases if case.model is not None]
     for case in found:
         name, made = case.name, case.model
-        is_asked = isinstance(onnx_cases.outcome(case, told=False), BadInput)
-        outcome = onnx_cases.outcome(case, told=True)
+        is_asked = isinstance(onnx_cases.outcome(case, with_dims=False), BadInput)
+        outcome = onnx_cases.outcome(case, with_dims=True)
         assert not isinstance(outcome, BadInput), (name, str(outcome))
         problem, said_of_it = outcome
         read += 1
