@@ -1,7 +1,7 @@
 """The file that ST Edge AI Core writes beside the C code (`network_c_info.json`, schema 2): memories, and buffers with epochs and places.
 
 Epochs are inclusive at both ends. Weights are not planned; buffers that overlap at a common epoch share on purpose. For NPUs, memories may
-consist of others (`subpools`), which are then parts of one range of addresses.
+consist of others (`subpools`), which are then parts of one range of addresses, and may consist of others in turn.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import gcd
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks import sound_as_read
+from ...checks.pool_choice import Classes
 from ...checks.report import Place, Report, bad_input, quoted
 from ...model.deadline import in_time
 from ...model.errors import Code
@@ -46,16 +48,15 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     homes = _homes({number for number, _ in found}, memories, report)
     report.raise_if_any()
     buffers: list[Buffer] = []
-    held: dict[int, list[Buffer]] = {}
+    held: dict[Pool, list[Buffer]] = {home: [] for home in sorted(homes.values(), key=attrgetter("rank"))}
     for number, buffer in found:
-        own, home = memories[number].pool, memories[homes[number]].pool
+        own, home = memories[number].pool, homes[number]
         at = (buffer.hint or 0) + ((own.base or 0) - (home.base or 0) if own is not home else 0)
         buffers.append(replace(buffer, alignment=_common(buffer.alignment, home, [at]), pools=(home.name,), hint=at))
-        held.setdefault(homes[number], []).append(buffers[-1])
+        held[home].append(buffers[-1])
     pools = tuple(
-        replace(each.pool, alignment=_common(each.pool.alignment, each.pool, [0, *(b.hint or 0 for b in held[number])]))
-        for number, each in memories.items()
-        if number in held
+        replace(home, alignment=_common(home.alignment, home, [0, *(b.hint or 0 for b in each)]))
+        for home, each in held.items()
     )
     taken = sum(max(map(end_of, each)) for each in held.values())
     problem = Problem(
@@ -65,11 +66,10 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         name=f"ST Edge AI's own plan: {taken} bytes",
         lifetimes=Lifetimes.HALF_OPEN,
     )
-    parts = [
-        (quoted(memories[n].pool.name), quoted(memories[home].pool.name)) for n, home in homes.items() if n != home
-    ]
+    parts = [(memories[number].pool, home) for number, home in homes.items() if memories[number].pool is not home]
     return sound_as_read(problem), tuple(
-        f"the memory {part} is a part of {whole}, and planned as one with it" for part, whole in parts
+        f"the memory {quoted(part.name)} is a part of {quoted(whole.name)}, and planned as one with it"
+        for part, whole in parts
     )
 
 
@@ -78,22 +78,43 @@ def _common(alignment: int, pool: Pool, offsets: list[int]) -> int:
     return gcd(alignment, *((pool.base or 0) + offset for offset in offsets))
 
 
-def _homes(used: set[int], memories: dict[int, _Memory], report: Report) -> dict[int, int]:
-    """Return, for each memory that holds buffers, itself or the containing memory that holds buffers too."""
-    within: dict[int, int] = {}
-    for number, (whole, parts, place) in memories.items():
-        for part in parts if number in used else ():
+def _homes(used: set[int], memories: dict[int, _Memory], report: Report) -> dict[int, Pool]:
+    """Return, for each memory that holds buffers, the range of addresses of all that share parts with it, directly or not."""
+    joined = Classes()
+    seen = sorted(used)
+    looked_at = set(seen)
+    for number in seen:  # grows
+        whole, parts, place = memories[number]
+        for part in parts:
             if part not in memories:
                 report.add(Code.UNKNOWN_POOL, (*place, "subpools"), f"there is no memory {part}")
-            elif not _is_inside(memories[part].pool, whole):
+            elif part == number or not _is_inside(memories[part].pool, whole):
                 report.add(Code.CONTRADICTION, (*place, "subpools"), f"the memory {part} does not lie in this one")
-            elif part in within or number in within or memories[part].parts:
-                report.add(
-                    Code.NOT_SUPPORTED_YET, (*place, "subpools"), f"memory {part} is a part of a part, or of several"
-                )
             else:
-                within[part] = number
-    return {number: within.get(number, number) for number in sorted(used)}
+                joined.join(number, part)
+                seen += [] if part in looked_at else [part]
+                looked_at.add(part)
+    together: dict[int, list[int]] = {}
+    for number in sorted(used):
+        together.setdefault(joined.of(number), []).append(number)
+    found: dict[int, Pool] = {}
+    for numbers in together.values():
+        home = _around([memories[each].pool for each in numbers])
+        found |= dict.fromkeys(numbers, home)
+    return found
+
+
+def _around(pools: list[Pool]) -> Pool:
+    """Return the one that contains all; otherwise a memory for the range that they cover together."""
+    if len(pools) == 1:
+        return pools[0]
+    base = min(pool.base or 0 for pool in pools)
+    end = max((pool.base or 0) + (pool.size or 0) for pool in pools)
+    for pool in pools:
+        if (pool.base, pool.size) == (base, end - base):
+            return pool
+    names = "+".join(pool.name for pool in pools)
+    return Pool(names[:1000], end - base, gcd(*(pool.alignment for pool in pools)), base, rank=pools[0].rank)
 
 
 def _is_inside(part: Pool, whole: Pool) -> bool:

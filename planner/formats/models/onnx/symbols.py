@@ -130,26 +130,26 @@ class Symbols:
                 what = "dimension" if number is None else "number"
                 text = f"the {what} {quoted(asked)} is not known: give dim {asked}=4, or a range, {asked}=1..16"
                 self.missing.add(Code.MISSING_FIELD, place, text)
-            elif number is None and self._given[key][0] < 0:
-                raise _bad(f"the dimension {quoted(key)} cannot be below 0")
-            self._used.update(() if key is None else (key,))
-            self.box[symbol] = (1, 1) if key is None else self._given[key]
+            self.box[symbol] = (1, 1) if key is None else self._span(key, may_be_negative=number is not None)
         return d.named(self._names[name], self.box)
 
     def _key(self, *names: str) -> str | None:
         """Return the first of these names for which something is given."""
         return next((each for each in names if each in self._given), None)
 
-    def count(self, name: str) -> int | None:
-        """Return the given number of repetitions of that name; None if there is none. Raises BadInput unless it is one number."""
+    def count(self, name: str) -> tuple[int, int] | None:
+        """Return the given range of the number of repetitions of that name; None if there is none."""
         key = self._key(name, plain(name))
         if key is None:
             return None
-        low, high = self._given[key]
-        if low != high:
-            raise _bad(f"{quoted(key)} must be one number, since what is carried grows with every turn")
+        return self._span(key)
+
+    def _span(self, key: str, *, may_be_negative: bool = False) -> tuple[int, int]:
+        """Return what is given for it."""
         self._used.add(key)
-        return low
+        if self._given[key][0] < 0 and not may_be_negative:
+            raise _bad(f"{quoted(key)} cannot be below 0")
+        return self._given[key]
 
     def require_all_known(self) -> None:
         """Raise BadInput for dimensions without given values."""

@@ -15,11 +15,14 @@ from .rules.site import ShapeError, Type
 from .symbols import Symbols, plain
 from .values import as_values, is_settled
 
+EARLY = "loops with a range of turns are planned with the most; a loop that ends earlier has to move what it carries to where its last turn would leave it"
+
 
 class Lowering(Protocol):
     """What lowers graphs."""
 
     symbols: Symbols
+    warnings: dict[str, None]
 
     def count(self, more: int, place: Place) -> None:
         """Count further nodes."""
@@ -49,7 +52,9 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
         raise ShapeError("it has no graph body")
     given = low.symbols.count(f"{called(node)}_turns")
     known = turns(inputs[0] if inputs else None)
-    most = min((each for each in (given, known) if each is not None), default=None)
+    most = min((each for each in (given and given[1], known) if each is not None), default=None)
+    if given and given[0] < given[1]:
+        low.warnings[EARLY] = None
     if most is None:
         raise _not_known(node, "how many turns it takes")
     test = inputs[1] if len(inputs) > 1 else None
@@ -89,13 +94,13 @@ def _made(value: Value | Several | None, name: str) -> Value | Several:
     return value
 
 
-def _goes_on(test: Value | Several | None, count: int | None, node: Node) -> bool:
+def _goes_on(test: Value | Several | None, given: tuple[int, int] | None, node: Node) -> bool:
     """True if another turn is taken. Raises ShapeError if that is unknown."""
     if test is None:
         return True
     if isinstance(test, Value) and is_settled(test.content) and test.content.size == 1:
         return bool(test.content.ravel()[0])
-    if count is None:
+    if given is None:
         raise _not_known(node, "whether it takes another turn")
     return True
 

@@ -93,13 +93,16 @@ MEMORIES: tuple[tuple[int, str, int, int, list[int]], ...] = (
 """The memories of that file: numbers, names, addresses, sizes and parts."""
 
 
+def pool_of(id_: int, name: str, at: int, size: int, parts: list[int]) -> dict[str, Any]:
+    return {
+        "id": id_, "name": name, "address": str(at), "size_bytes": size, "alignment": 8, "offset_start": 0,
+        "rights": "ACC_WRITE", "subpools": parts, "used_size_bytes": 0,
+    }  # fmt: skip
+
+
 def on_npu(**homes: int) -> dict[str, Any]:
     """The network, with some buffers in other memories."""
-    pools = [
-        {"id": id_, "name": name, "address": str(at), "size_bytes": size, "alignment": 8, "offset_start": 0}
-        | {"rights": "ACC_WRITE", "subpools": parts, "used_size_bytes": 0}
-        for id_, name, at, size, parts in MEMORIES
-    ]
+    pools = [pool_of(*each) for each in MEMORIES]
     buffers = [
         {"id": i, "name": name, "size_bytes": size, "offset_start": at, "alignment": 1, "is_param": False, "flags": ""}
         | {"mpool_id": homes.get(name, 2), "epochs": {"start": start, "end": end}}
@@ -134,6 +137,24 @@ def test_a_memory_that_is_a_part_of_another_is_planned_as_one_with_it() -> None:
     assert found.pools[1].peak == 18944
 
 
+def test_parts_of_parts_and_parts_of_several_are_planned_as_one() -> None:
+    """A memory without buffers of its own may lie between two, or two may overlap in part: then both are one range."""
+    made = on_npu(Cast_2_out_0=10, Input_0_out_0=1)
+    made["memory_pools"].append(pool_of(11, "middle", MEMORIES[1][2], 2 * 458752, [2, 1]))
+    made["memory_pools"][5]["subpools"] = [5, 11]
+    assert [pool.name for pool in read_problem(json.dumps(made).encode())[0].pools] == [MEMORIES[-1][1]]
+    made = on_npu(Cast_2_out_0=11, Input_0_out_0=12, Transpose_1_out_0=11)
+    first = MEMORIES[0][2]
+    for i, at in ((11, first), (12, first + 64)):
+        made["memory_pools"].append(pool_of(i, f"m{i}", at, 20000, [13]))
+    made["memory_pools"].append(pool_of(13, "common", first + 64, 128, []))
+    problem, warnings = read_problem(json.dumps(made).encode())
+    assert (problem.pools[-1].name, problem.pools[-1].base, problem.pools[-1].size) == ("m11+m12", first, 20064)
+    hints = {buffer.id: (buffer.pools, buffer.hint) for buffer in problem.buffers}
+    assert hints["Input_0_out_0"] == (("m11+m12",), 64 + NPU[0][2])
+    assert len(warnings) == 2
+
+
 def test_alignment_holds_as_far_as_the_file_keeps_to_it() -> None:
     made = on_npu()
     made["buffers"][3].update(alignment=64)
@@ -154,7 +175,7 @@ def test_memories_that_lie_in_each_other_in_no_clear_way_are_refused() -> None:
     assert fault(subpools=[77]) == ("unknown_pool", place)
     assert fault(subpools=7) == ("wrong_type", place)
     assert fault(subpools=[8]) == ("contradiction", place)
-    assert fault(subpools=[10]) == ("not_supported_yet", place)
+    assert fault(subpools=[10]) == ("contradiction", place)
     assert fault(address="here") == ("wrong_type", "/memory_pools/5/address")
     assert fault(id=8) == ("duplicate_id", "/memory_pools/5/id")
 
