@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from planner import plan, verify
+from planner import Options, plan, verify
 from planner.formats import read_problem
 from planner.formats.planners.dsa import BANKS, FIRST_TERM, RESERVED_PEAK
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
@@ -290,8 +293,39 @@ def test_exclusions_go_with_it(
     assert (found.status.value, found.peak) == ("optimal", peak)
 
 
+def test_slots_are_used_whole_by_many_buffers() -> None:
+    """More than eight pairs may share. The best is found by trying all ways to put buffers into slots."""
+    chance = random.Random(4)
+    times = [chance.randrange(8) for _ in range(7)]
+    made = document(*(buffer(i, (t, t + 2), size=4 + i % 3) for i, t in enumerate(times)))
+    made["problem"]["pypto_structure"] = {"whole_slot_reuse": True}
+    problem = read(made)
+    found = plan(problem, Options(time_limit=None, work_limit=20_000))
+    assert verify(problem, found) == ()
+    spans = {each.id: (each.offset, each.offset + each.size) for each in found.placements}
+    for a, b in combinations(spans.values(), 2):
+        assert a[0] == b[0] or a[1] <= b[0] or b[1] <= a[0]
+    ways = slots([(4 + i % 3, t) for i, t in enumerate(times)])
+    assert found.peak == min(sum(max(size for size, _ in slot) for slot in way) for way in ways)
+
+
+def slots(buffers: list[tuple[int, int]]) -> Iterator[list[list[tuple[int, int]]]]:
+    """Yield all ways to put buffers of a size and a first time, of two, into slots."""
+    if not buffers:
+        yield []
+        return
+    one, *others = buffers
+    for way in slots(others):
+        yield [[one], *way]
+        for i, slot in enumerate(way):
+            if all(abs(one[1] - time) >= 2 for _, time in slot):
+                yield [*way[:i], [one, *slot], *way[i + 1 :]]
+
+
 def test_more_pairs_than_can_be_chosen_of_are_refused() -> None:
-    made = document(*(buffer(i, (i, i + 1)) for i in range(50)), pypto_structure={"whole_slot_reuse": True})
+    made = document(*(buffer(i, (i, i + 1)) for i in range(100)), pypto_structure={"whole_slot_reuse": True})
+    assert wrong(made) == [("too_large", "/problem/pypto_structure/whole_slot_reuse")]
+    made["problem"]["constraints"]["colocations"] = [pair(0, 1)]
     assert wrong(made) == [("too_large", "/problem/pypto_structure/whole_slot_reuse")]
     made["problem"]["pypto_structure"]["whole_slot_reuse"] = "yes"
     assert wrong(made) == [("wrong_type", "/problem/pypto_structure/whole_slot_reuse")]
