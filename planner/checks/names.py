@@ -341,7 +341,10 @@ def check_allowed_pools(report: Report, place: Place, pools: Sequence[str], know
     """Check the names of the pools in which something may be."""
     if not pools:
         report.add(Code.INVALID_VALUE, place, "must name at least one pool; leave it out to allow all")
-    seen: set[str] = set()
+    seen = {*pools}
+    if len(seen) == len(pools) and seen <= names.pools.keys():
+        return
+    seen.clear()
     for j, name in enumerate(pools):
         if name not in known:
             report.add(Code.UNKNOWN_POOL, (*place, j), f"there is no pool {quoted(name)}")

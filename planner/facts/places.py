@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from math import inf, lcm
 from operator import itemgetter
@@ -65,7 +66,6 @@ class Places:
         self.problem = problem
         self.index: dict[BufferId, int] = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
         self.pools: dict[str, Pool] = {pool.name: pool for pool in problem.pools}
-        self._position = {name: i for i, name in enumerate(self.pools)}
         self._is_open = all(pool.size is None and not pool.reserved for pool in problem.pools)
         """Where a buffer can begin does then not depend on its size."""
         self._walls = {pool.name: _Walls(pool) for pool in problem.pools if pool.reserved}
@@ -92,6 +92,11 @@ class Places:
         self._class_height: dict[int, int] = {}
         """By the first buffer of those that must share a pool."""
         self._excluded = {self.index[id_] for pair in problem.constraints.exclusions for id_ in pair}
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        """Return each pool's number in the problem's order."""
+        return {name: i for i, name in enumerate(self.pools)}
 
     def _classes(self) -> dict[int, tuple[int, ...]]:
         """Return for each buffer the buffers that same-pool constraints tie to it."""

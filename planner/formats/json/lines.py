@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from json.encoder import encode_basestring
 from typing import Any
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -14,7 +15,7 @@ _HALF_PAIR = re.compile("[\\ud800-\\udfff]")
 
 def compact(value: Any) -> str:
     """Return one value on one line. Half surrogates, which UTF-8 cannot encode, stay escaped."""
-    text = _encode(value)
+    text = encode_basestring(value) if type(value) is str else _encode(value)
     return text if text.isascii() or not _HALF_PAIR.search(text) else _encode_escaped(value)
 
 

@@ -84,15 +84,20 @@ def _levels(
             chunk = data[begin:stop]
         if b"\\" in chunk:
             chunk = _ESCAPE.sub(b"  ", chunk)
-        chars = np.frombuffer(chunk, np.uint8).copy()
+        chars: np.ndarray[tuple[int], np.dtype[np.uint8]] = np.frombuffer(chunk, np.uint8).copy()
         quotes = chars == ord('"')
-        within = (np.cumsum(quotes, dtype=np.int32) + inside) % 2 == 1
-        inside = bool(within[-1])
-        chars[within | quotes] = ord(" ")
+        parity = np.cumsum(quotes, dtype=np.uint8)  # which may overflow: only odd or even counts
+        parity += inside
+        parity &= 1
+        inside = bool(parity[-1])
+        parity |= quotes
+        np.putmask(chars, parity.view(bool), ord(" "))
         steps = _STEPS[chars]
-        levels = np.cumsum(steps, dtype=np.int32) + depth
+        levels: np.ndarray[tuple[int], Any] = np.cumsum(steps, dtype=np.int32)
+        levels += depth
         depth = int(levels[-1])
-        yield begin, chars, np.where(steps < 0, levels + 1, levels)
+        levels += steps < 0
+        yield begin, chars, levels
         begin = stop
 
 

@@ -103,6 +103,8 @@ class _Looking:
         """Return members that outnumber all pools, or the list of pools that they share."""
         if len(group) > len(self._problem.pools):
             return tuple(group[: len(self._problem.pools) + 1])
+        if isinstance(self._problem.buffers, BufferColumns):  # which list no pools
+            return ()
         of_list: dict[tuple[str, ...], list[BufferId]] = {}
         for id_ in in_time(group, LOOKING):
             names = self._problem.buffers[self._places.index[id_]].pools

@@ -17,18 +17,20 @@ from solvers.model.instance import LINEAR_TERMS, Choice, Linear, Term
 from ...facts.costs import access_cost, cost_of_moves, is_used, weighs_moves
 from ...facts.digest import digest
 from ...facts.places import LOOKING, Places
-from ...model.columns import ids, sizes
-from ...model.deadline import expect, look
+from ...model.columns import BufferColumns, ids, sizes
+from ...model.deadline import expect, finish, look
 from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import BufferId, Constraints, Problem
-from .by_birth import plan_by_birth
+from .by_birth import Spots, plan_by_birth
 from .easy_bounds import easy_bound
 from .lifting import unproven_plan
 from .lowering import FEW_POOLS, MOST_PLACES
-from .reserve import seconds_to_finish
+from .reserve import seconds_to_finish, seconds_to_write
 
 SPARE_POOLS = 8
 """The pools that solvers may choose besides those that the quick plan needs."""
+LIFTING = 1.5
+"""Lifting what solvers found takes this many times as long as writing it."""
 SOLVER = "greedy"
 """The method that made the quick plan: it places one buffer after the other."""
 
@@ -36,28 +38,27 @@ SOLVER = "greedy"
 class ManyPools:
     """Such a problem: its quick plan, its bound, and the part of it that solvers see."""
 
-    def __init__(self, problem: Problem, stopped: Callable[[], StopReason | None]) -> None:
+    def __init__(
+        self, problem: Problem, stopped: Callable[[], StopReason | None], has_time: Callable[[float], bool]
+    ) -> None:
+        """`stopped` tells why nothing more should be prepared, `has_time` if solvers have any time if so many seconds are reserved."""
         self.problem = problem
         self._places = Places(problem)
         self._order = _in_order(problem)
-        self.seconds_to_finish = seconds_to_finish(problem)
+        self._seconds_to_finish = seconds_to_finish(problem)
+        self.seconds_after_solving = LIFTING * self._seconds_to_finish
         look(LOOKING)
         self._bound = easy_bound(problem, self._places)
         look(LOOKING)
         quick = None if self._bound.is_infeasible else plan_by_birth(self._places, self._order, stopped)
-        self._quick = (
-            None
-            if quick is None
-            else tuple(
-                Placement(id_, pool, offset, size)
-                for id_, (pool, offset), size in zip(ids(problem.buffers), quick, sizes(problem.buffers), strict=True)
-            )
-        )
+        self._quick = None if quick is None else _placed(problem, quick)
         self._stop = None if self._bound.is_infeasible else stopped()
         """Why there is no quick plan, or only a hasty one, if time was short."""
         if not self._bound.is_infeasible:
-            self._expect_time()
+            self._expect_to_verify()
         self.part = self._part()
+        if self._quick is not None and self.part.buffers and not has_time(self.seconds_after_solving):
+            self.part, self._stop = self._nothing, self._stop or StopReason.TIME_LIMIT
 
     @property
     def start(self) -> dict[BufferId, tuple[str, int]]:
@@ -70,7 +71,7 @@ class ManyPools:
         """Return the plan of the whole problem from a plan of the part."""
         if self._bound.is_infeasible:
             return self._nothing_fits(made)
-        self._expect_time()
+        look(LOOKING)
         best = made.placements if self.part.buffers and made.placements else None
         solver = made.solver
         if self._quick is not None and (best is None or self._worth(self._quick) < self._worth(best)):
@@ -94,10 +95,12 @@ class ManyPools:
         )
         return self._with_bounds(found, PlanStatus.FEASIBLE, found.objective.value)
 
-    def _expect_time(self) -> None:
-        """Raise OutOfTime if a plan could no longer be verified and written."""
+    def _expect_to_verify(self) -> None:
+        """Raise OutOfTime if a plan could no longer be verified in time."""
+        if self._quick is not None:
+            finish()
         what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
-        expect(self.seconds_to_finish, "verifying the plan of", what)
+        expect(self._seconds_to_finish - seconds_to_write(self.problem), "verifying the plan of", what)
 
     def _part(self) -> Problem:
         """Return the problem with only the pools that the quick plan needs, and some more; without buffers if these are too many."""
@@ -109,7 +112,7 @@ class ManyPools:
             kept = {place.pool for place in self._quick}
         sizes = {pool.name: pool.size for pool in problem.pools}
         if len(kept) > most or self._bound.is_infeasible:
-            return replace(problem, buffers=(), constraints=Constraints(), pools=problem.pools[:1])
+            return self._nothing
         if self._quick is None:
             spare = most - len(kept)
         else:
@@ -121,6 +124,8 @@ class ManyPools:
                 kept.add(name)
                 spare -= 1
         pools = tuple(pool for pool in problem.pools if pool.name in kept)
+        if isinstance(problem.buffers, BufferColumns):  # which list no pools
+            return replace(problem, pools=pools)
         lists: dict[int, tuple[str, ...]] = {}
         buffers = []
         for buffer in problem.buffers:
@@ -131,6 +136,11 @@ class ManyPools:
                 buffer = replace(buffer, pools=named)
             buffers.append(buffer)
         return replace(problem, buffers=tuple(buffers), pools=pools)
+
+    @property
+    def _nothing(self) -> Problem:
+        """Return a part without buffers."""
+        return replace(self.problem, buffers=(), constraints=Constraints(), pools=self.problem.pools[:1])
 
     def _needed_anyway(self) -> set[str]:
         """Return the pools named where a buffer must be, and the first that each list allows."""
@@ -205,8 +215,9 @@ class ManyPools:
     def _values(self, placements: Sequence[Placement], peaks: Mapping[str, int]) -> tuple[int, ...]:
         """Return an integer for each term of the objective."""
         problem = self.problem
-        pools = {pool.name: pool for pool in problem.pools}
-        of_peaks = sum(pools[name].cost * peak for name, peak in peaks.items())
+        pools = self._places.pools
+        dear = (pool for pool in problem.pools if pool.cost != 1)
+        of_peaks = sum(peaks.values()) + sum((pool.cost - 1) * peaks.get(pool.name, 0) for pool in dear)
         values = []
         for term in problem.terms:
             adds = LINEAR_TERMS.get(term)
@@ -229,10 +240,18 @@ class ManyPools:
         return tuple(values)
 
 
+def _placed(problem: Problem, spots: Spots) -> tuple[Placement, ...]:
+    """Return the placements of these spots, one for each buffer."""
+    pools, offsets = zip(*spots, strict=True) if spots else ((), ())
+    return tuple(map(Placement, ids(problem.buffers), pools, offsets, sizes(problem.buffers)))
+
+
 def _peaks(placements: Sequence[Placement]) -> dict[str, int]:
     peaks: dict[str, int] = {}
     for place in placements:
-        peaks[place.pool] = max(peaks.get(place.pool, 0), place.offset + place.size)
+        end = place.offset + place.size
+        if end >= peaks.get(place.pool, 0):
+            peaks[place.pool] = end
     return peaks
 
 

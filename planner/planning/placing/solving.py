@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 MOST_IN_A_HURRY = 1000
 """This many buffers are placed by birth in a few hundredths of a second."""
-LIFTING = 1.5
-"""Lifting what solvers found with many pools takes this many times as long as writing it."""
 SUBSET_SECONDS = 10.0
 """The time for finding an irreducible subset if the run has no time limit."""
 
@@ -93,7 +91,7 @@ def _plan(
         if has_many_pools(problem):
             from .many_pools import ManyPools  # imported here: most problems do not need it
 
-            many = ManyPools(problem, lambda: clock.reason_to_stop(cancelled))
+            many = ManyPools(problem, lambda: clock.reason_to_stop(cancelled), clock.has_time)
         lowered = lower(problem if many is None else many.part)
     path = _PlanPath(problem, lowered, options, clock, cancelled, many)
     return path.follow(start, on_progress, cancelled, on_log)
@@ -162,7 +160,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         cancelled: Cancelled | None,
         many: ManyPools | None,
     ) -> None:
-        counted = None if many is None else LIFTING * many.seconds_to_finish
+        counted = None if many is None else many.seconds_after_solving
         super().__init__(problem, lowered.instance, options, clock, counted)
         self._lowered, self._cancelled, self._many = lowered, cancelled, many
         self._solved = problem if many is None else many.part

@@ -79,6 +79,11 @@ class Clock:
         over = self.end is not None and self._limit is not None and time.monotonic() >= self.end - self._limit / 3
         return StopReason.TIME_LIMIT if over else None
 
+    def has_time(self, counted: float) -> bool:
+        """True if solvers have any time, when what follows them takes this much processor time."""
+        deadline = self.deadline(counted)
+        return deadline is None or time.monotonic() < deadline
+
     @contextmanager
     def while_lowering(self) -> Iterator[None]:
         """Time lowering, which only computes and so shows how busy the machine is."""

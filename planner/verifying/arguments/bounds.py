@@ -26,7 +26,8 @@ def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
         yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
     proven = _Proven(places, plan)
     for use in plan.pools:
-        yield from _unproven(f"the bound of pool {echo(use.name)}", use.bound, proven.peak(use.name))
+        if use.bound > proven.peak(use.name):
+            yield from _unproven(f"the bound of pool {echo(use.name)}", use.bound, proven.peak(use.name))
     yield from _unproven("the bound", plan.bound, proven.sum_of_peaks())
     for number, term in enumerate(plan.objective.terms):
         if term.bound:  # nothing is below zero
@@ -112,8 +113,8 @@ class _Proven:
             return max([searched, *self._peaks.values()])
         if term not in LINEAR_TERMS:
             return max(searched, self._by_sets.get(term, 0))
-        problem = self.places.problem
-        by_pool = sum(pool.cost * self.peak(pool.name) for pool in problem.pools)
+        problem, pools = self.places.problem, self.places.pools
+        by_pool = sum(pools[name].cost * peak for name, peak in self._peaks.items() if name in pools)
         by_terms = self._least_choice(term) + price_of_peaks(problem, term) * max(by_pool, self._all_pools)
         proven = max(searched, by_terms + self._moved(term))
         return max(proven, self._priced) if is_first and can_be_priced(term) else proven

@@ -8,12 +8,15 @@ from itertools import accumulate
 from math import lcm
 from typing import NamedTuple
 
+import numpy as np
+
 from ...facts.intervals import merged
 from ...facts.places import Places
-from ...facts.sweep import VERIFYING
+from ...facts.sweep import SUMMABLE, VERIFYING, Integers, exact_array
+from ...model.columns import BufferColumns
 from ...model.deadline import in_time, look
 from ...model.plan import PlanCertificate
-from ...model.problem import Buffer
+from ...model.problem import Buffer, Problem
 
 MOST_BITS = 1 << 12
 """The longest common denominator; with a longer one, each sum takes longer than the argument is worth."""
@@ -66,12 +69,13 @@ def weigh(
         sorted({index[id_] for id_ in certificate.buffers if id_ in index}) if certificate.buffers else index.values()
     )
     excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
-    single, entangled = [], []
-    for number in in_time(named, VERIFYING):
-        if number in excluded or len(places.group(number).members) > 1:
-            entangled.append(number)
-        else:
-            single.append(number)
+    entangled: list[int] = []
+    if not excluded and not places.problem.constraints.colocations:
+        single = list(named)
+    else:
+        single = []
+        for number in in_time(named, VERIFYING):
+            (entangled if number in excluded or len(places.group(number).members) > 1 else single).append(number)
     weights = _weigh_single(places, single, moments)
     for heights, of_pool in _heights(places, entangled, moments):
         for first, height in in_time(heights.items(), VERIFYING):
@@ -83,19 +87,40 @@ def weigh(
 
 def _weigh_single(places: Places, buffers: list[int], moments: dict[int, dict[str, int]]) -> dict[int, dict[str, int]]:
     """Weigh buffers that share no bytes: with prefix sums of the weights, one subtraction per lifetime."""
-    times = sorted(moments)
     found: dict[int, dict[str, int]] = {}
+    if not buffers:
+        return found
+    size, owner, start, end = _figures(places.problem, buffers)
+    times = sorted(moments)
+    ranks = exact_array(times)
+    first, last = np.searchsorted(ranks, start), np.searchsorted(ranks, end)
     for pool in sorted({pool for of_pool in moments.values() for pool in of_pool}):
-        sums = [0, *accumulate(moments[time].get(pool, 0) for time in times)]
-        for each in in_time(buffers, VERIFYING):
-            buffer = places.problem.buffers[each]
-            weight = 0
-            for start, end in merged(buffer.live or ()):
-                weight += sums[bisect_left(times, end)] - sums[bisect_left(times, start)]
-            if weight:
-                mine = found.setdefault(places.tied(each)[0], {})
-                mine[pool] = mine.get(pool, 0) + weight * buffer.size
+        look(VERIFYING)
+        sums = exact_array([0, *accumulate(moments[time].get(pool, 0) for time in times)])
+        if int(sums[-1]) * int(size.max()) >= SUMMABLE:
+            sums = sums.astype(object)
+        weights = np.zeros(len(buffers), dtype=sums.dtype)
+        np.add.at(weights, owner, sums[last] - sums[first])
+        weights = weights * size
+        there = np.flatnonzero(weights)
+        for k, weight in zip(there.tolist(), weights[there].tolist(), strict=True):
+            mine = found.setdefault(places.tied(buffers[k])[0], {})
+            mine[pool] = mine.get(pool, 0) + weight
     return found
+
+
+def _figures(problem: Problem, buffers: list[int]) -> tuple[Integers, Integers, Integers, Integers]:
+    """Return the sizes of these buffers; and of each lifetime, which of them has it, its start and its end."""
+    columns = problem.buffers
+    if isinstance(columns, BufferColumns):
+        start, end = columns.start[buffers], columns.end[buffers]
+        owner = np.flatnonzero(start < end)
+        return columns.size[buffers], owner, start[owner], end[owner]
+    some = [columns[i] for i in buffers]
+    lives = [(k, *live) for k, buffer in enumerate(some) for live in merged(buffer.live or ())]
+    owners, starts, ends = zip(*lives, strict=True) if lives else ((), (), ())
+    size = exact_array([buffer.size for buffer in some])
+    return size, np.array(owners, dtype=np.int64), exact_array(starts), exact_array(ends)
 
 
 def _heights(

@@ -152,7 +152,7 @@ def test_a_plan_that_the_clock_ended_before_it_was_there_does_not_call_itself_re
     buffers = [Buffer(i, 8 + i % 57, live=((i % 11, 9 + i % 13),)) for i in range(1400)]
     problem = crowd(900, 64, buffers)
     with patch.object(by_birth, "FREE_TRIES", 0), patch.object(by_birth, "FREE_TRIES_PER_BUFFER", 0):
-        part = ManyPools(problem, lambda: StopReason.TIME_LIMIT)
+        part = ManyPools(problem, lambda: StopReason.TIME_LIMIT, lambda _: True)
         made = part.whole(plan(replace(part.part, buffers=(), constraints=Constraints())))
     assert made.status is PlanStatus.UNKNOWN
     assert made.stop is StopReason.TIME_LIMIT
@@ -168,10 +168,27 @@ def test_when_time_is_up_the_rest_goes_to_pools_that_nobody_has_been_in() -> Non
     spots = plan_by_birth(Places(problem), order, lambda: StopReason.TIME_LIMIT)
     assert spots is not None
     assert sorted(spots) == sorted((name, 0) for name in order)
-    made = ManyPools(problem, lambda: StopReason.TIME_LIMIT)
+    made = ManyPools(problem, lambda: StopReason.TIME_LIMIT, lambda _: True)
     assert made.start or not made.part.buffers
     whole = plan(problem, Options(time_limit=0.01))
     assert (whole.status, whole.reproducible) == (PlanStatus.OPTIMAL, False)
+
+
+def test_the_quick_plan_stands_where_solvers_would_have_no_time() -> None:
+    problem = crowd(1000, None, [Buffer(i, 8, live=((i, i + 2),)) for i in range(400)])
+    kept: list[float] = []
+
+    def has_time(seconds: float) -> bool:
+        kept.append(seconds)
+        return False
+
+    assert ManyPools(problem, lambda: None, lambda _: True).part.buffers
+    made = ManyPools(problem, lambda: None, has_time)
+    assert kept == [made.seconds_after_solving]
+    assert not made.part.buffers
+    quick = made.whole(plan(made.part))
+    assert verify(problem, quick) == ()
+    assert not quick.reproducible
 
 
 def test_buffers_that_must_all_be_apart_get_a_pool_each() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from planner.facts.places import Places
+from planner.model.columns import BufferColumns, KeptBuffers
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
 from planner.verifying.arguments import weights
@@ -67,6 +69,28 @@ def time_by_time(
             for pool, weight in of_pool.items():
                 of[pool] = of.get(pool, 0) + weight * len(taken)
     return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_weigh_the_same_and_stay_columns(seed: int) -> None:
+    dice = random.Random(seed)
+    rows = [(dice.randrange(9), dice.randrange(8), dice.randrange(5)) for _ in range(10)]
+    size, start, length = (np.array(column) for column in zip(*rows, strict=True))
+    columns = KeptBuffers(range(10), size, np.ones(10, dtype=np.int64), start, start + length)
+    objects = tuple(BufferColumns.__iter__(columns))
+    certificate = weighed(dice)
+    read = read_weights(certificate)
+    assert not isinstance(read, str)
+    huge = {time: {pool: weight << 70 for pool, weight in of.items()} for time, of in read.moments.items()}
+    for moments in (read.moments, huge):
+        found, expected = (
+            heavy(weigh(Places(Problem(buffers, (Pool("p"), Pool("q")))), certificate, moments))
+            for buffers in (columns, objects)
+        )
+        assert found == expected
+        assert found == heavy(time_by_time(Places(Problem(objects, (Pool("p"), Pool("q")))), certificate, moments))
+    assert not columns._made
+    assert not columns._some
 
 
 def test_times_at_which_nothing_changes_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
