@@ -342,7 +342,7 @@ def check_allowed_pools(report: Report, place: Place, pools: Sequence[str], know
     if not pools:
         report.add(Code.INVALID_VALUE, place, "must name at least one pool; leave it out to allow all")
     seen = {*pools}
-    if len(seen) == len(pools) and seen <= names.pools.keys():
+    if len(seen) == len(pools) and all(map(known.__contains__, seen)):
         return
     seen.clear()
     for j, name in enumerate(pools):
