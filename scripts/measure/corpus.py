@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def row(folder: Path, options: Options, *, each: bool) -> list[str]:
-    """One line of the table."""
+    """One row of the table."""
     plans: list[Plan] = []
     refused = 0
     begun = time.monotonic()
@@ -58,14 +58,14 @@ def row(folder: Path, options: Options, *, each: bool) -> list[str]:
 
 
 def mean_gap(plans: list[Plan]) -> str:
-    """Of the feasible ones whose bound is not 0."""
+    """The mean gap of feasible plans whose bound is not 0."""
     ends = [(p.objective.value, p.objective.bound) for p in plans if p.status is PlanStatus.FEASIBLE]
     gaps = [value / bound - 1 for value, bound in ends if value is not None and bound]
     return f"{sum(gaps) / len(gaps):.2%}" if gaps else "–"
 
 
 def problems(folder: Path) -> Iterator[tuple[str, Problem]]:
-    """All files of the folder that hold a problem; schemas and manifests do not, and are named on stderr."""
+    """All files of the folder that hold a problem; schemas and manifests are skipped and named on stderr."""
     for path in sorted(p for p in folder.iterdir() if p.suffix in (".json", ".csv")):
         try:
             yield path.name, read_problem(path.read_bytes(), name=path.name)[0]

@@ -1,11 +1,11 @@
 """Measures planning, from the problem to the verified plan, on one thread: a Markdown table of processor seconds, seed by seed.
 
-Where solvers worked in processes of their own (CP-SAT does), what those took follows after a plus.
+The time of solvers' own processes (CP-SAT) is added after a plus.
 
 .venv/bin/python scripts/measure/engine.py ../shared/corpus [--seeds 5] [--first-seed 1000] [--only minimalloc|nets|scale|generated|workers]
 MEMPLAN_KERNELS=reference .venv/bin/python scripts/measure/engine.py ../shared/corpus --seeds 1 --most 5    without native kernels
 
-Reading the files is not counted. Work, not the clock, ends what is not proven: the default limits of the time limits given below.
+Reading the files is not counted. Runs without a proof are ended by work, not the clock: the default work of the time limits given below.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from planner.planning.placing.path import WORK_PER_SECOND
 MIB = 1 << 20
 SIZES = (2_000, 7_000)
 FIRST_SEED = 1000
-"""Of generated instances; nothing was tuned on it, nor on those that follow it."""
+"""First seed of generated instances; neither it nor later ones were used for tuning."""
 INSTANCES = 12
 HARD = 0.02
-"""An instance counts if greedy's best is so far above its bound: others say nothing of the engine."""
+"""An instance counts only if greedy's best is this far above its bound; others say nothing about the engine."""
 
 
 class Scope(NamedTuple):
@@ -37,7 +37,7 @@ class Scope(NamedTuple):
 
     corpus: Path
     seeds: range
-    """Of the plans."""
+    """Seeds of the plans."""
     options: Options
     instances: range
     """Seeds of generated problems."""
@@ -106,7 +106,7 @@ def generated(scope: Scope) -> None:
 
 
 def workers(scope: Scope) -> None:
-    """By the clock: the same packings with one worker and with two."""
+    """Plans the same packings with one worker and with two, by the clock."""
     packings = [generate("packing", Request(size, seed)) for size in (300, 400) for seed in range(8)]
     for count in (1, 2):
         options = replace(scope.options, solver="search", workers=count, work_limit=10 * WORK_PER_SECOND)
@@ -130,7 +130,7 @@ def read(path: Path) -> Problem:
 
 
 def row(what: str, problems: Iterable[Problem], seeds: Iterable[int], options: Options, seconds: int) -> None:
-    """One line of the table: all problems, one after the other, with each seed."""
+    """One row of the table: all problems, one after the other, with each seed."""
     problems = list(problems)
     options = replace(options, work_limit=seconds * WORK_PER_SECOND)
     spent: list[str] = []
@@ -144,7 +144,7 @@ def row(what: str, problems: Iterable[Problem], seeds: Iterable[int], options: O
 
 
 def used() -> tuple[float, float]:
-    """Processor seconds of this process, and of those that it has started, with what they have started in their turn."""
+    """Processor seconds of this process, and of the processes that it has started, directly or indirectly."""
     others = 0
     for children in Path("/proc/self/task").glob("*/children"):
         try:
@@ -153,7 +153,7 @@ def used() -> tuple[float, float]:
             continue
         for pid in pids:
             fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-            others += sum(map(int, fields[11:15]))  # its own and that of its children, as user and as system
+            others += sum(map(int, fields[11:15]))  # its own and its children's, user and system
     return time.process_time(), others / os.sysconf("SC_CLK_TCK")
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python
-"""How fast many small problems are planned, and what each costs beside its planning.
+"""How fast many small problems are planned, and the overhead of each.
 
     scripts/measure/many.py [--count N] [--buffers N] [--processes N] [--cluster WHERE]
 
-The problems are made up, each another one. Overhead: what the processes spent in all, less what planning took, for each problem.
+The problems are random and all different. Overhead: the processor time of all processes minus that of planning, for each problem.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which of the models that the `onnx` package makes for its own tests are read, and why not the others. Prints Markdown tables.
+"""Which of the models that the `onnx` package makes for its own tests can be read, and why not the others. Prints Markdown tables.
 
 python -m scripts.measure.onnx_cases
 """
@@ -17,7 +17,7 @@ from planner.formats import read_problem
 from planner.model.errors import BadInput
 
 SAID = 4
-"""What a dimension is, where the reader asks for it."""
+"""The value of a dim that the case's arrays do not give."""
 ASKED = re.compile(r"give dim (\S+)=4\b")
 NUMBER = re.compile(r"(.*)\.(\d+)")
 """A number of an input."""
@@ -26,7 +26,7 @@ STANDS, TOLD = "as it stands", "with what is asked for said"
 
 
 def cases() -> list[Any]:
-    """Those that have a model, of operators as of functions made of them."""
+    """The cases that have a model, for operators and for functions made of them."""
     from onnx.backend.test.case import node
 
     with warnings.catch_warnings(action="ignore"):  # numpy's, of the cases' own numbers
@@ -35,7 +35,7 @@ def cases() -> list[Any]:
 
 
 def outcome(case: Any, *, with_dims: bool) -> tuple[Problem, tuple[str, ...]] | BadInput:
-    """The problem and its warnings, or why it is not read. With `with_dims`, the reader is given the dims that it asks for."""
+    """The problem and its warnings, or why it cannot be read. With `with_dims`, the reader is given the dims that it asks for."""
     data, dims = case.model.SerializeToString(), list[str]()
     while True:
         try:

@@ -1,10 +1,10 @@
-"""Two checkouts on one machine, in turns: the processor's seconds of each, and the ratio of this one's to the other's. Prints a Markdown table.
+"""Compares two checkouts on one machine by turns: the processor seconds of each, and the ratio of this one's to the other's. Prints a Markdown table.
 
 git worktree add --detach ../before COMMIT && ../before/scripts/check      # the other one, with its environment
 .venv/bin/python -m scripts.measure.paired ../before [--rounds 7] [--corpus ../shared/corpus]
 
-Each round does the same work in both, one after the other; which is first changes from round to round. Seconds are medians; the ratio is the median of
-the rounds' ratios, with the least and the greatest. With a corpus, the engine is measured as well.
+Each round does the same work in both, one after the other; which is first alternates. Seconds are medians; the ratio is the median of the rounds'
+ratios, with the least and the greatest. With a corpus, the engine is measured as well.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from scripts.measure.service.loading.client import variants
 from scripts.measure.service.loading.system import ROOT, interpreter, served
 
 FRESH, KEPT = 100, 300
-"""Requests to a service: new problems, and one over and over."""
+"""Requests to a service: different problems, and the same one repeatedly."""
 WARM = 20
-"""Before them: modules are loaded and processes started."""
+"""Requests before them, to load modules and start processes."""
 
 Work = Callable[[Path], float]
-"""Does it in a checkout; seconds of the processor."""
+"""Does the work in a checkout; returns processor seconds."""
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def todo(folder: Path, corpus: Path | None) -> Iterator[tuple[str, Work]]:
-    """What is measured, by what it is called."""
+    """The names and functions of all measurements."""
     out = str(folder / "plan.json")
     yield "importing the library", process("-c", "import planner; planner.plan")
     for buffers, rest in ((200, ()), (100_000, ("--solver", "greedy", "--time-limit", "none"))):
@@ -65,7 +65,7 @@ def todo(folder: Path, corpus: Path | None) -> Iterator[tuple[str, Work]]:
 
 
 def compared(work: Work, other: Path, rounds: int) -> tuple[str, str, str]:
-    """The seconds of both, and the ratio."""
+    """The seconds of both checkouts, and the ratio."""
     taken: dict[Path, list[float]] = {other: [], ROOT: []}
     for turn in range(rounds):
         for checkout in (other, ROOT) if turn % 2 == 0 else (ROOT, other):
@@ -77,7 +77,7 @@ def compared(work: Work, other: Path, rounds: int) -> tuple[str, str, str]:
 
 
 def process(*arguments: str) -> Work:
-    """A process of Python, with all that it starts and waits for."""
+    """Measures a Python process with all processes that it starts and waits for."""
 
     def work(checkout: Path) -> float:
         child = subprocess.Popen(
@@ -96,7 +96,7 @@ def process(*arguments: str) -> Work:
 
 
 def service(bodies: list[bytes]) -> Work:
-    """A service and its workers, until all bodies but the first few have been answered."""
+    """Measures a service and its workers, until all bodies after the first few have been answered."""
 
     def work(checkout: Path) -> float:
         with served("sqlite", checkout) as system:

@@ -1,8 +1,9 @@
-"""Digests of plans: proof that a change of the code changed no plan.
+"""Digests of plans: shows that a change of the code changed no plan.
 
-.venv/bin/python scripts/measure/plans.py ../shared/corpus > before.txt    # then change something, do it again, and compare with diff
+.venv/bin/python scripts/measure/plans.py ../shared/corpus > before.txt    # then change something, run it again, and compare with diff
 
-A line for every problem and solver: the SHA-256 of the plan without what depends on the clock (`run`), its status and its peak. Work ends what is not proven, never the clock.
+One line for every problem and solver: the SHA-256 of the plan without the fields that depend on the clock (`run`), its status and its peak. Runs
+without a proof are ended by work, never the clock.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ USUAL = Options(workers=1, time_limit=None, work_limit=300_000, solver="auto")
 
 
 def main() -> None:
-    """Read the command line, print a line for each plan."""
+    """Reads the command line and prints a line for each plan."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     corpus = parser.parse_args().corpus
@@ -65,7 +66,7 @@ def main() -> None:
 
 
 def problems(corpus: Path) -> Iterator[tuple[str, Problem]]:
-    """Those of the corpus, and generated ones."""
+    """The problems of the corpus, and generated ones."""
     for folder in FOLDERS:
         for path in sorted((corpus / folder).iterdir()):
             try:
@@ -76,13 +77,13 @@ def problems(corpus: Path) -> Iterator[tuple[str, Problem]]:
 
 
 def generated(buffers: int) -> Iterator[tuple[str, Problem]]:
-    """One of each kind."""
+    """One problem of each kind."""
     for kind in KINDS:
         yield f"{kind} {buffers}", generate(kind, Request(buffers, 77))
 
 
 def show(name: str, what: str, problem: Problem, options: Options) -> None:
-    """One line."""
+    """Prints one line."""
     try:
         plan = planner.plan(problem, options)
     except planner.PlannerError as refusal:
@@ -93,7 +94,7 @@ def show(name: str, what: str, problem: Problem, options: Options) -> None:
 
 
 def digest(data: bytes) -> str:
-    """Short enough for a line."""
+    """A digest short enough for a line."""
     return hashlib.sha256(data).hexdigest()[:16]
 
 

@@ -1,8 +1,8 @@
-"""Measures what is not solving: starting up, reading, checking, lowering, verifying, writing. Prints Markdown tables.
+"""Measures everything except solving: starting up, reading, checking, lowering, verifying, writing. Prints Markdown tables.
 
 .venv/bin/python scripts/measure/process.py [--repeats 9] [--buffers 100000]... [--time-limit 5]...
 
-Processor seconds, for the machine may have other work; the time limit alone is measured by the clock. Medians; the problems are generated.
+Processor seconds, as the machine may have other work; only time limits are measured by the clock. Medians; the problems are generated.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What one process took."""
+    """The resources that one process used."""
 
     wall: float
     processor: float
@@ -46,7 +46,7 @@ class Used:
 
 
 def process(command: Sequence[str]) -> Used:
-    """Run it to its end, whatever its exit code."""
+    """Runs the command to its end, whatever its exit code."""
     begun = time.monotonic()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, _, used = os.wait4(child.pid, 0)
@@ -55,7 +55,7 @@ def process(command: Sequence[str]) -> Used:
 
 
 def medians(repeats: int, *commands: Sequence[str]) -> list[Used]:
-    """In turn, so that what else the machine does hits all alike."""
+    """The medians for each command; commands take turns, so that other load on the machine affects all alike."""
     runs = [[process(command) for command in commands] for _ in range(repeats)]
     return [
         Used(
@@ -69,7 +69,7 @@ def medians(repeats: int, *commands: Sequence[str]) -> list[Used]:
 
 
 def easy(folder: Path, repeats: int) -> Iterator[Sequence[str]]:
-    """A small problem that greedy solves: the whole process, and the call in a process that has made it before."""
+    """A small problem that greedy solves: the whole process, and a repeated call within a process."""
     file = folder / "easy.json"
     file.write_bytes(write_problem(generate("random", Request(EASY, 1))))
     imports, whole = medians(repeats, IMPORTS, [*COMMAND, str(file), "-o", str(folder / "plan.json")])
@@ -92,7 +92,7 @@ def timed(work: Callable[[], Answer]) -> tuple[float, Answer]:
 
 
 def stages(file: Path, repeats: int) -> Iterator[tuple[str, float]]:
-    """Each stage alone, in this process."""
+    """The time of each stage alone, in this process."""
     data = file.read_bytes()
     problem, _ = read_problem(data)
     quick = Options(time_limit=None, work_limit=0, solver="greedy")

@@ -1,8 +1,8 @@
-"""Plans problems and proves the plans' bounds: a Markdown table of how many have a proof, how long it is, and how long it takes to check.
+"""Plans problems and proves the plans' bounds: a Markdown table of how many have a proof, how long it is, and how long the check takes.
 
 .venv/bin/python scripts/measure/proofs.py ../shared/corpus [--seconds 10] [--only corpus|generated|tight|cases] [--each]
 
-Each problem is planned first, with the work of --plan-seconds; then --seconds are left for its proof.
+Each problem is planned first, with the work of --plan-seconds; its proof then gets --seconds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HEADINGS = (
 
 
 class Made(NamedTuple):
-    """What came of one problem."""
+    """The result for one problem."""
 
     status: PlanStatus
     text: bytes | None
@@ -78,11 +78,11 @@ def row(title: str, problems: Iterable[Problem], arguments: argparse.Namespace) 
 
 
 STEPS_OF_SUMS = 5
-"""Lines of a proof that names one clique and sums it up."""
+"""Lines of a proof that names one clique and its sum."""
 
 
 def proven(problem: Problem, options: Options, seconds: float) -> Made:
-    """Processor seconds, as the machine may be busy."""
+    """Plans and proves one problem; processor seconds, as the machine may be busy."""
     answer = plan(problem, options)
     begun = time.process_time()
     end = begun + seconds
@@ -100,7 +100,7 @@ def corpus(folder: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
 
 
 def read(folder: Path, *, several: bool = False) -> Iterator[Problem]:
-    """The problems of one memory in the folder, and below it; or those of several, or with alternatives."""
+    """The problems with one memory in the folder and below it; with `several`, those with several memories or alternatives."""
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
@@ -132,7 +132,7 @@ def tight(_: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
 
 
 def mixed(count: int, seed: int, times: int = 16) -> Problem:
-    """Alignments of up to about the size leave gaps that no sum knows of."""
+    """Alignments of up to about the size leave gaps that sums do not show."""
     draw = Random(seed)
     buffers = []
     for number in range(count):
@@ -143,7 +143,10 @@ def mixed(count: int, seed: int, times: int = 16) -> Problem:
 
 
 def joined(parts: int, seed: int) -> Problem:
-    """Several problems one after the other, each held to the next by a byte that lives in both. The highest needs its search, and the others are in its way."""
+    """Several problems one after the other, each connected to the next by a byte that lives in both.
+
+    The highest needs a search, and the others are in its way.
+    """
     buffers: list[Buffer] = []
     for part in range(parts):
         later = 40 * part
@@ -163,7 +166,7 @@ def holed(count: int, seed: int) -> Problem:
 
 
 def cases(folder: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
-    """Several memories, and alternatives."""
+    """Problems with several memories or alternatives."""
     found = [problem for each in folder.iterdir() if each.is_dir() for problem in read(each, several=True)]
     yield "corpus: several memories, 100 buffers at most", [each for each in found if len(each.buffers) <= 100]
     for kind in ("pools", "memories"):

@@ -1,9 +1,9 @@
-"""Measures how much memory reading takes beyond that of the idle process, for each byte of the file. Prints a Markdown table.
+"""Measures the memory that reading takes beyond that of the idle process, for each byte of the file. Prints a Markdown table.
 
 python -m scripts.measure.reading [--mib 8] [--only WORD]...
 
-Each file is read by a process of its own, which has read a small file of the format before. What counts is its largest resident set from there on, the
-file's own bytes among it. Files that end in a problem hold what the problem takes; the others are refused.
+Each file is read by a process of its own, which has read a small file of the format before. The figure is its largest resident set after that,
+including the file's own bytes. Files that end in a problem also hold the problem's memory; the others are refused.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from scripts.measure.reading_files import FILES
 MIB = 1 << 20
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(["scripts.measure.reading"])
-"""Each process is forked from one that has imported what reads, and has read nothing."""
+"""Each process is forked from one that has imported the readers and has read nothing."""
 
 
 def resident(word: str) -> int:
-    """VmRSS, now; VmHWM, at most."""
+    """A value of /proc/self/status: VmRSS is the present memory, VmHWM the peak."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(word + ":")) << 10
 
 
 def measure(format_: str, path: str, back: Connection) -> None:
-    """In a process of its own."""
+    """Runs in a process of its own."""
     for row in FORMATS.values():
         if row.name == format_:
             read_problem(row.document, format=format_)
@@ -51,7 +51,7 @@ def measure(format_: str, path: str, back: Connection) -> None:
 
 
 def taken(format_: str, data: bytes, folder: Path) -> tuple[int, str]:
-    """Bytes more than the idle process that reading it takes, and what comes of it."""
+    """The bytes that reading takes beyond the idle process, and the result."""
     path = folder / "measured"
     path.write_bytes(data)
     here, there = multiprocessing.Pipe(duplex=False)

@@ -1,4 +1,4 @@
-"""Files for `scripts.measure.reading`: of every format one as programs write it, one without its end, and files that are made to take memory."""
+"""Files for `scripts.measure.reading`: for every format one as programs write it, one without its end, and files made to take much memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Make = Callable[[int], bytes]
 
 
 def repeated(head: bytes, item: Callable[[int], bytes], tail: bytes, size: int, mark: bytes = b",") -> bytes:
-    """A list that makes the file so large."""
+    """A list that fills the file to this size."""
     length = len(item(123456)) + len(mark)
     return head + mark.join(item(i) for i in range(max(1, size // length))) + tail
 
 
 def lists(head: bytes, item: bytes, tail: bytes) -> Make:
-    """The same again and again."""
+    """The same item repeated."""
     return lambda size: head + item * (size // len(item)) + item.rstrip(b",") + tail
 
 
@@ -32,7 +32,7 @@ def rows(head: bytes, item: Callable[[int], bytes], tail: bytes, mark: bytes = b
 
 
 def cut(make: Make) -> Make:
-    """Without its end."""
+    """The file without its end."""
     return lambda size: make(size)[:-20]
 
 
@@ -90,11 +90,11 @@ DENSE: dict[str, Make] = {
     "executorch": lambda size: _executorch(size // 120),
     "onnx": lambda size: _chain(size // 120),
 }
-"""Of formats that programs write more densely than `many_buffers` does, or that it cannot write."""
+"""For formats that programs write more densely than `many_buffers` does, or that it cannot write."""
 
 
 def many_buffers(row: Format) -> Make:
-    """Plain buffers as the format's writer has them; without a writer the second buffer of its example again and again, each with an id of its own."""
+    """Plain buffers as the format's writer writes them; without a writer, the second buffer of its example repeated, each with its own id."""
     if row.writer:
         length = len(_written(row, range(123_000, 124_000))) // 1000
         return lambda size: _written(row, range(size // length))
@@ -209,7 +209,7 @@ ITEMS = {
 
 
 def onnx(head: bytes, item: Callable[[int], bytes], tail: bytes = b"") -> Make:
-    """A graph with an input `a` and so many of these."""
+    """A graph with an input `a` and this many items."""
 
     def make(size: int) -> bytes:
         each = item(123456)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python
-"""What a cluster's scheduler and its client take for each cell, without any planning: where many cells would come to a limit.
+"""Measures the time of a cluster's scheduler and client for each cell, without any planning: the limit for many cells.
 
     scripts/measure/scaling.py [--cells N] [--workers N] [--ahead N]
     scripts/measure/scaling.py --plans N [--buffers N] [--workers N]
 
-Starts a scheduler and workers of its own on this machine. The first form submits cells that do nothing, so many ahead of their results at a time
-as `plan-many` does, and says what scheduler and client spend on the processor for each and how much memory they take as cells add up. The second plans N made-up
-problems twice in one run, in a process here and on a cluster of as many workers, and says what the cluster adds to each.
+Starts its own scheduler and workers on this machine. The first form submits empty cells, as far ahead of their results as `plan-many` does. It prints
+the processor time of scheduler and client for each cell, and their memory as cells add up. The second plans N random problems twice in one run, in a
+process here and on a cluster with this number of workers, and prints what the cluster adds to each.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from planner.many import Farm, collect, plan_many
 from planner.many.cluster import AHEAD
 
 SIZE_OF_A_PROBLEM = 3_000
-"""Bytes, as of a kernel with thirty buffers."""
+"""Bytes of a problem, as for a kernel with thirty buffers."""
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def nothing(data: bytes) -> bytes:
 
 
 def cells(cluster: Any, count: int, ahead: int) -> None:
-    """Cells that do nothing, a few ahead of their results."""
+    """Runs empty cells, a few ahead of their results."""
     from distributed import Client
 
     with Client(cluster) as client:  # type: ignore[no-untyped-call]
@@ -91,13 +91,13 @@ def cells(cluster: Any, count: int, ahead: int) -> None:
 
 
 def seconds(process: psutil.Process) -> float:
-    """On the processor, its children that have ended included."""
+    """Processor seconds of the process, with its ended children."""
     times = process.cpu_times()
     return float(times.user + times.system + times.children_user + times.children_system)
 
 
 def added_to_each_plan(cluster: Any, count: int, buffers: int, workers: int) -> None:
-    """The same problems here and there, in turns, so that whoever else uses the machine slows both; by the processor's clock, all processes together."""
+    """Plans the same problems here and on the cluster, by turns, so that other load affects both; by the processor's clock, all processes together."""
     from distributed import Client
 
     with Client(cluster) as client:  # type: ignore[no-untyped-call]
@@ -127,7 +127,7 @@ def added_to_each_plan(cluster: Any, count: int, buffers: int, workers: int) -> 
 
 
 def together(others: list[psutil.Process]) -> float:
-    """What these, their children, and this process with those that have ended, have spent."""
+    """Processor seconds of these processes, their children, and this process with its ended children."""
     trees = [process for each in others for process in (each, *each.children(recursive=True))]
     return sum(map(seconds, (psutil.Process(), *trees)))
 

@@ -1,7 +1,7 @@
-"""Runs a compiler, unless it has compiled the same before: then what it made is taken from the folder in MEMPLAN_COMPILED.
+"""Runs a compiler, unless it has compiled the same before: then its output is taken from the folder in MEMPLAN_COMPILED.
 
-To be put before the command that CMake runs for each file (CMAKE_CXX_COMPILER_LAUNCHER). The same is: the compiler, its options, the file, the files
-beside it, and everything in the folders it may include from, wherever they are. So an installation into a new environment need not compile anew.
+Used as a prefix of the command that CMake runs for each file (CMAKE_CXX_COMPILER_LAUNCHER). "The same" means the compiler, its options, the file, the
+files beside it, and everything in its include folders, at any path. So an installation into a new environment need not compile again.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pathlib import Path
 NAMES_OF_WHAT_IS_MADE = ("-o", "-MF", "-MT", "-MQ")
 INCLUDES = ("-isystem", "-iquote", "-idirafter", "-I")
 MOST = 400
-"""Files that are kept: some builds of all kernels."""
+"""Number of files kept: some builds of all kernels."""
 
 
 def tree(folder: Path) -> str:
-    """A digest of the files below a folder, by what they are called there."""
+    """A digest of the files below a folder, by their relative names."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*.h*") if path.is_file()):
         digest.update(f"\0{path.relative_to(folder)}\0".encode())
@@ -31,11 +31,11 @@ def tree(folder: Path) -> str:
 
 
 def describe(command: list[str]) -> tuple[str, Path, Path | None] | None:
-    """A digest of all that counts, the file to be made, that of its dependencies; None if this is not to be kept."""
+    """A digest of all inputs, the output file, and its dependency file; None if the output must not be kept."""
     compiler = shutil.which(command[0])
     if compiler is None or "-c" not in command or "-o" not in command:
         return None
-    if any("/cmTC_" in word for word in command):  # CMake gets to know the compiler, and reads what it says
+    if any("/cmTC_" in word for word in command):  # CMake tests the compiler with these, and reads its output
         return None
     about = Path(compiler).resolve().stat()
     parts = [str(Path(compiler).resolve()), str(about.st_size), str(about.st_mtime_ns), sys.platform]
@@ -61,7 +61,7 @@ def describe(command: list[str]) -> tuple[str, Path, Path | None] | None:
 
 @contextlib.contextmanager
 def turn(kept: Path) -> Iterator[None]:
-    """One at a time: whoever comes meanwhile, setting up for another Python, finds it compiled."""
+    """A lock: a second build that starts meanwhile, for another Python, then finds the file compiled."""
     with contextlib.ExitStack() as held:
         with contextlib.suppress(OSError, ImportError):  # without it, both compile
             import fcntl
@@ -72,7 +72,7 @@ def turn(kept: Path) -> Iterator[None]:
 
 
 def keep(made: Path, kept: Path) -> None:
-    """For the next time; whoever reads at the same time finds all of it or nothing. The oldest go."""
+    """Keeps the output for the next time, in one atomic step. The oldest files are removed."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     half = kept.with_name(f"{kept.name}.{os.getpid()}")
     shutil.copyfile(made, half)
@@ -84,7 +84,7 @@ def keep(made: Path, kept: Path) -> None:
 
 
 def main() -> int:
-    """Compile or copy."""
+    """Compiles or copies."""
     command = sys.argv[1:]
     folder = os.environ.get("MEMPLAN_COMPILED")
     found = describe(command) if folder else None
@@ -100,7 +100,7 @@ def main() -> int:
             return 0
         status = subprocess.run(command, check=False).returncode
         if status == 0:
-            with contextlib.suppress(OSError):  # others may be writing there: what was compiled is as good without it
+            with contextlib.suppress(OSError):  # others may be writing there; this output is valid without it
                 keep(made, kept)
         return status
 

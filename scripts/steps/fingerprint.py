@@ -1,7 +1,7 @@
 """Prints a fingerprint of the named files (patterns are relative to the repository's root), so that scripts can tell whether their set-up is current.
 
-With --compiler the C++ compiler counts too: a set-up made without one is made again when there is one. Of the modules in
---packages only the names count.
+With --compiler the C++ compiler counts too: a set-up made without one is made again when there is one. Of the modules in --packages only the names
+count.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def compiler() -> str:
-    """Which C++ compiler CMake would find, and its version."""
+    """The path of the C++ compiler that CMake would find, and its version."""
     for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
         words = shlex.split(name) if name else []
         if words and (path := shutil.which(words[0])):
@@ -31,7 +31,7 @@ def compiler() -> str:
 
 
 def main() -> None:
-    """Read the command line, print the fingerprint."""
+    """Reads the command line and prints the fingerprint."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", action="store_true")
     parser.add_argument("patterns", nargs="+")
@@ -47,7 +47,7 @@ def main() -> None:
             digest.update(path.read_bytes())
     for folder in arguments.packages:
         for path in sorted(ROOT.glob(f"{folder}/**/*.py")):
-            if (path.parent / "__init__.py").exists():  # what else lies there was made, such as the site's examples
+            if (path.parent / "__init__.py").exists():  # other files there are generated, such as the site's examples
                 digest.update(f"\0{path.relative_to(ROOT)}".encode())
     print(digest.hexdigest())
 

@@ -1,6 +1,6 @@
-"""Starts the service, has it plan the example, prints the plan as tables and the address of the page, and serves until Ctrl-C.
+"""Starts the service, plans the example with it, prints the plan as tables and the address of the page, and serves until Ctrl-C.
 
-With --once it ends when the plan is shown. Other options go to `memplan serve`.
+With --once it ends after showing the plan. Other options go to `memplan serve`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PLAN = ROOT / "out" / "keyword_spotting.plan.json"
 ADDRESS = re.compile(r"memplan is served at (\S+)")
 OPENER = urllib.request.build_opener(
     urllib.request.ProxyHandler({})
-)  # the service is here, whatever proxy leads elsewhere
+)  # the service is on this machine; a proxy would lead elsewhere
 MEMPLAN = [sys.executable, "-m", "api.cli"]
 
 
@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
 
 
 def told_address(service: subprocess.Popen[str]) -> str | None:
-    """Where the service can be reached; None if it could not start, which it has said why by then. What else it says is passed on."""
+    """The address of the service; None if it could not start, after it has reported why. Its other output is passed on."""
     assert service.stderr is not None
     for line in service.stderr:
         if found := ADDRESS.search(line):
@@ -75,17 +75,17 @@ def told_address(service: subprocess.Popen[str]) -> str | None:
 
 
 def pass_on(lines: IO[str]) -> None:
-    """Until the service ends."""
+    """Passes on output until the service ends."""
     with lines, contextlib.suppress(OSError):
         for line in lines:
             sys.stderr.write(line)
 
 
 def show(address: str) -> None:
-    """Have the example planned, and print its plan and where to look at it."""
+    """Has the example planned, and prints its plan and the page's address."""
     job = post_json(f"{address}/v1/jobs", EXAMPLE.read_bytes())
     with OPENER.open(f"{address}{job['links']['events']}") as events:
-        events.read()  # which ends when the job is done
+        events.read()  # the stream ends when the job is done
     with OPENER.open(f"{address}{job['links']['self']}/plan") as answer:
         PLAN.write_bytes(answer.read())
     problem, _warnings = read_problem(EXAMPLE.read_bytes())
@@ -98,7 +98,7 @@ def show(address: str) -> None:
 
 
 def post_json(url: str, body: bytes) -> dict[str, dict[str, str]]:
-    """POST JSON, and get some back."""
+    """Posts JSON and returns the answer's JSON."""
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     with OPENER.open(request) as answer:
         found: dict[str, dict[str, str]] = json.load(answer)

@@ -5,7 +5,7 @@
 #   choose_python              prints the interpreter that the scripts use
 #   newest_python              prints the newest supported interpreter of this machine
 #
-# Later calls have nothing to do: a stamp in VENV holds a fingerprint of all inputs.
+# Later calls do nothing: a stamp in VENV holds a fingerprint of all inputs.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 MINORS=(11 12 13 14)   # the versions of Python 3 that requirements/*.txt are pinned for
@@ -13,9 +13,9 @@ MINORS=(11 12 13 14)   # the versions of Python 3 that requirements/*.txt are pi
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
-# Prints each usable interpreter as "minor lacks took path": lacks is 1 where Python.h is missing (the kernels cannot be compiled without it), 2 or more where it
-# makes no virtual environments; took is the time of a loop.
-# Besides the PATH it looks where pyenv keeps versions that are installed but not activated.
+# Prints each usable interpreter as "minor lacks took path": lacks is 1 if Python.h is missing (the kernels need it to compile), 2 or more if it
+# cannot make virtual environments; took is the time of a loop.
+# Besides the PATH it searches the folder where pyenv keeps installed versions.
 list_pythons() {
     local minor name candidate
     for minor in "${MINORS[@]}"; do
@@ -41,7 +41,7 @@ PYTHON
     done | awk '!seen[$4]++'
 }
 
-# Of the best interpreters the first, unless another is clearly faster: one compiled without optimisations, as pyenv does by default, takes half as long again
+# Takes the first of the best interpreters, unless another is clearly faster: one compiled without optimisations, pyenv's default, takes half as long again
 # for pure Python.
 fastest() {
     awk 'NR == 1 { minor = $1; lacks = $2 }
@@ -77,7 +77,7 @@ set_up() {
         *) die "no set of requirements is called $set" ;;
     esac
 
-    # A virtual environment holds absolute paths, so one that was moved or copied is made again, and so is a broken one.
+    # A virtual environment contains absolute paths, so one that was moved or copied is made again, and so is a broken one.
     if [ "$(cat "$venv/memplan-root" 2>/dev/null)" != "$ROOT" ] || ! "$venv/bin/python" -c '' 2>/dev/null; then
         [ -n "$python" ] || python=$(choose_python)
         "$python" -c 'import ensurepip, venv' 2>/dev/null ||
@@ -103,14 +103,14 @@ set_up() {
         echo "$wanted" >"$stamp"
     fi
 
-    # Python files are used where they are, and an installation knows where that is: only what is compiled, declared or moved needs a new one.
+    # Python files are used in place by an installation: only changes of compiled, declared or moved files need a new one.
     stamp=$venv/memplan-project
     wanted=$(fingerprint "$python" --compiler pyproject.toml CMakeLists.txt 'solvers/**/*.cpp' 'solvers/**/*.hpp' --packages api memplan planner solvers)
     if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
         say "Installing memplan, compiling its kernels"
         rm -f "$stamp"
         PATH="$venv/bin:$PATH" pip_install "$python" --no-deps --no-build-isolation --no-index --editable "$ROOT"
-        # Where Python is told to write no bytecode, every start would compile all of it anew.
+        # If Python writes no bytecode, every start would compile all of it again.
         (cd "$ROOT" && "$python" -m compileall -q -x '^api/site/' api memplan planner solvers)
         "$python" -c 'from solvers.kernels.selection import active; s = active(); s.reason and print("Kernels: the reference in Python;", s.reason)' >&2
         echo "$wanted" >"$stamp"

@@ -1,4 +1,4 @@
-"""What the documentation site has beside docs/: the README as its first page, the changelog, the examples. Read by mkdocs (mkdocs.yml)."""
+"""Adds to the documentation site what is not in docs/: the README as its first page, the changelog, the examples. Read by mkdocs (mkdocs.yml)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ EXAMPLES = sorted(
     if path.is_file() and path.parent.name != "__pycache__"
 )
 BESIDE = {"LICENSE": "LICENSE", "icon.svg": "api/web/icon.svg", **{name: name for name in EXAMPLES}}
-"""The same, for what is no page."""
+"""Path in the site -> file of the repository, for files that are no pages."""
 UNUSED = ("404.html", "assets/javascripts/lunr", "assets/**/*.map")
-"""Searching in other languages, and what maps the theme's scripts to their sources."""
+"""Search in other languages, and source maps of the theme's scripts."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -36,7 +36,7 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Takes out what no page needs, and the two addresses from which the theme would fetch what no page needs either."""
+    """Removes unused files, and the two addresses from which the theme would fetch unused scripts."""
     site = Path(config.site_dir)
     for path in [path for pattern in UNUSED for path in site.glob(pattern)]:
         if path.is_dir():
@@ -49,7 +49,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def linked(markdown: str) -> str:
-    """Links between files of the repository as links between pages of the site, which has docs/ at its top."""
+    """Replaces links between files of the repository by links between pages of the site, which has docs/ at its root."""
     markdown = re.sub(r'(\]\(|(?:src|srcset)=")(?:docs/|\.\./(?=examples/|LICENSE))', r"\1", markdown)
     for page, source in PAGES.items():
         markdown = re.sub(rf"\]\((?:\.\./)?{source}", f"]({page}", markdown)

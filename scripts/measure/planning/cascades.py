@@ -1,8 +1,8 @@
-"""Cascades: how much memory MobileNet v1 and VGG16 need whole, in stripes, and what stripes cost. From shapes alone, elements of a byte.
+"""Cascades: the memory that MobileNet v1 and VGG16 need whole and in stripes, and the cost of stripes. From shapes alone, with elements of one byte.
 
     python scripts/measure/planning/cascades.py [FOLDER]
 
-With a folder, the networks as memplan-cascade/1, and the frontiers as pictures.
+With a folder, writes the networks as memplan-cascade/1, and the frontiers as pictures.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Network:
     def add(
         self, kind: str, name: str, kernel: int, stride: int = 1, channels: int | None = None, *, same: bool = True
     ) -> None:
-        """One operator more, that reads what the last one made."""
+        """Adds an operator that reads the output of the last one."""
         last = self._tensors[-1]
         height, width, depth = last["shape"]
         spatial = [-(-n // stride) if same else (n - kernel) // stride + 1 for n in (height, width)]
@@ -41,7 +41,7 @@ class Network:
         self._operators.append(operator)
 
     def document(self) -> bytes:
-        """memplan-cascade/1, an item a line."""
+        """The network as memplan-cascade/1, one item a line."""
         lists = [
             f' "{name}": [\n  ' + ",\n  ".join(map(json.dumps, items)) + "\n ]"
             for name, items in (("tensors", self._tensors), ("operators", self._operators))

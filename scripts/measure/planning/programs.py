@@ -1,9 +1,9 @@
 #!/usr/bin/env python
-"""One arena for a whole program against an arena for each function within its caller's: peaks, proven optimal each.
+"""Compares one arena for a whole program with an arena for each function within its caller's: peaks, each proven optimal.
 
     scripts/measure/planning/programs.py [FILE...] [--random N]
 
-Files are memplan-graph/2; N random programs are those that the tests plan and run.
+Files are memplan-graph/2; the N random programs are those that the tests plan and run.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main() -> None:
             continue
         try:
             found.append(peaks(program, (Pool("sram"),), GraphOptions()))
-        except (BadInput, AssertionError):  # state written while it is lent; or not proven
+        except (BadInput, AssertionError):  # state written while it is lent, or not proven
             continue
     if found:
         print(

@@ -2,11 +2,10 @@
 
 .venv/bin/python -m scripts.measure.planning.session [--calls 1000] [--processes 20] [--back 0.6] [--rules none,pins,memories,...] [--work-limit 400000]
 
-A search moves through variants: each step makes a change, or takes a step back; `again` is how many of the calls ask for what was asked for before.
-With --back 0 none does. `afresh` is a session of which every answer is byte for byte that of a fresh call. Seconds of the processor, those of
-solvers' processes among them. `more`: how many plans of the session take more than
-fresh ones, and how much at most; only what the limits left open may.
-Rules are added to each problem: some of its buffers are fixed, each has a memory of two that it must be in, and so on.
+A search walks through variants: each step makes a change or goes back; `again` is the number of calls that repeat an earlier one. With --back 0 none
+does. `afresh` is a session whose every answer equals that of a fresh call byte for byte. Seconds are of the processor, including solvers' processes.
+`more`: the number of session plans larger than fresh ones, and the greatest excess; only limits may cause one. Rules are added to each problem: some
+of its buffers are fixed, each has one of two memories assigned, and so on.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def _row(what: str, problem: Problem, change: str, arguments: argparse.Namespace
     calls = list(_search(problem, arguments.calls, change, arguments.back))
     work = arguments.work_limit
     options = Options() if work is None else Options(time_limit=None, work_limit=work)
-    plan(calls[0], options)  # what is loaded at first use has been loaded
+    plan(calls[0], options)  # loads what is loaded on first use
     Session().plan(calls[0], options)
     session, same = Session(), Session(afresh=True)
     (fresh, kept, kept_afresh), more = _in_turns(calls, options, (plan, session.plan, same.plan))
@@ -86,15 +85,15 @@ def _said(more: list[float]) -> str:
 
 
 def _in_turns(calls: list[Problem], options: Options, ways: tuple[Way, ...]) -> tuple[list[float], list[float]]:
-    """What the calls take each way, some of them at a time, so that whatever else the machine does is spread over all.
+    """The seconds of the calls in each way, a few at a time in turns, so that other load on the machine affects all ways.
 
-    And by how much plans of the second way are larger than those of the first, where they are.
+    Also returns by how much plans of the second way are larger than those of the first, where they are.
     """
     taken, more = [0.0] * len(ways), []
     for some in (calls[k : k + AT_A_TIME] for k in range(0, len(calls), AT_A_TIME)):
         answers = []
         for i, way in enumerate(ways):
-            strange = [replace(call) for call in some]  # which nobody knows anything of
+            strange = [replace(call) for call in some]  # copies, for which nothing is cached
             _forget_garbage()
             begun = sum(used())
             answers.append([way(call, options) for call in strange])
@@ -110,7 +109,7 @@ def _in_turns(calls: list[Problem], options: Options, ways: tuple[Way, ...]) -> 
 
 
 def _forget_garbage() -> None:
-    """What is there already costs neither side of the comparison anything."""
+    """Collects garbage, so that neither side pays for older objects."""
     gc.collect()
     gc.freeze()
 
@@ -122,20 +121,20 @@ def _size(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple[B
 
 
 def _lifetime(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple[Buffer, ...]:
-    """One is needed a step longer, or from a step earlier on."""
+    """One buffer is needed a step longer, or from a step earlier."""
     ((start, end),) = buffers[i].live or ((0, 1),)
     start, end = chance.choice(((start - 1, end), (start, end + 1)))
     return (*buffers[:i], replace(buffers[i], live=((start, end),)), *buffers[i + 1 :])
 
 
 def _count(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple[Buffer, ...]:
-    """One more, or one less."""
+    """One buffer more, or one less."""
     more = (replace(buffers[i], id=f"new {chance.random()}"),) if chance.random() < 0.5 else ()
     return (*buffers[:i], *more, *buffers[i + 1 - len(more) :])
 
 
 def _fusion(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple[Buffer, ...]:
-    """Two operators become one: what was between them is gone, and what the first read is needed for longer."""
+    """Two operators become one: buffers between them are gone, and inputs of the first are needed longer."""
     ((start, end),) = buffers[i].live or ((0, 1),)
     inputs = [k for k, buffer in enumerate(buffers) if k != i and (buffer.live or ((0, 1),))[0][1] == start + 1]
     if not inputs or len(buffers) < 10:
@@ -149,25 +148,25 @@ CHANGES = {"size": _size, "lifetime": _lifetime, "one more or less": _count, "fu
 
 
 def _pins(problem: Problem, chance: random.Random) -> Problem:
-    """Two are fixed where a plan has them."""
+    """Fixes two buffers where a plan has them."""
     some = {place.id: Fixed(place.pool, place.offset) for place in chance.sample(list(plan(problem).placements), 2)}
     return replace(problem, buffers=tuple(replace(each, fixed=some.get(each.id)) for each in problem.buffers))
 
 
 def _memories(problem: Problem, chance: random.Random) -> Problem:
-    """Each must be in one of two."""
+    """Assigns each buffer one of two memories."""
     buffers = tuple(replace(each, pools=(chance.choice(("fast", "slow")),)) for each in problem.buffers)
     return replace(problem, buffers=buffers, pools=(Pool("fast"), Pool("slow", rank=1)))
 
 
 def _choice(problem: Problem, chance: random.Random) -> Problem:
-    """Each may be in either of two, of which the first has room for half of what is needed."""
+    """Gives each buffer a choice of two memories; the first has half of the room needed."""
     half = (plan(problem).peak or 0) // 2
     return replace(problem, pools=(Pool("fast", half), Pool("slow", rank=1)))
 
 
 def _views(problem: Problem, chance: random.Random) -> Problem:
-    """A tenth have a view of their first half, which is needed for two steps more."""
+    """A tenth of the buffers get a view of their first half, which is needed for two more steps."""
     bases = chance.sample(list(problem.buffers), max(len(problem.buffers) // 10, 2))
     views, ties = [], []
     for base in bases:
@@ -205,7 +204,7 @@ RULES: dict[str, Callable[[Problem, random.Random], Problem]] = {
 
 
 def _search(problem: Problem, calls: int, change: str, back: float) -> Iterator[Problem]:
-    """A walk that leads on, or back to a neighbour that was tried."""
+    """A walk that goes on to a new variant, or back to an earlier neighbour."""
     chance = random.Random(1)
     tied = {id_ for tie in problem.constraints.colocations for id_ in (tie.buffer, tie.base)}
     tied |= {id_ for pair in problem.constraints.conflicts for id_ in pair}

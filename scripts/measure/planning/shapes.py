@@ -2,8 +2,8 @@
 
 .venv/bin/python -m scripts.measure.planning.shapes [--longest 2048] [--every 1] [--samples 1000000] [--plots FOLDER]
 
-For each mode: bytes that must be there, against the best plan for each length alone (proven optimal or against its bound). Then how many of the sampled
-shapes have buffers that overlap, or an offset that the closed expressions or the peak do not cover: looked at pair by pair, in numpy.
+For each mode: the bytes needed, compared with the best plan for each length (proven optimal, or its bound). Then the number of sampled shapes with
+overlapping buffers, or with an offset above the closed expressions or the peak: compared pair by pair, in numpy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from planner.planning.shapes.answer import Row
 
 Array: TypeAlias = npt.NDArray[np.int64]
 DRAWN = 48
-"""Of the lengths, from each end of the curve and all along it."""
+"""Number of lengths drawn from each end of the curve and along it."""
 BUCKETS = (16, 64, 256, 1024, 2048)
 QUICK = Options(time_limit=20, workers=1)
 
@@ -106,7 +106,7 @@ def _line(decode: bool, name: str, taken: dict[int, int], best: dict[int, Plan],
 
 
 def _buckets(problem: ShapedProblem, decode: bool, best: dict[int, Plan]) -> ShapesPlan:
-    """For each bucket offsets of its own, for all lengths up to its end; and what lengths within it have too much."""
+    """Offsets for each bucket, for all lengths up to its end, and the excess of the lengths within it."""
     begun = time.monotonic()
     taken: dict[int, int] = {}
     low = 1
@@ -121,7 +121,7 @@ def _buckets(problem: ShapedProblem, decode: bool, best: dict[int, Plan]) -> Sha
 
 
 def faults(problem: ShapedProblem, found: ShapesPlan, samples: int, seed: int = 0) -> tuple[int, int]:
-    """How many sampled shapes have buffers that overlap, and how many have an offset or peak above the closed expression for it."""
+    """The number of sampled shapes with overlapping buffers, and with an offset or peak above its closed expression."""
     chance = np.random.default_rng(seed)
     values = {name: chance.integers(low, high + 1, samples) for name, (low, high) in problem.symbols.items()}
     ends: dict[int | str, Array] = {}

@@ -1,10 +1,11 @@
 #!/usr/bin/env python
-"""How long one client's small plan takes alone, and beside another client's batch; and what the batch takes.
+"""Measures how long one client's small plan takes alone and during another client's batch, and how long the batch takes.
 
     scripts/measure/service/batches.py [--lines N] [--rate N] [--seconds N]
 
-A service with two solver processes and two tokens. One asks for small plans, each another one, `rate` a second, each when it is due: alone for so many seconds, and then for as long as the
-other's batch goes on, whose lines are small problems as well. Both halves are in one run, so that their ratio says something on a busy machine, too.
+A service with two solver processes and two tokens. One client asks for different small plans, `rate` a second, each when it is due: first alone for
+this many seconds, then during the other's batch, whose lines are small problems as well. Both halves are in one run, so that their ratio is
+meaningful on a busy machine, too.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def token(name: str) -> dict[str, str]:
 
 
 async def plans(client: httpx.AsyncClient, rate: float, go_on: Callable[[], bool], first: int) -> list[float]:
-    """Milliseconds of each, from when it was due."""
+    """Milliseconds of each plan, from when it was due."""
     found: list[float] = []
 
     async def one(number: int, due: float) -> None:
@@ -61,7 +62,7 @@ async def plans(client: httpx.AsyncClient, rate: float, go_on: Callable[[], bool
 
 
 async def batch(service: Served, lines: int) -> tuple[float, int]:
-    """Seconds until all is answered, and how many plans there were."""
+    """Seconds until all lines are answered, and the number of plans."""
     where, begun, plans_there = urlsplit(service.address), time.perf_counter(), 0
 
     async def body() -> AsyncIterator[bytes]:
@@ -94,7 +95,7 @@ def row(what: str, found: list[float]) -> list[float]:
 
 
 def resident(pid: int) -> int:
-    """MiB, at most so far."""
+    """Peak memory of the process so far, in MiB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
 

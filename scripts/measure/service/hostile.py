@@ -2,9 +2,9 @@
 
 ./scripts/hostile [--most 8388608] [--scene WORD]... [--only NAME]...
 
-A row for each attack: the answers' statuses (0: the service hung up), how long it took, the longest that /healthz took meanwhile, asked every 5 ms, the
-most that the service's own process and the hungriest of its workers took more than before, and what the service's own process still had more when it had
-settled. `--most`: the largest body of the first scene. Exit code 1: an answer was not right, or a service died.
+One row for each attack: the answers' statuses (0: the service closed the connection), the duration, the slowest answer of /healthz meanwhile, asked
+every 5 ms, the greatest growth of the service's own process and of its largest worker, and the remaining growth of the service's own process
+afterwards. `--most`: the largest body of the first scene. Exit code 1: an answer was not right, or a service died.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def served(scene: Scene) -> Iterator[Served]:
         service = Served(Path(folder), variables, command)
         try:
             if "tokens" not in scene.settings:
-                service.plan()  # what is loaded at first use has been loaded
+                service.plan()  # loads what is loaded on first use
             yield service
         finally:
             code = service.stop()
@@ -50,7 +50,7 @@ def served(scene: Scene) -> Iterator[Served]:
 
 
 def left(service: Served, before: int) -> int:
-    """Bytes that it has more, once it has had time to give back what it does not need."""
+    """The remaining growth in bytes, after some time to free memory."""
     end = time.monotonic() + SETTLED_SECONDS
     while (more := memory(service.process.pid, "VmRSS") - before) > SETTLED_MIB * MIB and time.monotonic() < end:
         time.sleep(0.25)
@@ -58,7 +58,7 @@ def left(service: Served, before: int) -> int:
 
 
 def row(attack: Attack, found: Cost, rest: int) -> str:
-    """Under HEAD."""
+    """A row under HEAD."""
     kinds = ", ".join(f"{count} × {status}" for status, count in sorted(Counter(found.statuses).items()))
     columns = [
         attack.name,

@@ -1,11 +1,11 @@
-"""Runs generated problems beside busy loops, and says what ended each run: its work, as it should, or the clock. A Markdown table.
+"""Runs generated problems beside busy loops, and prints what ended each run: its work, as intended, or the clock. A Markdown table.
 
 .venv/bin/python -m scripts.measure.solving.clock [--time-limit 10] [--busy 2] [--buffers 300,2000] [--seed 1] [--processor] [KIND]...
 
-A run that ends by work ends alike on every machine: each one that is left open is made twice, and compared.
+A run that ends by work gives the same plan on every machine: each run without a proof is made twice, and compared.
 
-With `--processor` no clock ends a run, and what counts is the processor's time that its work takes, in all its processes: of two cores with two busy loops
-one worker gets two thirds of one. That can be measured on a busy machine, though a unit of work takes longer there.
+With `--processor` no clock ends a run, and the figure is the processor time of its work, in all its processes: of two cores with two busy loops, one
+worker gets two thirds of one. That can be measured on a busy machine, though a unit of work takes longer there.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from scripts.measure.engine import used
 
 BUSY = "while True: pass"
 PART = 2 / 3
-"""Of a core, for one worker beside two busy loops on two."""
+"""Share of a core for one worker beside two busy loops on two cores."""
 DONE = {StopReason.PROVED, StopReason.GOAL_MET}
 
 
 def run(problem: Problem, limit: float) -> tuple[Plan, float]:
-    """The plan, and how long it took by the clock."""
+    """The plan, and its time by the clock."""
     begun = time.monotonic()
     found = plan(problem, Options(time_limit=limit, workers=1))
     return found, time.monotonic() - begun
@@ -49,7 +49,7 @@ def row(kind: str, buffers: int, seed: int, limit: float) -> str:
 
 
 def processor_row(kind: str, buffers: int, seed: int, limit: float) -> str:
-    """What the work of one run takes."""
+    """The processor time of one run's work."""
     problem = generate(kind, Request(buffers, seed))
     before = used()
     options = Options(time_limit=None, work_limit=int(limit * WORK_PER_SECOND), workers=1)

@@ -1,11 +1,11 @@
-"""How much sooner plans are found with several workers: their rounds are logged once, in counted work, and replayed. A Markdown table.
+"""Estimates how much sooner plans are found with several workers: rounds are logged once, in counted work, and replayed. A Markdown table.
 
 .venv/bin/python -m scripts.measure.solving.cores [--seconds 5] [--plots FOLDER] [FAMILY:BUFFERS:SEEDS]...
 
-The replay gives each part of a round, and within the search each attempt, the work that it took with one worker, and hands them to workers by the rules
-of solvers/portfolio/turns.py and of the native search's descent.cpp: so it needs no idle machine, and as many cores as one likes. Greedy, and whatever
-else is not counted as work, is left out. `waiting` replays the same log as if engines of a component took turns, and the search waited at the end of
-each of its rounds, as both did before. `--clock` plans by the clock instead, with one worker and with two in turn: on an idle machine only.
+The replay takes the work of each part of a round, and within the search of each attempt, as measured with one worker, and assigns them to workers by
+the rules of solvers/portfolio/turns.py and of the native search's descent.cpp. So it needs no idle machine, and can have any number of cores. Greedy
+and other uncounted work is left out. `waiting` replays the same log as if engines of a component took turns and the search waited at the end of each
+round, as both did before. `--clock` plans by the clock instead, with one worker and with two in turn: on an idle machine only.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ USUAL = (
 CUT = ("whole", "dropped", "sizes", "times")
 WORKERS = (1, 2, 4, 8, 16)
 LEAST = WORK_PER_SECOND // 5
-"""What takes less is over before several workers are of use."""
+"""With less work a plan ends before several workers are of use."""
 UNITS = 512
-"""Of the search's own work, for one unit of everybody's."""
+"""Units of the search's own work in one general unit of work."""
 ROUNDS_AHEAD = 64
 
 
@@ -64,7 +64,7 @@ class Tried(NamedTuple):
 
 @dataclass
 class Part:
-    """What one engine did in a round on one component."""
+    """The work of one engine in a round on one component."""
 
     name: str
     parts: int
@@ -77,11 +77,11 @@ class Part:
 
 
 Round = list[list[Part]]
-"""The parts of each component, in their order."""
+"""The parts of each component, in order."""
 
 
 def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
-    """The plan, and what was done for it in each round."""
+    """The plan, and the work done for it in each round."""
     here, rounds = local(), list[Round]()
 
     search_logged = import_module("solvers.kernels._native").search_logged
@@ -123,7 +123,7 @@ def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
 
 
 class Strategies:
-    """The search's attempts, handed out as descent.cpp hands them out."""
+    """The search's attempts, assigned as in descent.cpp."""
 
     def __init__(self, attempts: list[Tried], *, waits: bool) -> None:
         self.rounds: list[dict[int, Tried]] = []
@@ -136,17 +136,17 @@ class Strategies:
         self.at = 0
         self.next = [0] * self.width
         self.busy: dict[int, int] = {}
-        """The round that a strategy is at."""
+        """By strategy: the round that it works on."""
         self.done: set[tuple[int, int]] = set()
         self.last = (len(self.rounds), 0)
-        """Nothing from here on matters."""
+        """Attempts from here on do not matter."""
 
     @property
     def over(self) -> bool:
         return self.at >= len(self.rounds)
 
     def choose(self, *, is_single: bool) -> tuple[int, int, float] | None:
-        """Round, strategy and work of the next attempt; endless if it is of no use in the end."""
+        """Round, strategy and work of the next attempt; None if there is none, infinite work if it is of no use in the end."""
         free = [s for s in range(self.width) if s not in self.busy and self.next[s] <= self.at + self.ahead]
         free = [s for s in free if (self.next[s], s) < self.last or not self._answered]
         if self.over or not free:
@@ -160,7 +160,7 @@ class Strategies:
 
     @property
     def _end(self) -> int:
-        """The round that settles what is asked now, or the last one."""
+        """The round that settles the present height, or the last one."""
         for number in range(self.at, len(self.rounds)):
             if any(tried.settled for tried in self.rounds[number].values()):
                 return number
@@ -174,7 +174,7 @@ class Strategies:
         )
 
     def end(self, round_: int, strategy: int) -> None:
-        """An attempt is over; who worked on what does not matter any more, is free."""
+        """Ends an attempt, and frees workers whose attempts no longer matter."""
         self.done.add((round_, strategy))
         del self.busy[strategy]
         if self._answered:
@@ -194,7 +194,7 @@ class Strategies:
 
 
 def replayed(round_: Round, workers: int, *, waits: bool = False) -> float:
-    """How long a round takes."""
+    """The duration of a round."""
     if waits:
         each = max(1, workers // max(1, len(round_)))
         turns = [sum(_side_by_side([part], each, waits=True) for part in team) for team in round_]
@@ -204,7 +204,7 @@ def replayed(round_: Round, workers: int, *, waits: bool = False) -> float:
 
 
 def _listed(works: list[float], workers: int) -> float:
-    """One after the other, each to whoever is free first."""
+    """The duration if each piece of work goes to the first free worker."""
     free = [0.0] * workers
     for work in works:
         heapq.heappush(free, heapq.heappop(free) + work)
@@ -243,7 +243,7 @@ def _side_by_side(parts: list[Part], workers: int, *, waits: bool) -> float:
 
 
 def problems(wanted: str) -> Iterator[Problem]:
-    """Those of FAMILY:BUFFERS:SEEDS, of seeds that nothing was tuned on."""
+    """The problems of FAMILY:BUFFERS:SEEDS, with seeds not used for tuning."""
     kind, count, seeds = wanted.split(":")
     for seed in range(1000, 1000 + int(seeds)) if kind.startswith(CUT) else range(int(seeds)):
         if not kind.startswith(CUT):
@@ -255,7 +255,7 @@ def problems(wanted: str) -> Iterator[Problem]:
 
 
 def by_the_clock(wanted: str, options: Options) -> None:
-    """One worker and two in turn, three times."""
+    """Plans with one worker and with two in turn, three times."""
     for number, problem in enumerate(problems(wanted)):
         pairs = []
         for _ in range(3):

@@ -1,6 +1,6 @@
 """Measures the warm starts and modes of CP-SAT: `python scripts/measure/solving/cpsat.py ../shared/corpus`.
 
-Prints one row per set of instances, mode and arm. Budgets are counted in work, so the placements and bounds do not depend on the machine.
+Prints one row per set of instances, mode and warm start. Budgets are counted in work, so placements and bounds do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Case = tuple[str, Instance, Placement | None]
 
 
 def cases(paths: list[Path]) -> Iterator[Case]:
-    """Each problem as a whole, with greedy's placement of it; without those of which that is the end."""
+    """Each problem as a whole, with greedy's placement; problems that greedy settles are left out."""
     for path in paths:
         instance = lower(read_problem(path.read_bytes(), name=path.name)[0]).instance
         instance = scaled(instance, unit(instance))
@@ -43,7 +43,7 @@ def cases(paths: list[Path]) -> Iterator[Case]:
 
 
 def measure(solver: str, chosen: list[Case], warm: Warm | None, work: int, *, verbose: bool) -> str:
-    """Runs that ended with a proof, mean gap to the bound, work in units, seconds."""
+    """The number of proofs, the mean gap to the bound, work in units, seconds."""
     proved, gap, spent, begun = 0, 0.0, 0, time.monotonic()
     for name, instance, start in chosen:
         limits = Limits(deadline=time.monotonic() + LONGEST_SECONDS, work=work)

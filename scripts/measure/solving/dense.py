@@ -1,4 +1,4 @@
-"""Plans dense packings: boxes cut up by straight cuts, whole, with pieces dropped, or shrunk. For each, how far the plan is above the bound.
+"""Plans dense packings: boxes cut up by straight cuts, whole, with pieces dropped, or shrunk. Prints each plan's gap to the bound.
 
 .venv/bin/python scripts/measure/solving/dense.py [--time-limit 10] [--work-limit N] [--seeds 2] [FAMILY:BUFFERS]...
 """
@@ -14,15 +14,15 @@ from planner import Buffer, Lifetimes, Options, Pool, Problem, plan
 HEIGHT = 1 << 20
 STEPS_PER_BUFFER = 8
 TALL = 0.33
-"""Cuts in time of boxes of which 60 to 110 of 300 to 500 pieces are live at a time."""
+"""Share of cuts in time for boxes with 60 to 110 of 300 to 500 pieces live at a time."""
 USUAL = ("whole:1500", "whole:3000", "whole:8000", "dropped3:3000", "dropped5:3000", "sizes:3000", "times:3000")
 
 Piece = tuple[int, int, int]
-"""Start, end, size."""
+"""(start, end, size)"""
 
 
 def cut(count: int, rng: random.Random, in_time: float = 0.5) -> list[Piece]:
-    """A box in so many pieces; `in_time`: how many of the cuts are made at a time, and not at a height."""
+    """A box cut into this many pieces; `in_time` is the share of cuts at a time, not at a height."""
     pieces = [(0, STEPS_PER_BUFFER * count, HEIGHT)]
     while len(pieces) < count:
         at = rng.randrange(len(pieces))
@@ -40,7 +40,7 @@ def cut(count: int, rng: random.Random, in_time: float = 0.5) -> list[Piece]:
 
 
 def family(name: str, count: int, seed: int) -> list[Piece]:
-    """The pieces of one problem; `dropped3` is without three per cent of them, and of `tall_dropped3` besides many are live at a time."""
+    """The pieces of one problem; `dropped3` lacks three per cent of them, and `tall_dropped3` also has many live at a time."""
     rng = random.Random(seed)
     pieces = cut(count, rng, TALL if name.startswith("tall_") else 0.5)
     name = name.removeprefix("tall_")

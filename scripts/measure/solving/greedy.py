@@ -39,7 +39,7 @@ def synthetic(buffers: int, live: float, lives: str, seed: int) -> Problem:
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds now (Linux)."""
+    """The memory of this process in bytes (Linux)."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 

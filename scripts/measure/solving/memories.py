@@ -1,11 +1,11 @@
-"""How far from its bound a plan for several memories ends, and what that takes: with `auto`, without one of its engines, or with another solver.
+"""Measures plans for several memories: gap to the bound and processor time, with `auto`, without one of its engines, or with another solver.
 
     python scripts/measure/solving/memories.py --seconds 10 --compare greedy assign without:pools_first auto
 
-For each kind of made-up problem, size and preset: how far above the bound each ends, means over the seeds, in percent of the first term; of
-how many plans of the last one everything is proven, and what it took on a processor, with all its processes. The bound is the best that anybody
-of them proved. Work is limited to what so many seconds stand for, and nothing by the clock, so all but the processor's time repeats exactly.
-`without:NAME` is `auto` without that engine.
+For each kind of random problem, size and preset: the gap of each solver, means over the seeds, in percent of the first term; the number of fully
+proven plans of the last solver, and its processor time, with all its processes. The bound is the best that any of them proved. Work is limited to
+what this many seconds stand for, and nothing by the clock, so everything but the processor time repeats exactly. `without:NAME` is `auto` without
+that engine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WITHOUT = "without:"
 
 
 def gap(made: Plan, bound: int, term: int = 0) -> float:
-    """How far above the bound, in percent."""
+    """The gap to the bound in percent."""
     value = made.objective.terms[term].value
     assert value is not None
     return 100 * (value / bound - 1) if bound else 0.0
@@ -36,7 +36,7 @@ def gap(made: Plan, bound: int, term: int = 0) -> float:
 
 @contextmanager
 def planner_named(name: str) -> Iterator[str]:
-    """The solver to ask for while this holds."""
+    """The solver's name to use within this context."""
     if not name.startswith(WITHOUT):
         yield name
         return
@@ -50,13 +50,13 @@ def planner_named(name: str) -> Iterator[str]:
 
 
 def processor_seconds() -> float:
-    """Of this process and of those that it has started and that have ended."""
+    """Processor seconds of this process and of its ended children."""
     spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in spent)
 
 
 def measured(problem: Problem, name: str, options: Options) -> tuple[Plan, float]:
-    """The plan, and the processor time of all that it took, the loading of libraries included."""
+    """The plan, and the processor time of all its processes, including the loading of libraries."""
     before = processor_seconds()
     with planner_named(name) as solver:
         made = plan(problem, replace(options, solver=solver))

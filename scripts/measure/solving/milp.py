@@ -1,6 +1,6 @@
 """Measures the warm starts of the integer program: `python scripts/measure/solving/milp.py cbc --corpus ../shared/corpus`.
 
-Prints one row per set of instances and arm. Runs in one process, so HiGHS and OR-Tools must not meet here: nothing imports OR-Tools.
+Prints one row per set of instances and warm start. Runs in one process, where HiGHS and OR-Tools must not both be loaded: nothing imports OR-Tools.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def corpus_cases(folder: Path) -> Iterator[Case]:
 
 
 def measure(solver: Solver, cases: list[Case], warm: Warm, seconds: float) -> str:
-    """A row of a Markdown table: runs that ended with a proof, mean gap of the values, seconds of processor time in total."""
+    """A row of a Markdown table: proofs, mean gap of the values, total processor seconds."""
     proved, gaps, spent = 0, 0.0, 0.0
     for instance, start in cases:
         begun = sum(os.times()[:4])

@@ -1,8 +1,8 @@
-"""In which order greedy's passes gain most: on generated problems, the pass that lowers the mean gap most beside those before it comes next.
+"""Finds the best order of greedy's passes on generated problems: each next pass is the one that lowers the mean gap most after those before it.
 
     .venv/bin/python scripts/measure/solving/passes.py [--seeds 5001-5006] [--buffers 300,3000]
 
-Each kind counts alike. The order in solvers/fitting/orders.py, PASSES, was found so; its first pass is settled beforehand.
+All kinds have equal weight. PASSES in solvers/fitting/orders.py was found this way; its first pass is fixed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TRIED = list(dict.fromkeys([*PASSES, *product(ORDERS, Fit)]))
 
 
 def gaps(kind: str, buffers: int, seed: int) -> list[float]:
-    """Each pass's peak above the bound."""
+    """The gap of each pass's peak to the bound."""
     instance = lower(generate(kind, Request(buffers, seed))).instance
     kernels, bound = select("native").kernels, pool_bound(instance, 0)
     assert bound is not None

@@ -1,10 +1,10 @@
-"""Every planner of other systems, and auto, on real and on generated problems: how far above the bound, and how long it takes.
+"""Compares every planner of other systems, and auto, on real and generated problems: the gap to the bound, and the time.
 
 .venv/bin/python scripts/measure/solving/planners.py [--time-limit 10] [--buffers 300] [--seeds 3] [--solver NAME]... [--each] [--objects] FOLDER...
 
-The ratio is that of the objective's value to the best bound that any of them has proven, over the problems that a planner takes and solves.
-Seconds are of the processor, all solved problems together, solvers' processes included. The generated problems come last, as one group. With
---objects buffers share storage objects instead of being given offsets.
+The ratio is the objective's value divided by the best bound that any planner has proven, over the problems that a planner takes and solves. Seconds
+are of the processor, for all solved problems together, including solvers' processes. The generated problems come last, as one group. With --objects
+buffers share storage objects instead of getting offsets.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def report(
     *,
     each: bool,
 ) -> None:
-    """A table of one group of problems."""
+    """Prints a table of one group of problems."""
     tries: list[Try] = []
     refused = dict.fromkeys(solvers, 0)
     seen = list(problems)
@@ -103,33 +103,33 @@ def report(
 
 
 def shared(solver: str, problem: Problem, limit: float) -> Try:
-    """With storage objects. Raises CannotSolve if the planner refuses, or if the problem speaks of offsets."""
+    """The result with storage objects. Raises CannotSolve if the planner refuses, or if the problem has offsets."""
     before = processor_seconds()
     answer = share(problem, Options(solver=solver, time_limit=limit, workers=1))
-    sandbox.shutdown()  # or what its processes took would not show
+    sandbox.shutdown()  # otherwise the time of its processes would not be counted
     seconds = processor_seconds() - before
     value = None if answer.status is PlanStatus.UNKNOWN else answer.total
     return Try(solver, problem.name or "", value, answer.bound, seconds)
 
 
 def planned(solver: str, problem: Problem, limit: float) -> Try:
-    """Raises CannotSolve if the planner refuses."""
+    """The result. Raises CannotSolve if the planner refuses."""
     before = processor_seconds()
     answer = plan(problem, Options(solver=solver, time_limit=limit, workers=1))
-    sandbox.shutdown()  # or what its processes took would not show
+    sandbox.shutdown()  # otherwise the time of its processes would not be counted
     seconds = processor_seconds() - before
     value = None if answer.status is PlanStatus.UNKNOWN else answer.objective.value
     return Try(solver, problem.name or "", value, answer.objective.bound or 0, seconds)
 
 
 def processor_seconds() -> float:
-    """Of this process, and of those of its children that have ended."""
+    """Processor seconds of this process and of its ended children."""
     uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(use.ru_utime + use.ru_stime for use in uses)
 
 
 def row(solver: str, tries: list[Try], refused: int, bounds: dict[str, int]) -> list[str]:
-    """One line of the table. A problem whose bound is 0 has no ratio."""
+    """One row of the table. A problem whose bound is 0 has no ratio."""
     solved = [t for t in tries if t.value is not None]
     ratios = [t.value / bounds[t.problem] for t in solved if t.value is not None and bounds[t.problem]]
     exact = sum(t.value == bounds[t.problem] for t in solved)

@@ -1,8 +1,8 @@
-"""Measures how soon the native kernels end once they are told to, and how often they ask: a Markdown table.
+"""Measures how soon the native kernels end after a request to stop, and how often they ask: a Markdown table.
 
 .venv/bin/python scripts/measure/solving/stopping.py [--after 0.3] [--repeats 5]
 
-By the clock, in milliseconds: the longest of all repeats. The longest silence is that between two questions, the first one not counted.
+By the clock, in milliseconds: the longest of all repeats. The longest silence is the longest time between two questions, the first one not counted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CASES = (
 
 
 class Impatient:
-    """Tells a solver to stop after a while, and remembers when it asked."""
+    """Tells a solver to stop after a while, and records when it asked."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""The client that loads a service: requests leave when they are due, and every answer is timed from then."""
+"""The client that loads a service: requests are sent when they are due, and answers are timed from then."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ HEAD = (
 
 @dataclass(slots=True)
 class Answers:
-    """What came of the requests."""
+    """The results of the requests."""
 
     seconds: list[float] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
     spent: tuple[float, ...] = ()
-    """Seconds of processor time of each part of the system; none where it runs elsewhere."""
+    """Processor seconds of each part of the system; empty if it runs elsewhere."""
 
     def row(self, what: str, rate: float | None, took: float) -> str:
-        """Under HEAD."""
+        """A row under HEAD."""
         found, count = sorted(self.seconds), sum(self.kinds.values())
         late = [
             f"{1e3 * found[min(len(found) - 1, int(share * len(found)))]:.1f}" for share in (0.5, 0.9, 0.99) if found
@@ -64,7 +64,7 @@ class Client:
         self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A new connection."""
+        """Opens a connection."""
         return await asyncio.open_connection(self._host, self._port)
 
     async def ask(
@@ -75,10 +75,10 @@ class Client:
         kind: str = "application/json",
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers in lower case, and the body of the answer."""
+        """Sends a request; returns status, headers in lower case, and the body of the answer."""
         self._idle = [
             line for line in self._idle if not line[0].at_eof()
-        ]  # the service hangs up on those that say nothing for long
+        ]  # the service closes connections that are idle for long
         reader, writer = self._idle.pop() if self._idle else await self.connect()
         more = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
         head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
@@ -96,7 +96,7 @@ class Client:
         return int(first.split()[1]), got, payload
 
     async def leave_open(self, path: str, body: bytes, kind: str) -> asyncio.StreamWriter:
-        """Send a request whose answer takes long, and do not wait for more than its beginning."""
+        """Sends a request whose answer takes long, and waits only for its beginning."""
         reader, writer = await self.connect()
         head = f"POST {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
         writer.write(head.encode() + body)
@@ -108,7 +108,7 @@ class Client:
     async def steady(
         self, what: str, rate: float, seconds: float, make: Callable[[int], tuple[str, str, bytes]]
     ) -> None:
-        """Requests at this rate, each when it is due; shows what came of them."""
+        """Sends requests at this rate, each when it is due, and shows the results."""
         answers = Answers()
         before = self.system.spent()
         begun = time.perf_counter()
@@ -133,7 +133,7 @@ class Client:
 
 
 def variants(count: int, seed: int = 1) -> Iterator[bytes]:
-    """Problems of 200 easy buffers, all different: the same one with other sizes here and there."""
+    """Different problems of 200 easy buffers: the same one with some sizes changed."""
     chance = random.Random(seed)
     document = json.loads(write_problem(generate("transformer", Request(200, seed))))
     for _ in range(count):
@@ -142,11 +142,11 @@ def variants(count: int, seed: int = 1) -> Iterator[bytes]:
 
 
 def run_punctually(work: Coroutine[Any, Any, None]) -> None:
-    """On a loop that wakes when it is due: the usual one counts in whole milliseconds, which would be told of as the service's."""
+    """Runs the work on an event loop with precise timers: the usual one counts in whole milliseconds, which would appear as the service's time."""
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.SelectSelector())) as runner:
         runner.run(work)
 
 
 def since(before: tuple[float, ...], system: System) -> tuple[float, ...]:
-    """What each part of the system has taken since then."""
+    """The processor seconds of each part of the system since then."""
     return tuple(now - then for now, then in zip(system.spent(), before, strict=True))

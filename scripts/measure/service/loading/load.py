@@ -39,9 +39,9 @@ RATES = {"fresh": 50.0, "kept": 300.0, "queue": 20.0}
 QUEUED = re.compile(r'^memplan_jobs\{state="queued"\} (\S+)', re.MULTILINE)
 JOBS = 10_000
 BUSY = 64
-"""Jobs that keep the solvers at work: more than there are cores."""
+"""Jobs that keep the solvers busy: more than there are cores."""
 ENDLESS = {"solver": "cbc", "time_limit": 3600, "work_limit": 10**12}
-"""How they do that: a first plan is there at once, and its proof would take hours."""
+"""Options of such jobs: a first plan is there at once, and its proof would take hours."""
 BATCH = 1_000
 PAGE = 50
 
@@ -108,14 +108,14 @@ async def queue(client: Client, rate: float, seconds: float) -> None:
 
 
 def waiting_lines() -> Iterator[bytes]:
-    """Jobs that wait behind others, as many as are wanted."""
+    """Jobs that wait behind others, endlessly many."""
     easy = json.loads(write_problem(generate("transformer", Request(20, 1))))
     for number in count():
         yield json.dumps({**easy, "name": f"job {number}", "solve": {"seed": number}}).encode()
 
 
 async def cursors(client: Client) -> AsyncIterator[str]:
-    """Where pages begin, from the newest to the oldest."""
+    """The cursors of the list's pages, from the newest to the oldest job."""
     cursor, path = None, "/v1/jobs?limit=500"
     while True:
         _, _, payload = await client.ask("GET", path if cursor is None else f"{path}&before={cursor}")
@@ -126,7 +126,7 @@ async def cursors(client: Client) -> AsyncIterator[str]:
 
 
 async def queued(client: Client) -> int:
-    """How many jobs are."""
+    """The number of queued jobs."""
     _, _, text = await client.ask("GET", "/metrics")
     found = QUEUED.search(text.decode())
     return 0 if found is None else int(float(found[1]))
@@ -136,7 +136,7 @@ PARTS = {"fresh": fresh, "kept": kept, "queue": queue}
 
 
 def soak(store: str, minutes: float, rate: float | None) -> int:
-    """An exit code: 1 if a process grows."""
+    """Runs the soak; returns an exit code: 1 if a process grows."""
     with served(store) as system:
         grown = asyncio.run(soaking.soak(Client(system), minutes, rate))
     print("\n".join((soaking.HEAD, *(each.row() for each in grown))))

@@ -22,11 +22,11 @@ from scripts.measure.service.loading.client import Client, variants
 
 MIB = 1 << 20
 LINES = 4
-"""On which requests are sent, each as soon as the one before is answered, and due."""
+"""Connections on which requests are sent, each as soon as it is due and the one before is answered."""
 SAMPLE_SECONDS = 0.5
 TOLD_SECONDS = 60.0
 PARTS = 6
-"""Of the time: the first two are not counted, since everything is met for the first time then."""
+"""Parts of the time: the first two are not counted, since caches are still being filled."""
 MOST_MIB, MOST_MIB_A_MINUTE = 10.0, 0.1
 MOST_DESCRIPTORS = 8
 MOST_THREADS = 4
@@ -47,7 +47,7 @@ class Sample:
 
     @classmethod
     def of(cls, pid: int) -> Sample:
-        """Raises OSError if it is gone."""
+        """Takes a sample. Raises OSError if the process has ended."""
         here = Path(f"/proc/{pid}")
         status = dict(line.split(":", 1) for line in (here / "status").read_text().splitlines())
         descriptors = len(list((here / "fd").iterdir()))
@@ -55,7 +55,7 @@ class Sample:
 
 
 def least(samples: list[Sample]) -> Sample:
-    """Of each."""
+    """The least of each value."""
     return Sample(
         min(sample.resident for sample in samples),
         min(sample.descriptors for sample in samples),
@@ -65,15 +65,15 @@ def least(samples: list[Sample]) -> Sample:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How one process changed."""
+    """The growth of one process."""
 
     name: str
     early: Sample
     late: Sample
     minutes: float
-    """Between the two."""
+    """Minutes between the two parts compared."""
     after_burst: int
-    """Bytes more than before."""
+    """Bytes more than before the burst."""
 
     @property
     def mib(self) -> float:
@@ -89,7 +89,7 @@ class Growth:
         )
 
     def row(self) -> str:
-        """Under HEAD."""
+        """A row under HEAD."""
         columns = [
             self.name if self.is_bounded else f"{self.name}: GROWS",
             f"{self.early.resident / MIB:.0f}",
@@ -103,7 +103,7 @@ class Growth:
 
 
 async def soak(client: Client, minutes: float, rate: float | None = None) -> list[Growth]:
-    """How every process of the service grew in that time, with so many requests a second at most."""
+    """The growth of every process of the service in that time, with at most this many requests a second."""
     assert client.system.service is not None
     bodies = list(variants(100, seed=3))
     answers = [await client.ask("POST", "/v1/plans", body) for body in bodies]
@@ -131,14 +131,14 @@ async def soak(client: Client, minutes: float, rate: float | None = None) -> lis
 
 
 def growth(name: str, samples: list[Sample], minutes: float, after_burst: int) -> Growth:
-    """Between the third part of the time and the last."""
+    """The growth between the third part of the time and the last."""
     size = len(samples) // PARTS
     early, late = least(samples[2 * size : 3 * size]), least(samples[-size:])
     return Growth(name, early, late, minutes * (PARTS - 3) / PARTS, after_burst)
 
 
 async def watch(processes: dict[int, str], end: float) -> dict[int, list[Sample]]:
-    """Samples of each until then; every minute they are shown."""
+    """Samples of each process until `end`, shown every minute."""
     seen: dict[int, list[Sample]] = {pid: [] for pid in processes}
     last = time.monotonic()
     while time.monotonic() < end:
@@ -153,7 +153,7 @@ async def watch(processes: dict[int, str], end: float) -> dict[int, list[Sample]
 
 
 async def burst(client: Client) -> dict[int, int]:
-    """Many large bodies at a time; how much more memory each process has when it has settled."""
+    """Sends many large bodies at a time; returns the growth of each process after it has settled."""
     pids = list(client.system.processes())
     before = {pid: Sample.of(pid).resident for pid in pids}
     body = b" " * BURST_BYTES
@@ -167,7 +167,7 @@ async def burst(client: Client) -> dict[int, int]:
 
 
 def activities(client: Client, bodies: list[bytes], plan: bytes) -> list[Callable[[int], Awaitable[object]]]:
-    """What is done in turns: requests that are answered, refused, left and broken off."""
+    """The requests that are made in turn: answered, refused, abandoned and broken off ones."""
     large = json.dumps({**json.loads(bodies[0]), "name": "large"}).encode() + b" " * LARGE
     lines = b"\n".join(json.dumps(json.loads(body)).encode() for body in bodies[:5])
     both = b'{"problem": %s, "plan": %s}' % (bodies[0], plan)
@@ -212,7 +212,7 @@ def activities(client: Client, bodies: list[bytes], plan: bytes) -> list[Callabl
 
 @contextlib.asynccontextmanager
 async def left(client: Client, head: str, body: bytes = b"", *, answered: bool = True) -> AsyncIterator[None]:
-    """A request whose answer is not read beyond its beginning, if so far."""
+    """Sends a request and closes the connection after the beginning of its answer, or before."""
     if " HTTP/" not in head:
         head += " HTTP/1.1"
     reader, writer = await client.connect()

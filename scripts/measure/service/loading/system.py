@@ -1,4 +1,4 @@
-"""What is loaded: a service of the load's own, with one store or the other, and how much processor time each part of it has taken."""
+"""The service under load: its own, with one store or the other, and the processor time of each of its parts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[4]
 
 
 def interpreter(checkout: Path) -> str:
-    """The Python of the environment that its scripts set up."""
+    """The Python of the checkout's environment."""
     return str(checkout / ".venv" / "bin" / "python")
 
 
@@ -41,11 +41,11 @@ class System:
     url: str
     service: int | None = None
     worker: int | None = None
-    """`memplan worker`, where solvers are not the service's own."""
+    """`memplan worker`, if the solvers are not in the service's own process."""
     database: int | None = None
 
     def processes(self) -> dict[int, str]:
-        """Those of the service and of its workers, by what they are."""
+        """The processes of the service and of its workers, with their names."""
         found: dict[int, str] = {}
         for name, pid in (("service", self.service), ("worker", self.worker)):
             if pid is not None:
@@ -54,7 +54,7 @@ class System:
         return found
 
     def spent(self) -> tuple[float, ...]:
-        """Seconds of processor time so far: of the service's own process, of its workers, and of the database if it is a process."""
+        """Processor seconds so far: of the service's own process, of its workers, and of the database if it is a process."""
         if self.service is None:
             return ()
         solving = _of_children(self.service)
@@ -71,7 +71,7 @@ def _of(pid: int) -> float:
 
 
 def _of_children(pid: int) -> float:
-    """Those that still run."""
+    """Processor seconds of its running children."""
     found = 0.0
     for child in _children(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
@@ -86,7 +86,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def served(store: str, checkout: Path = ROOT) -> Iterator[System]:
-    """A service of a checkout, with an empty store of that kind. With PostgreSQL, a server and a worker of its own besides."""
+    """A service of a checkout, with an empty store of that kind. With PostgreSQL, also a database server and a worker."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as resources:
         variables = {"MEMPLAN_DATA_DIR": folder, **ROOMY}
         worker = database = None
@@ -102,7 +102,7 @@ def served(store: str, checkout: Path = ROOT) -> Iterator[System]:
 
 @contextmanager
 def _server() -> Iterator[Server]:
-    """One that keeps what it says it keeps, unlike the tests'."""
+    """A database server with durable writes, unlike the tests'."""
     from tests.running.postgresql import Server, find_programs
 
     programs = find_programs()
@@ -116,7 +116,7 @@ def _server() -> Iterator[Server]:
 def _running(
     checkout: Path, command: list[str], ready: re.Pattern[str], variables: Mapping[str, str]
 ) -> Iterator[tuple[int, re.Match[str]]]:
-    """A command of memplan, once it says that it is ready: its process, and what it said."""
+    """A memplan command, once it reports that it is ready: its process, and the match of that line."""
     whole = [interpreter(checkout), "-m", "api.cli", *command]
     environment = {**os.environ, **variables}
     with subprocess.Popen(whole, cwd=checkout, stderr=subprocess.PIPE, text=True, env=environment) as process:
@@ -134,7 +134,7 @@ def _running(
 
 
 def _drain(output: IO[str]) -> None:
-    """What is not read would hold up at last whoever says it."""
+    """Reads all output: a full pipe would block the process."""
     with output:
         for _ in output:
             continue
