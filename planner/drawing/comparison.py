@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .frame import LEFT, STANDARD, Frame, Sheet, text
+from .frame import LEFT, STANDARD, Frame, Sheet, cut, text
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import chosen
-from .svg import MOST_POOLS, field, legend
+from .svg import MOST_POOLS, drawn_together, field, legend
 from .ticks import exact_bytes, grouped
 
 HEAD, LEAST_FIELD, GAP = 82, 130, 52
@@ -23,22 +23,25 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
     right = max(drawn.axis.right for drawn in both)
     height = max(sheet.width * 13 / 30 / len(shown) / 2, LEAST_FIELD)
     above: float = HEAD + GAP / 2
-    parts = [text(LEFT, 68, f"B  {_figures(second)}", "soft")]
+    parts = [text(LEFT, 68, cut(f"B  {_figures(second)}", sheet.inside, 6.8), "soft")]
     for name in shown:
         there = [(i, drawn, pool) for i, drawn in enumerate(both) for pool in drawn.pools if pool.name == name]
         top = max(ceiling(pool, drawn.buffers) for _, drawn, pool in there)
         for i, drawn, pool in there:
             frame = Frame(sheet, above, height, begin, right, top)
-            parts += field(drawn, pool, those[i][name], frame, f"{NAMES[i]}   ", moved[i])
+            parts += field(drawn, pool, those[i][name], frame, f"{NAMES[i]}: ", moved[i])
             above = frame.below + GAP
     changes = [("moved", "lies elsewhere in the other")] if any(moved) else []
     entries, rows = legend(first, sheet, above + 4, *changes)
-    summary = _summary(first, second)
-    parts += [*entries, text(LEFT, above + rows * 20 + 8, summary, "soft")]
+    notes = [_summary(first, second)]
+    if together := sum(len(each.together) for drawn in those for each in drawn.values()):
+        notes.append(drawn_together(together))
     if len(names) > len(shown):
-        more = f"{grouped(len(names) - len(shown))} more pools have something in them, and are not drawn."
-        parts.append(text(LEFT, above + rows * 20 + 26, more, "soft"))
-    return sheet.picture(first.problem or "Two plans", f"A  {_figures(first)}", parts, above + rows * 20 + 44)
+        notes.append(f"{grouped(len(names) - len(shown))} more pools have something in them, and are not drawn.")
+    below = above + rows * 20 + 8
+    parts += [*entries, *(text(LEFT, below + 18 * i, note, "soft") for i, note in enumerate(notes))]
+    bottom = below + 18 * len(notes) + 18
+    return sheet.picture(first.problem or "Two plans", f"A  {_figures(first)}", parts, bottom, compared=True)
 
 
 def _figures(drawn: MemoryMap) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import ceil
 
 from ..checks.report import printable
 from .style import Theme, style_of
@@ -39,14 +40,17 @@ class Sheet:
         parts: Sequence[str],
         bottom: float,
         *,
+        compared: bool = False,
         run: bool = False,
         curves: bool = False,
     ) -> bytes:
-        """Return the whole picture: title, a line of figures, and below them a plan, a `run` or `curves`."""
+        """Return the whole picture: title, a line of figures, and below them a plan, two `compared` ones, a `run` or `curves`."""
+        style = style_of(self.theme, compared=compared, run=run, curves=curves)
+        height = ceil(bottom)  # part of a pixel would be half page, half white in a PNG
         whole = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {number(bottom)}" width="{self.width}" '
-            f'height="{number(bottom)}" role="img"><title>{safe(title)}</title><style>{style_of(self.theme, run=run, curves=curves)}</style>'
-            f'<rect class="page" width="{self.width}" height="{number(bottom)}"/>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {height}" width="{self.width}" '
+            f'height="{height}" role="img"><title>{safe(title)}</title><style>{style}</style>'
+            f'<rect class="page" width="{self.width}" height="{height}"/>'
             f"{text(LEFT, 30, cut(title, self.inside, 10.4), 'title ink')}{text(LEFT, 50, cut(figures, self.inside, 6.8), 'soft')}"
             f"{''.join(parts)}</svg>\n"
         )
@@ -119,7 +123,8 @@ def cut(words: str, width: float, size: float = 6.9, *, is_name: bool = False) -
 
 
 def _columns(shown: str) -> int:
-    return sum(2 if c > "\u2e80" else 1 for c in shown)
+    """Return the letters' widths; of several spaces SVG shows one."""
+    return sum(2 if c > "\u2e80" else 1 for c in re.sub(" +", " ", shown))
 
 
 def short_name(name: str, room: int) -> str:

@@ -22,6 +22,8 @@ MOST_NAMES = 40
 """The most peaks with a name."""
 BETWEEN_NAMES = 120
 """In pixels."""
+LABEL = 28
+"""The height of a name with its bytes, in pixels."""
 MOST_BUFFERS = 12
 LEAST = 0.5
 """The opacity of each pixel's minimum over what is behind it."""
@@ -52,7 +54,7 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
         if drawn.why_empty is None or is_dense(pool, sheet):
             parts += _hills(pool, frame)
         parts += lines(drawn, replace(pool, profile=()) if is_dense(pool, sheet) else pool, frame)
-        parts += _names(drawn, _highs(pool.profile), frame)
+        parts += _names(drawn, pool, frame)
         parts.append(text(LEFT, frame.below + 36, _peak(problem, plan, drawn, pool, sheet), "soft"))
         above = frame.below + GAP
     if len(shown) > MOST_POOLS:
@@ -106,10 +108,11 @@ def _highs(steps: Sequence[tuple[int, int]]) -> list[High]:
     return sorted(found, key=lambda high: (-high.used, high.start))
 
 
-def _names(drawn: MemoryMap, highs: Sequence[High], frame: Frame) -> Iterator[str]:
-    """Return labels for the highest ones, as many as fit beside each other."""
+def _names(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
+    """Return labels for the highest ones, as many as fit beside each other, not across the bound or the pool's end."""
+    across = sorted((frame.y(at) for at in (pool.bound, pool.size) if at), reverse=True)
     taken: list[float] = []
-    for high in highs:
+    for high in _highs(pool.profile):
         at = (frame.x(high.start) + frame.x(high.end)) / 2
         at = min(max(at, LEFT + BETWEEN_NAMES / 2), frame.sheet.right - BETWEEN_NAMES / 2)
         if len(taken) == MOST_NAMES:
@@ -118,6 +121,9 @@ def _names(drawn: MemoryMap, highs: Sequence[High], frame: Frame) -> Iterator[st
             continue
         taken.append(at)
         y = frame.y(high.used)
+        for line_at in across:
+            if y - LABEL < line_at < y:
+                y = line_at
         yield text(at, y - 18, cut(_step(drawn, high), BETWEEN_NAMES - 6, 6.4, is_name=True), "name ink over mid")
         yield text(at, y - 6, short_bytes(high.used), "name soft over mid")
 

@@ -12,7 +12,7 @@ from ..model.deadline import in_time, look
 from ..model.problem import Buffer, Lifetimes
 from .frame import LEFT, Frame, cut, number, safe, text
 from .memory_map import DRAWING, Box, MemoryMap
-from .style import colour_of
+from .style import NO_KIND, colour_of
 from .ticks import grouped, short_bytes
 
 MOST = 10_000
@@ -56,8 +56,8 @@ def bad_buffers(drawn: MemoryMap) -> set[int]:
 
 
 def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = frozenset()) -> Iterator[str]:
-    """Return the pool's rectangles; those of moved buffers have an outline."""
-    yield from _together(drawn, these.together, frame)
+    """Return the pool's rectangles; those of moved buffers have an outline, or its colour if they are too small for one."""
+    yield from _together(drawn, these.together, frame, moved)
     bad = bad_buffers(drawn)
     for box in in_time(these.single, DRAWING):
         buffer = drawn.buffers[box.buffer]
@@ -65,12 +65,12 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
         low, high = frame.y(box.low), frame.y(box.low + buffer.size)
         width, height = max(right - left, 0.5), max(low - high, 0.5)
         colour = colour_of(drawn.kind[box.buffer], drawn.kinds)
-        classes = f"k{colour} s{box.buffer % SHADES}"
-        if width >= 3 and height >= 3:
-            classes += " box"  # a border would hide a smaller one
+        has_room = width >= 3 and height >= 3  # a border would hide a smaller one
+        went = box.buffer in moved and not has_room
+        classes = f"{'went' if went else f'k{colour}'} s{box.buffer % SHADES}{' box' * has_room}"
         if box.buffer in bad:
             classes += " bad"
-        elif box.buffer in moved:
+        elif box.buffer in moved and has_room:
             classes += " moved"
         yield (
             f'<rect class="{classes}" x="{number(left)}" y="{number(high)}" width="{number(width)}" '
@@ -107,18 +107,20 @@ def _area(box: Box, drawn: MemoryMap) -> int:
     return (box.end - box.start) * drawn.buffers[box.buffer].size
 
 
-def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame) -> Iterator[str]:
+def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame, moved: Set[int]) -> Iterator[str]:
     """Return one path of each colour over the pixels that these boxes touch."""
     if not small:
         return
     left, above = LEFT, math.floor(frame.above)
     grid = np.zeros((math.ceil(frame.below) - above + 1, frame.sheet.width - left + 1), dtype=np.uint8)
-    colours = [colour_of(kind, drawn.kinds) + 1 for kind in range(len(drawn.kinds))]
+    colours = [colour_of(kind, drawn.kinds) for kind in range(len(drawn.kinds))]
+    went = NO_KIND + 1
     for box in in_time(small, DRAWING):
         x1, x2 = int(frame.x(box.start)) - left, round(frame.x(box.end)) - left
         y1 = int(frame.y(box.low + drawn.buffers[box.buffer].size)) - above
         y2 = round(frame.y(box.low)) - above
-        grid[y1 : max(y2, y1 + 1), x1 : max(x2, x1 + 1)] = colours[drawn.kind[box.buffer]]
+        colour = went if box.buffer in moved else colours[drawn.kind[box.buffer]]
+        grid[y1 : max(y2, y1 + 1), x1 : max(x2, x1 + 1)] = colour + 1
     for colour in np.unique(grid[grid > 0]).tolist():
         runs = []
         for y, row in enumerate(grid == colour):
@@ -126,4 +128,4 @@ def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame) -> Iterator[
             runs += [
                 f"M{left + x1} {above + y}h{x2 - x1}v1H{left + x1}" for x1, x2 in zip(*[iter(edges)] * 2, strict=True)
             ]
-        yield f'<path class="k{colour - 1}" d="{"".join(runs)}"/>'
+        yield f'<path class="{"went" if colour == went + 1 else f"k{colour - 1}"}" d="{"".join(runs)}"/>'

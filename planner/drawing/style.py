@@ -84,9 +84,11 @@ _CURVES_DARK = ("#7db8f5", "#f0a36b", "#6fcf97", "#dd8fc6", "#d8c455", "#a7b0b9"
 CURVES = len(_CURVES_LIGHT)
 
 
-def style_of(theme: Theme, *, run: bool = False, curves: bool = False) -> str:
-    """Return the picture's style sheet, including the lines of a `run`, or the `curves`."""
+def style_of(theme: Theme, *, compared: bool = False, run: bool = False, curves: bool = False) -> str:
+    """Return the picture's style sheet, including what differs between plans `compared`, the lines of a `run`, or the `curves`."""
     letters, light, dark = _LETTERS, _rules(LIGHT, _LIGHT), _rules(DARK, _DARK)
+    if compared:
+        light, dark = light + _small_moved(_LIGHT), dark + _small_moved(_DARK)
     if run:
         letters, light, dark = (
             letters + _RUN,
@@ -103,6 +105,11 @@ def style_of(theme: Theme, *, run: bool = False, curves: bool = False) -> str:
             Theme.DARK: dark,
         }[theme]
     )
+
+
+def _small_moved(names: dict[str, str]) -> str:
+    """Return the colour of moved buffers too small for an outline."""
+    return f".went{{fill:{names['moved']}}}"
 
 
 def _strokes(colours: Sequence[str]) -> str:

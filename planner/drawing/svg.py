@@ -106,8 +106,6 @@ def _figures(drawn: MemoryMap) -> str:
 
 def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:
     """Return the line above the field: the pool's name (after `name`, if given) and figures."""
-    name = cut(f"{name}{pool.name}", min(420, frame.sheet.inside - 480), 7)
-    yield text(LEFT, frame.above - 8, name, "pool ink")
     size = "unlimited" if pool.size is None else short_bytes(pool.size)
     if pool.peak is not None:
         size = f"peak {exact_bytes(pool.peak)} {' · ' if pool.size is None else 'of'} {size}"
@@ -115,7 +113,10 @@ def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:
         size = f"needs {exact_bytes(needed)}{'' if pool.size is None else f', has {size}'}"
     bound = f"  ·  bound {exact_bytes(pool.bound)}" if pool.bound else ""
     base = "" if pool.base is None else f"  ·  from {pool.base:#x}"
-    yield text(frame.sheet.right, frame.above - 8, f"{size}{bound}{base}", "soft right")
+    figures = f"{size}{bound}{base}"
+    name = cut(f"{name}{pool.name}", min(420, frame.sheet.inside - 6.6 * len(figures)), 7)
+    yield text(LEFT, frame.above - 8, name, "pool ink")
+    yield text(frame.sheet.right, frame.above - 8, figures, "soft right")
 
 
 def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
@@ -237,6 +238,11 @@ def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str])
     return parts, row + 1
 
 
+def drawn_together(count: int) -> str:
+    """Return the note on rectangles that are not drawn one by one."""
+    return f"The {grouped(count)} smallest rectangles are drawn together, without names."
+
+
 def _notes(drawn: MemoryMap, sheet: Sheet, empty: list[str], together: int) -> list[tuple[str, str]]:
     notes = []
     if drawn.wrong:
@@ -249,7 +255,7 @@ def _notes(drawn: MemoryMap, sheet: Sheet, empty: list[str], together: int) -> l
             )
         )
     if together:
-        notes.append((f"The {grouped(together)} smallest rectangles are drawn together, without names.", "soft"))
+        notes.append((drawn_together(together), "soft"))
     if empty:
         notes.append((cut(f"Nothing is placed in: {', '.join(empty[:20])}", sheet.inside), "soft"))
     return notes

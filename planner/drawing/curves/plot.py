@@ -129,7 +129,7 @@ def _drawn(field: _Field, say: Callable[[int], str]) -> Iterator[str]:
         yield text(min(field.x(at), sheet.width - 4 * len(label)), field.below + 16, label, "soft mid")
     for at, label in axes.marks:
         yield line(field.x(at), field.above, field.x(at), field.below, "end")
-        yield text(min(field.x(at) + 5, sheet.right - 6.5 * len(label)), field.above + 14, label, "ink name")
+        yield text(min(field.x(at) + 5, sheet.right - 6.5 * len(label)), field.above + 14, label, "ink name over")
     for place, curve in enumerate(axes.curves):
         kind = f"c{place % CURVES}{' dashed' if curve.dashed else ''}"
         if curve.points:

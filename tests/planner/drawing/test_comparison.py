@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from planner import Options, plan
-from planner.drawing import compared, memory_map
+from planner.drawing import Sheet, compared, memory_map, rectangles
 from planner.generate import Request, generate
 
 
@@ -19,7 +21,8 @@ def test_both_are_drawn_on_the_same_scales_and_what_moved_is_outlined() -> None:
     moved = [place.id for place in other.placements if there[place.id] != place.offset]
     picture = compared(memory_map(problem, best), memory_map(problem, other)).decode()
     assert f"{len(moved)} of 80 buffers lie elsewhere in B" in picture
-    assert len(re.findall(r'<rect class="[^"]* moved"', picture)) == 2 * len(moved)
+    assert len(re.findall(r'<rect class="(?:[^"]* moved|went [^"]*)"', picture)) == 2 * len(moved)
+    assert re.search(r' height="\d+" role="img"', picture), "whole pixels: the last row would be half white"
     fields = re.findall(r'<rect class="field" [^>]*height="([\d.]+)"', picture)
     assert len(fields) == 2
     assert len(set(fields)) == 1
@@ -32,6 +35,17 @@ def test_a_plan_beside_itself_has_moved_nowhere() -> None:
     picture = compared(drawn, drawn).decode()
     assert "both have the same peak; 0 of 12 buffers lie elsewhere in B" in picture
     assert ' moved"' not in picture
+
+
+def test_what_moved_is_seen_among_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boxes too small for an outline, and those drawn together, have its colour."""
+    monkeypatch.setattr(rectangles, "MOST", 100)
+    problem = generate("random", Request(400, 1))
+    best, other = plan(problem), plan(problem, Options(solver="usmp_by_size"))
+    picture = compared(memory_map(problem, best), memory_map(problem, other), Sheet(640)).decode()
+    assert '<path class="went"' in picture
+    assert not re.search(r'<rect class="k[^"]*" [^>]*width="[012](?:\.\d)?" height="[012](?:\.\d)?"><title>', picture)
+    assert "The 600 smallest rectangles are drawn together, without names." in picture
 
 
 def test_a_plan_beside_none() -> None:

@@ -40,6 +40,19 @@ def test_long_names_keep_their_numbers() -> None:
     assert any("…" in word and word.endswith("2D.11") for word in words)
 
 
+def test_no_label_lies_across_the_bound() -> None:
+    """A peak just below the bound has its label above the line."""
+    other = Buffer("almost", 470, live=((80, 85),))
+    hills = replace(HILLS, buffers=(*HILLS.buffers, other), steps=())
+    picture = profile(hills, plan(hills))
+    drawn = ET.fromstring(picture)
+    labels = [text for text in drawn.iter(NAMESPACE + "text") if "over" in text.attrib["class"]]
+    (bound,) = (path for path in drawn.iter(NAMESPACE + "path") if path.attrib["class"] == "bound")
+    at = float(bound.attrib["d"].split()[1].partition("H")[0])
+    assert {"at 80", "570 B"} <= {label.text for label in labels}
+    assert not [label.text for label in labels if float(label.attrib["y"]) - 10 < at < float(label.attrib["y"]) + 3]
+
+
 def test_without_names_it_says_when() -> None:
     words = said(profile(replace(HILLS, steps=()), plan(HILLS)))
     assert "at 65" in words
