@@ -101,6 +101,10 @@ def forest_of(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) 
     return Forest(members, distance[members] - np.repeat(lowest, np.diff(begin)), begin)
 
 
+FAR = 2 * ADDRESS_LIMIT
+"""No address is so high."""
+
+
 class Congruence(NamedTuple):
     """The numbers that are congruent to `residue` modulo `modulus`."""
 
@@ -126,3 +130,21 @@ class Congruence(NamedTuple):
     def at_most(self, high: int) -> int:
         """The greatest number <= high that satisfies it."""
         return high - (high - self.residue) % self.modulus
+
+
+def joined(rules: Iterable[Congruence]) -> Congruence | None:
+    """Return the numbers below FAR that satisfy all rules; None if there is none.
+
+    As soon as only one number can be left there, the other rules are applied to this one: products of many moduli have thousands of digits.
+    """
+    whole = Congruence()
+    for rule in rules:
+        if whole.modulus >= FAR:
+            if (whole.residue - rule.residue) % rule.modulus:
+                return None
+            continue
+        both = whole.and_also(rule)
+        if both is None or (both.modulus >= FAR and both.residue >= FAR):
+            return None
+        whole = both
+    return whole

@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..model.columns import ids
-from ..model.deadline import in_time, tick
+from ..model.deadline import in_time, look, tick
 from ..model.problem import Buffer, BufferId, Colocation, Pool, Problem
-from .colocation import Congruence, Group, groups
+from .colocation import Congruence, Group, groups, joined
 from .intervals import merged
 
 
@@ -230,6 +230,7 @@ class Places:
         """Return where the group can lie in the pool; None if nowhere."""
         key = (self._kind(group.members), pool)
         if key not in self._spots:
+            tick(LOOKING)
             self._spots[key] = self._find(group, self.pools[pool])
         return self._spots[key]
 
@@ -294,9 +295,12 @@ class Places:
             return _rule(*shape.aligned[0], pool)
         key = (group.members[0], pool.alignment, pool.base or 0)
         if key not in self._rules:
-            whole: Congruence | None = Congruence()
-            for alignment, low in shape.aligned:
-                whole = whole and whole.and_also(_rule(alignment, low, pool))
+            whole = joined(_rule(alignment, low, pool) for alignment, low in shape.aligned)
+            if whole is None:  # an unlimited pool may have room still further up
+                whole = Congruence()
+                for alignment, low in shape.aligned:
+                    look(LOOKING)
+                    whole = whole and whole.and_also(_rule(alignment, low, pool))
             self._rules[key] = whole
         return self._rules[key]
 

@@ -27,6 +27,7 @@ from .pieces import (
     Piece,
     Span,
     container,
+    count_of,
     deepest,
     member,
     pieces,
@@ -84,7 +85,7 @@ def _nests_too_deep(data: bytes, marks: Marks | None) -> bool:
     """True if a closer look is needed: few brackets cannot nest deep."""
     if marks is not None:
         return marks.deepest > MAX_DEPTH
-    return data.count(b"[") + data.count(b"{") > MAX_DEPTH and deepest(data) > MAX_DEPTH
+    return count_of(data, b"[", b"{") > MAX_DEPTH and deepest(data) > MAX_DEPTH
 
 
 def _read(data: bytes, hooks: _Hooks, marks: Marks | None) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
-from ...facts.colocation import Congruence
+from ...facts.colocation import Congruence, joined
 from ...model.columns import BufferColumns
 from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import BadInput, Code, Finding
@@ -66,9 +66,7 @@ class Bases:
             for block in self._of_one_alignment(pool, alignment_of, modulus[:, p], residue[:, p], possible[:, p]):
                 parts = self._blocks.members[block]
                 tick(PREPARING)
-                rule: Congruence | None = Congruence()
-                for i in parts:
-                    rule = rule and rule.and_also(_rule(pool, self._buffers[i].alignment, int(part_low[i])))
+                rule = joined(_rule(pool, self._buffers[i].alignment, int(part_low[i])) for i in parts)
                 if rule is None:
                     possible[block, p] = False
                 else:

@@ -18,7 +18,7 @@ from solvers.model.conflicts import distinct
 from solvers.model.errors import StopReason
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
-from ...facts.colocation import Congruence, Group
+from ...facts.colocation import Congruence, Group, joined
 from ...facts.intervals import merged
 from ...facts.places import Places
 from ...model.columns import BufferColumns, alignments, restricted, sizes
@@ -220,10 +220,9 @@ class _Translated:
         members, offsets = [*group.members], np.array(group.offsets)
         first = members[0]
         self._first[members], self._low[members] = first, offsets
-        whole: Congruence | None = Congruence()
-        for alignment, low in zip(rows.modulus[members].tolist(), group.offsets, strict=True):
-            whole = whole and whole.and_also(Congruence(alignment, -low % alignment))
-        if whole is None or whole.residue >= 2 * ADDRESS_LIMIT:
+        wanted = zip(rows.modulus[members].tolist(), group.offsets, strict=True)
+        whole = joined(Congruence(alignment, -low % alignment) for alignment, low in wanted)
+        if whole is None:
             return False
         # A modulus beyond all addresses allows only the first place.
         rows.modulus[first] = whole.modulus if whole.modulus <= ADDRESS_LIMIT else 0

@@ -105,11 +105,12 @@ class _Looking:
             return tuple(group[: len(self._problem.pools) + 1])
         if isinstance(self._problem.buffers, BufferColumns):  # which list no pools
             return ()
-        of_list: dict[tuple[str, ...], list[BufferId]] = {}
+        of_list: dict[int, list[BufferId]] = {}
+        """By identity: to hash a long list takes as long as to read it."""
         for id_ in in_time(group, LOOKING):
             names = self._problem.buffers[self._places.index[id_]].pools
             if names is not None:
-                mine = of_list.setdefault(self._alike(names), [])
+                mine = of_list.setdefault(id(self._alike(names)), [])
                 mine.append(id_)
                 if len(mine) > len(names):
                     return tuple(mine)

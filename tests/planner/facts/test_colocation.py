@@ -11,7 +11,7 @@ import pytest
 
 from planner.checks import check
 from planner.facts import colocation
-from planner.facts.colocation import forest_of, groups
+from planner.facts.colocation import FAR, Congruence, forest_of, groups, joined
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.planning.placing.bases import Bases
 from planner.planning.placing.lowering import lower
@@ -94,3 +94,24 @@ def test_blocks_of_one_alignment_may_lie_where_their_members_say() -> None:
             assert np.array_equal(getattr(side_by_side, name), getattr(one_by_one, name)), (seed, name)
         seen += 1
     assert seen > 50
+
+
+def test_rules_that_no_address_or_only_one_satisfies_are_joined_in_small_numbers() -> None:
+    chance = random.Random(3)
+    for _ in range(300):
+        place = chance.choice((chance.randrange(1 << 10), FAR - 1 - chance.randrange(9), chance.randrange(4 * FAR)))
+        moduli = [chance.randrange(1, 1 << chance.choice((4, 30))) for _ in range(chance.randrange(9))]
+        rules = [Congruence(modulus, (place + (chance.random() < 0.02)) % modulus) for modulus in moduli]
+        exact: Congruence | None = Congruence()
+        for rule in rules:
+            exact = exact and exact.and_also(rule)
+        found = joined(rules)
+        if exact is None or exact.residue >= FAR <= exact.modulus:
+            assert found is None
+        else:
+            assert found is not None
+            assert found.residue == exact.residue
+            assert found.modulus == exact.modulus or exact.modulus > found.modulus >= FAR
+    many = joined(Congruence(modulus, 0) for modulus in range(1, 2000))
+    assert many is not None
+    assert many.modulus < FAR * 2000

@@ -219,3 +219,11 @@ def test_every_unknown_field_is_counted_once(wide: int, length: int, monkeypatch
         with pytest.raises(BadInput) as caught:
             read_problem(data)
     assert len(caught.value.findings) + caught.value.more == 30 + 40
+
+
+def test_characters_of_a_long_document_are_counted_with_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+    monkeypatch.setattr(pieces, "look", looks.append)
+    monkeypatch.setattr(pieces, "COUNTED_AT_ONCE", 10)
+    assert pieces.count_of(b"[1, 2, [3, 4]]" * 5, b"[", b",") == 5 * 5
+    assert len(looks) == 7

@@ -19,6 +19,7 @@ from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
 from planner.planning.options.options import Options
 from planner.planning.placing import by_birth, lowering, many_pools
 from planner.planning.placing.by_birth import plan_by_birth
+from planner.planning.placing.easy_bounds import easy_bound
 from planner.planning.placing.many_pools import ManyPools
 from planner.planning.placing.solving import plan
 from planner.verifying.verify import verify
@@ -202,6 +203,28 @@ def test_buffers_that_must_all_be_apart_get_a_pool_each() -> None:
     refused = plan(too_few, Options(time_limit=1.0))
     assert refused.status is PlanStatus.INFEASIBLE
     assert refused.shortage is not None
+
+
+class Counted(tuple[str, ...]):
+    """A list of pools that counts how often it is hashed."""
+
+    __slots__ = ()
+    hashed = 0
+
+    def __hash__(self) -> int:
+        Counted.hashed += 1
+        return super().__hash__()
+
+
+def test_a_long_list_of_pools_that_many_share_is_hashed_once_or_so() -> None:
+    names = Counted(f"p{i}" for i in range(600))
+    apart = Constraints(different_pool=(tuple(range(500)),))
+    problem = crowd(700, None, [Buffer(i, 8, pools=names) for i in range(500)], constraints=apart)
+    before = Counted.hashed
+    assert not easy_bound(problem, Places(problem)).is_infeasible
+    assert Counted.hashed - before < 10
+    some = replace(problem, buffers=tuple(replace(each, pools=names[:499]) for each in problem.buffers))
+    assert easy_bound(some, Places(some)).certificates[0].value == 500
 
 
 def test_what_fits_nowhere_and_what_is_too_much_together_is_refused_with_the_reason() -> None:
