@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input
@@ -13,6 +15,7 @@ from ...facts.intervals import merged
 from ...model.errors import BadInput, Code
 from ...model.problem import MAX_ADDRESS, Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 from ..binary.protobuf import VARINT, Part, message
+from ..text.gathered import Gathered
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -28,25 +31,41 @@ class _Event(NamedTuple):
     shared: int
 
 
-class _Logical(NamedTuple):
-    name: str
-    size: int
-    color: int
+class _Logical:
+    """The logical buffers, in columns."""
+
+    def __init__(self) -> None:
+        self.row: dict[int, int] = {}
+        """The row of each number."""
+        self.names: list[str] = []
+        self.sizes = array("q")
+        self.colors: dict[int, int] = {}
+        """The colour of each row that has one; 0 of the others."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def add(self, id_: int, name: str, size: int, color: int) -> None:
+        self.row[id_] = len(self.names)
+        self.names.append(name)
+        self.sizes.append(size)
+        if color:
+            self.colors[self.row[id_]] = color
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem of all heap simulator traces in sequence; buffers of each colour have their own memory."""
     assignment = _assignment(message(source.data))
-    logical: dict[int, _Logical] = {}
+    logical = _Logical()
     traces: list[Part] = []
     most = ENTRIES + len(source.data) // BYTES_AN_ENTRY
     for field in assignment.fields():
         if field.number == 1:
             place: Place = ("logical_buffers", len(logical))
-            id_, found = _logical(field.part)
-            if id_ in logical:
+            id_, name, size, color = _logical(field.part)
+            if id_ in logical.row:
                 raise bad_input(Code.DUPLICATE_ID, place, f"there is another logical buffer {id_}")
-            logical[id_] = found
+            logical.add(id_, name, size, color)
         elif field.number == 4:
             traces.append(field.part)
         _require_few(len(logical) + len(traces), most, field.at)
@@ -83,7 +102,8 @@ def _is_logical(part: Part) -> bool:
     return first is not None and first.number == 1 and first.inside is None
 
 
-def _logical(part: Part) -> tuple[int, _Logical]:
+def _logical(part: Part) -> tuple[int, str, int, int]:
+    """Return the number, name, size and colour."""
     id_ = size = color = 0
     name = ""
     for field in part.fields():
@@ -98,7 +118,7 @@ def _logical(part: Part) -> tuple[int, _Logical]:
             name = next((each.text() for each in field.part.fields() if each.number == 2), "")
         elif field.number == 4:
             color = field.signed
-    return id_, _Logical(name, size, color)
+    return id_, name, size, color
 
 
 def _events(part: Part) -> Iterator[_Event]:
@@ -117,42 +137,71 @@ def _events(part: Part) -> Iterator[_Event]:
         yield _Event(kind, buffer, shared)
 
 
-def _problem(logical: dict[int, _Logical], traces: list[Part], most: int) -> Problem:
+def _problem(logical: _Logical, traces: list[Part], most: int) -> Problem:
     simulated = _Simulated(logical)
     count = len(logical) + len(traces)
     for number, part in enumerate(traces):
         count += simulated.run(("heap_simulator_traces", number), islice(_events(part), most - count + 1))
         _require_few(count, most, part.start)
     simulated.report.raise_if_any()
-    live = simulated.live
-    names = _names(logical, live)
-    colors = sorted({logical[id_].color for id_ in live})
+    live, shared = simulated.live(), simulated.shared
+    colors = sorted({logical.colors.get(logical.row[id_], 0) for id_, _ in live()})
     pools = {color: "memory" if color == 0 else f"memory {color}" for color in colors} or {0: "memory"}
-    buffers = tuple(
-        Buffer(names[id_], logical[id_].size, live=merged(spans), pools=(pools[logical[id_].color],))
-        for id_, spans in sorted(live.items())
-    )
-    colocations = tuple(
-        Colocation(names[id_], names[to], 0) for id_, to in sorted(simulated.shared.items()) if to in live
-    )
-    made = tuple(Pool(name) for name in pools.values())
-    return Problem(buffers, made, Constraints(colocations=colocations), lifetimes=Lifetimes.HALF_OPEN)
+    twice = _twice(logical.names[logical.row[id_]] for id_, _ in live())
+
+    def name(id_: int) -> str:
+        """Return the name of the defining instruction; with the number if several have it, or it has none."""
+        own = logical.names[logical.row[id_]]
+        return own if own and own not in twice else f"{own}#{id_}".lstrip("#")
+
+    buffers = Gathered()
+    for id_, spans in live():
+        row = logical.row[id_]
+        pool = pools[logical.colors.get(row, 0)]
+        buffers.add(Buffer(name(id_), logical.sizes[row], live=merged(spans), pools=(pool,)))
+    there = {id_ for id_, _ in live()} if shared else set()
+    colocations = tuple(Colocation(name(id_), name(to), 0) for id_, to in sorted(shared.items()) if to in there)
+    made = tuple(Pool(pool) for pool in pools.values())
+    only = made[0].name if len(made) == 1 else None
+    return Problem(buffers.all(only=only), made, Constraints(colocations=colocations), lifetimes=Lifetimes.HALF_OPEN)
+
+
+def _twice(names: Iterable[str]) -> set[str]:
+    """Return those that stand there more than once."""
+    seen, found = set[str](), set[str]()
+    for name in names:
+        (found if name in seen else seen).add(name)
+    return found
 
 
 class _Simulated:
     """Replays the traces: each buffer exists from its allocation, or from taking over another's memory, until it is freed or its trace ends."""
 
-    def __init__(self, logical: dict[int, _Logical]) -> None:
+    def __init__(self, logical: _Logical) -> None:
         self._logical = logical
         self._step = 0
         self._begun: dict[int, int] = {}
         """When each existing buffer began."""
         self._above: dict[int, int] = {}
         """Like `shared`, shortened to lead to each group's first buffer faster."""
-        self.live: dict[int, list[Interval]] = {}
+        self._spans = tuple(array("q") for _ in range(3))
+        """The number of a buffer, the beginning and the end of each time it exists."""
         self.shared: dict[int, int] = {}
         """The buffer whose memory each took over."""
         self.report = Report()
+
+    def live(self) -> Callable[[], Iterator[tuple[int, list[Interval]]]]:
+        """Return what gives the numbers of all buffers that ever exist, in order, each with its times."""
+        columns = [np.frombuffer(column, np.int64) if column else np.empty(0, np.int64) for column in self._spans]
+        order = np.argsort(columns[0], kind="stable")
+        ids, starts, ends = (column[order] for column in columns)
+        begins = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]]) if len(ids) else ids
+
+        def each() -> Iterator[tuple[int, list[Interval]]]:
+            for first, end in pairwise([*map(int, begins), len(ids)]):
+                yield int(ids[first]), [*zip(starts[first:end].tolist(), ends[first:end].tolist(), strict=True)]
+
+        return each
 
     def run(self, at: Place, events: Iterable[_Event]) -> int:
         """Replay one trace, reading each event in turn; return their number."""
@@ -167,7 +216,7 @@ class _Simulated:
         return count
 
     def _take(self, event: _Event, place: Place) -> None:
-        if event.buffer not in self._logical or (event.kind == SHARE and event.shared not in self._logical):
+        if event.buffer not in self._logical.row or (event.kind == SHARE and event.shared not in self._logical.row):
             self.report.add(Code.UNKNOWN_BUFFER, place, f"there is no logical buffer {event.buffer}")
         elif event.kind == FREE and event.buffer not in self._begun:
             self.report.add(Code.UNKNOWN_BUFFER, place, f"buffer {event.buffer} is freed, and was not there")
@@ -188,7 +237,8 @@ class _Simulated:
         self._above[event.buffer] = event.shared
 
     def _end(self, id_: int) -> None:
-        self.live.setdefault(id_, []).append((self._begun.pop(id_), self._step))
+        for column, number in zip(self._spans, (id_, self._begun.pop(id_), self._step), strict=True):
+            column.append(number)
 
     def _first(self, id_: int) -> int:
         """Return the buffer that was allocated, of all that share this one's memory."""
@@ -197,17 +247,6 @@ class _Simulated:
             above[id_] = above.get(above[id_], above[id_])
             id_ = above[id_]
         return id_
-
-
-def _names(logical: dict[int, _Logical], live: dict[int, list[Interval]]) -> dict[int, str]:
-    """Return the names of the defining instructions; with a number if several share one."""
-    counts = Counter(logical[id_].name for id_ in live)
-    return {
-        id_: logical[id_].name
-        if logical[id_].name and counts[logical[id_].name] == 1
-        else f"{logical[id_].name}#{id_}".lstrip("#")
-        for id_ in live
-    }
 
 
 def looks_like(data: bytes) -> bool:

@@ -57,6 +57,7 @@ def read_columns(
         ids.append(cells[places["id"] :: len(places)])
         if "pool" in places:
             pools.update(cells[places["pool"] :: len(places)])
+        del cells  # before the next ones are made
     pool = pools.pop() if pools else DEFAULT
     if pools or not pool or pool != pool.strip():
         return None

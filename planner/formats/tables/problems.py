@@ -58,7 +58,7 @@ FORMATS: dict[str, Format] = {
             signs.is_columns,
             "planner.formats.memplan.columns:read",
             examples.COLUMNS,
-            Memory(8, 2),
+            Memory(8, 2, besides=2),
             "planner.formats.memplan.columns:write",
             is_text=False,
         ),
@@ -115,7 +115,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.is_trace,
             "planner.formats.memplan.programs.read_trace:read",
             examples.TRACE,
-            Memory(13, 11),
+            Memory(13, 11, besides=2),
         ),
         Format(
             "tflite",
@@ -125,7 +125,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[4:8] == b"TFL3",
             "planner.formats.models.tflite.read:read",
             examples.TFLITE,
-            Memory(14, 2),
+            Memory(14, 2, besides=2),
             is_text=False,
             contents="planner.formats.contents:of_tflite",
             settings=(
@@ -145,7 +145,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[:1] == b"\x08" and b"\x00" < source.data[1:2] < b"\x40",
             "planner.formats.models.onnx.read:read",
             examples.ONNX,
-            Memory(16, 2),
+            Memory(16, 2, besides=2),
             is_text=False,
             contents="planner.formats.contents:of_onnx",
             settings=(
@@ -165,7 +165,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"first_used=" in source.data and b"(id=" in source.data,
             "planner.formats.dumps.micro_log:read",
             examples.MICRO_LOG,
-            Memory(12, 6),
+            Memory(12, 6, besides=2),
         ),
         Format(
             "vela-log",
@@ -175,7 +175,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"Tensor Allocation for mem_area " in source.data,
             "planner.formats.dumps.vela:read",
             examples.VELA,
-            Memory(12, 8),
+            Memory(12, 8, besides=3),
         ),
         Format(
             "torch-snapshot",
@@ -216,7 +216,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[4:8] == b"ET12",
             "planner.formats.dumps.executorch:read",
             examples.EXECUTORCH,
-            Memory(10, 4),
+            Memory(10, 4, besides=2),
             is_text=False,
         ),
         Format(
@@ -227,7 +227,7 @@ FORMATS: dict[str, Format] = {
             signs.is_xla,
             "planner.formats.dumps.buffer_assignment:read",
             examples.XLA,
-            Memory(16, 2),
+            Memory(8, 2, besides=2),
             is_text=False,
         ),
         Format(
@@ -238,7 +238,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"BufferAssignment:\nallocation " in source.data,
             "planner.formats.dumps.assignment_text:read",
             examples.XLA_TEXT,
-            Memory(16, 10),
+            Memory(16, 10, besides=2),
         ),
         Format(
             "xla-memory-space",
@@ -248,7 +248,7 @@ FORMATS: dict[str, Format] = {
             signs.is_memory_space,
             "planner.formats.dumps.memory_space:read",
             examples.MEMORY_SPACE,
-            Memory(8, 8),
+            Memory(8, 8, besides=2),
         ),
         Format(
             "idealloc",
@@ -258,7 +258,7 @@ FORMATS: dict[str, Format] = {
             signs.is_idealloc,
             "planner.formats.planners.idealloc:read",
             examples.IDEALLOC,
-            Memory(12, 2),
+            Memory(12, 2, besides=2),
             "planner.formats.planners.idealloc:write",
             is_text=False,
         ),
