@@ -95,7 +95,10 @@ class CpSatOfOnePeak(CpSat):
 
 
 class CpSatOrder(CpSatOfOnePeak):
-    """Decides which block lies below which, with sums of the sizes below and above: for few blocks that fill nearly all room at busy times."""
+    """Decides which block lies below which, with sums of the sizes below and above: for few blocks that fill nearly all room at busy times.
+
+    Without presolve: simplifying the model takes longer than most answers.
+    """
 
     name: ClassVar[str] = "cpsat_order"
 
@@ -106,7 +109,7 @@ class CpSatOrder(CpSatOfOnePeak):
         from .engine import RATE_OF_ORDER, Relaxations
         from .program.order import build
 
-        budget = replace(budget, rate=RATE_OF_ORDER, relaxations=Relaxations.NONE)
+        budget = replace(budget, rate=RATE_OF_ORDER, relaxations=Relaxations.NONE, presolve=False)
         return Descent(instance, single, task, control, warm, budget, build)
 
 

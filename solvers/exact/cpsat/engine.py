@@ -21,8 +21,8 @@ WORK_PER_DETERMINISTIC_SECOND = 15_000_000
 """Units of work per deterministic second of CP-SAT. One such second takes 10 to 25 seconds of a core here, so a unit is about a microsecond."""
 RATE_OF_SEVERAL_TERMS = 8_000_000
 """The same for models with choices and costs, of whose work CP-SAT counts more."""
-RATE_OF_ORDER = 4_500_000
-"""The same for models of which block lies below which, without linear relaxations."""
+RATE_OF_ORDER = 2_000_000
+"""The same for models of which block lies below which, without linear relaxations and presolve: 1.5 to 2.6 seconds of a core."""
 WORK_PER_BLOCK = 200
 """Work of building and simplifying a model, which CP-SAT hardly counts: 0.2 to 0.4 ms per block and call."""
 PAIRS_COUNTED = 20_000
@@ -63,6 +63,8 @@ class Budget:
     rate: int = WORK_PER_DETERMINISTIC_SECOND
     relaxations: Relaxations | None = None
     """The level of linear relaxations; None: CP-SAT's default."""
+    presolve: bool = True
+    """Is the model simplified before the search?"""
     strategy: str | None = None
     """The CP-SAT strategy to use; None: its first."""
 
@@ -207,6 +209,7 @@ def _configure(parameters: Any, budget: Budget) -> None:
     parameters.num_workers = budget.workers
     parameters.random_seed = budget.seed % (1 << 31)
     parameters.log_search_progress = budget.verbose
+    parameters.cp_model_presolve = budget.presolve
     if budget.relaxations is not None:
         parameters.linearization_level = budget.relaxations
     if budget.strategy is not None:

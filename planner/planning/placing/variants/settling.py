@@ -67,6 +67,8 @@ class _Settling:
         self.hard: Part = frozenset()
         self._peaks: dict[Part, int] = {}
         """The peaks at which some parts were placed; they are not tried again there."""
+        self._is_lowered = False
+        """Have all been placed lower? Then they are asked for half of the way that is left."""
 
     def settle(self, first: Sequence[Part], hard: Part) -> None:
         """Continue until it is proven, or nothing more can be done."""
@@ -129,18 +131,22 @@ class _Settling:
         peak, pool = self.plan.peak, self._problem.pools[0]
         if not part or peak is None or not self._is_open() or self._peaks.get(part, peak) < peak:
             return False
-        room = peak - 1 if pool.size is None else min(peak - 1, pool.size)
+        bound = self.plan.pools[0].bound
+        room = (bound + peak - 1) // 2 if part == self._every and self._is_lowered else peak - 1
+        if pool.size is not None:
+            room = min(room, pool.size)
         answer = self._fit(replace(only(self._problem, part), pools=(replace(pool, size=room),)), work)
         if answer is None:
             return False
         if answer.status is PlanStatus.INFEASIBLE:
-            proofs = [c for c in answer.certificates if c.pool is not None and c.value == peak]
+            proofs = [c for c in answer.certificates if c.pool is not None and c.value > bound]
             if proofs:
-                self.plan, self.refuted = _proven(self.plan, proofs[0]), part
+                self.plan = _proven(self.plan, proofs[0])
+                self.refuted = part if self.plan.status is PlanStatus.OPTIMAL else frozenset()
         elif answer.placements and answer.peak is not None:
             self._peaks[part] = answer.peak
             if part == self._every:
-                self.plan = _lowered(self.plan, answer)
+                self.plan, self._is_lowered = _lowered(self.plan, answer), True
         return not answer.placements and answer.status is not PlanStatus.INFEASIBLE
 
 
@@ -176,18 +182,21 @@ def _worth(made: Plan, peak: int) -> int:
 
 
 def _proven(made: Plan, proof: PlanCertificate) -> Plan:
+    """Return the plan with the bound that was proven, at most its peak."""
     value, peak = made.objective.value, made.peak
     assert value is not None
     assert peak is not None
-    terms = tuple(replace(term, bound=value) for term in made.objective.terms)
+    bound = min(proof.value, peak)
+    worth, is_optimal = _worth(made, bound), bound == peak
+    terms = tuple(replace(term, bound=worth) for term in made.objective.terms)
     return replace(
         made,
-        status=PlanStatus.OPTIMAL,
-        stop=StopReason.PROVED,
-        bound=peak,
-        gap=gap_to(value, value),
-        objective=replace(made.objective, bound=value, terms=terms),
-        pools=(replace(made.pools[0], bound=peak),),
+        status=PlanStatus.OPTIMAL if is_optimal else made.status,
+        stop=StopReason.PROVED if is_optimal else made.stop,
+        bound=bound,
+        gap=gap_to(worth, value),
+        objective=replace(made.objective, bound=worth, terms=terms),
+        pools=(replace(made.pools[0], bound=bound),),
         certificates=(*made.certificates, proof),
     )
 

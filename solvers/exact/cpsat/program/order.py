@@ -1,7 +1,9 @@
 """One pool at a fixed height, as an order: a Boolean for each two bars that must keep apart says which lies below.
 
 Beyond the two-dimensional constraint, this model has sums: of bars that must all keep apart, each begins no lower than the sizes below it allow, and
-leaves room for those above. That decides instances in which nearly all room is used at busy times.
+leaves room for those above. That decides instances in which nearly all room is used at busy times. It also has differences of these sums: a bar that
+is live at two times has one place, so what lies below it only at the first time and what does only at the second take as much room, but for what is
+free at these times.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ from .cover import Cover
 from .model import Literal, Model, with_places
 
 MOST_ADDENDS = 200_000
-"""Most addends in the sums of all sets: a set of n bars has n times n."""
-WORK_PER_ADDEND = 25
-"""The work of building the model, per addend."""
+"""Most addends in the sums of all sets, where a set of n bars has n times n; and again in their differences."""
+WORK_PER_ADDEND = 3
+"""The work of building and loading the model, per addend."""
 RESERVED = -1
 """The block number of reserved ranges."""
 
@@ -52,6 +54,7 @@ def build(instance: Instance, cover: Cover, top: int) -> Model:
     order = _Order(model, pool)
     for bars in sets:
         order.add(bars, top)
+    model.work += WORK_PER_ADDEND * _compare(order, sets, top)
     if not walls and not len(instance.conflicts) and is_mirrored(model, pool, top):
         _keep_one_low(model, pool, top)
     return model
@@ -91,6 +94,23 @@ def live_together(outline: Outline) -> list[list[Bar]]:
     return [sorted(bars) for bars in dict.fromkeys(found) if not any(bars < other for other in found)]
 
 
+def _compare(order: _Order, sets: list[list[Bar]], top: int) -> int:
+    """Add the differences of sets, neighbours in time first; return the number of addends."""
+    members = [frozenset(bars) for bars in sets]
+    added = looked_at = 0
+    for distance in range(1, len(sets)):
+        before = added
+        for one, other in zip(members, members[distance:], strict=False):
+            looked_at += 1
+            if not one.isdisjoint(other):
+                added += order.compare(one, other, top)
+            if added + looked_at >= MOST_ADDENDS:
+                return added
+        if added == before:
+            break
+    return added
+
+
 class _Order:
     """The order of bars: one Boolean for each pair says which lies below."""
 
@@ -103,9 +123,6 @@ class _Order:
         cp = self._model.cp
         for a, b in combinations(bars, 2):
             self._decide(a, b)
-        cp.add_no_overlap(
-            cp.new_fixed_size_interval_var(self._base(bar) + bar.low, bar.high - bar.low, "") for bar in bars
-        )
         for bar in bars:
             others = [(other, other.high - other.low) for other in bars if other is not bar]
             below = engine.weighted_sum([self._below[other, bar] for other, _ in others], [size for _, size in others])
@@ -113,6 +130,18 @@ class _Order:
             base = self._base(bar)
             cp.add(base + bar.low >= below)
             cp.add(base + bar.high + rest - below <= top)
+
+    def compare(self, one: frozenset[Bar], other: frozenset[Bar], top: int) -> int:
+        """Whatever is in both sets has nearly as much room below it in one as in the other; return the number of addends."""
+        bars = [(bar, bar.high - bar.low) for bar in sorted(one - other)]
+        bars += [(bar, bar.low - bar.high) for bar in sorted(other - one)]
+        sizes = [size for _, size in bars]
+        room = [top - sum(bar.high - bar.low for bar in each) for each in (one, other)]
+        both = sorted(one & other) if min(room) >= 0 else ()  # else the sums cannot hold anyway
+        for bar in both:
+            below = engine.weighted_sum([self._below[each, bar] for each, _ in bars], sizes)
+            self._model.cp.add_linear_constraint(below, -room[0], room[1])
+        return len(both) * len(bars)
 
     def _decide(self, a: Bar, b: Bar) -> None:
         if (a, b) in self._below:

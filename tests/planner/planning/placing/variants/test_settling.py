@@ -10,7 +10,17 @@ from planner.facts.part import only
 from planner.facts.variants import with_choice
 from planner.generate import Request, generate
 from planner.model.plan import Plan, PlanStatus
-from planner.model.problem import Alternative, Buffer, Constraints, CostTerm, Pool, Problem, VariantGroup, Variants
+from planner.model.problem import (
+    Alternative,
+    Buffer,
+    Constraints,
+    CostTerm,
+    Fixed,
+    Pool,
+    Problem,
+    VariantGroup,
+    Variants,
+)
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants import settling
@@ -97,6 +107,21 @@ def test_between_what_fits_and_what_is_too_hard_is_looked_for_what_plainly_does_
     assert found.plan.status is PlanStatus.OPTIMAL
     assert 24 < len(found.buffers) < 31
     assert 32 in asked
+
+
+def test_after_a_first_step_down_half_of_the_way_is_asked_for() -> None:
+    """Of buffers that could all lie at 0 each answer has one as high as is allowed."""
+    problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
+    asked: list[int] = []
+
+    def reluctant(part: Problem, _: int) -> Plan:
+        room = part.pools[0].size or 0
+        asked.append(room)
+        first = replace(part.buffers[0], fixed=Fixed("p", room - 8))
+        return plan(replace(part, buffers=(first, *part.buffers[1:])), WORKERS)
+
+    assert settled(problem, stacked(problem), reluctant).plan.status is PlanStatus.OPTIMAL
+    assert asked == [31, 19, 13, 10, 8]
 
 
 def test_where_there_is_no_more_work_the_plan_stays() -> None:
