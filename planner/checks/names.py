@@ -142,6 +142,11 @@ def _number(report: Report, place: Place, value: object, low: int = 0, high: int
     return False
 
 
+def are_integers(values: object) -> bool:
+    """True for a sequence of integers, and nothing else (True and 4.0 are none)."""
+    return isinstance(values, Sequence) and all(type(value) is int for value in values)
+
+
 def _too_long(report: Report, place: Place, text: str) -> None:
     report.add(Code.TOO_LARGE, place, f"must have {MAX_TEXT} characters at most, not {len(text)}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
+from ...checks.names import are_integers
 from ...checks.report import Place, Report, bad_input, quoted
 from ...model.errors import Code
 from ...model.problem import BufferId
@@ -73,7 +74,9 @@ def require_sound_cutting(cutting: Cutting, network: Network, field: str = "stri
 
 
 def _check_size(tensor: Tensor, place: Place, report: Report) -> None:
-    if not 1 <= len(tensor.shape) <= MOST_AXES:
+    if not are_integers(tensor.shape) or not are_integers((tensor.element_bits,)):
+        report.add(Code.WRONG_TYPE, place, "dimensions and bits must be integers")
+    elif not 1 <= len(tensor.shape) <= MOST_AXES:
         report.add(Code.INVALID_VALUE, place, f"must have 1 to {MOST_AXES} axes")
     elif min(tensor.shape) < 1:
         report.add(Code.OUT_OF_RANGE, place, "is empty: each axis must have an element at least")
@@ -156,7 +159,9 @@ def _kernel_faults(operator: Operator, given: Tensor) -> Iterator[tuple[Place, C
         value: tuple[int, ...] | None = getattr(operator, field)
         if value is None:
             continue
-        if len(value) != axes:
+        if not are_integers(value):
+            yield (field,), Code.WRONG_TYPE, "must be integers"
+        elif len(value) != axes:
             yield (field,), Code.INVALID_VALUE, f"has {len(value)} numbers, and the kernel has {axes} axes"
         elif not all(1 <= each <= MOST_ELEMENTS for each in value):
             yield (field,), Code.OUT_OF_RANGE, "must be from 1 to 2^36"

@@ -29,7 +29,7 @@ from .stripes.cutting import Cutting
 from .stripes.group import Group
 from .stripes.paths import Path, frontier, stretches
 from .stripes.ways import Ways
-from .work import Cycles, Rates
+from .work import Cycles, Rates, in_whole_cycles
 
 CYCLES = "cycles"
 LONGEST_NAME = 200
@@ -78,7 +78,7 @@ class _Making:
         self._labels = labels(network)
         self._flow = flow = Flow(network)
         self._planned = frozenset(flow.planned(options.plan_inputs, options.plan_outputs))
-        ways = Ways(flow, options.cutting, options.cycles)
+        ways = Ways(flow, options.cutting, in_whole_cycles(options.cycles))
         self._stretches = stretches(frontier(flow, ways.groups, self._planned))
         self._in_part = {
             inner.tensor for paths in self._stretches for path in paths for group in path for inner in group.inner

@@ -25,6 +25,7 @@ from .operators import Network
 from .problem import CYCLES, labels, whole_buffer
 from .stripes.cutting import Cutting
 from .tiles import MOST_TILINGS, MOST_TILINGS_IN_ALL, Fetched, Level, TileCycles, TileRates, Tiling, tilings
+from .work import in_whole_cycles
 
 MOST_LEVELS = 2
 """The most memories besides the tensors' home through which tiles move."""
@@ -66,7 +67,8 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
     require_sound_cutting(Cutting(blocks=options.blocks), network, "tiles")
     _require_pools(pools, options)
     flow = Flow(network)
-    cycles = options.cycles or TileRates(tuple(level.bytes_per_cycle for level in options.levels))
+    rates = TileRates(tuple(level.bytes_per_cycle for level in options.levels))
+    cycles = in_whole_cycles(options.cycles or rates)
     inputs = sum(len(operator.inputs) for operator in network.operators)
     most = max(min(MOST_TILINGS, MOST_TILINGS_IN_ALL // inputs), 1)
     names = labels(network)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from operator import index
+from typing import TypeAlias, TypeVar
 
+from ...checks.report import bad_input
+from ...model.errors import Code, echo
 from .operators import Operator
+
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +43,17 @@ class Rates:
         computing = -(-work.operations // self.operations_per_cycle)
         moving = -(-(work.bytes_read + work.bytes_written) // self.bytes_per_cycle)
         return computing + moving + work.runs * self.cycles_per_run
+
+
+def in_whole_cycles(cycles: Callable[[Done], int]) -> Callable[[Done], int]:
+    """Return a caller's cost model that raises BadInput for costs that are no integers."""
+
+    def counted(work: Done) -> int:
+        cost = cycles(work)
+        try:
+            return index(cost)
+        except TypeError:
+            text = f"the cost of an operator's work must be an integer, not {echo(cost)}"
+            raise bad_input(Code.WRONG_TYPE, ("cycles",), text) from None
+
+    return counted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
+from ...checks.names import are_integers
 from ...checks.report import Place, Report, quoted
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, BufferId
@@ -149,13 +150,16 @@ def _tensors(
             _size(tensor, place, report)
         else:
             _items(tensor, place, names, report)
-        if not 1 <= tensor.alignment <= MAX_ADDRESS:
+        if not are_integers((tensor.alignment,)) or not 1 <= tensor.alignment <= MAX_ADDRESS:
             text = f"must be from 1 to 2^62, not {quoted(tensor.alignment)}"
             report.add(Code.OUT_OF_RANGE, (*place, "alignment"), text)
     return found
 
 
 def _size(tensor: Tensor, place: Place, report: Report) -> None:
+    if not are_integers(tensor.shape) or not are_integers((tensor.element_bits,)):
+        report.add(Code.WRONG_TYPE, (*place, "shape"), "dimensions and bits must be integers")
+        return
     if min(tensor.shape, default=0) < 0:
         report.add(Code.OUT_OF_RANGE, (*place, "shape"), "no dimension may be below 0")
     elif prod(tensor.shape) * max(tensor.element_bits, 1) > MAX_ADDRESS:

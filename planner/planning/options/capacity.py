@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ...checks.names import are_integers
 from ...model.errors import echo
 from ...model.plan import Plan
 from ...model.problem import Problem
@@ -25,8 +26,8 @@ def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) ->
     unknown = [name for name in capacity if name not in {pool.name for pool in problem.pools}]
     if unknown:
         raise bad_option("capacity", f"the problem has no pool {echo(unknown[0])}")
-    if min(capacity.values(), default=0) < 0:
-        raise bad_option("capacity", "a capacity cannot be negative")
+    if not are_integers([*capacity.values()]) or min(capacity.values(), default=0) < 0:
+        raise bad_option("capacity", "a capacity is an integer, and not negative")
     pools = tuple(replace(pool, size=capacity.get(pool.name, pool.size)) for pool in problem.pools)
     return replace(problem, pools=pools)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from numbers import Real
 from typing import Any
 
 from solvers.model.solver import Goal, Warm
@@ -163,7 +164,12 @@ def require_valid(options: Options) -> None:
     """Raise BadInput for an option with a bad value."""
     for name, row in DECLARED.items():
         value = getattr(options, name)
-        if value is not None and row.least is not None and not row.least <= value < GREATEST:
+        if value is None or row.least is None:
+            continue
+        is_number = isinstance(value, Real)  # as a name: mypy knows no order of Reals
+        if not is_number:
+            raise bad_option(name, f"must be a number, not {echo(value)}")
+        if not row.least <= value < GREATEST:
             raise bad_option(name, f"{echo(value)} is out of range: it must be at least {row.least} and below 2^62")
 
 

@@ -122,8 +122,8 @@ def pareto(
 def frontier_problem(problem: Problem, options: Options, points: int | None) -> Problem:
     """Return the problem whose frontier `pareto` finds. Raises BadInput for a problem without one, and for options without effect."""
     require_valid(options)
-    if points is not None and points < 1:
-        raise bad_option("points", "a frontier has one point at least")
+    if points is not None and (type(points) is not int or points < 1):
+        raise bad_option("points", "a frontier has one point at least, and whole ones")
     if options.prefer is not None:
         raise bad_option("prefer", "a frontier prefers nothing: it is all that there is between size and speed")
     require_no_stability(options)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
+from ...checks.names import are_integers
 from ...model.errors import BadInput, Code, Finding, echo
 from ...model.problem import Problem
 from .expression import LIMIT, NAME, Expression, ExpressionError, Values, parse
@@ -51,6 +52,8 @@ def shaped(problem: Problem, symbols: Mapping[str, tuple[int, int]], sizes: Mapp
     known: dict[str, tuple[Expression, int]] = {}
     for i, text in enumerate(texts):
         try:
+            if not isinstance(text, str):
+                raise ExpressionError(f"it must be text, as in '4*n', not {echo(text)}")
             if text not in known:
                 found = parse(text, symbols)
                 known[text] = found, size_range(found, symbols, effort)[1].value
@@ -75,6 +78,9 @@ def check_symbols(symbols: Mapping[str, Sequence[int]]) -> Iterator[Finding]:
                 f"{echo(name)} cannot name a symbol: a letter, then letters, digits and _, 64 in all, and no function"
             )
             yield Finding(Code.INVALID_VALUE, place, text)
+        elif not are_integers(span) or len(span) != 2:
+            text = f"the range of {echo(name)} must be two integers, as in (1, 2048)"
+            yield Finding(Code.WRONG_TYPE, place, text)
         elif not -LIMIT < span[0] <= span[1] < LIMIT:
             yield Finding(Code.OUT_OF_RANGE, place, f"from {span[0]} to {span[1]} is not a range within 2^62")
 
@@ -88,9 +94,11 @@ def require_shape(problem: ShapedProblem, values: Values) -> None:
         if name not in problem.symbols:
             raise BadInput(Finding(Code.INVALID_OPTION, "/options/at", f"there is no symbol {echo(name)}"))
         low, high = problem.symbols[name]
-        if not low <= value <= high:
+        if type(value) is not int or not low <= value <= high:
             raise BadInput(
-                Finding(Code.INVALID_OPTION, "/options/at", f"{name} is {value}, and must be from {low} to {high}")
+                Finding(
+                    Code.INVALID_OPTION, "/options/at", f"{name} is {echo(value)}, and must be from {low} to {high}"
+                )
             )
 
 

@@ -7,6 +7,7 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
+from ...checks.names import are_integers
 from ...model.errors import echo
 from ...model.problem import Problem
 from ..options.capacity import parse_size, quoted
@@ -21,6 +22,8 @@ STEP = 16 << 10
 
 def capacity_range(first: int, last: int, step: int = STEP) -> tuple[int, ...]:
     """Return the sizes from first to last, including the last even if the steps miss it. Raises BadInput."""
+    if not are_integers((first, last, step)):
+        raise bad_option("capacity", "the ends of a range and its step must be integers")
     _check(step)
     if last < first:
         raise bad_option("capacity", f"the range ends at {last} bytes, before it begins ({first})")
@@ -70,6 +73,8 @@ def combinations(sizes: Mapping[str, Sequence[int]], problem: Problem) -> list[C
     for name, each in sizes.items():
         if name not in names:
             raise bad_option("capacity", f"the problem has no pool {echo(name)}")
+        if not are_integers(each):
+            raise bad_option("capacity", f"the sizes of pool {echo(name)} must be a list of integers")
         if not each:
             raise bad_option("capacity", f"no size is given for pool {echo(name)}")
         if min(each) < 0 or max(each) > GREATEST:

@@ -12,7 +12,17 @@ import pytest
 
 from planner import BadInput, read_problem, read_program
 from planner.formats import FORMATS
-from planner.graph import Function, Operator, OperatorKind, Program, TensorKind, program_problem
+from planner.graph import (
+    Function,
+    Graph,
+    Operator,
+    OperatorKind,
+    Program,
+    Tensor,
+    TensorKind,
+    graph_problem,
+    program_problem,
+)
 from planner.model.problem import Pool
 from tests.planner.graph.random_programs import random_program
 
@@ -393,6 +403,16 @@ def test_loops_within_loops_are_read_in_no_time() -> None:
     whole = {"format": "memplan-graph/2", "functions": [*functions, INNER | {"name": "f60"}], "entries": ["f0"]}
     problem, _ = read_problem(json.dumps(whole).encode())
     assert len(problem.buffers) > 60
+
+
+@pytest.mark.parametrize(
+    "change", [{"shape": (4.0,)}, {"shape": "44"}, {"shape": (True,)}, {"element_bits": "8"}, {"alignment": "16"}]
+)
+def test_what_is_no_integer_is_refused_from_the_library_too(change: dict[str, Any]) -> None:
+    tensor = replace(Tensor("x", (4,), kind=TensorKind.INPUT), **change)
+    with pytest.raises(BadInput) as refused:
+        graph_problem(Graph((tensor,), ()), (Pool("p"),))
+    assert refused.value.findings[0].pointer.startswith("/tensors/0/")
 
 
 def test_devices_say_which_pools_a_tensor_may_be_in() -> None:

@@ -110,6 +110,8 @@ def test_fit_is_content_with_any_plan_that_fits() -> None:
         (Options(seed=-1), "/options/seed"),
         (Options(capacity={"attic": 4}), "/options/capacity"),
         (Options(capacity=-4), "/options/capacity"),
+        (Options(capacity={"arena": "64k"}), "/options/capacity"),  # type: ignore[dict-item]
+        (Options(max_cost="3"), "/options/max_cost"),  # type: ignore[arg-type]
     ],
 )
 def test_options_that_make_no_sense_are_named(options: Options, pointer: str) -> None:

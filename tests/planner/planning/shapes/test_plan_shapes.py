@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -259,12 +260,16 @@ def test_bad_sizes_symbols_and_shapes_are_named() -> None:
         {"n": (2, 1)},
         {"n": (0, 1 << 62)},
         {f"n{i}": (0, 1) for i in range(17)},
+        {"n": ("1", "2")},
+        {"n": 5},
     ):
         with pytest.raises(BadInput):
-            shaped(problem, symbols, {})
+            shaped(problem, symbols, {})  # type: ignore[arg-type]
     with pytest.raises(BadInput):
         shaped(problem, {}, {"z": "1"})
-    refused_shapes: list[list[dict[str, int]]] = [[{}], [{"n": 0}], [{"n": 1, "k": 1}], [{"n": 1}] * 5000]
+    with pytest.raises(BadInput, match="it must be text"):
+        shaped(problem, {}, {"a": 1.5})  # type: ignore[dict-item]
+    refused_shapes: list[list[dict[str, Any]]] = [[{}], [{"n": 0}], [{"n": 1.5}], [{"n": 1, "k": 1}], [{"n": 1}] * 5000]
     for shapes in refused_shapes:
         with pytest.raises(BadInput):
             plan_shapes(TWO, Mode.EXPRESSIONS, shapes, OPTIONS)

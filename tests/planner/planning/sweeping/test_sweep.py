@@ -218,7 +218,20 @@ def test_ranges_that_make_no_sense(texts: list[str], says: str) -> None:
     assert refused.value.findings[0].code is Code.INVALID_OPTION
 
 
-@pytest.mark.parametrize("sizes", [{}, {"q": (1,)}, {"p": ()}, {"p": (-1,)}, {"p": (1 << 63,)}, {"p": range(2000)}])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {},
+        {"q": (1,)},
+        {"p": ()},
+        {"p": (-1,)},
+        {"p": (1 << 63,)},
+        {"p": range(2000)},
+        {"p": "64k"},
+        {"p": 64},
+        {"p": (1.5, True)},
+    ],
+)
 def test_configurations_that_make_no_sense(sizes: dict[str, tuple[int, ...]]) -> None:
     with pytest.raises(BadInput):
         sweep(Problem((), (Pool("p"),)), sizes)

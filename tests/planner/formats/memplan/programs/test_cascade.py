@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,16 @@ def test_tiles_of_a_file_fit_into_the_small_memory() -> None:
     assert tighter.choice is not None
     assert found.choice is not None
     assert tighter.choice.cost > found.choice.cost
+
+
+@pytest.mark.parametrize("cost", [1.5, "3"])
+def test_a_cost_model_of_ones_own_counts_whole_cycles(cost: Any) -> None:
+    for change in (lambda _: None, tiles()):
+        file = read_cascade(changed(change))
+        options = replace(file.options, cycles=lambda _: cost)
+        make: Callable[..., object] = tile_problem if isinstance(options, TileOptions) else cascade_problem
+        with pytest.raises(BadInput, match="must be an integer, not"):
+            make(file.network, file.pools, options)
 
 
 def chain(length: int, extents: int) -> bytes:
