@@ -56,6 +56,7 @@ def _computed(problem: Problem) -> str:
 
 
 def _hashed(problem: Problem, tail: Iterable[str]) -> str:
+    look(CHECKING)
     found = hashlib.sha256(f"[{_written(_VERSION)},{_list(problem.pools, _pool)},".encode("ascii"))
     for text in tail:
         found.update(text.encode("ascii"))

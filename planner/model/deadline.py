@@ -19,6 +19,8 @@ GRACE_SECONDS = 0.2
 """Allowed beyond the limit, so that work that is nearly done is not lost, and small problems always get their plan."""
 FINISH_SECONDS = 0.3
 """Allowed beyond the limit once there is a plan, which only has to be written and verified."""
+WRITING_SECONDS = 0.2
+"""Allowed for writing the plan after that. Writing does not look at the clock; the solvers' time is shorter by what it takes."""
 OWED_SECONDS = 2.0
 """The most processor time granted beyond that, where a busy machine did not give it before the end."""
 LEAST_SECONDS = 0.05

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
 from ..facts.sweep import VERIFYING
-from ..model.columns import ids, sizes
+from ..model.columns import BufferColumns, ids, sizes
 from ..model.deadline import in_time
 from ..model.plan import Placement
 from ..model.problem import Buffer, Pool, Problem, Speed
@@ -26,6 +26,8 @@ def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mappi
     value += _moved(problem, where, LINEAR_TERMS[term].moved)
     if not has_choice(term):
         return value
+    if isinstance(problem.buffers, BufferColumns) and LINEAR_TERMS[term].choice is Choice.ACCESS:
+        return value  # nothing uses buffers in columns
     pools = {pool.name: pool for pool in problem.pools}
     placed = ((b, pools[p.pool]) for b, p in zip(problem.buffers, where, strict=True) if p is not None)
     return value + sum(choice_cost(buffer, pool, term) for buffer, pool in placed)

@@ -18,7 +18,7 @@ from ...facts.costs import access_cost, cost_of_moves, is_used, weighs_moves
 from ...facts.digest import digest
 from ...facts.places import LOOKING, Places
 from ...model.columns import BufferColumns, ids, sizes
-from ...model.deadline import expect, finish, look
+from ...model.deadline import WRITING_SECONDS, expect, finish, look
 from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import BufferId, Constraints, Problem
 from .by_birth import Spots, plan_by_birth
@@ -100,7 +100,8 @@ class ManyPools:
         if self._quick is not None:
             finish()
         what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
-        expect(self._seconds_to_finish - seconds_to_write(self.problem), "verifying the plan of", what)
+        written_late = min(seconds_to_write(self.problem), WRITING_SECONDS)
+        expect(self._seconds_to_finish - written_late, "verifying the plan of", what)
 
     def _part(self) -> Problem:
         """Return the problem with only the pools that the quick plan needs, and some more; without buffers if these are too many."""

@@ -222,6 +222,7 @@ class _Run:
 
     def _note(self, index: int, plan: Plan) -> None:
         self._own[index] = plan
+        self._figures_of(index, plan)  # here, where the time is limited
         self._facts.add(Fact(self._configurations[index], plan))
 
     def _limited(self, count: int) -> Options:
@@ -309,9 +310,12 @@ class _Run:
         plan = self._carried.get(index) or following or own
         if plan is None:
             return SweepPoint(capacity, PlanStatus.UNKNOWN, None, (), None, None, None, None, solved=False)
+        return point_of(capacity, plan, self._figures_of(index, plan), solved=own is not None)
+
+    def _figures_of(self, index: int, plan: Plan) -> Figures:
         if id(plan.placements) not in self._figures:
             self._figures[id(plan.placements)] = plan, figures_of(self.problem_of(index), plan)
-        return point_of(capacity, plan, self._figures[id(plan.placements)][1], solved=own is not None)
+        return self._figures[id(plan.placements)][1]
 
 
 def figures_of(problem: Problem, plan: Plan) -> Figures:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from planner.facts.digest import digest
+from planner.facts import digest as digest_module
+from planner.facts.digest import digest, digest_for_sizes
 from planner.formats import read_problem
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
 from solvers.model.instance import Term
@@ -151,3 +152,16 @@ def test_numbers_and_their_digits_are_different_ids() -> None:
 
 def test_names_that_utf8_cannot_carry_have_digests_too() -> None:
     assert digest(Problem((Buffer("\ud800", 8),))) != digest(Problem((Buffer("?", 8),)))
+
+
+def test_each_size_of_a_sweep_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+    monkeypatch.setattr(digest_module, "look", looks.append)
+    problem = Problem((Buffer(1, 8, live=((0, 1),)),), (Pool("p", 64),))
+    of_sizes = digest_for_sizes(problem)
+    for size in range(10, 15):
+        sized = replace(problem, pools=(Pool("p", size),))
+        before = len(looks)
+        found = of_sizes(sized)
+        assert len(looks) > before
+        assert found == digest(sized)
