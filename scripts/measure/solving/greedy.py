@@ -1,4 +1,4 @@
-"""Measures the native greedy portfolio on synthetic buffers: processor seconds of the kernel call, gap to the bound, memory.
+"""Measures `greedy` on synthetic buffers: processor seconds from arrays to offsets, gap to the bound, memory.
 
 python scripts/measure/solving/greedy.py --buffers 100000 --live 10 --lives uniform
 python scripts/measure/solving/greedy.py --buffers 100000 --kind transformer
@@ -16,10 +16,10 @@ import numpy as np
 from planner import Buffer, Pool, Problem
 from planner.generate import KINDS, Request, generate
 from planner.planning.placing.lowering import lower
-from solvers.fitting.orders import PASSES
-from solvers.kernels.columns import columns
 from solvers.kernels.selection import select
-from solvers.model.instance import Ints
+from solvers.model.errors import StopReason
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task
 
 
 def synthetic(buffers: int, live: float, lives: str, seed: int) -> Problem:
@@ -43,6 +43,18 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
+class Watch(Silent):
+    """Notes the memory held whenever it is asked whether to stop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most = resident()
+
+    def stopped(self) -> StopReason | None:
+        self.most = max(self.most, resident())
+        return super().stopped()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--buffers", type=int, default=100_000)
@@ -52,27 +64,23 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    kernels = select("native").kernels
-    if args.kind is None:
-        problem = synthetic(args.buffers, args.live, args.lives, args.seed)
-    else:
-        problem = generate(args.kind, Request(args.buffers, args.seed))
+    problem = (
+        synthetic(args.buffers, args.live, args.lives, args.seed)
+        if args.kind is None
+        else generate(args.kind, Request(args.buffers, args.seed))
+    )
     instance = lower(problem).instance
+    kernels = select("native").kernels
     bound, _ = kernels.max_live(instance.rect_start, instance.rect_end, instance.part_high, instance.sections)
-    given = columns(instance)
-    before = most = resident()
+    watch = Watch()
+    before = watch.most
     processor, clock = time.process_time(), time.monotonic()
-
-    def report(_: Ints | None) -> bool:
-        nonlocal most
-        most = max(most, resident())
-        return False
-
-    offsets, _ = kernels.greedy(instance.sections, given, PASSES, None, bound, args.threads, None, report)
+    task = Task(Limits(workers=args.threads), bound=(int(bound),))
+    outcome = get("greedy").solve(instance, task, watch)
     processor, clock = time.process_time() - processor, time.monotonic() - clock
-    grown = (most - before) / args.buffers
-    assert offsets is not None
-    gap = int((offsets + instance.block_high).max()) / bound - 1
+    grown = (watch.most - before) / args.buffers
+    assert outcome.value is not None
+    gap = outcome.value[0] / int(bound) - 1
     print(
         f"{processor:.3f} s of processor, {clock:.3f} s by the clock, gap {100 * gap:.2f} %, {grown:.0f} bytes a buffer"
     )

@@ -58,9 +58,11 @@ SHARE_BESIDE_PEAKS = 1, 4
 ROUNDS_AT_FIRST = 2
 """Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
 SHARE_OF_CROWDS = 2, 5
-SHARE_BEFORE_LIMITS = 1, 24
+SHARE_BEFORE_LIMITS = 3, 5
 SHARE_OF_LIMITS = 3, 4
-"""Where a later term is lowered below limits, which mostly settles it; before that, what is easy is done here, too."""
+"""Where a later term is lowered below limits; before that the question as it is asked mostly settles it."""
+SHARE_OF_EASY = 1, 24
+"""Where earlier terms hold the peaks: what is easy is done first."""
 SHARE_OF_BOXES = 4, 5
 SHARE_BEFORE_BOXES = 1, 6
 """Of what is left that search gets so much where boxes come after it,"""
@@ -241,7 +243,7 @@ class _Whole(Standing):
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
         if is_exact:
-            found = self._ask(question, is_exact, *SHARE_BEFORE_LIMITS)
+            found = self._ask(question, is_exact, *SHARE_OF_EASY)
             if self.is_known:
                 return found
             self._lower_dearest(question)

@@ -23,8 +23,10 @@ from ...model.objective import evaluate
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
 
-VERY_MANY = 200_000
-"""With this many blocks a pass takes longer than moving some of them."""
+VERY_MANY = 100_000
+"""With this many blocks a pass takes longer than moving some of them,"""
+WORTHWHILE = 5
+"""and after so many passes more of them gain hardly anything for their time."""
 MOVING_WORK = 100_000
 """The work of moving them: a tenth of a second."""
 
@@ -52,7 +54,7 @@ def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome
         if instance.blocks >= VERY_MANY and passes.can_move:
             passes.make(PASSES[:1])
             passes.move()
-            passes.make(PASSES[1:])
+            passes.make(PASSES[1:WORTHWHILE] if known.placement is not None else PASSES[1:])
         else:
             passes.make(PASSES)
         work = passes.work

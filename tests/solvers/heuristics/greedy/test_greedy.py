@@ -194,3 +194,8 @@ def test_of_very_many_what_the_first_pass_leaves_too_high_is_moved(monkeypatch: 
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
     assert (before, outcome.value) == ((372,), (326,))
+    made: list[tuple[str, str]] = []
+    monkeypatch.setattr(solver, "WORTHWHILE", 1)
+    monkeypatch.setattr(solver._Passes, "make", lambda self, passes: made.extend(passes))
+    Greedy().solve(instance, Task(start=outcome.placement), Silent())
+    assert made == list(PASSES[:1])
