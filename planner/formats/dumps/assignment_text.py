@@ -136,7 +136,13 @@ def _timed(values: dict[str, _Value], spans: dict[str, Interval]) -> tuple[Probl
     buffers: list[Buffer] = []
     taken: set[str] = set()
     unknown = 0
-    for value in values.values():
+    ends: dict[str, int] = {}
+    """The end of XLA's own plan in each memory."""
+    left = [*values.values()]
+    left.reverse()
+    values.clear()
+    while left:
+        value = left.pop()  # frees what has become a buffer
         position = value.name.removesuffix(" (phi)")
         position = position if position.endswith("}") else position + "{}"
         unknown += position not in spans
@@ -144,13 +150,13 @@ def _timed(values: dict[str, _Value], spans: dict[str, Interval]) -> tuple[Probl
         taken.add(name)
         live = (spans.get(position, always),)
         buffers.append(Buffer(name, value.size, live=live, pools=(value.pool,), hint=value.offset))
-    names = dict.fromkeys(value.pool for value in values.values()) or {"memory": None}
-    own = sum(max((end_of(each) for each in buffers if each.pools == (name,)), default=0) for name in names)
+        ends[value.pool] = max(ends.get(value.pool, 0), end_of(buffers[-1]))
+    del taken
     problem = Problem(
         tuple(buffers),
-        tuple(Pool(name) for name in names),
+        tuple(Pool(name) for name in ends or ("memory",)),
         Constraints(colocations=tuple(colocations(buffers, ("lines",)))),
-        name=f"XLA's own plan: {own} bytes",
+        name=f"XLA's own plan: {sum(ends.values())} bytes",
         lifetimes=Lifetimes.HALF_OPEN,
     )
     text = f"{unknown} values have no live range, and are needed throughout"

@@ -238,7 +238,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"BufferAssignment:\nallocation " in source.data,
             "planner.formats.dumps.assignment_text:read",
             examples.XLA_TEXT,
-            Memory(16, 10, besides=2),
+            Memory(12, 10, besides=2),
         ),
         Format(
             "xla-memory-space",
