@@ -26,6 +26,7 @@ from .easy_bounds import easy_bound
 from .lifting import unproven_plan
 from .lowering import FEW_POOLS, MOST_PLACES
 from .reserve import seconds_to_finish, seconds_to_write
+from .watching import MOST_IN_A_HURRY
 
 SPARE_POOLS = 8
 """The pools that solvers may choose besides those that the quick plan needs."""
@@ -57,7 +58,8 @@ class ManyPools:
         if not self._bound.is_infeasible:
             self._expect_to_verify()
         self.part = self._part()
-        if self._quick is not None and self.part.buffers and not has_time(self.seconds_after_solving):
+        is_long = len(self.part.buffers) > MOST_IN_A_HURRY
+        if self._quick is not None and is_long and not has_time(self.seconds_after_solving):
             self.part, self._stop = self._nothing, self._stop or StopReason.TIME_LIMIT
 
     @property

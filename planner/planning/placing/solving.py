@@ -30,14 +30,12 @@ from ..options.stability import require_no_stability
 from .lifting import lift
 from .lowering import Lowered, has_many_pools, lower, lower_start, place_blocks
 from .path import AnswerPath, limits_of
-from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
+from .watching import MOST_IN_A_HURRY, Cancelled, Clock, OnLog, OnProgress, Watch
 
 if TYPE_CHECKING:
     from .many_pools import ManyPools
     from .variants.choosing import Choosing
 
-MOST_IN_A_HURRY = 1000
-"""This many buffers are placed by birth in a few hundredths of a second."""
 SUBSET_SECONDS = 10.0
 """The time for finding an irreducible subset if the run has no time limit."""
 

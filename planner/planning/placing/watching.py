@@ -35,6 +35,8 @@ OnProgress: TypeAlias = Callable[[Progress], None]
 Cancelled: TypeAlias = Callable[[], bool]
 OnLog: TypeAlias = Callable[[str], None]
 
+MOST_IN_A_HURRY = 1000
+"""This many buffers are placed in a few hundredths of a second, by solvers or by birth, whether there is time or not."""
 RESERVED_AT_LEAST = 0.02
 RESERVED_SHARE = 3
 """At most 1/RESERVED_SHARE of the time is reserved for what follows solving."""

@@ -22,6 +22,7 @@ from planner.planning.placing.by_birth import plan_by_birth
 from planner.planning.placing.easy_bounds import easy_bound
 from planner.planning.placing.many_pools import ManyPools
 from planner.planning.placing.solving import plan
+from planner.planning.placing.watching import MOST_IN_A_HURRY
 from planner.verifying.verify import verify
 from solvers.kernels import Origin
 from solvers.kernels.selection import Selection
@@ -176,7 +177,10 @@ def test_when_time_is_up_the_rest_goes_to_pools_that_nobody_has_been_in() -> Non
 
 
 def test_the_quick_plan_stands_where_solvers_would_have_no_time() -> None:
-    problem = crowd(1000, None, [Buffer(i, 8, live=((i, i + 2),)) for i in range(400)])
+    few, problem = (
+        crowd(1000, None, [Buffer(i, 8, live=((i, i + 2),)) for i in range(count)])
+        for count in (MOST_IN_A_HURRY, MOST_IN_A_HURRY + 1)
+    )
     kept: list[float] = []
 
     def has_time(seconds: float) -> bool:
@@ -184,6 +188,7 @@ def test_the_quick_plan_stands_where_solvers_would_have_no_time() -> None:
         return False
 
     assert ManyPools(problem, lambda: None, lambda _: True).part.buffers
+    assert ManyPools(few, lambda: None, lambda _: False).part.buffers
     made = ManyPools(problem, lambda: None, has_time)
     assert kept == [made.seconds_after_solving]
     assert not made.part.buffers
