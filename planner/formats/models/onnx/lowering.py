@@ -53,7 +53,8 @@ class Lowering:
         self._of_functions = Names(mark="_", first=2)
         self.functions: list[Function] = []
         """Those that others run come first."""
-        self.sizes: dict[tuple[str | None, int | str], d.Dim] = {}
+        self.sizes: dict[str, dict[str, d.Dim]] = {}
+        """The sizes of each function's tensors, in bytes."""
         self.warnings: dict[str, None] = {}
         self.maybe: set[Value] = set()
         """Optional values that may be absent."""
@@ -102,7 +103,7 @@ class Lowering:
         """Store the function, with what it uses from outside and, for counted loops, one more input."""
         made = written.finished(outputs, more, first)
         self.functions.append(made)
-        self.sizes.update({(made.name, id_): size for id_, size in written.sizes.items()})
+        self.sizes[made.name] = written.sizes
         return made
 
     # Graphs

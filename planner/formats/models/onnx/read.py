@@ -56,7 +56,10 @@ def read_program(source: Source, dim: Sequence[str] = (), *, in_place: bool = Fa
         raise bad_input(Code.INVALID_OPTION, ("options", "in_place"), text)
     program = Program(tuple(lowering.functions), ("main",), name=model.graph.name or None)
     require_sound_program(program)
-    return OnnxProgram(program, lowering.sizes if open_ else {}, open_, tuple(lowering.warnings))
+    sizes: dict[tuple[str | None, int | str], Dim] = {}
+    for name, each in lowering.sizes.items() if open_ else ():
+        sizes.update({(name, id_): size for id_, size in each.items()})
+    return OnnxProgram(program, sizes, open_, tuple(lowering.warnings))
 
 
 def read(
