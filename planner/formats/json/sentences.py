@@ -17,7 +17,7 @@ PADDING_ERROR = "padding"
 """Our own error types, for values of alternative types."""
 
 RESERVED = frozenset({"size_range", "variants", "extensions"})
-"""Names that a later version of the format will define."""
+"""Names that a later version of the format may define where they mean nothing now."""
 
 
 def kind_of(value: object) -> str:
@@ -62,7 +62,7 @@ def describe_error(error: ErrorDetails, within: Place = ()) -> tuple[Code, Place
             return (
                 Code.NOT_SUPPORTED_YET,
                 place,
-                f"the field {quoted(name)} is reserved for a later version and not supported yet",
+                f"the field {quoted(name)} is reserved: it has no meaning in this place yet",
             )
         return Code.UNKNOWN_FIELD, place, f"there is no field {quoted(name)} here"
     if kind in (BUFFER_ID_ERROR, LABEL_ERROR) and isinstance(value, str) and value:
