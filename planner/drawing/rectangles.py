@@ -115,7 +115,7 @@ def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame, moved: Set[i
     grid = np.zeros((math.ceil(frame.below) - above + 1, frame.sheet.width - left + 1), dtype=np.uint8)
     colours = [colour_of(kind, drawn.kinds) for kind in range(len(drawn.kinds))]
     went = NO_KIND + 1
-    for box in in_time(small, DRAWING):
+    for box in in_time(sorted(small, key=lambda box: box.buffer in moved), DRAWING):  # what moved is drawn last
         x1, x2 = int(frame.x(box.start)) - left, round(frame.x(box.end)) - left
         y1 = int(frame.y(box.low + drawn.buffers[box.buffer].size)) - above
         y2 = round(frame.y(box.low)) - above

@@ -53,3 +53,4 @@ def test_a_plan_beside_none() -> None:
     nothing = plan(problem, Options(capacity=64))
     picture = compared(memory_map(problem, nothing), memory_map(problem, plan(problem))).decode()
     assert "no plan" in picture
+    assert "lies elsewhere in the other, or is not there" in picture
