@@ -1,4 +1,4 @@
-"""For all tests: how much Hypothesis tries, and no silent skips in CI."""
+"""For all tests: how many examples Hypothesis tries, and no silent skips in CI."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("nightly" if nightly else "brief" if brief else "normal")
     config.stash[SKIPPED] = []
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A shell has what it starts in the background ignore Ctrl-C, and so would the commands that tests interrupt.
+        # A shell makes its background jobs ignore Ctrl-C, and so would the commands that tests interrupt.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Who is told to end leaves nothing behind, as with Ctrl-C.
+    # A process that gets SIGTERM cleans up, as with Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(SkipsAreFailures(config), "skips-are-failures")
@@ -55,7 +55,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def kernels_missing() -> list[str]:
-    """What to say if Python's kernels run though nobody asked for them."""
+    """The message if Python's kernels run although nobody asked for them."""
     from solvers.kernels.selection import VARIABLE, Wanted, select
 
     reason = None if os.environ.get(VARIABLE) else select(Wanted.AUTO).reason
@@ -79,7 +79,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def nightly(request: pytest.FixtureRequest) -> bool:
-    """Is this the long run? For tests that count their random problems themselves."""
+    """Whether this is the long run, for tests that count their random problems themselves."""
     return bool(request.config.getoption("--nightly"))
 
 

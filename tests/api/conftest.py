@@ -1,4 +1,4 @@
-"""A PostgreSQL server for whoever wants one."""
+"""A PostgreSQL server for the tests that ask for one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service behind its routes, where no process is needed to see what it does."""
+"""The service behind its routes, tested without a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings: where they come from, what is refused, and that the page about them lists all."""
+"""Settings: their sources, what is refused, and that the page about them lists all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One suite for every solver: whatever it is given, it returns a valid plan that claims nothing wrong, or refuses with a typed reason."""
+"""One suite for every solver: on any input it returns a valid plan with true claims, or refuses with a typed reason."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ PEERS = registry.names(registry.SolverKind.PEER)
 EXACT = tuple(name for name in AVAILABLE if name not in HEURISTICS)
 LIMITS = Options(time_limit=20.0, work_limit=5_000_000, workers=1)
 ENOUGH_WORK = 500_000
-"""For those that prove nothing and so use up what they are given."""
+"""A work limit for solvers that prove nothing and so use up all they are given."""
 
 BIG = 1 << 40
 ONE_POOL = (Pool("sram"),)

@@ -36,7 +36,7 @@ HARDER_NETS = {
     "unetpp_256",
     "vit_tiny_fx",
 }
-"""Orders of buffers alone do not meet the bound of these."""
+"""Instances on which no order of the buffers meets the bound."""
 
 LIVE_AT_MOST = {"A": 1048576, "C": 1039360, "D": 986112, "F": 1048576, "H": 1048576, "K": 1048576}
 """The largest sum of live bytes of each minimalloc instance, as published."""

@@ -1,4 +1,4 @@
-"""What is published of other systems' planners, on their own inputs: the named planners give the same figures."""
+"""Published results of other systems' planners on their own inputs: memplan's planners of the same name give the same figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 SLACK_PERCENT = 5
-"""How near to the memory pressure TVM's tests ask the hill climb to come."""
+"""TVM's tests ask the hill climb to come this near to the memory pressure."""
 
 
 def read(path: Path) -> Problem:
@@ -38,7 +38,7 @@ def read(path: Path) -> Problem:
 
 
 def placed(solver: str, instance: Instance) -> Placement:
-    """What the planner does, whether or not it may be believed."""
+    """The planner's own placement, trusted or not."""
     planner = get(solver)
     assert isinstance(planner, Heuristic)
     return planner.place(instance, rigid(instance), Run(Silent(), Task()))

@@ -1,4 +1,4 @@
-"""Storage objects on real networks: what is proven of them, and that Relay's tokens are the same with offsets and without."""
+"""Storage objects on real networks: proven results, and that Relay's tokens are the same with offsets and without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service that does what each question says, and counts how many there were. It is run by the sandbox's tests, in a process of its own."""
+"""A service that does what each question says and counts the questions. The sandbox's tests run it in a process of its own."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def overlapping(instance: Instance) -> Placement:
 
 
 class Faulty(ABC):
-    """What all of them have in common."""
+    """The base class of the faulty solvers."""
 
     name: ClassVar[str] = "faulty"
     features: ClassVar[frozenset[Feature]] = frozenset()
@@ -56,7 +56,7 @@ def _answer(instance: Instance, placement: Placement) -> Outcome:
 
 
 class Honest(Faulty):
-    """Not faulty at all: a wasteful placement, a better one, a bound, and a line to read."""
+    """Not faulty: reports a wasteful placement, a better one, a bound, and a line of text."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         control.log("I begin")
@@ -68,7 +68,7 @@ class Honest(Faulty):
 
 
 class Surroundings(Faulty):
-    """Says in which surroundings it runs."""
+    """Reports the surroundings in which it runs."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         (Path(tempfile.gettempdir()) / "left behind").touch()
@@ -86,7 +86,7 @@ class Surroundings(Faulty):
 
 
 class Patient(Faulty):
-    """Finds something, then waits to be told to stop, and stops."""
+    """Finds something, waits to be told to stop, and stops."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         control.incumbent(stacked(instance))
@@ -97,7 +97,7 @@ class Patient(Faulty):
 
 
 class Deaf(Faulty):
-    """Finds something, and then neither listens nor heeds a polite signal."""
+    """Finds something, then ignores messages and SIGTERM."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -150,7 +150,7 @@ class Hungry(Faulty):
 
 
 class Overlapping(Faulty):
-    """Finds something valid, and then answers with blocks in one another's place."""
+    """Reports a valid placement, and then answers with overlapping blocks."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         control.incumbent(stacked(instance))
@@ -158,7 +158,7 @@ class Overlapping(Faulty):
 
 
 class OverlappingIncumbent(Faulty):
-    """Reports blocks in one another's place, and carries on."""
+    """Reports overlapping blocks, and goes on."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         control.incumbent(stacked(instance))
@@ -168,14 +168,14 @@ class OverlappingIncumbent(Faulty):
 
 
 class Boasting(Faulty):
-    """Claims that its placement is worth less than it is."""
+    """Claims a lower value for its placement than the true one."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         return Outcome(StopReason.PROVED, stacked(instance), (1,), (1,))
 
 
 class Overproving(Faulty):
-    """Proves that nothing is as good as what it has found itself."""
+    """Claims a bound above the value of its own placement."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         value = evaluate(instance, stacked(instance))
@@ -183,7 +183,7 @@ class Overproving(Faulty):
 
 
 class OverprovingEarly(Faulty):
-    """Reports a bound above what it has found before."""
+    """Reports a bound above the value of an earlier placement."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         control.incumbent(stacked(instance))
@@ -269,7 +269,7 @@ class Interpreting(Faulty):
 
 
 class WithChild(Faulty):
-    """Starts a program of its own, as the one for CBC does, says its number, and waits for ever."""
+    """Starts a program, as the solver with CBC does, reports its process id, and waits for ever."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         grandchild = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({LONG})"])

@@ -1,4 +1,4 @@
-"""Who dies with whom: no process outlives those it works for."""
+"""No process outlives those it works for."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ sandbox.run("tests.faults.faulty_solvers:WithChild", make_instance([(0, 1, 1)]),
 
 
 def is_alive(pid: int) -> bool:
-    """Is there such a process, not merely the record of one that has ended?"""
+    """Whether there is such a process that still runs, not a zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -63,7 +63,7 @@ def parent_of(pid: int) -> int:
 
 
 def scratch_of(pid: int) -> Path:
-    """The folder for temporary files of a child, as a program that it starts is told, once that has begun."""
+    """A child's folder for temporary files, from the environment of a program that it has started; waits until that runs."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < give_up:
         for word in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):

@@ -1,4 +1,4 @@
-"""Whatever a solver does wrong, the best placement so far and a reason are what its caller gets."""
+"""Whatever a solver does wrong, its caller gets the best placement so far and a reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.solvers.sandbox.test_sandbox import Recorder
 MEGABYTE = 1 << 20
 INSTANCE = make_instance([(0, 2, 4), (1, 3, 4), (0, 3, 2)])
 STACKED = [0, 4, 8]
-"""What the faulty solvers find before they go wrong."""
+"""The placement that faulty solvers find before they go wrong."""
 
 
 def run(

@@ -27,7 +27,7 @@ JSON = {"Content-Type": "application/json"}
 SECONDS = 120.0
 """Patience of tests: long enough for a busy machine, not for a hang."""
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For clients, who else load all authorities' certificates to ask what is no HTTPS: 20 ms of the processor each."""
+"""One TLS context for all clients; each would otherwise load all authorities' certificates for plain HTTP, 20 ms of the processor."""
 
 THREE: dict[str, Any] = {
     "format": "memplan/1",
@@ -44,12 +44,12 @@ TOO_SMALL = {**THREE, "pools": [{"name": "arena", "size": 80}]}
 
 
 class Running:
-    """A process of ours, and what it says on stderr."""
+    """A process of ours, and its stderr."""
 
     def __init__(self, ready: re.Pattern[str], command: list[str], variables: Mapping[str, str]) -> None:
         self.log: list[str] = []
         self.said: re.Match[str] | None = None
-        """That it is ready."""
+        """The match of the line that says that it is ready."""
         usual = {name: value for name, value in environment().items() if not name.startswith("MEMPLAN_")}
         env = {**usual, "MEMPLAN_WORKERS": "1", "MEMPLAN_SOLVERS": "waiting", **variables}
         ours, its = os.pipe()
@@ -66,7 +66,7 @@ class Running:
         self._reader.start()
 
     def wait(self) -> re.Match[str]:
-        """Until it is ready."""
+        """Wait until it is ready."""
         assert self._known.wait(SECONDS), self.log
         assert self.said is not None, self.log
         return self.said

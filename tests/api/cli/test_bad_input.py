@@ -14,7 +14,7 @@ THREE = b'{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "
 
 
 def refused(arguments: list[str], capture: Captured) -> tuple[list[str], list[dict[str, str]]]:
-    """Invoke it twice: what people are told on stderr, and the errors that programs get on stdout."""
+    """Invoke it twice; return the lines on stderr, and the errors in the JSON on stdout."""
     assert invoke(arguments) == 2
     out, err = capture.readouterr()
     assert out == b""

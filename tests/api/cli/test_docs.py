@@ -1,4 +1,4 @@
-"""docs/cli.md and --help name every command and every option there is, and none that there is not; what options are stands in one place."""
+"""docs/cli.md and --help name every command and option, and no others; each option is described in one place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ELSEWHERE = {
     "worker": "service.md",
     "migrate": "service.md",
 }
-"""Whose options another page explains."""
+"""Commands whose options another page explains."""
 
 
 def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -149,7 +149,7 @@ def test_a_fault_of_its_own_is_a_sentence_too(problem: str) -> None:
 
 
 def interrupted(number: signal.Signals, *arguments: str, deaf: bool = False) -> tuple[int, bytes, bytes]:
-    """Start a plan that takes for ever, and send the signal once it is under way (twice if it is deaf)."""
+    """Start a plan that never ends, and send the signal while it runs (twice if it is deaf)."""
     command = [sys.executable, "-c", UNHURRIED, "plan", *arguments, *(["--deaf"] if deaf else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""The planner that waits (tests/running/installed) may run for all who work on jobs."""
+"""Jobs' tests may use the planner that waits (tests/running/installed)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dispatchers with all that belongs to them: an embedded one, and one that submits to a worker, here in the same process."""
+"""Dispatchers with all that they need: an embedded one, and one that submits to a worker in the same process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.running.forked import forking_workers
 
 SECONDS = 120.0
 STALLED_SECONDS = 2.5
-"""Where workers are to be taken for dead; busy machines must not do that to the living."""
+"""After this time a worker counts as dead; long enough that a busy machine does not make a living one count as dead."""
 LIMITS = QueueLimits(1000, 1000, 1 << 40)
 EASY = write_problem(Problem(tuple(Buffer(i, 16 + i, live=((i, i + 2),)) for i in range(5))))
 SLOW = write_problem(generate("random", Request(400, seed=5)))
@@ -39,7 +39,7 @@ OBJECTS_FOREVER = Options(time_limit=600, work_limit=10**12, workers=1)
 
 @dataclass(frozen=True, slots=True)
 class Rig:
-    """A dispatcher, and who works for it."""
+    """A dispatcher, and the workers behind it."""
 
     store: Store
     dispatcher: Dispatcher
@@ -57,7 +57,7 @@ class Rig:
         self.dispatcher.stop_job(job.id)
 
     async def until(self, job: Job, *states: JobState, attempt: int = 0) -> Job:
-        """The job once it is in one of the states."""
+        """Wait until the job is in one of the states, and return it."""
         return await until(self.store, job, lambda now: now.state in states and now.attempt >= attempt)
 
     async def until_there_is_a_plan(self, job: Job) -> Job:
@@ -127,7 +127,7 @@ def with_rig(
 
 
 def spied(made: Rig) -> list[int]:
-    """Of every task that is begun from now on, how many parts it has."""
+    """A list that receives the number of parts of every task begun from now on."""
     do, parts = made.processes.do, []
 
     async def noted(task: Any) -> Any:

@@ -1,4 +1,4 @@
-"""One try at a problem that ends without an answer of its own, though it had told of a plan."""
+"""An attempt that ends without an answer of its own after it has reported a plan."""
 
 from __future__ import annotations
 

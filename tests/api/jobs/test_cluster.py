@@ -1,4 +1,4 @@
-"""What a worker of a cluster does with a task: in a process of its own that is told to stop, killed, and there for the next."""
+"""A cluster worker runs a task in a process of its own, which can be stopped or killed and serves the next task."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.api.jobs.rigs import EASY, SECONDS, SLOW
 from tests.running.forked import forking_workers
 
 FOREVER = Options(solver="cbc", time_limit=600, work_limit=10**12, workers=1)
-"""A plan is known before the solver begins, whenever it is stopped."""
+"""A plan is known before the solver begins, so there is one whenever it is stopped."""
 
 
 def header_of(options: Options) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def test_what_a_worker_is_told_of_the_service_is_no_secret() -> None:
 
 
 class Ended:
-    """A future of Dask's whose result cannot be had."""
+    """A Dask future whose result cannot be fetched."""
 
     def __init__(self, status: str, error: Exception) -> None:
         self.status, self._error = status, error

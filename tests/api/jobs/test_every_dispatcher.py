@@ -96,10 +96,10 @@ def test_a_running_job_is_stopped_and_keeps_its_best_plan(url: str) -> None:
 
 
 def test_a_cancel_that_comes_while_a_job_is_taken_on_is_heeded(url: str) -> None:
-    """When nobody knows yet which attempt it is that is to stop."""
+    """The cancel comes while nobody knows yet which attempt has to stop."""
 
     class Overtaken:
-        """A store in which each job is cancelled as soon as it is claimed."""
+        """A store that cancels each job as soon as it is claimed."""
 
         def __init__(self, store: Store) -> None:
             self._store = store
@@ -291,7 +291,7 @@ def test_the_end_of_a_job_is_not_lost_while_the_store_is_gone(url: str) -> None:
 
 
 async def begun_at_once(made: Rig, new: NewJob, problem: bytes) -> Attempt:
-    """As soon as there is room: an end is in the store a moment before its process counts as free."""
+    """Begin it as soon as there is room: a job's end is in the store a moment before its process counts as free."""
     async with asyncio.timeout(SECONDS):
         while (attempt := made.dispatcher.at_once(new, problem)) is None:
             await asyncio.sleep(0.01)

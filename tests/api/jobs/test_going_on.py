@@ -1,4 +1,4 @@
-"""Jobs of several plans that were begun before: each goes on from what an earlier attempt had found, and finds the same."""
+"""Jobs of several plans that are begun again: each goes on from what an earlier attempt found, and ends with the same result."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ OPTIONS = Options(work_limit=2_000_000, workers=1)
 
 @dataclass
 class Told(Line):
-    """What a job told of, and what it had then."""
+    """A line that records a job's reports, and the job's state at each."""
 
     most: int | None = None
-    """After so many points the answer is not wanted any more."""
+    """The answer is no longer wanted after this many points."""
     points: list[Mapping[str, Any]] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     best: list[Answer] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Told(Line):
 
 
 def run(name: str, best: bytes | None = None, most: int | None = None) -> tuple[dict[str, Any], bytes, Told]:
-    """An attempt: what the service must know of its answer, the answer, and what was told."""
+    """Run an attempt; return what the service must know of its answer, the answer, and the record of its reports."""
     problem, own = CASES[name]
     source = Source(problem)
     kind, told = kind_of(name), Told(most)
@@ -70,7 +70,7 @@ def run(name: str, best: bytes | None = None, most: int | None = None) -> tuple[
 
 
 def plans(document: object) -> Iterator[dict[str, Any]]:
-    """All that stand in it."""
+    """All plans in the document."""
     if isinstance(document, list):
         for each in document:
             yield from plans(each)
@@ -82,7 +82,7 @@ def plans(document: object) -> Iterator[dict[str, Any]]:
 
 
 def moments(data: bytes) -> set[str]:
-    """When the plans in it were made: of a plan that is made again that is another."""
+    """The times at which its plans were made; a plan that is made again has another time."""
     return {json.dumps([plan["problem_digest"], plan["run"]]) for plan in plans(json.loads(data))}
 
 

@@ -1,4 +1,4 @@
-"""What is logged, and how often."""
+"""The log: its lines, and how often each is written."""
 
 from __future__ import annotations
 

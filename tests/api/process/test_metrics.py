@@ -1,4 +1,4 @@
-"""What Prometheus is told: by whom, where, and when the store does not answer."""
+"""Metrics for Prometheus: which process serves them, where, and what they show when the store does not answer."""
 
 from __future__ import annotations
 

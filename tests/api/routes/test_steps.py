@@ -1,4 +1,4 @@
-"""How requests wait for jobs: woken when something happens, and looking by themselves now and then, but not all at once."""
+"""Requests that wait for jobs: events wake them, and they look for themselves now and then, not all at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from api.store.records import Event, EventKind, Job, JobState
 
 
 class Looked:
-    """A store whose jobs all run until they are said to be over."""
+    """A store whose jobs run until their ids are in `over`."""
 
     def __init__(self) -> None:
         self.looks: Counter[str] = Counter()
@@ -83,7 +83,7 @@ def test_who_is_told_looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Away:
-    """A store that cannot be reached at some of the looks: those whose turn is in `away`."""
+    """A store that cannot be reached at the looks whose numbers are in `away`."""
 
     def __init__(self, *away: int) -> None:
         self.turn = 0

@@ -1,4 +1,4 @@
-"""Every store, with SQLite and with PostgreSQL, and what tests put into it."""
+"""Every store, with SQLite and with PostgreSQL, and the jobs that tests put into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One suite for every store: what is kept, what is refused, and that a late worker changes nothing."""
+"""One suite for every store: what it keeps, what it refuses, and that a late worker changes nothing."""
 
 from __future__ import annotations
 

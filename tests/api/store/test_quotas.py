@@ -1,4 +1,4 @@
-"""How much a store takes, and what it forgets first."""
+"""How much a store takes, and which jobs it forgets first."""
 
 from __future__ import annotations
 

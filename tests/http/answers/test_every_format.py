@@ -1,4 +1,4 @@
-"""Every format over HTTP: sent as itself, as plain text, as bytes, and as what it is not."""
+"""Every format over HTTP: sent with its own content type, as plain text, as bytes, and with a wrong content type."""
 
 from __future__ import annotations
 

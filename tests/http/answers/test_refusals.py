@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is a problem document with a stable code, never a 500, and the service lives on."""
+"""The answer to any bad request is a problem document with a stable code, never a 500, and the service keeps running."""
 
 from __future__ import annotations
 

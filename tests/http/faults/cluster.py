@@ -37,7 +37,7 @@ LONG_OBJECTS = "?objects=true&time_limit=3&work_limit=1000000000000"
 
 
 class Stream(threading.Thread):
-    """Follows a job's events until the stream ends, one way or another."""
+    """Follows a job's events until the stream ends or breaks."""
 
     def __init__(self, service: Served, id_: str, after: int = 0) -> None:
         super().__init__(daemon=True)
@@ -65,7 +65,7 @@ class Stream(threading.Thread):
                     fields[name] = value
 
     def until(self, kind: str) -> dict[str, Any]:
-        """What was said with the first event of a kind."""
+        """Wait for the first event of a kind, and return its data."""
         end = time.monotonic() + SECONDS
         while True:
             for _, heard, data in list(self.heard):
@@ -103,7 +103,7 @@ class Cluster:
         self.restore()
 
     def restore(self) -> None:
-        """Start again whoever was killed."""
+        """Start every killed process again."""
         self.workers = [each for each in self.workers if each.process.poll() is None]
         self.services = [each for each in self.services if each.process.poll() is None]
         lacking = [Running(READY, ["api.cli", "worker"], self._variables) for _ in range(2 - len(self.workers))]
@@ -115,7 +115,7 @@ class Cluster:
             worker.wait()
 
     def close(self) -> None:
-        """End everybody."""
+        """End every process."""
         for each in (*self.services, *self.workers):
             each.process.send_signal(signal.SIGTERM)
         for each in (*self.services, *self.workers):
@@ -138,7 +138,7 @@ class Cluster:
         return [self.post(self.services[seed % 2], None, f"?seed={seed}") for seed in seeds]
 
     def worker_of(self, id_: str, attempt: int) -> Running:
-        """Who works on that attempt."""
+        """The worker that has the attempt."""
         end = time.monotonic() + SECONDS
         while True:
             for worker in self.workers:
@@ -191,7 +191,7 @@ class Cluster:
         assert {id_: ended.get(id_) for id_ in self._sound} == dict.fromkeys(self._sound, 1), "of all before, too"
 
     def _require_right(self, content: bytes, answer: bytes, best: int) -> None:
-        """The plan, or the sharing, keeps every rule of its problem, and is worth what the job says."""
+        """Require that the plan or sharing is valid for its problem, and has the value that the job states."""
         document = json.loads(answer)
         if document["format"] == SO_FAR:
             shapes, _ = read_shaped(content)

@@ -1,4 +1,4 @@
-"""Two services and two workers on a real PostgreSQL, and whatever can be killed of it is: no job lost, no plan doubled, no wrong plan."""
+"""Two services and two workers on a PostgreSQL server, each killed in turn: no job is lost, no plan doubled, no plan wrong."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def whole(postgresql: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def system(whole: Cluster) -> Iterator[Cluster]:
-    """With everybody alive at the beginning, and everything sound at the end."""
+    """The cluster, with all its processes running at the beginning, and checked at the end."""
     whole.restore()
     yield whole
     whole.restore()
@@ -157,7 +157,7 @@ def require_gone_on(system: Cluster, kind: str) -> None:
 
 
 def made(service: Served, id_: str) -> set[str]:
-    """When the plans were made that a job has so far: of a plan that is made again that is another."""
+    """The times at which a job's plans so far were made; a plan that is made again has another time."""
     return moments(service.client.get(f"/v1/jobs/{id_}/plan").content)
 
 
@@ -201,7 +201,7 @@ def test_a_service_is_killed_while_clients_wait(system: Cluster) -> None:
 
 
 def post_quietly(address: str, headers: dict[str, str]) -> None:
-    """A request whose answer may be lost."""
+    """Post a request whose answer may be lost."""
     with contextlib.suppress(httpx.TransportError):
         httpx.post(address, content=SLOW, headers={**JSON, **headers}, timeout=SECONDS, trust_env=False, verify=PLAIN)
 

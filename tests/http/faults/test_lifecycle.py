@@ -1,4 +1,4 @@
-"""What happens to jobs when workers, or the service itself, are killed or told to stop."""
+"""Jobs when workers or the service are killed or stopped."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def gone(pids: list[int]) -> bool:
 
 
 def group(pids: list[int]) -> list[int]:
-    """The processes, and all that they have started."""
+    """The processes and their descendants."""
     found = list(pids)
     for pid in found:
         found += children_of(pid)
@@ -152,7 +152,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_started(tmp_path: Path)
 
 
 def refused_start(folder: Path, variables: dict[str, str] | None = None, port: int = 0) -> tuple[int, str]:
-    """The exit code of a service that must not start, and what it says."""
+    """The exit code and the message of a service that must not start."""
     done = run("serve", "--port", str(port), env={"MEMPLAN_DATA_DIR": str(folder), **(variables or {})})
     return done.returncode, done.stderr.decode()
 

@@ -1,4 +1,4 @@
-"""What a request needed is free when it is answered: without looking for garbage, and given back to the system."""
+"""A request's memory is free once it is answered: no garbage collection is needed, and it is given back to the system."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Ser
 
 MIB = 1 << 20
 MOST_BYTES = 10 * MIB
-"""Of a body."""
+"""The largest body."""
 
 
 @pytest.fixture(scope="module")
 def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Client, Bodies]]:
-    """A service in this process, so that what it holds can be looked at."""
+    """A service in this process, so that tests can look at its objects."""
     app = create_app(
         Settings(data_dir=tmp_path_factory.mktemp("data"), workers=1, readers=1, max_body_bytes=MOST_BYTES)
     )
@@ -102,7 +102,7 @@ def test_a_body_is_free_when_it_is_answered(inside: tuple[httpx.Client, Bodies],
 
 WARM, COUNTED = 5, 25
 LEFT_BYTES = 400
-"""Of a request, at most: counters, and where a container has grown."""
+"""A request may leave this much: counters, and containers that have grown."""
 
 
 def test_next_to_nothing_is_left_of_a_request(inside: tuple[httpx.Client, Bodies]) -> None:
@@ -149,7 +149,7 @@ FLOOD = 10_000_000
 
 
 def limited(folder: Path, bytes_: int) -> Served:
-    """A service that was started with so much address space; an interpreter of its own, since those that are forked have more."""
+    """A service with an address space of so many bytes, in an interpreter of its own, since forked ones have more."""
     return Served(folder, command=["tests.running.limited", f"RLIMIT_AS={bytes_}", "serve", "--port", "0"])
 
 
@@ -282,7 +282,7 @@ def test_large_answers_are_counted_for_as_long_as_they_are_sent() -> None:
 def test_who_is_refused_hears_of_it_at_once(
     inside: tuple[httpx.Client, Bodies], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of the body has come, so nobody waits for the rest of it."""
+    """The whole body has arrived, so nobody waits for more of it."""
     monkeypatch.setattr(sending, "REST_SECONDS", 2 * SECONDS)
     client, _ = inside
     batch = client.post("/v1/batches", content=b"\n" * 1_000_000, headers=LINES)
@@ -295,7 +295,7 @@ def test_who_is_refused_hears_of_it_however_much_is_still_to_be_sent(tmp_path: P
 
 
 def sockets(pid: int) -> int:
-    """How many a process has open."""
+    """The number of sockets that a process has open."""
     found = 0
     for each in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -315,7 +315,7 @@ def deaf(address: str, path: str) -> socket.socket:
 
 
 def taken(line: socket.socket) -> bytes:
-    """All that comes when it is read at last."""
+    """Read all that has arrived."""
     read = bytearray()
     with line:
         line.settimeout(5)

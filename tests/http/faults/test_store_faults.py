@@ -1,4 +1,4 @@
-"""One service over an SQLite file that is locked by somebody else, or on a disk that is full: refused in words, nothing lost, and all is well afterwards."""
+"""A service whose SQLite file is locked by another process, or whose disk is full: it refuses with a message, loses nothing, and recovers."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def test_a_job_that_ends_while_the_database_is_locked_has_its_end_noted_later(tm
 
 
 def moved(folder: Path) -> Callable[[], object]:
-    """The file has another name for a while. What is called puts it back."""
+    """Rename the file. The function returned renames it back."""
     (folder / "memplan.sqlite").rename(folder / "elsewhere")
     return lambda: (folder / "elsewhere").rename(folder / "memplan.sqlite")
 
 
 def replaced(folder: Path) -> Callable[[], object]:
-    """Somebody else's file has its name."""
+    """Put another file in its place."""
     back = moved(folder)
     (folder / "memplan.sqlite").write_bytes((folder / "elsewhere").read_bytes())
     return back
@@ -77,7 +77,7 @@ def folder_moved(folder: Path) -> Callable[[], object]:
 
 @pytest.mark.parametrize("take", [moved, replaced, folder_moved])
 def test_a_database_that_is_taken_away(tmp_path: Path, take: Callable[[Path], Callable[[], object]]) -> None:
-    """SQLite would go on writing to a file that nobody will ever read, so nothing is promised meanwhile."""
+    """SQLite would go on writing to a file that nobody will read again, so meanwhile the service promises nothing."""
     folder = tmp_path / "data"
     with serving(folder, ready_seconds="0.05") as service:
         kept = post_job(service, THREE)
@@ -148,7 +148,7 @@ def post_filling(service: Served, seed: int) -> httpx.Response:
 
 
 def require_sound(service: Served, job: dict[str, Any], before: dict[str, Any]) -> None:
-    """The job can be stopped, and has kept what it had, once."""
+    """Require that the job can be stopped, and has its earlier events once."""
     assert service.client.delete(job["links"]["self"]).status_code == 200
     now = until(service, job, "cancelled")
     assert now["best"] <= before["objective"]["value"]

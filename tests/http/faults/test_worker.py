@@ -1,4 +1,4 @@
-"""`memplan worker` as a process: when it starts and when it does not, what it tells, and how it ends."""
+"""`memplan worker` as a process: when it starts or refuses to, what it logs, and how it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents in which one value is absurd: whatever stands wherever, it is answered or refused in words."""
+"""Documents with one absurd value, at any place: the service answers or refuses with a message."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ SOLVE = {"time_limit": 1, "work_limit": 100_000, "seed": 1, "workers": 1, "memor
 
 
 def ways(part: Any, way: Way = ()) -> Iterator[Way]:
-    """To every value there is."""
+    """The paths to all values in the document."""
     yield way
     for step, value in part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ():
         yield from ways(value, (*way, step))
 
 
 def with_value(document: Any, way: Way, value: Any) -> Any:
-    """The document with another value there."""
+    """The document with another value at the path."""
     if not way:
         return value
     document = here = copy.deepcopy(document)
@@ -65,7 +65,7 @@ def with_value(document: Any, way: Way, value: Any) -> Any:
 
 
 def absurd_attacks(share: float) -> Iterator[Attack]:
-    """Of all such documents this share, on every path that takes them."""
+    """This share of all such documents, sent to every path that takes them."""
     asked = {**RICH, "solve": SOLVE}
     right = (200, 202, 400, 409, 413, 422)
     for path in ("/v1/plans", "/v1/validate", "/v1/explain", "/v1/jobs"):

@@ -1,4 +1,4 @@
-"""What nobody should send to a service, and what it costs: how long others have to wait meanwhile, and how much memory its processes take."""
+"""Attacks on a service, and what they cost: how long others wait meanwhile, and how much memory its processes take."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import httpx
 from tests.http.served import PLAIN, SECONDS, THREE, Served
 
 HUNG_UP = 0
-"""In place of a status: the service ended the connection, and its answer, if there was one, is lost."""
+"""In place of a status: the service closed the connection, and its answer, if any, is lost."""
 CHUNK = 1 << 16
 HOST = "Host: localhost\r\n"
 JSON = "application/json"
@@ -36,12 +36,12 @@ class Attack:
     right: tuple[int, ...]
     """Statuses that are right."""
     meanwhile: Callable[[Served], AbstractContextManager[object]] = contextlib.nullcontext
-    """What goes on while this is sent, of which the time is not taken."""
+    """A context that is open while the attack is sent; its own time does not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an attack cost the service."""
+    """The cost of an attack to the service."""
 
     statuses: tuple[int, ...]
     seconds: float
@@ -52,7 +52,7 @@ class Cost:
     workers_bytes: int
     """The most that any worker process took more than before."""
     log_bytes: int
-    """What the service had to say."""
+    """The size of what the service logged."""
 
 
 def connected(service: Served) -> socket.socket:
@@ -63,7 +63,7 @@ def connected(service: Served) -> socket.socket:
 
 
 def status_of(line: socket.socket) -> int:
-    """Of the answer, read to the end."""
+    """The status of the answer, which is read to its end."""
     try:
         with line.makefile("rb") as answer:
             words = answer.readline().split()
@@ -75,7 +75,7 @@ def status_of(line: socket.socket) -> int:
 
 
 def sent(service: Served, pieces: Iterator[bytes]) -> list[int]:
-    """On a line of its own, for as long as the service listens."""
+    """Send the pieces on a connection of their own until the service closes it."""
     with connected(service) as line:
         with contextlib.suppress(ConnectionError):
             for piece in pieces:
@@ -89,7 +89,7 @@ def head(path: str, kind: str, *more: str) -> bytes:
 
 
 def whole(path: str, body: bytes, kind: str = JSON) -> Callable[[Served], list[int]]:
-    """A body that says how long it is."""
+    """A request whose body has its length in the header."""
     return lambda service: sent(service, iter((head(path, kind, f"Content-Length: {len(body)}"), body)))
 
 
@@ -118,7 +118,7 @@ def many(count: int, attack: Callable[[Served], list[int]]) -> Callable[[Served]
 
 
 def held(count: int, beginning: bytes, seconds: float) -> Callable[[Served], list[int]]:
-    """Lines on which something begins and does not go on."""
+    """Connections on which a request begins and does not go on."""
 
     def send(service: Served) -> list[int]:
         with ExitStack() as lines:

@@ -13,7 +13,7 @@ from tests.planner.formats.models.onnx import models as onnx
 
 Send = Callable[[Served], list[int]]
 UNSAID = (400, 414, 422, 431)
-"""What is no request, or asks for what makes no sense."""
+"""The statuses for malformed or meaningless requests."""
 SMALL = json.dumps(THREE).encode()
 BASE: dict[str, Any] = {"format": "memplan/1", "lifetimes": "half_open"}
 ODD = (
@@ -34,17 +34,17 @@ ODD = (
     "..",
     "z" * 5000,
 )
-"""Where a number, a size or a name is asked for."""
+"""Places that take a number, a size or a name."""
 
 
 def crowd(count: int, **more: object) -> dict[str, Any]:
-    """So many buffers, each of which meets a few."""
+    """A problem of so many buffers, each of which conflicts with a few."""
     rows = [{"id": k, "size": 16 + k % 97, "live": [[k, k + 2 + k % 5]]} for k in range(count)]
     return BASE | {"pools": [{"name": "arena"}], "buffers": rows} | more
 
 
 def choices(groups: int, alternatives: int) -> dict[str, Any]:
-    """As many variants as there are ways to choose them."""
+    """A problem with as many variants as there are ways to choose them."""
     rows = [
         {"name": f"g{g}", "alternatives": [{"name": f"a{k}", "costs": {"cycles": k}, "buffers": [{"id": f"{g}.{k}", "size": 64 * (alternatives - k), "live": [[g, g + 2]]}]} for k in range(alternatives)]}
         for g in range(groups)
@@ -66,7 +66,7 @@ def posted(path: str, document: object) -> Send:
 
 
 def form(parts: list[tuple[str, bytes]], boundary: bytes = b"b", path: str = "/v1/verify") -> Send:
-    """A form of these parts, each with its Content-Disposition as it stands there."""
+    """A form of these parts, each with its Content-Disposition verbatim."""
     pieces = [
         b"--%s\r\nContent-Disposition: %s\r\n\r\n%s\r\n" % (boundary, says.encode(), data) for says, data in parts
     ]
@@ -75,7 +75,7 @@ def form(parts: list[tuple[str, bytes]], boundary: bytes = b"b", path: str = "/v
 
 
 def got(path: str) -> Send:
-    """One GET, its path as it stands there."""
+    """One GET with its path verbatim."""
     request = f"GET {path} HTTP/1.1\r\n{HOST}Connection: close\r\n\r\n".encode()
     return lambda service: sent(service, iter((request,)))
 
@@ -253,7 +253,7 @@ def batch_attacks() -> Iterator[Attack]:
 
 
 def onnx_chain(count: int, dimension: int = 1) -> bytes:
-    """A model of so many tiny operators, one after the other."""
+    """A model of so many tiny operators in a chain."""
     nodes = [onnx.node("Relu", f"t{k}", f"t{k + 1}") for k in range(count)]
     ends = ([onnx.value(f"t{at}", [dimension])] for at in (0, count))
     return onnx.model(onnx.graph(nodes, *ends))

@@ -1,4 +1,4 @@
-"""Attacks on a service beyond single bodies: each scene is a service with settings of its own, and what is done to it."""
+"""Attacks on a service beyond single bodies: each scene is a service with its own settings, and an attack on it."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ LONG = {
     "sweeps": (f"/v1/sweep?capacity=1000..100000&step=1000&solver=waiting&{ENDLESS}", SLOW),
     "proofs": (f"/v1/proof?solver=waiting&{ENDLESS}", SLOW),
 }
-"""What takes hours: where it is posted, and the body."""
+"""Requests that take hours: path and body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A service, and what is done to it."""
+    """A service, and the attack on it."""
 
     name: str
     attacks: tuple[Attack, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
     limit: str | None = None
-    """That it is started with, as tests/running/limited.py takes it."""
+    """The limit that it is started with, in the form of tests/running/limited.py."""
 
 
 def client(service: Served, name: str = "") -> httpx.Client:
-    """As one of the tokens, where there are any."""
+    """A client with one of the tokens, where there are any."""
     headers = JSON | ({"Authorization": f"Bearer {TOKENS[name]}"} if name else {})
     return httpx.Client(base_url=service.address, headers=headers, timeout=4 * SECONDS, trust_env=False, verify=PLAIN)
 
@@ -67,7 +67,7 @@ def request_of(method: str, path: str, body: bytes | None = None, name: str = ""
 
 
 def posted(path: str, document: object, name: str = "") -> Callable[[Served], list[int]]:
-    """A document that is written out when it is sent."""
+    """Post a document, which is serialized when it is sent."""
 
     def send(service: Served) -> list[int]:
         return request_of("POST", path, json.dumps(document).encode(), name)(service)
@@ -76,7 +76,7 @@ def posted(path: str, document: object, name: str = "") -> Callable[[Served], li
 
 
 def literal_request(text: str) -> Callable[[Served], list[int]]:
-    """One request as it stands there."""
+    """Send one request verbatim."""
     return lambda service: sent(service, iter((text.encode("latin-1"),)))
 
 
@@ -168,7 +168,7 @@ def budget_scene() -> Scene:
 
 
 def patient(send: Callable[[Served], list[int]]) -> Callable[[Served], list[int]]:
-    """Comes back for as long as it is told to."""
+    """Repeats the request for as long as the answer tells it to."""
 
     def again(service: Served) -> list[int]:
         end = time.monotonic() + SECONDS
@@ -243,7 +243,7 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
         return meanwhile
 
     def left(service: Served) -> list[int]:
-        """Requests that nobody waits for any more are not worked on: 200, once there is nothing left of them."""
+        """The service drops requests that nobody waits for: 200 once none is left."""
         with contextlib.ExitStack() as lines:
             for path, body in LONG.values():
                 line = lines.enter_context(connected(service))
@@ -259,7 +259,7 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
         return [200]
 
     def of_others(service: Served) -> list[int]:
-        """All that there is of a job, asked for with another token, and with ids that are none."""
+        """Ask for everything about a job with another token, and with ids that do not exist."""
         with client(service, "a") as a, client(service, "b") as b:
             id_ = a.post("/v1/jobs", content=small).json()["id"]
             paths = [f"/v1/jobs/{id_}{part}" for part in ("", "/plan", "/proof", "/problem", "/drawing", "/events")]
@@ -330,7 +330,7 @@ def small_print_scene() -> Scene:
 
 
 def compressed(*says: str) -> Callable[[Served], list[int]]:
-    """Twenty megabytes of blanks in a hundred kilobytes."""
+    """20 MB of blanks in 100 kB."""
 
     def send(service: Served) -> list[int]:
         body = gzip.compress(b" " * 20_000_000, 1)
@@ -388,7 +388,7 @@ def absurd_scene(share: float) -> Scene:
 
 
 def quick_scenes() -> Iterator[Scene]:
-    """Those that tests do not try elsewhere, in small."""
+    """Small versions of the scenes that other tests do not try."""
     yield tokens_scene(6, 1000)
     yield small_print_scene()
     yield absurd_scene(0.01)

@@ -1,4 +1,4 @@
-"""Who gets past the guard, by the address that a request came in on and the address it was sent to."""
+"""Which requests pass the guard, by the address they came in on and the host they name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever strangers send, the answer is right, nobody dies of it, and it takes no more memory than so many times what was sent."""
+"""Whatever strangers send, the answer is right, no process dies, and memory stays within a multiple of what was sent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SERVICE_BYTES = 64 << 20
 WORKER_BYTES = 200 << 20
 """Far above what was measured (docs/experiments.md), far below what a fault would take."""
 PAUSE = 0.1
-"""Nobody looks here at how long others wait."""
+"""These tests do not look at how long others wait."""
 ATTACKS = [*large_bodies(MOST), *floods(MOST)]
 
 

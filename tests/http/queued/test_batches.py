@@ -1,4 +1,4 @@
-"""Batches that are long: in and out at the same time, gone on with by who comes back, and no burden to others."""
+"""Long batches: read and answered at the same time, resumed by clients that come back, and no burden to others."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Sending:
         self.line.sendall(b"0\r\n\r\n")
 
     def answers(self) -> Iterator[dict[str, Any]]:
-        """Each line as it comes; what is sent in pieces is put together."""
+        """Each line as it arrives; a line in several pieces is put together."""
         while not self.head.endswith(b"\r\n\r\n"):
             self.head += self._heard.readline()
         rest = b""
@@ -135,7 +135,7 @@ def test_a_batch_goes_on_when_its_client_leaves_until_its_jobs_are_cancelled(tmp
 
 
 def test_a_batch_is_ended_at_one_go(tmp_path: Path) -> None:
-    """What waits is cancelled, what runs is stopped with its plan, and nothing more is taken: not of this request, nor of another with its key."""
+    """Waiting jobs are cancelled, running ones stopped with their plans, and no more are taken from this request or another with its key."""
     with serving(tmp_path) as service:
         key = {"Idempotency-Key": "taken-back"}
         slow = b"%s\n" % json.dumps({**problem(0), "solve": {"solver": "waiting", "time_limit": 600}}).encode()

@@ -1,4 +1,4 @@
-"""What one token does leaves room for the others."""
+"""One token's jobs leave room for the others'."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def running_ids(one: httpx.Client) -> list[str]:
 
 
 LARGE = json.dumps({**THREE, "buffers": [{"id": n, "size": 8, "live": [[n, n + 2]], "hint": 0} for n in range(30_000)]})
-"""With hints, so that they are read one by one: in columns it takes no time to speak of."""
+"""With hints, so that they are read one by one; in columns reading takes almost no time."""
 
 
 @pytest.mark.parametrize("readers", ["1", "2"])
@@ -59,7 +59,7 @@ def test_a_small_body_is_checked_while_large_ones_wait(tmp_path: Path, readers: 
 
 @pytest.mark.parametrize("path", ["/v1/validate", "/v1/jobs"])
 def test_nothing_is_read_for_clients_that_have_left(tmp_path: Path, path: str) -> None:
-    """The one reader would be busy for long with what nobody waits for any more."""
+    """Otherwise the only reader would be busy for long with requests that nobody waits for."""
     body = b'{"format": "memplan/1", "buffers": [' + b"{}," * 7_500_000 + b"{}]}"
     with serving(tmp_path) as service:
         service.plan()

@@ -28,7 +28,7 @@ def post_job(service: Served, problem: object, query: str = "", **headers: str) 
 
 
 def events(service: Served, job: dict[str, Any], after: int | None = None) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """What the job's stream says, until it ends."""
+    """The events of the job's stream, until it ends."""
     headers = {} if after is None else {"Last-Event-ID": str(after)}
     with service.client.stream("GET", job["links"]["events"], headers=headers) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
@@ -43,7 +43,7 @@ def events(service: Served, job: dict[str, Any], after: int | None = None) -> It
 
 
 def until(service: Served, job: dict[str, Any], *states: str) -> dict[str, Any]:
-    """The job once it is in one of the states."""
+    """Wait until the job is in one of the states, and return it."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         now: dict[str, Any] = service.client.get(job["links"]["self"]).json()

@@ -1,4 +1,4 @@
-"""POST /v1/pareto: the frontier of memory and cost, its points told of as they are found, each a plan that can be had."""
+"""POST /v1/pareto: the frontier of memory and cost; points are reported as they are found, and each plan can be fetched."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.http.served import JSON, THREE, Served, refusal
 STRIPES: dict[str, Any] = VARIANTS
 LONG = write_problem(generate("variants", Request(60, seed=9, parameters={"groups": 20, "alternatives": 4})))
 LONG_QUERY = "?time_limit=600&work_limit=1000000000000"
-"""Some points come at once, and more are looked for in vain, for minutes."""
+"""Some points come at once; the search for more goes on for minutes and finds none."""
 
 
 def pareto(service: Served, problem: object = STRIPES, query: str = "", **headers: str) -> httpx.Response:
@@ -39,7 +39,7 @@ def as_job(service: Served, problem: object, query: str, **headers: str) -> dict
 
 
 def first_points(service: Served, job: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """What the first points' events say."""
+    """The data of the first points' events."""
     heard: list[dict[str, Any]] = []
     for _, kind, data in events(service, job):
         if kind == "point":
@@ -50,7 +50,7 @@ def first_points(service: Served, job: dict[str, Any], count: int) -> list[dict[
 
 
 def require_sound(problem: bytes, answer: bytes) -> None:
-    """Every point is a plan, and none is beaten by another."""
+    """Require that every point is a valid plan, and that none dominates another."""
     read, _ = read_problem(problem)
     worth: list[tuple[int, int]] = []
     for plan in read_frontier(answer).points:

@@ -1,4 +1,4 @@
-"""Proofs over HTTP: jobs like any other, whose answer holds the proof that the library checks."""
+"""Proofs over HTTP: jobs like any other, whose answer holds a proof that the library checks."""
 
 from __future__ import annotations
 

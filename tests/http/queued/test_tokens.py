@@ -1,4 +1,4 @@
-"""With tokens, nothing is done without one, and what belongs to one does not exist for the others."""
+"""With tokens set, nothing is done without one, and one token's jobs do not exist for the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input is told in one line per finding, or as JSON."""
+"""Bad input is reported in one line per finding, or as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people see: `memplan` with a terminal before it."""
+"""`memplan` as a process on a terminal."""
 
 from __future__ import annotations
 

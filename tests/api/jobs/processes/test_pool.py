@@ -1,4 +1,4 @@
-"""Worker processes: what they answer, and what happens when they are killed, deaf, or at fault."""
+"""Worker processes: their answers, and what the pool does when one is killed, deaf or at fault."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Starting = Callable[[], AbstractContextManager[None]]
 
 
 def run(work: Callable[[ProcessPool], Awaitable[None]], size: int = 1, started: Starting = forking_workers) -> None:
-    """The work, with processes of which no one is left afterwards."""
+    """Run the work with worker processes, and require that none of them is left afterwards."""
 
     async def whole() -> None:
         async with processes(size) as made:
@@ -143,7 +143,7 @@ def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
 
 
 def test_a_cancel_is_heeded_while_a_worker_starts() -> None:
-    """Which may take long where there is much else to do."""
+    """A worker's start may take long on a busy machine."""
 
     async def work(made: ProcessPool) -> None:
         (slot,) = made._slots
@@ -160,11 +160,11 @@ def test_a_cancel_is_heeded_while_a_worker_starts() -> None:
 
 
 def test_half_a_message_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that hangs while it sends, or while it is sent something, is killed as any other."""
+    """A worker that hangs while it sends or receives is killed like any other."""
     ends: list[socket.socket] = []
 
     def stuck(line: socket.socket) -> subprocess.Popen[bytes]:
-        """It says that it is there, and then half of something."""
+        """A process that says that it is ready, and then sends half a message."""
         ends.append(line.dup())
         ends[-1].sendall(struct.pack("!i", 2) + b"{}" + struct.pack("!i", 100) + b"half")
         return subprocess.Popen(["sleep", "600"])

@@ -1,4 +1,4 @@
-"""What a worker process tells while it works: the newest moment, the best plan now and then, and nothing once the task is over."""
+"""A worker process's messages while it works: the latest progress, the best plan from time to time, and nothing after the task's end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLAN = plan(tangle(), Options(solver="greedy"))
 
 @pytest.fixture
 def ends(monkeypatch: pytest.MonkeyPatch) -> tuple[Worker, Connection]:
-    """A worker that nobody has given anything to do, and who hears it."""
+    """An idle worker, and the other end of its connection."""
     monkeypatch.setattr(worker, "TOLD_SECONDS", 0.01)
     heard, said = Pipe(duplex=False)
     return Worker(said, Settings()), heard
@@ -36,7 +36,7 @@ def moment(value: int, best: Callable[[], Plan] | None = None) -> Progress:
 
 
 def heard_from(connection: Connection) -> list[dict[str, Any]]:
-    """What has been said since the last time."""
+    """The messages since the last call."""
     said = []
     while connection.poll():
         header, payload = unpack(connection.recv_bytes())

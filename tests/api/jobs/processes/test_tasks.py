@@ -1,4 +1,4 @@
-"""What a worker process makes of its orders: here, planning from the best plan of an earlier attempt."""
+"""A worker process carries out its orders: here, planning from the best plan of an earlier attempt."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Line:
 
 
 def solved(*parts: bytes, problem: bytes = PROBLEM, objects: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
-    """With greedy, which alone does not find the best plan."""
+    """Solve with greedy, which alone does not find the best plan."""
     kind = "sharing" if objects else "plan"
     order: dict[str, Any] = {"task": "solve", "kind": kind, "format": None, "options": as_document(GREEDY), "notes": []}
     header, payload = do(order, [problem, *parts], Settings(), Line())
@@ -102,7 +102,7 @@ def test_a_problem_is_read_and_planned_in_one_go_as_in_two() -> None:
 
 
 def test_a_worker_loads_no_web_server_and_no_database() -> None:
-    """What is not there cannot be reached from a hostile file."""
+    """A hostile file cannot reach modules that are not loaded."""
     code = (
         "import sys, api.jobs.processes.worker\n"
         "heavy = {'alembic', 'fastapi', 'sqlalchemy', 'starlette', 'uvicorn', 'ortools', 'pulp', 'rich'}\n"

@@ -1,4 +1,4 @@
-"""Who is next at the processes that read."""
+"""Who is next at the processes that read problems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from api.jobs.processes.waiting_line import WaitingLine
 
 
 class Played:
-    """A waiting line, and who has been at a worker."""
+    """A waiting line, and a record of who has had a worker."""
 
     def __init__(self, workers: int, large: int) -> None:
         self._line = WaitingLine(workers, large)

@@ -1,4 +1,4 @@
-"""What can go wrong between workers and their queue: workers that vanish at any moment, connections that break, words that come late."""
+"""Faults between workers and their queue: workers that vanish at any moment, connections that break, messages that come late."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def app(url: str) -> AsyncIterator[App]:
 
 
 async def fetch(made: App) -> Delivery:
-    """As a worker does that then falls silent for ever."""
+    """Fetch a delivery as a worker does that is silent from then on."""
     manager = made.job_manager
     delivery = await manager.fetch_job(list(QUEUES), await manager.register_worker())
     assert delivery is not None
@@ -284,7 +284,7 @@ def test_parts_of_a_worker_end_together() -> None:
 
 
 def test_a_part_that_is_slow_to_end_is_left_to_it() -> None:
-    """Otherwise the queue would not hear that this worker is gone, only because another one was faster."""
+    """Otherwise the queue would not hear that this worker is gone whenever another part ended first."""
     told: list[str] = []
 
     async def part(name: str, seconds: float) -> None:

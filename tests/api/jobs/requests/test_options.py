@@ -1,4 +1,4 @@
-"""Options over HTTP: what the limits leave of them, and what makes two requests the same."""
+"""Options over HTTP: how limits clip them, and which requests count as the same."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_choice_may_be_spelled_as_others_do() -> None:
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 @pytest.mark.parametrize("value", ["x", "", "nan", -1, 1e400, 1.5, {"a": -1}, [None], None, True, "x" * 300])
 def test_what_is_wrong_with_an_option_is_said_in_our_words(door: Door, value: object) -> None:
-    """Of each option, in a query (where all is text) and in JSON."""
+    """For each option, in a query (all text) and in JSON."""
     for name in {**FIELDS, **door.own}:
         for model in (door.loose, door.strict):
             try:

@@ -1,4 +1,4 @@
-"""What was posted is counted before it is loaded."""
+"""A posted problem is counted before it is loaded."""
 
 from __future__ import annotations
 

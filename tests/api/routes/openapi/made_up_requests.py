@@ -70,7 +70,7 @@ described = schemathesis.openapi.from_dict(_document())
 
 
 def _doors() -> dict[tuple[str, str], list[str]]:
-    """Of each parameter of each operation, all operations that take the same."""
+    """For each parameter of each operation, all operations that take the same parameter."""
     alike = defaultdict(list)
     for method, path, operation in operations(document()):
         for parameter in operation.get("parameters", ()):
@@ -106,7 +106,7 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def known(impatient: Served) -> dict[str, str]:
-    """What there is to be found under an id."""
+    """Ids of things that the service has."""
     job = until(impatient, post_job(impatient, THREE), "succeeded")
     kind = {"Content-Type": "application/x-ndjson"}
     answer = impatient.client.post("/v1/batches", content=json.dumps(THREE), headers=kind)
@@ -115,7 +115,7 @@ def known(impatient: Served) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[requests.Session]:
-    """One line for many requests; what is sent on one that the service has just closed is sent once more (schemathesis sees to that)."""
+    """One session for many requests; schemathesis repeats a request if the service has just closed the connection."""
     with requests.Session() as made:
         made.trust_env = False
         yield made

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what it says, and that the service keeps it."""
+"""The OpenAPI document: its content, and that the service keeps to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MADE_UP = "tests/api/routes/openapi/made_up_requests.py"
 
 
 def fetched(path: str, settings: Settings | None = None, headers: dict[str, str] | None = None) -> httpx.Response:
-    """From a service that need not be started for that."""
+    """Get a path from a service that is not started."""
 
     async def ask() -> httpx.Response:
         transport = httpx.ASGITransport(app=Application(settings or Settings()), client=("127.0.0.1", 1))
@@ -39,14 +39,14 @@ def fetched(path: str, settings: Settings | None = None, headers: dict[str, str]
 
 
 def document(settings: Settings | None = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
-    """As every client gets it."""
+    """The document as every client gets it."""
     found: dict[str, Any] = fetched("/openapi.json", settings, headers).json()
     return found
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", reference.PATH])
 def test_what_is_described_is_written_once_for_all(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    """Written for each request, a hundred lines with twenty requests each held up everybody for seven seconds."""
+    """When it was written for each request, 20 requests with 100 lines each held up everybody for 7 s."""
     written = []
 
     def of(data: bytes, kind: str) -> File:

@@ -1,4 +1,4 @@
-"""Whose turn it is among jobs that PostgreSQL delivers to workers elsewhere."""
+"""The order of owners among jobs that PostgreSQL delivers to workers on other machines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMITS = QueueLimits(1000, 1000, 1 << 30)
 
 
 class Queue:
-    """A store, and a worker that takes what is delivered next."""
+    """A store, and a worker that takes the next delivery."""
 
     def __init__(self, url: str) -> None:
         self.store: Store = open_store(url)
@@ -30,7 +30,7 @@ class Queue:
             self.store.add(NewJob(owner, about, urgent, where=where), b"{}", LIMITS)
 
     def take(self, count: int, *, ends: bool = True) -> str:
-        """Whose the next ones are."""
+        """The owners of the next jobs."""
         taken = ""
         for _ in range(count):
             found = self._line.execute(

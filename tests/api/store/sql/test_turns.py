@@ -1,4 +1,4 @@
-"""Whose turn it is."""
+"""The order in which owners' jobs are claimed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong, says what to do, and costs next to nothing."""
+"""The doctor finds each fault, names the remedy, and is quick."""
 
 from __future__ import annotations
 

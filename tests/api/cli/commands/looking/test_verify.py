@@ -1,4 +1,4 @@
-"""`memplan verify`: exit code 1 says that something is wrong, the output says what."""
+"""`memplan verify`: exit code 1 for a faulty plan, and output that names the fault."""
 
 from __future__ import annotations
 

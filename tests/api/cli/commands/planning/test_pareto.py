@@ -1,4 +1,4 @@
-"""`memplan pareto`: the folder it fills, what it prints, and its exit codes."""
+"""`memplan pareto`: the folder it writes, its output and its exit codes."""
 
 from __future__ import annotations
 

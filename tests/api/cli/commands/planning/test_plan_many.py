@@ -115,7 +115,7 @@ def sources(done: subprocess.CompletedProcess[bytes]) -> dict[str, int]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Of an empty store."""
+    """The address of an empty store."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/answers.db"
     server: Server = request.getfixturevalue("postgresql")

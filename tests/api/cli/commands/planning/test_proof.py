@@ -1,4 +1,4 @@
-"""`memplan plan --proof` and `memplan verify --proof`: from a problem to a proof that is replayed, and what is said where there is none."""
+"""`memplan plan --proof` and `memplan verify --proof`: a problem's proof is written and replayed; the message where there is no proof."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIGHT = Problem(
     ),
     (Pool("p"),),
 )
-"""Of the gaps that alignment leaves no sum tells."""
+"""Sums of sizes do not see the gaps that alignment leaves."""
 
 
 @pytest.fixture(scope="module")

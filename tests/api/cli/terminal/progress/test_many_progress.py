@@ -1,4 +1,4 @@
-"""The line that says how far many problems are."""
+"""The progress line of a run over many problems."""
 
 from __future__ import annotations
 

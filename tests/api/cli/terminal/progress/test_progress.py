@@ -1,4 +1,4 @@
-"""Live progress: what is shown, where, and that it goes away again."""
+"""Live progress: its text, its stream, and that it is erased at the end."""
 
 from __future__ import annotations
 

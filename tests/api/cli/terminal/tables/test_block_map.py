@@ -1,4 +1,4 @@
-"""The memory map in block characters: every buffer is seen, names where there is room, and what is needed where nothing fits."""
+"""The memory map in block characters: it shows every buffer, names where there is room, and the memory needed where nothing fits."""
 
 from __future__ import annotations
 

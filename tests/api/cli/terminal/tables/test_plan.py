@@ -1,4 +1,4 @@
-"""A plan on a terminal: its status, its figures, and what is short."""
+"""A plan's table on a terminal: status, figures, and by how much memory falls short."""
 
 from __future__ import annotations
 
