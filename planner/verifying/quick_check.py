@@ -159,11 +159,13 @@ def _placed(problem: Problem, known: Figures, places: Sequence[Placement]) -> tu
             number[:] = [pools[place.pool] for place in places]
     if (low < 0).any() or (low >= SUMMABLE).any():  # columns of int64 would wrap around in sums
         return None
-    address = low + exact_array([pool.base or 0 for pool in problem.pools])[number]
-    alignment = exact_array([pool.alignment for pool in problem.pools])[number]
-    if (address % alignment).any() or (address % known.alignment).any():
-        return None
-    return low, number
+    address = low
+    if any(pool.base or pool.alignment != 1 for pool in problem.pools):
+        address = low + exact_array([pool.base or 0 for pool in problem.pools])[number]
+        alignment = exact_array([pool.alignment for pool in problem.pools])[number]
+        if (address % alignment).any():
+            return None
+    return None if (address % known.alignment).any() else (low, number)
 
 
 def _proven(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
 
@@ -28,6 +28,7 @@ from .replanning.placing import placed_again
 from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of
 
 MOST_BYTES = 64 << 20
+USUAL = Options()
 LIMITS = (StopReason.WORK_LIMIT, StopReason.TIME_LIMIT)
 NOTHING = Neighbour()
 SHARE_OF_A_VARIANT = 5
@@ -63,13 +64,15 @@ class Session:
         """The last problem whose plan had placements; the next may be a variant of it."""
         self._plan: Plan | None = None
         """That plan."""
+        self._valid = USUAL, repr(USUAL)
+        """The last options found valid that nobody can change, and their text."""
         self._open: _Open | None = None
         """Set if a plan stayed open although it had all of the limits."""
 
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """Plan as the library's `plan` does, with the same errors."""
-        options = options or Options()
-        same = _of_the_same_objects(problem, options)
+        options = options or USUAL
+        same = _of_the_same_objects(problem, self._text_of(options))
         known = self._known(same)
         return self._made(problem, options, same) if known is None else known
 
@@ -80,10 +83,10 @@ class Session:
         options: Options | None = None,
     ) -> list[TensorPlacement]:
         """Plan as the library's `plan_memory` does, with the same errors."""
-        pools, buffers, options = tuple(pools), tuple(buffers), options or Options()
+        pools, buffers, options = tuple(pools), tuple(buffers), options or USUAL
         if not ({*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}):
             return placements_of(self.plan(problem_of(pools, buffers), options))
-        same = _key(buffers, (pools, DEFAULT_TERMS, 1, (), options))  # the problem has nothing else
+        same = _key(buffers, (pools, DEFAULT_TERMS, 1, ()), self._text_of(options))  # the problem has nothing else
         kept = self._find(same)
         if kept is None:
             return placements_of(self._made(problem_of(pools, buffers), options, same))
@@ -94,7 +97,10 @@ class Session:
     def _made(self, problem: Problem, options: Options, same: Hashable | None) -> Plan:
         """Return the plan of a problem whose buffer objects are new; equal ones may have been planned."""
         begun = time.monotonic()
-        require_valid(options)
+        if options is not self._valid[0]:
+            require_valid(options)
+            if not isinstance(options.capacity, Mapping):
+                self._valid = options, repr(options)
         planned = planned_problem(problem, options.capacity, options.prefer, options.stability)
         planned = replace(planned, buffers=tuple(planned.buffers))  # a copy that nobody else can change
         before = self._before if _named_alike(self._before.pools, planned.pools) else NOTHING
@@ -103,7 +109,7 @@ class Session:
         planned.facts.is_sound = True
         changes = any(each is not None for each in (options.capacity, options.prefer, options.stability))
         usual = replace(options, capacity=None, prefer=None, stability=None) if changes else options
-        key = (digest(planned), planned.constraints.listed, usual)
+        key = (digest(planned), planned.constraints.listed, self._text_of(usual))
         known = self._known(key)
         if known is None:
             with self._lock:
@@ -153,6 +159,10 @@ class Session:
         """True if most buffers were in the last plan."""
         known = set() if self._plan is None else {place.id for place in self._plan.placements}
         return 2 * sum(buffer.id in known for buffer in problem.buffers) > len(problem.buffers)
+
+    def _text_of(self, options: Options) -> str:
+        valid, text = self._valid
+        return text if options is valid else repr(options)
 
     def _known(self, key: Hashable | None) -> Plan | None:
         kept = self._find(key)
@@ -215,16 +225,16 @@ def _part_of(options: Options) -> Options:
     )
 
 
-def _of_the_same_objects(problem: Problem, options: Options) -> Hashable | None:
-    """Return a key that only a problem with these buffer objects has; None if it has more than buffers and pools."""
+def _of_the_same_objects(problem: Problem, options: str) -> Hashable | None:
+    """Return a key that only a problem with these buffer objects and options has; None if it has more than buffers and pools."""
     if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
         return None
     buffers = problem.buffers if isinstance(problem.buffers, tuple) else (problem.buffers,)
-    return _key(buffers, (problem.pools, problem.terms, problem.peak_price, problem.was, options))
+    return _key(buffers, (problem.pools, problem.terms, problem.peak_price, problem.was), options)
 
 
-def _key(buffers: tuple[object, ...], besides: tuple[object, ...]) -> Hashable:
-    return tuple(map(id, buffers)), repr(besides)
+def _key(buffers: tuple[object, ...], besides: tuple[object, ...], options: str) -> Hashable:
+    return tuple(map(id, buffers)), repr(besides), options
 
 
 def _named_alike(pools: tuple[Pool, ...], others: tuple[Pool, ...]) -> bool:

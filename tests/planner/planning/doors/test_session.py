@@ -364,6 +364,11 @@ def test_options_and_what_is_no_buffer_count() -> None:
     assert session.plan(Problem((a, b), constraints=Constraints(exclusions=(("a", "b"),))), OPTIONS).peak == 4
     assert session.plan(Problem((a, b)), replace(OPTIONS, seed=5)).seed == 5
     assert session.plan(Problem((a, b)), replace(OPTIONS, capacity=7)).status == "infeasible"
+    sizes: dict[str, int] = {}
+    changing = replace(OPTIONS, capacity=sizes)
+    for size, status in ((6, "infeasible"), (8, "optimal")):
+        sizes[Problem((a, b)).pools[0].name] = size
+        assert session.plan(Problem((a, b)), changing).status == status
     assert session.plan(Problem((b, a)), OPTIONS).placements[0].id == "b"
     assert session.hits == 0
 
