@@ -90,6 +90,8 @@ def _check_names(network: Network, tensors: dict[BufferId, Tensor], report: Repo
     names: set[str] = set()
     for i, operator in enumerate(network.operators):
         place: Place = ("operators", i)
+        if not isinstance(operator.kind, Kind):
+            report.add(Code.WRONG_TYPE, (*place, "kind"), f"must be a Kind, not {quoted(operator.kind)}")
         if operator.name is not None:
             if not 1 <= len(operator.name) <= LONGEST_ID:
                 report.add(Code.OUT_OF_RANGE, (*place, "name"), f"must have 1 to {LONGEST_ID} characters")

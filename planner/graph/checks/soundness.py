@@ -146,7 +146,9 @@ def _tensors(
             report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another tensor {quoted(tensor.id)}")
         found[tensor.id] = tensor
         names.add(tensor.id)
-        if tensor.items is None:
+        if not isinstance(tensor.kind, TensorKind):
+            report.add(Code.WRONG_TYPE, (*place, "kind"), f"must be a TensorKind, not {quoted(tensor.kind)}")
+        elif tensor.items is None:
             _size(tensor, place, report)
         else:
             _items(tensor, place, names, report)
@@ -187,6 +189,8 @@ def _items(tensor: Tensor, place: Place, names: set[BufferId], report: Report) -
 
 
 def _names(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor], report: Report) -> None:
+    if not isinstance(operator.kind, OperatorKind):
+        report.add(Code.WRONG_TYPE, (*place, "kind"), f"must be an OperatorKind, not {quoted(operator.kind)}")
     for field, names in (("inputs", operator.inputs), ("outputs", operator.outputs)):
         for j, name in enumerate(names):
             if name not in tensors:

@@ -406,9 +406,17 @@ def test_loops_within_loops_are_read_in_no_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"shape": (4.0,)}, {"shape": "44"}, {"shape": (True,)}, {"element_bits": "8"}, {"alignment": "16"}]
+    "change",
+    [
+        {"shape": (4.0,)},
+        {"shape": "44"},
+        {"shape": (True,)},
+        {"element_bits": "8"},
+        {"alignment": "16"},
+        {"kind": "weights"},
+    ],
 )
-def test_what_is_no_integer_is_refused_from_the_library_too(change: dict[str, Any]) -> None:
+def test_what_is_of_another_type_is_refused_from_the_library_too(change: dict[str, Any]) -> None:
     tensor = replace(Tensor("x", (4,), kind=TensorKind.INPUT), **change)
     with pytest.raises(BadInput) as refused:
         graph_problem(Graph((tensor,), ()), (Pool("p"),))
