@@ -423,15 +423,21 @@ def test_what_is_of_another_type_is_refused_from_the_library_too(change: dict[st
     assert refused.value.findings[0].pointer.startswith("/tensors/0/")
 
 
-def test_devices_say_which_pools_a_tensor_may_be_in() -> None:
+@pytest.mark.parametrize(
+    ("devices", "pools"),
+    [({"devices": [{"name": "npu", "pools": ["dram"]}]}, ("dram",)), ({}, None)],
+    ids=["where it reaches", "a label"],
+)
+def test_devices_say_which_pools_a_tensor_may_be_in(devices: dict[str, object], pools: tuple[str, ...] | None) -> None:
+    """Without them a device is a label that buffers keep, as in memplan/1."""
     data = program(
         [operator("compute", ["x"], ["t"])],
         {"id": "t", "shape": [4], "device": "npu"},
         pools=[{"name": "sram"}, {"name": "dram"}],
-        devices=[{"name": "npu", "pools": ["dram"]}],
+        **devices,
     )
     problem, _ = read_problem(data)
-    assert {buffer.id: buffer.pools for buffer in problem.buffers}["main/t"] == ("dram",)
+    assert {buffer.id: (buffer.pools, buffer.device) for buffer in problem.buffers}["main/t"] == (pools, "npu")
 
 
 def test_a_program_can_be_read_as_such() -> None:
