@@ -1,4 +1,4 @@
-"""memplan installs with a compiler and without one, and says which way it went."""
+"""memplan installs with a compiler and without one, and reports which."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def ask(target: Path, code: str) -> str:
 
 
 def no_compiler_on_the_path(folder: Path) -> dict[str, str]:
-    """An environment whose PATH holds what builds (cmake, ninja) but nothing that compiles."""
+    """An environment whose PATH holds build tools (cmake, ninja) but no compiler."""
     folder.mkdir()
     for tool in ("cmake", "ninja"):
         if found := shutil.which(tool):

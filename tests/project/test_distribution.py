@@ -1,4 +1,4 @@
-"""Tests that run side by side: each once, together with what it shares something with, the long ones first."""
+"""The distribution of tests over processes: each test runs once, together with those it shares something with, the long ones first."""
 
 from __future__ import annotations
 

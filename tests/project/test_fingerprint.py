@@ -1,4 +1,4 @@
-"""The set-up is made again when what it stands on has changed: the content of some files, the names of modules."""
+"""The set-up is made again when its inputs have changed: the content of some files, the names of modules."""
 
 from __future__ import annotations
 

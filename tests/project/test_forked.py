@@ -1,4 +1,4 @@
-"""What is forked for tests does as what is started."""
+"""A process forked for tests behaves like one that is started."""
 
 from __future__ import annotations
 

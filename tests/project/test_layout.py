@@ -1,4 +1,4 @@
-"""How files and folders are laid out, as docs/architecture.md says: modules of one concept, folders that say what they promise, tests where what they test is."""
+"""The layout of files and folders follows docs/architecture.md: modules of one concept, folders described, tests beside their subject."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FACES = {
     "tests/running/installed": "packages as users install them",
     "tests/planner/bench/running/strange_cell.py": "what a measuring process runs, which loads no tests",
 }
-"""What somebody outside names."""
+"""Names that something outside the project uses."""
 EXPORTED = {"planner/compilers/jax.py": "planner.compilers", "planner/planning/doors/model_export.py": "planner"}
 """One function that the library exports, loaded when it is asked for; and by which package."""
 TWINS = {"solvers/model/splitmix.py": "solvers/kernels/native/shared/random.hpp"}
@@ -53,7 +53,7 @@ def is_below(path: Path, places: dict[str, str]) -> bool:
 
 
 def has_one_subject(path: Path) -> bool:
-    """Is there a module or folder of the name that the test has?"""
+    """Whether there is a module or folder of the test's name."""
     if path.parts[0] != "tests" or not path.name.startswith("test_"):
         return path.name == "conftest.py"
     subject = path.stem.removeprefix("test_")

@@ -1,4 +1,4 @@
-"""What tests have started is gone when they are, however they ended."""
+"""A test's PostgreSQL servers end when the test process ends, however it ends."""
 
 from __future__ import annotations
 

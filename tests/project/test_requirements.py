@@ -29,7 +29,7 @@ def read(path: Path) -> dict[str, tuple[Requirement, list[str]]]:
 
 
 def declared(*names: str) -> list[Requirement]:
-    """What pyproject.toml asks for: `project`, an extra, or a dependency group."""
+    """The requirements in pyproject.toml of `project`, an extra, or a dependency group."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     table = {"project": project["project"]["dependencies"]}
     table |= project["project"]["optional-dependencies"] | project["dependency-groups"]

@@ -1,4 +1,4 @@
-"""What failed beside others in CI runs once more, alone."""
+"""In CI, tests that fail beside others run once more, alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_broken(i):
 
 
 def run(folder: Path, *, flaky: int, broken: int = 0, ci: bool = True) -> tuple[int, list[str]]:
-    """A small suite: with what it ended, and which tests it names for having failed once."""
+    """Run a small suite; return its exit code, and the tests that it names as failed once."""
     (folder / "test_it.py").write_text(SUITE.format(flaky=flaky, broken=broken), encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     quick = ["-p", "no:cacheprovider", "-p", "no:schemathesis", "-p", "no:hypothesispytest"]

@@ -1,4 +1,4 @@
-"""What the scripts name is there."""
+"""The files that the scripts name exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests in several processes: each runs once, and what one process does or fails of is told by the first."""
+"""Tests in several processes: each runs once, and the first process reports all results and failures."""
 
 from __future__ import annotations
 

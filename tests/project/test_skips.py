@@ -1,4 +1,4 @@
-"""In CI nothing may skip that could run, and nowhere do Python's kernels run unsaid."""
+"""In CI no test skips that could run, and Python's kernels never run unnoticed."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from solvers.model.solver import Control, Task
 
 FEW = 3
-"""Of what a list holds that is only there to be planned once."""
+"""Entries of a list that is only there so that a problem has it."""
 
 Made = TypeVar("Made", bound="Plan | Sharing")
 
@@ -75,7 +75,7 @@ def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
 
 
 def _clock() -> Callable[[], float]:
-    """This process's processor time, and how long it has waited for an answer of another from now on."""
+    """This process's processor time, plus the time it waits for other processes' answers from now on."""
     waited, usual = 0.0, Remote.receive
 
     def receive(remote: Remote, seconds: float) -> list[Message]:
@@ -155,7 +155,7 @@ def _timed(
     work: Callable[[float, dict[str, Any]], tuple[Problem, Made]],
     look: Callable[[Problem, Made], dict[str, Any]],
 ) -> dict[str, Any]:
-    """What it takes to do the work, and what looking at the answer shows."""
+    """The time and memory that the work takes, and the findings about its answer."""
     gc.freeze()
     before = resource.getrusage(resource.RUSAGE_SELF)
     begun, processor, wall = time.monotonic(), time.process_time(), time.perf_counter()

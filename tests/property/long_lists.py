@@ -1,4 +1,4 @@
-"""Documents of which one list is long, or two: what grows with a problem."""
+"""Documents with one or two long lists: everything that grows with a problem."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _new() -> Document:
 
 
 def _with_buffers(document: Document, count: int) -> list[Document]:
-    """So many buffers at least; those that were there stay."""
+    """The document with at least so many buffers; its own stay."""
     dice = random.Random(count)
     buffers: list[Document] = document["buffers"]
     for i in range(len(buffers), count):
@@ -178,7 +178,7 @@ def _fixed(document: Document, count: int) -> None:
 
 
 def _with_groups(document: Document, count: int) -> list[Document]:
-    """So many groups of two alternatives at least."""
+    """The document with at least so many groups of two alternatives."""
     variants: Document = document.setdefault("variants", {"costs": [{"name": "cycles"}], "groups": []})
     groups: list[Document] = variants["groups"]
     for g in range(len(groups), count):
@@ -281,7 +281,7 @@ def problem(name: str, count: int) -> bytes:
 
 
 def entries(part: Any, key: str = "") -> int:
-    """How many there are in all lists of a document together; a pair, or an interval, is one."""
+    """The number of entries in all lists of a document; a pair, or an interval, is one."""
     if isinstance(part, dict):
         return sum(entries(value, name) for name, value in part.items())
     if not isinstance(part, list):

@@ -1,4 +1,4 @@
-"""Every field of an answer, changed by itself: where that makes a claim false, it is refused. And whatever is written can be read."""
+"""Each field of an answer is changed by itself: a false claim is refused, and every written answer can be read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LISTS = ("placements", "assignments", "objects", "pools")
 
 
 def leaves(document: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every value that is no list and no object, and where it stands."""
+    """Every value that is no list and no object, and its path."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield from leaves(value, (*path, key))
@@ -53,7 +53,7 @@ def leaves(document: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def others(path: Path, value: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """What may stand there instead."""
+    """Other values for the path."""
     if path[-1] in WORDS:
         return tuple(word for word in (*WORDS[str(path[-1])], None) if word != value)
     if isinstance(value, bool):
@@ -94,7 +94,7 @@ def forgeries(document: Json, names: tuple[str, ...]) -> Iterator[tuple[Path, Js
 
 
 class Judge(ABC):
-    """Says of a forged document whether what was changed is still true, from exhaustion alone."""
+    """Decides whether the changed value in a forged document is still true, by exhaustion alone."""
 
     def __init__(self, document: Json) -> None:
         self.document = document
@@ -113,10 +113,10 @@ class Judge(ABC):
             return self.is_proven(forged["certificate"][path[1]], path)
         before, after = (at(each, path) if path[-1] not in LISTS else None for each in (self.document, forged))
         is_less = type(before) is type(after) is int and after < before
-        return path[-1] == "bound" and is_less  # a lower bound says less
+        return path[-1] == "bound" and is_less  # a lower bound claims less
 
     def is_proven(self, certificate: Json, path: Path) -> bool:
-        """Is what the certificate says true, whatever it gives as the reason?"""
+        """Whether the certificate's claim is true, whatever reason it gives."""
         value = certificate["value"]
         least = self.least(certificate)
         if isinstance(value, int) and least is not None:
@@ -126,7 +126,7 @@ class Judge(ABC):
 
     @abstractmethod
     def least(self, certificate: Json) -> int | None:
-        """The least that what it speaks of can be; None: there is nothing to compare it with."""
+        """The least value of the certificate's subject; None if there is nothing to compare."""
 
 
 class PlanJudge(Judge):
@@ -138,7 +138,7 @@ class PlanJudge(Judge):
         if path[-1] == "bound" and path[:2] == ("objective", "terms") and path[2] != 0:
             bound = at(forged, path)  # of a later term, given that the earlier ones are at their bounds
             if bound is None:
-                return True  # it says nothing
+                return True  # it claims nothing
             if isinstance(bound, int):
                 return bound >= 0 and (self.truth.value is None or bound <= self.truth.value[int(path[2])])
         return super().is_true(path, forged)
@@ -180,7 +180,7 @@ class SharingJudge(Judge):
 
 
 def check(case: Judge, names: tuple[str, ...], refused: Any, seed: int) -> None:
-    """Of a long answer a part of the forgeries, drawn by the seed; at night all of them."""
+    """Check the forgeries: a part of a long answer's, drawn by the seed; at night all of them."""
     forged = list(forgeries(case.document, names))
     if not NIGHTLY and len(forged) > MOST:
         forged = Random(seed).sample(forged, MOST)

@@ -25,7 +25,7 @@ BASE_BYTES = 64 << 20
 BYTES_PER_BYTE = 50
 """Memory for each byte of the problem, beside the base."""
 USUAL_LOOP_SECONDS = 0.1
-"""What the loop below takes on the machine on which the bounds were set."""
+"""The time of the loop below on the machine on which the bounds were set."""
 MORE = "1"
 """Seconds for whoever had no answer in 0.15, on a busy machine. Not for all: many take all the time they get."""
 SOME_PAIRS = [

@@ -1,4 +1,4 @@
-"""Changes that must not change the answer: other units, time backwards or later, other names and another order, one more buffer elsewhere."""
+"""Changes that must not change the answer: other units, time reversed or shifted, other names or order, one more buffer elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Proofs about several memories and about alternatives, against brute force: what is true has one, what is false has none, however it is forged."""
+"""Proofs about several memories and about alternatives, against brute force: a true claim has a proof, and a false one has none, however it is
+forged.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ from tests.small.oracle import solve
 from tests.small.strategies import NIGHTLY, effort, problems
 
 SEEDS = 400 if NIGHTLY else 25
-"""Of each kind."""
+"""Seeds of each kind."""
 FORGERIES = 3_000 if NIGHTLY else 25
-"""Of one proof."""
+"""Forgeries of one proof."""
 
 
 @lru_cache(4_096)

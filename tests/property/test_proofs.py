@@ -1,4 +1,4 @@
-"""Proofs of small problems, against brute force: what is optimal has one, and nothing that is false has one, however it is forged."""
+"""Proofs of small problems, against brute force: an optimal plan has one, and a false claim has none, however it is forged."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tests.small.strategies import NIGHTLY, effort, problems
 
 SEEDS = 3_000 if NIGHTLY else 60
 MOST_FORGERIES = 5_000 if NIGHTLY else 40
-"""Of one proof."""
+"""Forgeries of one proof."""
 
 
 @lru_cache(SEEDS)
 def least_peak(problem: Problem) -> int | None:
-    """By exhaustion; None: nothing fits."""
+    """By exhaustion; None if nothing fits."""
     pools = tuple(replace(pool, cost=1) for pool in problem.pools)
     value = solve(replace(problem, pools=pools, terms=(Term.SUM_OF_PEAKS,))).value
     return None if value is None else value[0]

@@ -38,7 +38,7 @@ def growing_at(address: str, folder: Path) -> Forked:
 
 
 def started(*command: str) -> Forked:
-    """`dask scheduler`, `dask worker`, or what grows."""
+    """Start `dask scheduler` or `dask worker`."""
     with Path(os.devnull).open("r+b") as nothing:
         files = (nothing.fileno(),) * 3
         return Forked(
@@ -59,7 +59,7 @@ def preload() -> None:
 
 
 def main(command: list[str]) -> None:
-    """In the forked process."""
+    """The main function of the forked process."""
     warnings.simplefilter("ignore")
     if command[0] == GROWING:
         _grow(*command[1:])

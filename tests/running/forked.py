@@ -22,21 +22,21 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCHED = os.pathsep.join((str(ROOT), str(ROOT / "tests" / "running" / "installed")))
-"""Where the project is, and what tests have as if it were installed."""
+"""The project's folder, and the folder of packages that tests have as if installed."""
 READ_AT_START = ("PYTHON", "LC_", "LANG")
-"""Variables that begin so are read when an interpreter starts: who changes them needs a new one."""
+"""Prefixes of variables that an interpreter reads when it starts; a process that changes them needs a new interpreter."""
 MESSAGE = 1 << 20
 TOLD_SECONDS = 10.0
 TOLD = "FORKED_BY"
 """Names the process that forks to test processes which a test starts: its process id and the path of its socket."""
 NAME = "for {}"
-"""What is forked is called, so that it is known whose it is."""
+"""A forked process's name, which states whose it is."""
 FAMILY = "family"
-"""What a process is called that has a family's library."""
+"""The name of a process that has a family's library."""
 
 
 class Kind(StrEnum):
-    """What a forked process runs."""
+    """The programs that a forked process can run."""
 
     MEMPLAN = "memplan"
     WORKER = "worker"
@@ -49,7 +49,7 @@ class Parent(NamedTuple):
     """The process that forks."""
 
     path: str
-    """Of its socket."""
+    """The path of its socket."""
     pid: int
 
 
@@ -108,10 +108,10 @@ class Forked:
 
 
 class Started(Forked):
-    """What `memplan` itself starts, in place of a subprocess.Popen."""
+    """A forked process in place of the subprocess.Popen that `memplan` itself would start."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Another process tells how it ended, which may take longer on a busy machine."""
+        """Wait; another process reports its exit, which may take longer on a busy machine."""
         try:
             return super().wait(timeout if not timeout else TOLD_SECONDS)
         except TimeoutError:
@@ -127,7 +127,7 @@ class Started(Forked):
 
 
 class Piped(Started):
-    """With its standard input and output."""
+    """A process with pipes to its standard input and output."""
 
     def __init__(self, arguments: Sequence[str], parent: Parent, kind: Kind) -> None:
         (its_in, our_in), (our_out, its_out) = os.pipe(), os.pipe()
@@ -140,7 +140,7 @@ class Piped(Started):
 
 
 def _worker(parent: Parent, line: socket.socket) -> Started:
-    """In place of api.jobs.processes.pool.start_worker."""
+    """Replaces api.jobs.processes.pool.start_worker."""
     with Path(os.devnull).open("r+b") as nothing:
         files = (nothing.fileno(), nothing.fileno(), 2, line.fileno())
         env = {**os.environ, "PYTHONPATH": SEARCHED}
@@ -148,7 +148,7 @@ def _worker(parent: Parent, line: socket.socket) -> Started:
 
 
 def zygote(parent: Parent, orders: int, family: str | None) -> Started:
-    """In place of solvers.sandbox.launcher.start_zygote: from a process that has the family's library, too."""
+    """Replaces solvers.sandbox.launcher.start_zygote, and forks from a process that has the family's library."""
     from solvers.sandbox.launcher import environment
 
     with Path(os.devnull).open("r+b") as nothing:
@@ -209,7 +209,7 @@ def _name(pid: int) -> str:
 
 
 def can_fork(env: Mapping[str, str]) -> bool:
-    """Does a process with this environment start as one of the usual environment does?"""
+    """Whether a process with this environment starts as with the usual one."""
     usual = environment()
     return all(env.get(name) == usual.get(name) for name in {*env, *usual} if name.startswith(READ_AT_START))
 

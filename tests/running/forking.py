@@ -108,7 +108,7 @@ def _fork(path: str, line: socket.socket, door: socket.socket, events: selectors
 
 
 def _family(path: str, family: str, others: Iterable[Closing]) -> str:
-    """The path of the process that has the family's library; it is started if there is none."""
+    """The path of the process that has the family's library; starts it if there is none."""
     own = f"{path}-{family}"
     if not Path(own).exists():
         reading, writing = os.pipe()

@@ -1,4 +1,4 @@
-"""memplan with a limit that it is started with, as `ulimit` sets one: NAME=NUMBER, as in RLIMIT_AS=1000000000, then the command."""
+"""Run memplan under a resource limit, as `ulimit` sets one: NAME=NUMBER, as in RLIMIT_AS=1000000000, then the command."""
 
 from __future__ import annotations
 

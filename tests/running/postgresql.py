@@ -32,18 +32,18 @@ read -r pid < "$1/data/postmaster.pid" && [ "$(readlink "/proc/$pid/cwd")" = "$1
 while [ -n "$pid" ] && kill -0 "$pid"; do sleep 0.1; done
 rm -rf "$1"
 """
-"""What ends the server and removes its folder when whoever started it is gone, however that ended."""
+"""The program that ends the server and removes its folder once its starter is gone, however that ended."""
 
 
 def find_programs() -> Path | None:
-    """Where the newest server's programs are; Debian keeps them off the PATH."""
+    """The folder of the newest server's programs; Debian keeps them off the PATH."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     on_path = shutil.which("initdb")
     return found[-1].parent if found else Path(on_path).parent if on_path else None
 
 
 class Server:
-    """A running server; what is killed can be started again."""
+    """A running server; a killed one can be started again."""
 
     def __init__(self, programs: Path, settings: tuple[str, ...] = QUICK) -> None:
         self.programs = programs
@@ -59,7 +59,7 @@ class Server:
             start_new_session=True,
         )
         self._user: str | None = None
-        if os.geteuid() == 0:  # with whose rights the server refuses to run
+        if os.geteuid() == 0:  # the server refuses to run as root
             users = {entry.pw_name for entry in pwd.getpwall()}
             self._user = "postgres" if "postgres" in users else "nobody"
             shutil.chown(self.folder, self._user)
@@ -115,7 +115,7 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Of the server's first process, which starts the others."""
+        """The process id of the server's first process, which starts the others."""
         return self._process.pid
 
     def stop(self, number: int = signal.SIGINT) -> None:

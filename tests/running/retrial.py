@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 MOST = 10
-"""So many tests get a second run. Where more fail it was not chance."""
+"""At most so many tests get a second run; more failures are no chance."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -23,9 +23,9 @@ import pytest
 from tests.running.distribution import begins_at_end, part, rank
 
 SHOWN_SECONDS = 0.005
-"""What begins or ends a test in less is never shown, not even by --durations, unless it fails."""
+"""Phases shorter than this are not reported, not even by --durations, unless they fail."""
 ENDING_SECONDS = 20.0
-"""So long a process may take to take down what its tests share."""
+"""A process has this long to tear down its tests' fixtures."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,9 +52,9 @@ class Worker:
         self.pid = pid
         self.line = line
         self.at_end = at_end
-        """Whether it takes the last of what is left."""
+        """Whether it takes tests from the end of the list."""
         self.held: deque[int] = deque()
-        """What it was given and has not ended."""
+        """Tests it was given and has not ended."""
 
 
 class Crew:
@@ -103,7 +103,7 @@ class Crew:
         ours, its = Pipe()
         self._started += 1
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # the threads of a library, which knows what forking is
+            warnings.simplefilter("ignore", DeprecationWarning)  # a library's threads; the library can be forked
             pid = os.fork()
         if pid == 0:
             ours.close()

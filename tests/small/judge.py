@@ -13,7 +13,7 @@ from tests.small.oracle import Truth, solve
 
 
 def judge(problem: Problem, plan: Plan, truth: Truth) -> list[str]:
-    """What the plan claims that is not so; empty if it is right, however much better it could be."""
+    """The plan's false claims; empty if all are true, even if a better plan exists."""
     wrong = [f"{f.kind}: {f.message}" for f in verify(problem, plan)]
     wrong += [text for text in plan.warnings if "withheld" in text]
     if plan.stop is StopReason.SOLVER_FAILED:

@@ -21,10 +21,10 @@ Value = tuple[int, ...]
 
 
 class Counted(NamedTuple):
-    """What a placement comes to, before terms weigh it."""
+    """The counts of a placement before terms weigh them."""
 
     peaks: Sequence[int]
-    """Of the problem's pools, in their order."""
+    """The peaks of the problem's pools, in their order."""
     homes: Sequence[tuple[Buffer, Pool]] = ()
     reused: int = 0
     """The reuse penalties that are due."""
@@ -43,7 +43,7 @@ WORTH: dict[Term, Callable[[Problem, Counted], int]] = {
     Term.MOVED_BYTES: lambda _, c: c.moved[1],
     Term.STABILITY: lambda problem, c: worth(problem, c, Term.MOVED_BYTES) + _price(problem, c),
 }
-"""What each term adds up."""
+"""The quantity that each term sums."""
 IN_BYTES = frozenset((Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES, Term.MOVED_BYTES, Term.STABILITY))
 """Twice as much where all sizes and offsets are doubled."""
 MOVES = frozenset((Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY))
@@ -59,11 +59,11 @@ def _price(problem: Problem, counted: Counted) -> int:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is best; value None: nothing fits."""
+    """The optimum; value None if nothing fits."""
 
     value: Value | None
     peaks: tuple[int, ...] | None = None
-    """Of one best placement."""
+    """The peaks of one best placement."""
     offsets: dict[BufferId, tuple[str, int]] | None = None
 
     @property
@@ -178,7 +178,7 @@ class _Oracle:
             yield [left for left, _ in some], (len(moved), sum(b.size for b in moved))
 
     def _starts(self, choice: tuple[int, ...]) -> list[list[int]] | None:
-        """Where each group may begin in its pool if it were alone; None if the choice of pools is not allowed."""
+        """The possible offsets of each group in its pool if it were alone; None if the choice of pools is not allowed."""
         pool_of = {id_: choice[group] for id_, group in self.home.items()}
         constraints = self.problem.constraints
         if any(len({pool_of[id_] for id_ in group}) > 1 for group in constraints.same_pool):
@@ -189,7 +189,7 @@ class _Oracle:
         return starts if all(starts) else None
 
     def _decide(self, choice: tuple[int, ...], starts: list[list[int]]) -> None:
-        """Depth first over all decisions who lies above whom, cutting what cannot become better than the best."""
+        """Decide depth first which block of each pair lies above; cut branches that cannot beat the best."""
         pairs: list[tuple[Buffer, Buffer, int | None]] = [
             (a, b, None) for a, b in self.apart if choice[self.home[a.id]] == choice[self.home[b.id]]
         ]
@@ -248,7 +248,7 @@ class _Oracle:
 
 
 def use_cost(buffer: Buffer, pool: Pool) -> int:
-    """What a buffer's uses cost in a pool: transfers of whole bursts in whole picoseconds, or uses times rank."""
+    """The cost of a buffer's uses in a pool: transfers of whole bursts in whole picoseconds, or uses times rank."""
     if pool.speed is None:
         return (buffer.accesses + buffer.reads + buffer.writes) * pool.rank
     if buffer.size == 0:
@@ -262,7 +262,7 @@ def use_cost(buffer: Buffer, pool: Pool) -> int:
 
 
 def _may_start(buffer: Buffer, offset: int, pool: Pool) -> bool:
-    """Does the buffer keep all of its own rules at this offset of the pool?"""
+    """Whether the buffer keeps its own rules at this offset of the pool."""
     end = offset + buffer.size
     address = (pool.base or 0) + offset
     if buffer.pools is not None and pool.name not in buffer.pools:

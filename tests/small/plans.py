@@ -26,7 +26,7 @@ def optimal_plan(problem: Problem) -> Plan:
 
 
 def infeasible_plan(problem: Problem) -> Plan:
-    """The plan that says there is none."""
+    """The plan that states that there is none."""
     return Plan(
         status=PlanStatus.INFEASIBLE,
         stop=StopReason.PROVED,
@@ -46,7 +46,7 @@ def infeasible_plan(problem: Problem) -> Plan:
 
 
 def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Plan:
-    """A plan of these placements, with everything it says of itself computed here."""
+    """A plan of these placements, with all its claims computed here."""
     peaks = {pool.name: 0 for pool in problem.pools}
     ends: dict[BufferId, tuple[str, tuple[int, int]]] = {}
     for buffer in problem.buffers:
@@ -109,7 +109,7 @@ def planned(solver: str, buffers: Sequence[Buffer], *pools: Pool, constraints: C
 
 
 def offsets(made: Plan) -> list[int]:
-    """In the order of the buffers."""
+    """The offsets in the order of the buffers."""
     return [place.offset for place in made.placements]
 
 

@@ -86,10 +86,10 @@ def lives(draw: st.DrawFn) -> tuple[Interval, ...] | None:
 
 @st.composite
 def buffers(draw: st.DrawFn, id_: BufferId, among: tuple[Pool, ...]) -> Buffer:
-    """A buffer with some of all that a buffer can have."""
+    """A buffer with some of a buffer's possible fields."""
     alignment = draw(st.sampled_from(ALIGNMENTS))
     names = [pool.name for pool in among]
-    chance = draw(st.integers(0, 4095))  # of being special in one way or another; 0 is plain
+    chance = draw(st.integers(0, 4095))  # its bits decide which special fields it has; 0 is plain
     allowed = fixed = None
     if chance & 3 == 1:
         allowed = tuple(draw(st.lists(st.sampled_from(names), min_size=1, unique=True)))

@@ -1,4 +1,4 @@
-"""Problems that checks look at, and what they find."""
+"""Problems for the checks, and the checks' findings."""
 
 from __future__ import annotations
 

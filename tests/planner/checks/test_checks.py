@@ -1,4 +1,4 @@
-"""What contradicts itself is bad input; what merely cannot fit is not."""
+"""A contradictory problem is bad input; one that merely cannot fit is not."""
 
 from __future__ import annotations
 

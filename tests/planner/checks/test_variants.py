@@ -1,4 +1,4 @@
-"""Variants that make no sense: what is said, and where."""
+"""Contradictory variants: the message and its place."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_lifetimes_must_be_said_for_alternatives_too() -> None:
 
 
 def test_long_chains_of_rules_and_large_groups_of_buffers_do_not_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is looked at is counted: twice as many rules take twice as long, not four times."""
+    """Steps are counted: twice as many rules take twice as long, not four times."""
     from planner.checks import part, variants
 
     steps: list[int] = []

@@ -72,7 +72,7 @@ class _Branch(nn.Module):  # type: ignore[misc]
 
 
 class _State(nn.Module):  # type: ignore[misc]
-    """What it adds up stays for the next run."""
+    """Its sum stays for the next run."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ GREEDY = Options(solver="greedy")
 
 @dataclass(eq=False)
 class Spec:
-    """What a TensorSpec has that planning looks at."""
+    """The fields of a TensorSpec that planning reads."""
 
     bytes: int
     lifetime: list[int]
@@ -38,7 +38,7 @@ class Spec:
 
 @dataclass(eq=False)
 class Node:
-    """What a node of a torch.fx.Graph has."""
+    """The fields of a torch.fx.Graph's node."""
 
     meta: dict[str, Any] = field(default_factory=dict)
     all_input_nodes: list[Node] = field(default_factory=list)

@@ -30,7 +30,7 @@ def exported(name: str, planning: Any) -> Any:
 
 
 def outputs(program: Any, name: str) -> list[Any]:
-    """What two runs give out, the second after whatever the first left behind."""
+    """The outputs of two runs, the second in the memory that the first has left."""
     from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
     loaded = _load_for_executorch_from_buffer(program.buffer)

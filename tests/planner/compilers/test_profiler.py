@@ -1,4 +1,4 @@
-"""What PyTorch's profiler records of memory on a processor, read as a Chrome trace. Run by scripts/compilers."""
+"""Records of CPU memory by PyTorch's profiler, read as a Chrome trace. Run by scripts/compilers."""
 
 from __future__ import annotations
 

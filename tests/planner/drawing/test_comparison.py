@@ -1,4 +1,4 @@
-"""Two plans in one picture: the same scales, and an outline around what lies elsewhere."""
+"""Two plans in one picture: on the same scales, with an outline around each buffer that lies elsewhere."""
 
 from __future__ import annotations
 

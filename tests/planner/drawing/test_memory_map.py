@@ -1,4 +1,4 @@
-"""What is drawn of a plan: every buffer where it lies, for as long as it lives."""
+"""The map of a plan: every buffer at its addresses, for its lifetime."""
 
 from __future__ import annotations
 

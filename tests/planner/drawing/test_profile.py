@@ -1,4 +1,4 @@
-"""The bytes in use over time: the highest places by name, who is live at the highest, and what is needed where nothing fits."""
+"""The bytes in use over time: names at the highest steps, the buffers live at the highest, and the memory needed where nothing fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures as PNG and PDF: as large as the SVG says, with letters that can be read, and a clear word where Typst is missing."""
+"""Pictures as PNG and PDF: as large as the SVG states, with readable letters, and a clear message where Typst is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture: well-formed whatever names there are, the same every time, and never too large to be opened."""
+"""The picture: well-formed whatever the names, the same every time, and never too large to open."""
 
 from __future__ import annotations
 

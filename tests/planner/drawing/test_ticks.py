@@ -1,4 +1,4 @@
-"""Marks on the axes are round, few, and within what is shown."""
+"""Marks on the axes are round, few, and within the range shown."""
 
 from __future__ import annotations
 

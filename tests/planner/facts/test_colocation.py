@@ -1,4 +1,4 @@
-"""Colocations looked at side by side come to what they come to one by one: groups, what contradicts itself, and where the blocks may lie."""
+"""Colocations taken together give the same as one by one: groups, contradictions, and possible addresses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner.planning.placing.lowering import lower
 
 
 def made_up(seed: int) -> Problem:
-    """Buffers of which many follow others; often in a way that contradicts itself."""
+    """A problem whose buffers often follow others, and often contradict themselves."""
     chance = random.Random(seed)
     count = chance.randrange(3, 30)
     names = chance.sample(range(count), count)

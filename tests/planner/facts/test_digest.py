@@ -1,4 +1,4 @@
-"""The digest is the same for every way of writing a problem down, and another for every other problem."""
+"""The digest is the same for every way to write a problem, and differs between problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a neighbour's buffers, in arrays, with what has changed: the same arrays as from nothing."""
+"""A neighbour's arrays, updated by the changes, equal arrays computed anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows made of columns at once are what they are one by one."""
+"""Rows made from columns at once equal those made one by one."""
 
 from __future__ import annotations
 

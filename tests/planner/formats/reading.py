@@ -1,4 +1,4 @@
-"""Short ways to read a document and to look at what is wrong with it."""
+"""Helpers that read a document and return its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on formats says what the code does."""
+"""The page on formats agrees with the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever comes in: a Problem, or BadInput. Nothing else."""
+"""Any input gives a Problem or BadInput, and nothing else."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def onnx(graph: bytes, functions: bytes = b"") -> bytes:
 
 
 def relus(names: str) -> bytes:
-    """An input, and so many that read it."""
+    """An input, and so many operators that read it."""
     made = (node("Relu", "a", f"b{i}", name=names) for i in range(COUNT))
     return onnx(
         inside(11, declared("a", [4])) + b"".join(inside(1, each) for each in made) + inside(12, declared("b0", None))

@@ -1,4 +1,4 @@
-"""What reading takes, of every format: a file as programs write it, and the same cut off, in a process of its own."""
+"""The memory that reading takes, for every format: a whole file and the same file cut off, in a process of its own."""
 
 from __future__ import annotations
 

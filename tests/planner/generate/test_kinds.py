@@ -27,7 +27,7 @@ DIGESTS = {
     "variants": "3e3fb1049453997c3fa958fbf9b70bb00a7504faa991c435245718b4595599c7",
     "pools": "e64087b71cf90340c5c588aff8da28125d62211826fc571d3386bbe9c92c176d",
 }
-"""Of 40 buffers, seed 7, alignment 8. A generator that changes makes other instances under the same name: old results mean nothing then."""
+"""For 40 buffers, seed 7, alignment 8. If a generator changes, its names denote other instances, and old results are void."""
 
 
 def area(problem: Problem) -> int:

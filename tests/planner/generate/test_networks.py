@@ -1,4 +1,4 @@
-"""Made-up networks: what a tape writes down, and what is characteristic of each kind."""
+"""Made-up networks: the problems that a tape records, and the characteristics of each kind."""
 
 from __future__ import annotations
 

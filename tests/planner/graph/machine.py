@@ -27,7 +27,7 @@ Location: TypeAlias = tuple[str, int]
 
 @dataclass
 class Slot:
-    """A tensor while a function runs: what should be in it, and where."""
+    """A tensor while a function runs: its right value, and its location."""
 
     value: np.ndarray
     width: int
@@ -40,7 +40,7 @@ Value: TypeAlias = "Slot | list[Value]"
 
 
 class Machine:
-    """Memory as the plan has it, outside of it each tensor apart, and what everything should be."""
+    """Memory laid out by the plan, a separate place for each other tensor, and the right value of everything."""
 
     def __init__(
         self, program: Program, found: GraphProblem, places: dict[BufferId, Location], chance: random.Random
@@ -51,7 +51,7 @@ class Machine:
         self.homes = found.homes
         self.outside = set(found.outside)
         self.seen_through = {result for each in found.applied for result, _, _ in each.places if result in self.outside}
-        """Views of what lies outside of the plan."""
+        """Views of tensors that the plan does not place."""
         self.applied = {(each.function, each.operator) for each in found.applied if each.part is None}
         self.chance = chance
         self.bytes: dict[Location, tuple[int, int]] = {}
@@ -66,7 +66,7 @@ class Machine:
     # Memory
 
     def home(self, function: str | None, id_: BufferId) -> Location:
-        """Where the plan has it, or a place apart."""
+        """Its location in the plan, or a separate place."""
         home = self.homes[function, id_]
         return self.places[home] if home in self.places else (f"outside {next(self.spaces)}", 0)
 
@@ -104,7 +104,7 @@ class Machine:
     # Functions
 
     def run_entry(self, name: str) -> None:
-        """From outside: everything but state is overwritten before."""
+        """Run it from outside; everything but state is overwritten before."""
         function = self.functions[name]
         state = [slot for slot in (*self.shared.values(), *self.state.values()) if isinstance(slot, Slot)]
         kept = {at for slot in state for at, _ in self.cells(slot)}
@@ -324,7 +324,7 @@ class Machine:
             self.ask(function, index, operator, [*outputs[:carried], *inputs[carried:]])
 
     def lent(self, body: Function, own: dict[BufferId, Tensor], given: list[Value]) -> list[Value]:
-        """What is only read keeps its value, whatever the slot is used for later."""
+        """A value that is only read stays, whatever its slot is used for later."""
         return [
             Slot(each.value, each.width, each.at)
             if isinstance(each, Slot) and own[id_].kind is TensorKind.INPUT
@@ -339,7 +339,7 @@ class Machine:
     def next_place(
         self, function: Function, index: int, operator: Operator, like: Value, leaf: int
     ) -> tuple[Value, int]:
-        """Where the next turn's value is made; one name for each part of a tuple."""
+        """The location of the next turn's value; one name for each part of a tuple."""
         if isinstance(like, list):
             parts = []
             for part in like:

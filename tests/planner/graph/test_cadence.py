@@ -1,4 +1,4 @@
-"""What ExecuTorch's own tests of the Cadence back end expect: which operators move nothing, and which do."""
+"""The expectations of ExecuTorch's own tests of the Cadence back end: which operators move nothing, and which do."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.small.strategies import effort
 K = OperatorKind
 FLAT = tuple(kind for kind in K if kind not in OF_PROGRAMS)
 Cell: TypeAlias = tuple[tuple[str, int], object]
-"""A bit's place, and what is or should be there."""
+"""A bit's place, and its actual or right content."""
 SHAPES = ((2, 4), (1, 4), (4, 2), (3,), (8,), (1, 2, 4), (2, 1, 2))
 
 
@@ -120,7 +120,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 class Machine:
-    """Memory as the plan has it, outside of it each tensor apart, and what everything should be."""
+    """Memory laid out by the plan, a separate place for each other tensor, and the right value of everything."""
 
     def __init__(self, graph: Graph, found: GraphProblem, offsets: dict[BufferId, tuple[str, int]]) -> None:
         self.graph = graph
@@ -134,7 +134,7 @@ class Machine:
         self.begun: dict[BufferId, BufferId] = {}
 
     def cells(self, id_: BufferId) -> Iterator[Cell]:
-        """Each bit's place, and what should be there."""
+        """Each bit's place, and its right content."""
         space, at = self.home[id_]
         width = self.tensor[id_].element_bits
         for i, token in enumerate(self.value[id_].ravel().tolist()):
@@ -154,7 +154,7 @@ class Machine:
         )
 
     def result(self, operator: Operator) -> np.ndarray:
-        """What an operator that computes nothing gives."""
+        """The result of an operator that computes nothing."""
         values = [self.value[id_] for id_ in operator.inputs]
         index: list[slice | int] = [slice(None)] * values[0].ndim
         shape = self.tensor[operator.outputs[0]].shape

@@ -33,7 +33,7 @@ def compute(source: str, result: str) -> Operator:
 
 
 def two_calls() -> Program:
-    """A function whose first buffer is large and its last small, run twice."""
+    """A function whose first buffer is large and its last small, called twice."""
     inner = Function(
         "inner",
         (

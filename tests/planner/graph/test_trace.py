@@ -1,4 +1,4 @@
-"""Traces of runs: who is needed when, whose address is whose, and what is refused with its line."""
+"""Traces of runs: lifetimes, shared addresses, and refusals with their lines."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _at = [""]
 
 
 def fall(asked: Read | Make, send: Callable[[object], None]) -> None:
-    """Plan what is asked, unless the file's name says otherwise."""
+    """Plan the file, unless its name asks for a fault."""
     if isinstance(asked, Read):
         _at[0] = Path(asked.path).name
         if "dies_reading" in _at[0]:
@@ -36,7 +36,7 @@ def fall(asked: Read | Make, send: Callable[[object], None]) -> None:
 
 
 def work_and_tell(asked: Read | Make, send: Callable[[object], None]) -> None:
-    """Plan what is asked, and say before how far that is, at once with the answer."""
+    """Plan the file, and report progress just before the answer."""
     if isinstance(asked, Make):
         assert asked.tells
         send(Reached(None, 5))

@@ -1,4 +1,4 @@
-"""On a Dask cluster of real processes: the same plans, though a worker is killed in the middle and the scheduler is gone in the end."""
+"""A Dask cluster of real processes gives the same plans, although a worker is killed in the middle and the scheduler at the end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPTIONS = Options(time_limit=20, workers=1)
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[Forked]]]:
-    """A scheduler and two workers, of which the first test leaves one."""
+    """A scheduler and two workers; the first test kills one."""
     address = f"tcp://127.0.0.1:{free_port()}"
     folder = tmp_path_factory.mktemp("dask")
     processes = [scheduler_at(address), *(worker_of(address, folder) for _ in range(2))]
@@ -45,7 +45,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, lis
 
 
 def thirty(folder: Path) -> list[ProblemFile]:
-    """Problems, of which five are others again; and a folder for their plans. All below the current folder."""
+    """Problem files, five of them duplicates, and a folder for their plans, all below the current folder."""
     (folder / "problems").mkdir()
     for seed in range(30):
         problem = generate("transformer", Request(60, seed % 25))

@@ -1,4 +1,4 @@
-"""Many files: each is planned once, whatever ends in the middle, and the next call goes on."""
+"""Many files: each is planned once, however a run is cut off, and the next call goes on."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_baseline_keeps_what_is_unchanged_and_starts_what_changed(problems: Pa
         assert entry.plan is not None
         assert (tmp_path / "new" / entry.plan).read_bytes() == (tmp_path / "old" / entry.plan).read_bytes()
     started = read_plan((tmp_path / "new" / "problems/5.json.plan.json").read_bytes())
-    assert not started.reproducible  # it depends on what it was started from
+    assert not started.reproducible  # it depends on its starting plan
 
 
 def test_with_stability_buffers_stay_and_the_manifest_says_what_moved(problems: Path, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_who_plans_tells_of_the_last_progress_and_of_nothing_after_its_answer(mo
 def test_places_that_come_while_it_runs_are_of_use(
     problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a cluster whose workers come once there is something to do."""
+    """As on a cluster whose workers come once there is work."""
 
     class Growing(places.Processes):
         opened = asked = 0

@@ -1,4 +1,4 @@
-"""Time limits hold before and after the solvers, too; what is given up says where it was; and no wall clock has a say."""
+"""Time limits hold before and after the solvers, too; the error states where time ran out; the wall clock has no influence."""
 
 from __future__ import annotations
 

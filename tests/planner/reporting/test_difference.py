@@ -1,4 +1,4 @@
-"""What differs between two plans."""
+"""The differences between two plans."""
 
 from __future__ import annotations
 

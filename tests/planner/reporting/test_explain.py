@@ -1,4 +1,4 @@
-"""Certificates in words: what is short and by how much, and why a peak cannot be lower."""
+"""Certificates in words: by how much memory falls short, and why a peak cannot be lower."""
 
 from __future__ import annotations
 

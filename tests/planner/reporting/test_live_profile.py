@@ -1,4 +1,4 @@
-"""How many bytes are in use when: examples, and counting byte by byte at every step."""
+"""The bytes in use over time: examples, and a count byte by byte at every step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report's figures: per memory, over all of them, and who would have to shrink."""
+"""The report's figures: for each memory, for all of them, and which buffers would have to shrink."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds a peak up: down the stack to the floor, and nothing beside it."""
+"""The buffers that hold a peak up: down the stack to the floor, and none beside it."""
 
 from __future__ import annotations
 

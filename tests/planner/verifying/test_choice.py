@@ -1,4 +1,4 @@
-"""Verification of plans of problems with variants: what is wrong with a choice is found from the problem and the plan alone."""
+"""Verification of plans of problems with variants: faults of a choice are found from the problem and the plan alone."""
 
 from __future__ import annotations
 

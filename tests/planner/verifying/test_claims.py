@@ -1,4 +1,4 @@
-"""What a plan claims of itself: its status, its bounds, what its certificates prove."""
+"""A plan's claims: its status, its bounds, and its certificates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verification of frontiers: what was found is right, and whatever is changed in it is noticed."""
+"""Verification of frontiers: true ones pass, and every change to one is noticed."""
 
 from __future__ import annotations
 

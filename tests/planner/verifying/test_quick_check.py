@@ -1,4 +1,4 @@
-"""What is accepted at a glance, `verify` has nothing to say against, whatever is changed in a plan; and right plans of simple problems are accepted."""
+"""`verify` finds no fault in a plan that the quick check accepts, whatever was changed in it; right plans of simple problems are accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verifier finds nothing in honest plans, and in spoilt ones exactly what was spoilt."""
+"""The verifier finds nothing in honest plans, and exactly the fault in spoilt ones."""
 
 from __future__ import annotations
 

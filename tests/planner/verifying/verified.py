@@ -1,4 +1,4 @@
-"""Problems whose plans are verified, and plans of them that are honest but for what tests spoil."""
+"""Problems and honest plans of them, which tests spoil."""
 
 from __future__ import annotations
 

@@ -21,13 +21,13 @@ class Step:
 
     @property
     def words(self) -> list[str]:
-        """The rest, whether it is written as JSON or with spaces."""
+        """The words after the instruction, written as JSON or with spaces."""
         return [str(word) for word in json.loads(self.rest)] if self.rest.startswith("[") else self.rest.split()
 
 
 @dataclass(slots=True)
 class Stage:
-    """What stands between one FROM and the next."""
+    """The instructions between one FROM and the next."""
 
     image: str
     name: str | None
@@ -44,7 +44,7 @@ class Stage:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What ENV sets."""
+        """The variables that ENV sets."""
         pairs = (re.fullmatch(r'(\w+)="?(.*?)"?', word) for step in self.of("ENV") for word in step.words)
         return {pair[1]: pair[2] for pair in pairs if pair is not None}
 
@@ -70,12 +70,12 @@ def read_dockerfile() -> list[Stage]:
 
 
 def copied_from_here(stage: Stage) -> list[str]:
-    """What COPY takes from the source tree."""
+    """The paths that COPY takes from the source tree."""
     return [source for step in stage.of("COPY") if "from" not in step.flags for source in step.words[:-1]]
 
 
 def is_sent(path: str) -> bool:
-    """Does .dockerignore let a file or folder of the source tree through?"""
+    """Whether .dockerignore lets a file or folder of the source tree through."""
     sent = True
     for rule in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
         if not rule or rule.startswith("#"):

@@ -1,4 +1,4 @@
-"""The Dockerfile, read: what it names exists, what it installs is pinned, and it runs as nobody in particular."""
+"""The Dockerfile, as text: the files it names exist, the packages it installs are pinned, and it runs as an unprivileged user."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ EXAMPLE = (ROOT / "examples" / "three.json").read_bytes()
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Where buildah keeps images."""
+    """The folder in which buildah keeps images."""
 
     folder: Path
 
@@ -50,7 +50,7 @@ class Store:
         return subprocess.run(command, cwd=ROOT, input=data, capture_output=True, check=False, env=env)
 
     def told(self, *words: str) -> str:
-        """What it prints, if it ends well."""
+        """The command's output; it must succeed."""
         done = self.buildah(*words)
         assert done.returncode == 0, (done.stdout + done.stderr)[-3000:].decode(errors="replace")
         return done.stdout.decode().strip()
@@ -73,7 +73,7 @@ class Container:
         return cls(store, name, Path(store.told("mount", name)), mounted)
 
     def run(self, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """As the image's user."""
+        """Run a command as the image's user."""
         return self.store.buildah(
             "run", "--network", "host", "--user", f"{USER}:{USER}", self.name, "--", *words, data=data
         )
@@ -119,7 +119,7 @@ def base_image(store: Store, folder: Path) -> None:
 
 
 def package_settings(folder: Path) -> dict[str, Path]:
-    """How pip finds packages on this machine: what is to be mounted where."""
+    """pip's settings for packages on this machine: what is to be mounted where."""
     listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, check=True, text=True)
     settings = dict(re.findall(r"^(?:global|user|site|:env:)\.([\w-]+)='(.*)'$", listed.stdout, re.MULTILINE))
     for name in ("index-url", "extra-index-url", "find-links", "cert"):

@@ -71,7 +71,7 @@ UNITS = {"m": MIB, "g": 1 << 30, "Mi": MIB, "Gi": 1 << 30}
 
 
 def size(text: str) -> int:
-    """`512m` is what Compose calls what `512Mi` is to Kubernetes."""
+    """The size in bytes; Compose's `512m` is Kubernetes' `512Mi`."""
     digits = text.rstrip("mgMGi")
     return int(digits) * UNITS[text.removeprefix(digits)]
 

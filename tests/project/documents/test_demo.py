@@ -1,4 +1,4 @@
-"""./scripts/demo, as far as it is not the setting up: the example is planned, shown, and served until Ctrl-C."""
+"""./scripts/demo without its set-up: it plans the example, shows it, and serves it until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import httpx
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = [sys.executable, "scripts/steps/serve_example.py"]
 USUAL = {name: value for name, value in os.environ.items() if not name.startswith("MEMPLAN_")}
-"""Without what tests and CI are told by variables, which are no settings: a service says so of each."""
+"""The environment without the variables of tests and CI, which are no settings: a service warns about each."""
 ENVIRONMENT = {**USUAL, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEMPLAN_WORKERS": "1"}
 
 

@@ -1,4 +1,4 @@
-"""The pages name what there is, show what works, and make a site that needs nothing from elsewhere."""
+"""The pages name things that exist, their examples run, and the site needs nothing from elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ships as an example works as it is told; two_memories.json is worked out in tests/planner/planning/placing/test_memories.py."""
+"""The examples work as described; two_memories.json is worked out in tests/planner/planning/placing/test_memories.py."""
 
 from __future__ import annotations
 

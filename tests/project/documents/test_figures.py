@@ -37,7 +37,7 @@ PATIENT = Options(workers=1, time_limit=None, work_limit=10 * WORK_PER_SECOND)
 
 @cache
 def plans(solver: str) -> tuple[Plan, ...]:
-    """Of each network."""
+    """One plan for each network."""
     options = Options(solver=solver, workers=1) if solver in CLIMBS else replace(PATIENT, solver=solver)
     return tuple(plan(generate(kind, request), options) for kind, request in SUITES["graphs"])
 

@@ -1,4 +1,4 @@
-"""The gallery's networks are sound ONNX, and planned to what docs/gallery.md says."""
+"""The gallery's networks are sound ONNX, and their plans have the figures of docs/gallery.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on the library shows what runs, and names what there is."""
+"""The code on the library's page runs, and the names on it exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README shows is what happens."""
+"""The README's commands give the output that it shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_it_is_short() -> None:
 
 
 def steady(plan: dict[str, Any]) -> dict[str, Any]:
-    """Without what differs between machines and runs."""
+    """The plan without the fields that differ between machines and runs."""
     return {key: value for key, value in plan.items() if key != "run"}
 
 

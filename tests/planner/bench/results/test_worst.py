@@ -1,4 +1,4 @@
-"""What is worth a look: which runs, which plans are kept for it, and the maps that the page has of them."""
+"""The worst runs: which are listed, which plans are kept for them, and their maps on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files are problems, and what they are called."""
+"""Which files are problems, and their names."""
 
 from __future__ import annotations
 

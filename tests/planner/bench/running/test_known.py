@@ -1,4 +1,4 @@
-"""What a name says of the optimum catches answers that cannot be true."""
+"""The optimum that a name states exposes answers that cannot be true."""
 
 from __future__ import annotations
 

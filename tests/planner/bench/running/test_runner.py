@@ -1,4 +1,4 @@
-"""Runs in processes of their own: whatever becomes of one, it is a row, and the others go on."""
+"""Runs in processes of their own: each gives a row, however it ends, and the others go on."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_several_pools_keep_their_sizes_whatever_the_name_says(tmp_path: Path, p
 
 
 def has_ended(pid: int) -> bool:
-    """Within a while: the system takes a moment to bury what was killed."""
+    """Whether the process ends within some seconds: the system takes a moment to reap it."""
     for _ in range(5000):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

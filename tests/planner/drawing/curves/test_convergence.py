@@ -1,4 +1,4 @@
-"""The picture of a run: what was known when, from the plan's own record."""
+"""The picture of a run: bounds and values over time, from the plan's own record."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def paths(picture: bytes) -> dict[str, str]:
 
 
 def numbers(path: str, letter: str) -> list[float]:
-    """What follows a letter of a path, in turn."""
+    """The numbers after a letter of a path, in order."""
     return [float(part.split("H")[0].split("V")[0].rstrip("Z")) for part in path.split(letter)[1:]]
 
 

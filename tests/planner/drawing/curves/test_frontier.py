@@ -1,4 +1,4 @@
-"""The line below a frontier: no plan lies under it, whatever there is besides the points, and where all is known it is the frontier itself."""
+"""The line below a frontier: no plan lies under it; where every point is known, it is the frontier itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No text of a plan or a sharing is longer than it may be: whoever wrote it, it is refused with its place; and memplan writes none that is."""
+"""A text of a plan or sharing that is too long is refused with its place, and memplan writes none."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.planner.formats.answers.test_sharing_json import SHARING
 
 CHOOSING = replace(PLAN, choice=Choice((("group", "first"),), (("time", 3),), 3, 3, ChoiceGoal.SPEED, None))
 CHOSEN_FROM = ("format", "status", "stop", "proof", "term", "goal")
-"""Fields whose texts are one of few."""
+"""Fields whose value is one of a few words."""
 Way = tuple[str | int, ...]
 
 
 def texts(part: Any, way: Way = ()) -> Iterator[Way]:
-    """Where texts stand."""
+    """The paths to all texts."""
     if isinstance(part, str):
         yield way
     elif isinstance(part, dict | list):
@@ -32,7 +32,7 @@ def texts(part: Any, way: Way = ()) -> Iterator[Way]:
 
 
 def with_text(data: bytes, way: Way, text: str) -> bytes:
-    """The document with another text there."""
+    """The document with another text at the path."""
     document = here = json.loads(data)
     for step in way[:-1]:
         here = here[step]

@@ -1,4 +1,4 @@
-"""Sweeps with their plans: written and read again; what is no sweep is refused, and what is wrong with one is found."""
+"""Sweeps with their plans: written and read again; other documents are refused, and faults are found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROBLEM = Problem(
 )
 
 HARMLESS = ("name", "warnings", "run", "reproducible")
-"""What nothing else says, be it true or not."""
+"""Fields that nothing else in the document contradicts."""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_plans_stand_in_it_or_in_files() -> None:
 
 
 def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Of everything in the document, but for what is within plans, which their own reader looks at."""
+    """The paths to all values but those within plans, which have a reader of their own."""
     if here[-1:] == ("plan",):
         return [here]
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -67,7 +67,7 @@ def test_whatever_stands_in_it_it_is_refused_or_looked_over(written: dict[str, A
         before, place[path[-1]] = place[path[-1]], other
         is_harmless = path[0] in HARMLESS or path[-1] == "solved" or before == other
         if is_harmless or (path, other) in ((("points",), []), (("smallest",), None), (("smallest", "bound"), -1)):
-            continue  # it says less, and nothing that is wrong
+            continue  # it claims less, and nothing false
         try:
             wrong = read(document)
         except BadInput:

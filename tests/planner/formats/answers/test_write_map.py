@@ -1,4 +1,4 @@
-"""The map for programs: columns of equal length, exact whatever reads it."""
+"""The map for programs: columns of equal length, exact in every reader."""
 
 from __future__ import annotations
 

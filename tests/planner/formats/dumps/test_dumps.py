@@ -1,4 +1,4 @@
-"""What other tools print and dump: lifetimes, places, and what is one piece of memory."""
+"""Other tools' prints and dumps: lifetimes, addresses, and which entries are one piece of memory."""
 
 from __future__ import annotations
 

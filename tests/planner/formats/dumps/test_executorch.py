@@ -1,4 +1,4 @@
-"""ExecuTorch programs: who is used when, what shares on purpose, and what the file's own plan takes."""
+"""ExecuTorch programs: each buffer's uses, intended sharing, and the memory of the file's own plan."""
 
 from __future__ import annotations
 

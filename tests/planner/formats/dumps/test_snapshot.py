@@ -26,7 +26,7 @@ def block(size: int, state: str = "active_allocated", asked: int | None = None, 
 
 
 def segment(address: int, *blocks: dict[str, Any], device: int = 0) -> dict[str, Any]:
-    """A segment whose blocks lie one behind the other."""
+    """A segment of adjacent blocks."""
     at = address
     for each in blocks:
         each.setdefault("address", at)

@@ -47,7 +47,7 @@ def written(name: str, problem: Problem = ODD, source: bytes = b"") -> bytes:
 
 
 def compiled(folder: Path, compiler: tuple[str, ...], text: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """What the compiler says of the text; what it makes is `out` in the folder."""
+    """The compiler's output for the text; the program that it makes is `out` in the folder."""
     path = folder / ("main.c" if compiler[0] == "gcc" else "main.cc")
     path.write_text(text)
     command = [*compiler, "-I", str(folder), str(path), "-o", str(folder / "out"), *more]

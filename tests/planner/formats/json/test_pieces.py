@@ -1,4 +1,4 @@
-"""A document that is read a piece at a time says what it says as a whole, and what is wrong with it."""
+"""A document that is read in pieces gives the same problem, and the same errors, as when it is read whole."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def small() -> Iterator[None]:
 
 
 def scanned(data: bytes) -> Any:
-    """The keys, or what is wrong."""
+    """The keys, or the error."""
     try:
         found = scan.scan(data)
     except BadInput as error:
@@ -102,7 +102,7 @@ def test_a_first_look_finds_the_same_in_pieces(data: bytes) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """With lists that are there."""
+    """The value with its lazy lists made real."""
     if isinstance(value, list):
         assert len(value) == len([*value])
         return [_plain(each) for each in value]

@@ -1,4 +1,4 @@
-"""memplan/1: what is read, what it means, and what is refused."""
+"""memplan/1: its fields, their meaning, and what is refused."""
 
 from __future__ import annotations
 

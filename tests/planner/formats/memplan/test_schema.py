@@ -1,4 +1,4 @@
-"""The JSON Schema says what the reader does, as far as a schema can."""
+"""The JSON Schema agrees with the reader, as far as a schema can."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_every_text_that_is_free_has_a_greatest_length() -> None:
 
 
 def parts(part: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object of a schema, and where it stands."""
+    """Every object of a schema, and its place."""
     if isinstance(part, dict):
         yield place, part
         for name, value in part.items():

@@ -1,4 +1,4 @@
-"""Sizes that depend on symbols, as they stand in files: what is read, what is planned of it, and what is refused."""
+"""Sizes that depend on symbols, in files: how they are read and planned, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written can be read again, is the same every time, and is pleasant to look at."""
+"""A written problem can be read again, is the same every time, and is easy to read."""
 
 from __future__ import annotations
 

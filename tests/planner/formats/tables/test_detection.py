@@ -1,4 +1,4 @@
-"""Which format a file is in, and that nobody pays for formats not in use."""
+"""A file's format is detected, and unused formats cost no time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every format of the table, by its example: recognised, read, refused with the place where it is wrong, written and read again."""
+"""Every format of the table, by its example: recognised, read, refused with the place of the error, written and read again."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def refused(row: Format, data: bytes) -> BadInput:
 
 
 def with_second_size_spoilt(row: Format) -> bytes:
-    """The example where the size of its second buffer is no number, wherever in the document that stands."""
+    """The example with a second buffer whose size is no number, wherever the document has it."""
 
     def spoil(buffers: list[dict[str, Any]]) -> None:
         buffers[1][next(name for name in buffers[1] if name.startswith(("size", "shape")))] = "x"
@@ -100,7 +100,7 @@ def with_column(row: Format, **columns: list[Any]) -> bytes:
 
 
 def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], None], other: str) -> bytes:
-    """The example after something was done to its list of buffers if it is JSON, and otherwise with another word in place of one."""
+    """The example with its list of buffers changed if it is JSON, and otherwise with one word replaced."""
     if not row.is_json:
         return re.sub(rf"\b{word}\b", other, row.example).encode()
     whole = json.loads(row.example)
@@ -177,7 +177,7 @@ def attacked(data: bytes) -> Iterator[bytes]:
 
 @EVERY
 def test_wherever_it_is_attacked_it_is_read_or_refused_and_nothing_else(row: Format, nightly: bool) -> None:
-    """With `--nightly` everywhere, and otherwise in every eleventh way."""
+    """With `--nightly` at every place, otherwise in every eleventh way."""
     refused = 0
     for broken in islice(attacked(row.document), 0, None, 1 if nightly else 11):
         try:

@@ -1,4 +1,4 @@
-"""What is read in columns is read as the careful readers read it, and what these refuse is refused in their words."""
+"""The fast readers by columns give what the careful readers give, and refuse with the same messages."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def documents_of(seed: int) -> tuple[bytes, str]:
             buffer["alignment"] = chance.choice((1, 16))
         buffer |= chance.choice(more) if more and chance.random() < 0.6 else {}
         if "kind" in buffer and chance.random() < 0.5:
-            del buffer["live"]  # of a constant it is not asked
+            del buffer["live"]  # a constant does not need it
         if chance.random() < 0.3:
             buffer = dict(reversed(buffer.items()))
         buffers.append(buffer)

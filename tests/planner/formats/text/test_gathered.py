@@ -1,4 +1,4 @@
-"""Buffers in columns while a file is read: what comes out is what was put in."""
+"""Buffers are gathered in columns while a file is read, and come out unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each reason why a rule does not apply, and what decides where there is a choice."""
+"""Each reason why a rule does not apply, and how one of several is chosen."""
 
 from __future__ import annotations
 

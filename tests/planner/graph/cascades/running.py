@@ -46,7 +46,7 @@ class Machine:
         return chance.integers(0, 256, (given[-1], made[-1]), np.uint8)
 
     def piece(self, s: int, spans: Spans, read: Read) -> Array:
-        """A piece of what operator number s makes."""
+        """A piece of the output of operator number s."""
         operator = self.network.operators[s]
         at = [np.arange(low, high) for low, high in spans]
         out: Array = np.zeros([len(each) for each in at], np.uint8)
@@ -114,7 +114,7 @@ class Machine:
         return max((outputs - 1) * stride + (operator.kernel[k] - 1) * dilation + 1 - extent, 0) // 2
 
     def needs(self, s: int, spans: Spans) -> list[Spans | None]:
-        """By input, the least box around all elements that are read for the piece; None: nothing is."""
+        """For each input, the least box around all elements that the piece reads; None if it reads none."""
         found: list[Spans | None] = [None] * len(self.network.operators[s].inputs)
 
         def note(k: int, where: list[Array]) -> Array:
@@ -141,7 +141,7 @@ def around(one: Spans | None, other: Spans | None) -> Spans | None:
 
 
 class Place:
-    """A piece of a tensor in memory; along `axis` it goes round after `rows`."""
+    """A piece of a tensor in memory; along `axis` it wraps round after `rows`."""
 
     def __init__(
         self, memory: Array, offset: int, size: int, spans: Spans, axis: int | None = None, rows: int = 0
@@ -184,7 +184,7 @@ class InMemory:
         self._places: dict[BufferId, Place] = {}
 
     def _demanded(self) -> dict[BufferId, Spans]:
-        """The part of each tensor that is computed, which holds all that anybody reads."""
+        """The part of each tensor that is computed; it holds all elements that are read."""
         found = {
             tensor.id: list(spans)
             for tensor, (_, spans) in zip(
@@ -202,7 +202,7 @@ class InMemory:
         return self._places[tensor]
 
     def run(self) -> dict[BufferId, Array]:
-        """What the network gives back."""
+        """Run the network; return its outputs."""
         for tensor, values in self._machine.inputs.items():
             spans = self._demand[tensor]
             self._whole_place(tensor).write(spans, values[tuple(slice(*span) for span in spans)])
@@ -216,7 +216,7 @@ class InMemory:
         return {t.id: self._whole_place(t.id).read([np.arange(extent) for extent in t.shape]) for t in outputs}
 
     def make(self, s: int, spans: Spans, places: Mapping[BufferId, Place]) -> None:
-        """A piece of what operator number s makes, from wherever its inputs are."""
+        """A piece of the output of operator number s, from its inputs in their places."""
         operator = self._network.operators[s]
 
         def read(k: int, at: list[Array]) -> Array:
@@ -226,7 +226,7 @@ class InMemory:
         place = places.get(operator.output) or self._whole_place(operator.output)
         place.write(
             spans, np.full([high - low for low, high in spans], 0xA5, np.uint8)
-        )  # what shares bytes with an input spoils it
+        )  # sharing bytes with an input would spoil it
         place.write(spans, self._machine.piece(s, spans, read))
 
     def _in_pieces(self, group: Group) -> None:

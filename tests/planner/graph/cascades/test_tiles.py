@@ -58,7 +58,7 @@ def tiles_in_order(spans: Spans, tiling: Tiling, level: int, first: int = 0) -> 
 
 
 def moved_by(machine: Machine, s: int, step: Step, spans: Spans, tiling: Tiling, level: int) -> int:
-    """Bytes that move, tile by tile: what was there for the tile before is there."""
+    """The bytes moved, tile by tile; the previous tile's data are still there."""
     weights = step.weights // machine.shapes[step.operator.output][-1]
     axes = [{window.axis for window in windows.axes if window.stride} for windows in step.windows]
     before: list[object] = [None] * (len(axes) + 1)

@@ -1,4 +1,4 @@
-"""CP-SAT's model as a file: what a reader of the file finds is what memplan finds."""
+"""CP-SAT's model as a file: a reader of the file finds the same optimum as memplan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one call for compilers: what it answers, in which order, and how it says no."""
+"""The one call for compilers: its answers, their order, and its refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session answers as fresh calls do, whatever it was asked before, and keeps no more than it may."""
+"""A session answers as fresh calls do, whatever it was asked before, and keeps no more than its limit."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_answers_are_those_of_fresh_calls(seed: int) -> None:
 
 
 def changed(problem: Problem, chance: random.Random) -> Problem:
-    """A neighbour: one buffer of another size or lifetime, one more or less; perhaps another alignment or capacity."""
+    """A neighbour of the problem: one buffer changed, added or removed; perhaps another alignment or capacity."""
     buffers = list(problem.buffers)
     i = chance.randrange(len(buffers))
     one = buffers[i]
@@ -86,7 +86,7 @@ def changed(problem: Problem, chance: random.Random) -> Problem:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_answers_are_worth_what_fresh_ones_are(seed: int) -> None:
-    """Whoever made them: they keep all rules, what they claim is proven, and none is worse than a fresh one."""
+    """Whoever made them, they keep all rules, their claims are proven, and none is worse than a fresh one."""
     chance = random.Random(seed)
     session, problem, again = Session(), generate("random", Request(12, seed)), 0
     for _ in range(60):
@@ -123,7 +123,7 @@ def with_views(problem: Problem, chance: random.Random) -> Problem:
 
 
 def kept_apart(problem: Problem, chance: random.Random) -> Problem:
-    """By conflicts alone: nothing is said of lifetimes."""
+    """The problem with conflicts in place of lifetimes."""
     ids = [each.id for each in problem.buffers]
     pairs = tuple((a, b) for i, a in enumerate(ids) for b in ids[:i] if chance.random() < 0.4)
     buffers = tuple(replace(each, live=None) for each in problem.buffers)

@@ -1,4 +1,4 @@
-"""Expressions: what is read, what it is worth, and what is refused, with its place."""
+"""Expressions: their syntax, their values, and refusals with their places."""
 
 from __future__ import annotations
 

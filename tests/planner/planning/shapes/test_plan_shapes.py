@@ -1,4 +1,6 @@
-"""Plans for all shapes: nothing overlaps in any shape, closed expressions say what is so, fixed offsets are the best there are, and the verifier sees faults."""
+"""Plans for all shapes: nothing overlaps in any shape, closed expressions are true, fixed offsets are the best there are, and the verifier sees
+faults.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is proven of polynomials holds everywhere, and what is written says the same."""
+"""Proven facts about polynomials hold everywhere, and a written polynomial means the same."""
 
 from __future__ import annotations
 

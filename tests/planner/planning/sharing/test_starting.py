@@ -1,4 +1,4 @@
-"""Sharing from what is known already: never worse, verified first, and told as it gets better."""
+"""Sharing from an earlier sharing: it is verified first, the result is never worse, and improvements are reported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def best() -> Sharing:
 
 
 def written(told: list[Progress]) -> list[Sharing]:
-    """The sharings of the moments at which there was one."""
+    """The sharings reported, in order."""
     found = [moment.answer() for moment in told if moment.answer is not None]
     sharings = [each for each in found if isinstance(each, Sharing)]
     assert len(sharings) == len(found)

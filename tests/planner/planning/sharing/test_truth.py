@@ -13,7 +13,7 @@ QUICK = tuple(name for name in SHARERS if name != "cpsat")
 
 
 def judged(problem: Problem, solver: str, truth: int | None) -> Sharing:
-    """The sharing, of which nothing is untrue; `truth` is the least total that there is."""
+    """The sharing, checked for false claims; `truth` is the least total that there is."""
     note(solver)
     made = share(problem, Options(solver=solver, work_limit=2_000_000, workers=1))
     assert verify_sharing(problem, made) == ()

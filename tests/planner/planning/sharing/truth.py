@@ -74,7 +74,7 @@ def together(problem: Problem, objects: list[list[Buffer]]) -> bool:
 
 
 def sizes(problem: Problem, objects: list[list[Buffer]]) -> dict[str, int]:
-    """What the objects of each pool add up to."""
+    """The total size of the objects in each pool."""
     sums = {pool.name: 0 for pool in problem.pools}
     for users in objects:
         pool = home(problem, users[0])

@@ -1,4 +1,4 @@
-"""Sweeps: each point is the truth of its configuration, found by trying everything, and the verifier sees what is not."""
+"""Sweeps: each point equals its configuration's optimum by brute force, and the verifier sees false ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates are worked out again: what holds passes, what claims a byte too much does not."""
+"""Certificates are computed again: a true one passes, and one that claims a byte too much does not."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def certificates(draw: st.DrawFn, problem: Problem) -> PlanCertificate:
 def test_no_certificate_proves_more_than_is_true(problem: Problem, data: st.DataObject) -> None:
     certificate = data.draw(certificates(problem))
     wanted = problem.pools
-    if certificate.pool is not None:  # then it speaks of this pool's peak alone
+    if certificate.pool is not None:  # then it is about this pool's peak alone
         wanted = tuple(replace(p, cost=int(p.name == certificate.pool)) for p in problem.pools)
     truth = solve(replace(problem, pools=wanted, terms=(Term.SUM_OF_PEAKS,)))
     assume(truth.value is not None)

@@ -1,4 +1,4 @@
-"""What buffers weigh that share bytes with others: the same as when every time is looked at by itself."""
+"""Weights of buffers that share bytes with others equal those computed time by time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_weights_at_many_times(seed: int) -> None:
 
 
 def heavy(found: dict[int, dict[str, int]]) -> dict[tuple[int, str], int]:
-    """Without what weighs nothing."""
+    """The weights without zeros."""
     return {(first, pool): weight for first, mine in found.items() for pool, weight in mine.items() if weight}
 
 

@@ -1,4 +1,4 @@
-"""Proofs, rule by rule and line by line: what each step may say, and what becomes of files that are no proofs."""
+"""Proofs, rule by rule and line by line: what each step may claim, and how files that are no proofs are refused."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ STACKED = Problem(
     ),
     (Pool("p"),),
 )
-"""Alignments that leave gaps, of which no sum tells."""
+"""Alignments that leave gaps, which no sum of sizes sees."""
 
 
 def test_a_packed_proof_is_read_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""memplan-cascade/1: what is wrong with a network is said with its place, and nothing takes long."""
+"""memplan-cascade/1: errors in a network are reported with their places, and reading is quick."""
 
 from __future__ import annotations
 

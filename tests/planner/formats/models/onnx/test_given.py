@@ -1,4 +1,4 @@
-"""What a model is given: shapes that the file leaves open, and numbers in small inputs from which shapes follow."""
+"""What a caller may state about a model: shapes that the file leaves open, and numbers in small inputs from which shapes follow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.planner.formats.models.onnx.models import (
 from tests.planner.formats.models.onnx.test_sequences import lives, optional, read, refused, sequence
 
 PLAIN = inside(1, "x") + inside(2, inside(1, number(1, FLOAT)))
-"""A tensor of which the file says no shape."""
+"""A tensor whose shape the file does not state."""
 EXPANDED = model(
     graph(
         [node("Add", "size size", "twice"), node("Expand", "x twice", "y")],

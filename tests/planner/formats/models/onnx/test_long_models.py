@@ -27,7 +27,7 @@ READER = "planner.formats.models.onnx.read"
 
 
 def chain(count: int) -> bytes:
-    """So many tiny operators, one after the other."""
+    """So many tiny operators in a chain."""
     nodes = [node("Relu", f"t{k}", f"t{k + 1}") for k in range(count)]
     return model(graph(nodes, [value("t0", [1])], [value(f"t{count}", [1])]))
 

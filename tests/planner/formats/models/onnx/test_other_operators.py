@@ -59,7 +59,7 @@ def test_what_is_picked_and_what_stands_for_values() -> None:
 
 @pytest.mark.parametrize("labels", [{"classlabels_int64s": [3, 4, 5]}, {"classlabels_strings": ["a", "b", "c"]}])
 def test_of_maps_the_numbers_are_planned(labels: dict[str, Any]) -> None:
-    """What scikit-learn's classifiers become: a class for each row, and a map of the scores of all classes."""
+    """scikit-learn's classifiers give these: a class for each row, and a map of the scores of all classes."""
     made = graph(
         [
             node("TreeEnsembleClassifier", "x", "class scores", domain=LEARNED, **labels),

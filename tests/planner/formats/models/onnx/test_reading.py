@@ -1,4 +1,4 @@
-"""ONNX models as problems: shapes, symbols, control flow, what is shared in place, what is refused."""
+"""ONNX models as problems: shapes, symbols, control flow, sharing in place, refusals."""
 
 from __future__ import annotations
 

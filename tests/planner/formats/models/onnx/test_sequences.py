@@ -140,7 +140,7 @@ def test_an_optional_value_that_is_known_leaves_one_arm_out() -> None:
 
 
 def test_whether_it_is_there_stays_unknown_whatever_it_is_called() -> None:
-    """Otherwise the arm for where it is not there would be left out."""
+    """Otherwise the branch for a missing value would be left out."""
     arms = [
         graph([node("OptionalGetElement", "p", "a")], [], [value("a", None)]),
         graph([node("Neg", "x", "b")], [], [value("b", None)]),

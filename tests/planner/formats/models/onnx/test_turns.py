@@ -1,4 +1,4 @@
-"""Loops whose turns are known: what they carry may grow, tensors and sequences alike."""
+"""Loops with a known number of turns: the tensors and sequences that they carry may grow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGER = [node("Concat", "c x", "d", axis=0), node("Relu", "d", "e"), node("Iden
 def looped(
     nodes: list[bytes], carried: bytes, back: str, *rest: bytes, trips: int | None = 3, parts: str = "", test: str = "-"
 ) -> bytes:
-    """A loop over one thing that is carried, called `y` after it; and what is done with it."""
+    """A loop that carries one value, called `y` after it, and the use of it."""
     body = graph(nodes, [*TURN, carried], [value(each, None) for each in ("on", back, *parts.split())])
     inputs = [value("x", [1, 8]), value("n", [], INT64), value("asked", [], BOOL)]
     counts = [] if trips is None else [tensor("n", [trips], [])]

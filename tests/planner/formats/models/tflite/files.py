@@ -31,7 +31,7 @@ def u32(value: int) -> Scalar:
 
 
 class Writer:
-    """Tables one after the other, each before what it refers to."""
+    """Writes tables in order, each before the tables that it refers to."""
 
     def __init__(self) -> None:
         self.out = bytearray(8)
@@ -104,7 +104,7 @@ def operator(code: str, inputs: Sequence[int], outputs: Sequence[int], *runs: in
 
 
 def handle(output: int, name: str) -> tuple[str, Fields]:
-    """The operator that gives out what a resource variable is known by."""
+    """The operator that returns a resource variable's handle."""
     return "VAR_HANDLE", {1: [], 2: [output], 3: u8(111), 4: {0: "state", 1: name}}
 
 

@@ -1,4 +1,4 @@
-"""Models as problems: what is needed when, what is not planned at all, and how large it is."""
+"""Models as problems: lifetimes, sizes, and which tensors are not planned."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_what_is_read_and_never_written_is_state() -> None:
 
 
 def adding_up(count: int) -> bytes:
-    """What is put in is added to a resource variable, which begins as ones."""
+    """The input is added to a resource variable, which begins as ones."""
     tensors = [
         *(f.tensor("x", [1, count], f.FLOAT32), f.tensor("h", [1], f.RESOURCE)),
         *(f.tensor(name, [1, count], f.FLOAT32) for name in ("old", "new")),
@@ -148,7 +148,7 @@ def test_sizes_are_packed_by_use_and_rounded_up_for_tflite_micro(type_: int, by_
 
 
 def branching() -> bytes:
-    """A main function with IF, whose arms each make something large of what they are given."""
+    """A main function with IF; each branch makes something large of its input."""
     main = f.subgraph(
         [f.tensor("c", [1], f.BOOL), f.tensor("x", [64]), f.tensor("y", [64])],
         [0, 1],
@@ -185,7 +185,7 @@ def test_tflite_micro_copies_what_a_subgraph_is_given_and_gives_back() -> None:
 
 
 def looping() -> bytes:
-    """A WHILE that makes something of what it carries, and a CALL_ONCE before it."""
+    """A WHILE that computes with the values it carries, and a CALL_ONCE before it."""
     carried = [f.tensor("n", [1], f.INT32), f.tensor("x", [64])]
     main = f.subgraph(
         [*carried, f.tensor("m", [1], f.INT32), f.tensor("y", [64])],
@@ -212,7 +212,7 @@ def test_loops_and_what_runs_once_are_read() -> None:
     assert {"body/t", "once/v"} <= lives(by_use).keys()
     assert "once/u" in lives(by_use)
     assert "once/u" not in lives(micro)
-    assert lives(micro)["main/y"][0][0] <= lives(micro)["cond/n"][0][0]  # it holds what is carried from turn to turn
+    assert lives(micro)["main/y"][0][0] <= lives(micro)["cond/n"][0][0]  # it holds the value carried from turn to turn
     for problem in (by_use, micro):
         assert plan(problem).status == "optimal"
 

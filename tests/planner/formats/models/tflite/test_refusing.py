@@ -1,4 +1,4 @@
-"""Whatever comes in as a model: a problem, or a typed refusal with its place; in no more time and memory than the file is worth."""
+"""Any file is read as a problem or refused with a typed error and its place, in time and memory proportional to its size."""
 
 from __future__ import annotations
 

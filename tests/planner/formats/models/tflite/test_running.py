@@ -1,4 +1,4 @@
-"""TFLite Micro's own interpreter obeys what was written: the same comes out, bit for bit, and its arena is as large as was planned."""
+"""TFLite Micro's own interpreter obeys the offsets written: its results are the same bit for bit, and its arena is as large as planned."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def float_tensor(name: str, count: int) -> f.Fields:
 
 @needs_interpreter
 def test_offsets_are_counted_through_all_subgraphs() -> None:
-    """A branch: were the offsets counted within each subgraph, another tensor's would be obeyed."""
+    """A branch: were the offsets counted within each subgraph, it would obey another tensor's."""
     arms = [
         f.subgraph(
             [float_tensor("in", 16), float_tensor("mid", 16), float_tensor("out", 16)],
@@ -130,7 +130,7 @@ def negating() -> f.Fields:
 
 
 def loop(turns: str) -> bytes:
-    """What is carried is made anew in each turn."""
+    """The carried value is made anew in each turn."""
     x = [float_tensor(name, 16) for name in ("x", "y", "before")]
     main = f.subgraph(
         [count("i", 1), x[0], count("last"), *x[1:]],

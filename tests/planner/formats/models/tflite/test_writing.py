@@ -1,4 +1,4 @@
-"""Plans written into models: the offsets are there, and all else is what it was, byte for byte."""
+"""Plans written into models: the offsets are there, and every other byte is unchanged."""
 
 from __future__ import annotations
 

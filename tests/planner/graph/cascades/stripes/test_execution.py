@@ -25,7 +25,7 @@ SEEDS = range(25)
 
 
 def assert_runs(machine: Machine, made: CascadeProblem, choice: Sequence[int]) -> None:
-    """What the plan of a choice computes is right."""
+    """Require that a run in the plan of the choice computes the right results."""
     assert made.problem.variants is not None
     chosen = [
         (group.name, group.alternatives[a].name) for group, a in zip(made.problem.variants.groups, choice, strict=True)

@@ -1,4 +1,4 @@
-"""The exact engine for choices and addresses, asked alone, against trying every choice."""
+"""The exact engine for choices and addresses, alone, against trying every choice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pinned buffers in problems with variants: what lies below and above them is counted in bounds, and never too much of it."""
+"""Pinned buffers in problems with variants: bounds count the memory below and above them, and never too much."""
 
 from __future__ import annotations
 

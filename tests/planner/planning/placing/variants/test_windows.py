@@ -1,4 +1,4 @@
-"""Plans lowered window by window: what comes out is a plan that the verifier finds right, and reaches no higher."""
+"""Plans lowered window by window: the result passes the verifier, and reaches no higher."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fit(problem: Problem) -> Plan | None:
 
 
 def stacked(problem: Problem) -> Plan:
-    """A valid plan without any thought: each buffer, or what moves together, above all others."""
+    """A valid plan without search: each buffer, or group that moves together, above all others."""
     return plan(problem, Options(workers=1, solver="exir_naive"))
 
 
