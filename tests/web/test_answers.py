@@ -1,4 +1,4 @@
-"""Sweeps, plans for all shapes and nested arenas on the page: what there is to choose from, and the map of what is chosen."""
+"""Sweeps, plans for all shapes and nested arenas on the page: the list of parts, and the map of the chosen one."""
 
 from __future__ import annotations
 

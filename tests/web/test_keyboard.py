@@ -18,7 +18,7 @@ FOCUS = """() => {
 
 
 def tab_to(page: Page, wanted: str) -> None:
-    """Press Tab until the focus is there; wherever it goes on the way, it must be seen."""
+    """Press Tab until the focus is there; every element focused on the way must be visible."""
     for _ in range(200):
         page.keyboard.press("Tab")
         tag, id_, label, outline = page.evaluate(FOCUS)

@@ -11,7 +11,7 @@ from tests.http.served import THREE
 from tests.web.browsing import Visiting, picture, planned, point
 
 RIGHT, TOP = 4, 96
-"""What the map of THREE shows: all steps, and addresses up to the end of its pool."""
+"""The right and top end of THREE's map: all steps, and addresses up to the end of its pool."""
 
 
 def test_pointing_at_a_buffer_says_what_it_is(visiting: Visiting) -> None:

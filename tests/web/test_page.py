@@ -71,7 +71,7 @@ def test_a_long_run_is_watched_and_stopped(visiting: Visiting) -> None:
     expect(page.locator(".badge")).to_have_text("cancelled")
     expect(page.locator(".figures")).to_contain_text("peak")
     expect(page.locator("#jobs li").first).to_contain_text("cancelled")
-    # Another one, by the list of jobs.
+    # Another job, from the list of jobs.
     page.click("#plan")
     expect(page.locator("#jobs li").first).to_contain_text("running")
     page.locator("#jobs li").first.get_by_role("button", name="Stop").click()

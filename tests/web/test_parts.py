@@ -1,4 +1,4 @@
-"""The page's parts that reckon, each asked alone, in the browser that runs them."""
+"""The page's modules that compute, each called alone, in the browser that runs them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Boxes = list[tuple[float, float, float, float]]
 @pytest.fixture(scope="module")
 def page(tabs: Tabs, service: Served) -> Iterator[Page]:
     visit = Visit(tabs, service.address)
-    yield visit.open("/web/page.css")  # of the same origin, and nothing goes on there
+    yield visit.open("/web/page.css")  # of the same origin, and nothing runs on it
     visit.end()
 
 
 def call_module(page: Page, module: str, function: str, *arguments: Any) -> Any:
-    """What a function of a module answers."""
+    """The result of a module's function."""
     call = "([module, name, given]) => import(`/web/${module}.js`).then((found) => found[name](...given))"
     return page.evaluate(call, [module, function, list(arguments)])
 

@@ -1,4 +1,4 @@
-"""What stands below each other on the page does not lie over each other, whatever the window's size."""
+"""Elements of the page do not overlap, whatever the window's size."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ HOSTILE = [
 
 
 def test_hostile_names_are_shown_and_do_nothing(visiting: Visiting) -> None:
-    """Each is a pool with a buffer of the same name in it, which is all that happens there."""
+    """Each name is a pool with a buffer of the same name, which the page only displays."""
     page = visiting(viewport={"width": 1280, "height": 1000}).open()
     problem = {
         **THREE,

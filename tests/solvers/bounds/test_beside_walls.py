@@ -1,4 +1,4 @@
-"""What lies beside walls: as high as must be, never above what can be placed."""
+"""Bounds beside walls: as high as they must be, never above a placement's height."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_verifier_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _stacked(order: tuple[tuple[int, int], ...], walls: list[tuple[int, int]]) -> int:
-    """Where the highest ends if each is placed as low as it can, in this order."""
+    """The height of the highest block if each is placed as low as it can be, in this order."""
     taken, top = list(walls), 0
     for height, modulus in order:
         start = 0

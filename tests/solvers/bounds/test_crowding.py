@@ -89,7 +89,7 @@ def test_where_it_is_plain_that_there_is_none_there_is_none() -> None:
 
 
 def test_a_long_chain_is_not_peeled_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 50 000 pairs that took 97 s, without a look at the clock."""
+    """50 000 pairs once took 97 s without a look at the clock."""
     counted: list[int] = []
     usual = np.bincount
 

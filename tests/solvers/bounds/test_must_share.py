@@ -1,4 +1,4 @@
-"""What sharing addresses must cost: never more than is true, and nearly always all of it where blocks are alike."""
+"""Bounds on the cost of sharing addresses: never above the truth, and nearly always tight where blocks are alike."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def crowded(problem: Problem, chance: random.Random) -> Problem:
 
 
 def kernel(seed: int, buffers: int = 6) -> Problem:
-    """Buffers of one or two sizes, one after the other, most pairs of which had better not share."""
+    """Buffers of at most two sizes at random times; sharing costs for most pairs."""
     chance = random.Random(seed)
     ids = [f"b{number}" for number in range(buffers)]
     sizes = chance.choice(((4,), (1, 4), (2, 3)))

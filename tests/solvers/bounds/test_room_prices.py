@@ -1,4 +1,4 @@
-"""Prices on room: whatever they are, what they prove is true; and those that are found are nearly the best."""
+"""Prices on room: any prices prove true bounds, and those found are nearly the best."""
 
 from __future__ import annotations
 

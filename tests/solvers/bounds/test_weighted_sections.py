@@ -1,4 +1,4 @@
-"""A bound on several pools at once, exact whoever made the weights."""
+"""A bound on several pools at once, exact for any weights."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Impatient(Silent):
 
 
 def changed(stability: Stability) -> tuple[Instance, Placement]:
-    """A problem of which an older form was planned, as solvers see it, and another plan of it."""
+    """A problem with an older plan, as solvers see it, and another plan of it."""
     before = generate("convnet", Request(200, 1))
     old = plan(before, Options(solver="greedy", workers=1))
     after = replace(before, buffers=tuple(replace(b, size=b.size + 64) for b in before.buffers))

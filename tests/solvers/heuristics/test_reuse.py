@@ -1,4 +1,4 @@
-"""Local search over where buffers begin that pay for sharing addresses: what it finds is valid, and mostly the best there is."""
+"""Local search over offsets of buffers that pay for sharing addresses: its results are valid, and mostly the best there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two sets of kernels, for tests that ask one or both; and what the search of each says of an instance."""
+"""The two sets of kernels, for tests that use one or both, and the outcome of each one's search."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def native() -> Kernels:
 
 
 def reference() -> Kernels:
-    """Those in Python."""
+    """The Python kernels."""
     return select(Wanted.REFERENCE).kernels
 
 
 def of_origin(origin: str) -> Kernels:
-    """Those of this origin; skips the test where there are none."""
+    """The kernels of this origin; skips the test where there are none."""
     return native() if origin == Origin.NATIVE else reference()
 
 
@@ -37,13 +37,13 @@ def where_native_run(why: str) -> pytest.MarkDecorator:
 
 
 def use_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on, solvers that ask which kernels take an instance get those in Python."""
+    """From now on, solvers that select kernels for an instance get the Python ones."""
     monkeypatch.setattr(selection, "active", lambda: select(Wanted.REFERENCE))
 
 
 @dataclass(frozen=True)
 class Said:
-    """All that a kernel said."""
+    """All outputs of a kernel."""
 
     end: str
     offsets: list[int] | None
@@ -56,7 +56,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Ask:
-    """What a kernel is asked."""
+    """A kernel's input."""
 
     bound: int = 0
     incumbent: int | None = None

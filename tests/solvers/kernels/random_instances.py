@@ -1,4 +1,4 @@
-"""Random instances of one pool, with all that greedy's kernel and its reference must agree on."""
+"""Random instances of one pool with all features on which greedy's kernel and its reference must agree."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def random_instance(seed: int, scale: int = 1) -> Instance:
     """Every kind of constraint now and then; some have no solution."""
     rng = np.random.default_rng(seed)
     times, many = scale * int(rng.integers(3, 40)), bool(rng.random() < 0.6)
-    # Of many blocks, most are short-lived.
+    # Among many blocks, most are short-lived.
     lives = [times if scale == 1 or rng.random() < 0.1 else 12 for _ in range(scale * int(rng.integers(1, 30)))]
     blocks = [random_block(rng, times, many, life, scale) for life in lives]
     owner = [number for number, block in enumerate(blocks) for _ in block.parts]

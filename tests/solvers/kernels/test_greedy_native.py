@@ -190,7 +190,7 @@ def test_components_keep_their_own_best_and_never_wait_for_one_that_fits_nowhere
     assert_alike(fast, slow)
     alone = [Greedy().solve(make_instance(side), Task(), Silent()).value for side in (left, right)]
     assert fast.value == max(v for v in alone if v is not None)
-    # The narrow component fits only if what dies last comes first.
+    # The narrow component fits only if the block that dies last comes first.
     narrow = make_instance([plain(1, 3, 1, max_offset=0), (0, 2, 2), *right])
     fast, slow = solve_both(narrow, Task(), monkeypatch)
     assert_alike(fast, slow)
@@ -217,7 +217,7 @@ def test_the_bound_is_met_in_every_objective(terms: tuple[Term, ...], monkeypatc
     assert (fast.stop, fast.value) == (StopReason.PROVED, bound)
 
 
-@pytest.mark.parametrize("count", [400, 700])  # of so few, one thread places all; of more, several do
+@pytest.mark.parametrize("count", [400, 700])  # for 400, one thread places all; for 700, several do
 def test_the_number_of_threads_changes_nothing(kernel: Kernels, count: int) -> None:
     rng = np.random.default_rng(9)
     rows = rng.integers(1, 60, (count, 3)).tolist()
@@ -256,7 +256,7 @@ def test_passes_that_are_probed_give_what_whole_passes_give(kernel: Kernels, see
         number += int(instance.rect_start[r]) >= reach > 0
         reach = max(reach, int(instance.rect_end[r]))
         group[instance.rect_part[r]] = number
-    if seed == 1:  # blocks that live twice tie together what is live at different times
+    if seed == 1:  # blocks that live twice connect components of different times
         group[:] = number = 0
     assert number == (2 if seed == 2 else 0)
     best: Ints | None = None

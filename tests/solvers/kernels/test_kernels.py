@@ -158,7 +158,7 @@ def test_an_unknown_wish_is_refused() -> None:
 
 
 def without_native(monkeypatch: pytest.MonkeyPatch, stand_in: ModuleType | None) -> None:
-    """Make importing the compiled module give stand_in, or fail as if it was not installed."""
+    """Make importing the compiled module give stand_in, or fail as if it were not installed."""
 
     def import_module(name: str) -> ModuleType:
         if name == selection.NATIVE_MODULE:
@@ -193,7 +193,7 @@ def test_native_kernels_that_lag_behind_are_not_used(monkeypatch: pytest.MonkeyP
 
 
 def stand_in(change: Callable[[str, str], str]) -> ModuleType:
-    """Compiled kernels whose signatures are changed in some way."""
+    """Compiled kernels with changed signatures."""
     module = ModuleType(selection.NATIVE_MODULE)
     for name, arguments in promised().items():
         text = f"def {name}({', '.join(f'{argument}: int' for argument in arguments)}) -> object"
@@ -241,7 +241,7 @@ def test_both_sets_take_what_the_interface_says() -> None:
 
 
 def python_kernels_after(code: str, wanted: str) -> set[str]:
-    """Which of the Python kernels a new process has imported that does this."""
+    """The Python kernels that a new process has imported after this code."""
     code += "\nimport sys; print(*(m for m in sys.modules if m.startswith('solvers.kernels.python.')))"
     environment = {**os.environ, selection.VARIABLE: wanted}
     command = [sys.executable, "-c", code]
@@ -295,7 +295,7 @@ def placements(draw: st.DrawFn) -> list[tuple[int, int, int, int, int]]:
 def share_something(a: tuple[int, int, int, int, int], b: tuple[int, int, int, int, int]) -> bool:
     return (
         max(a[0], b[0]) < min(a[1], b[1]) and a[2] == b[2] and max(a[3], b[3]) < min(a[4], b[4])
-    )  # what is empty ends before it begins, so it shares nothing
+    )  # an empty lifetime ends before it begins, so it shares nothing
 
 
 @effort(96, 10_000)

@@ -1,4 +1,4 @@
-"""A kernel that gets no memory, or no threads, says so or does without: the process goes on."""
+"""A kernel that gets no memory or no threads reports it or does without; the process goes on."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ print(*said, sep=",")
 
 
 def said(kernel: str, count: int, rooms: list[int]) -> list[str]:
-    """What a process of its own says, with that many bytes beyond those that it has."""
+    """The results that a new process prints; `rooms`: bytes it may allocate beyond what it has."""
     script = SCRIPT.replace("KERNEL", kernel).replace("COUNT", str(count)).replace("ROOMS", str(rooms))
     command = ["sh", "-c", f'ulimit -S -s {STACK >> 10} && exec "$0" -c "$1"', sys.executable, script]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

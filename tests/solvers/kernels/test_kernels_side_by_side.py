@@ -18,7 +18,7 @@ from tests.small.instances import make_instance
 
 
 class Until(Silent):
-    """Cancelled as soon as somebody says so; tells when it is first asked."""
+    """Cancelled from outside; signals its first question."""
 
     def __init__(self) -> None:
         self.asked, self.cancelled = threading.Event(), threading.Event()

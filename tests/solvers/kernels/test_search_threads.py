@@ -1,4 +1,4 @@
-"""Threads of the native search go on with later rounds while others are still at the last one; what they find is what one alone finds."""
+"""Threads of the native search go on with later rounds while others finish the last one; they find what one thread alone finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs of parts must not share addresses, where there are many pools."""
+"""The pairs of parts that must not share addresses, where there are many pools."""
 
 from __future__ import annotations
 

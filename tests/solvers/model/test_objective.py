@@ -150,7 +150,7 @@ def test_it_is_the_greatest_one(cost: int) -> None:
 
 
 def value(instance: Instance, peak: int) -> Value:
-    """Of a buffer that is used twice, in a pool of rank 1."""
+    """The value with a buffer that is used twice, in a pool of rank 1."""
     buffer = Buffer("a", 4, accesses=2)
     pool = Pool("p", cost=instance.pools[0].cost, rank=1)
     counted = Counted([peak], [(buffer, pool)])

@@ -1,4 +1,4 @@
-"""The table of solvers: docs/planners.md explains each and none that is not there, and what each takes has words."""
+"""The table of solvers: docs/planners.md explains each and no others, and all that they accept has a text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from solvers.model.solver import ONE_PEAK, Feature
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "planners.md").read_text(encoding="utf-8")
 FIXED = re.findall("`(.*?)`", TEXT.partition("reserved ranges are taken by")[2].partition("alone")[0])
-"""Which of them take fixed offsets, by the page."""
+"""The solvers that take fixed offsets, by the page."""
 NAMED = registry.names(registry.SolverKind.PUBLISHED)
 
 

@@ -1,4 +1,4 @@
-"""SplitMix64 draws the numbers that everybody's draws."""
+"""SplitMix64 gives the reference's numbers."""
 
 from __future__ import annotations
 

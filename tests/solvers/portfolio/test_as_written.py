@@ -1,4 +1,4 @@
-"""Solvers that see the whole instance: nothing is done to it before, and what is proven does not depend on them."""
+"""Solvers that see the whole instance: it is not preprocessed, and proofs do not depend on them."""
 
 from __future__ import annotations
 

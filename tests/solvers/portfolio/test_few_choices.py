@@ -1,4 +1,4 @@
-"""Where there are few choices of pools, all are tried: proven without any library of solvers."""
+"""Where there are few choices of pools, all are tried: the optimum is proven without any solver library."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WITHOUT_LIBRARIES = {"memplan"}
 
 
 def drawn(seed: int) -> Problem:
-    """Up to five buffers, two pools of which one is small, and some that must be apart."""
+    """Up to five buffers, two pools (one small), and some buffers that must be apart."""
     draw = random.Random(seed)
     count = draw.randint(2, 5)
     buffers = tuple(

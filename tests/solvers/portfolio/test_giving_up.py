@@ -1,4 +1,4 @@
-"""An engine that only prepares when the time is over is given up, and what was found before it is the answer."""
+"""An engine that still prepares when time is over is given up; the answer is the best found before it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INSTANCE = make_instance(
 
 
 class Clock(Silent):
-    """Time is over when somebody says so."""
+    """Its time is over when a test says so."""
 
     over = False
 

@@ -1,4 +1,4 @@
-"""Who works on a component: never somebody too slow for it while others are there."""
+"""Which engines work on a component: never one too slow for it while there are others."""
 
 from __future__ import annotations
 

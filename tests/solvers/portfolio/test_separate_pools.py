@@ -66,7 +66,7 @@ class Picky(Engine):
 
 
 class Modest(Engine):
-    """Says that it takes nothing but one rectangle a block."""
+    """Takes only blocks of one rectangle."""
 
     features: ClassVar[frozenset[Feature]] = frozenset()
 
@@ -245,7 +245,7 @@ def test_components_get_no_bounds_of_their_own_once_time_is_over() -> None:
 
 
 def test_components_are_not_cut_apart_once_time_is_over() -> None:
-    """There may be a thousand of them, and nobody is to work on them."""
+    """There may be a thousand components, and no engine is to work on them."""
     hard = open_instance()
     ends = hard.rect_end.max()
     rects = [

@@ -1,4 +1,4 @@
-"""Pieces that are solved one by one: what their searches prove is proven of the whole."""
+"""Pieces that are solved one by one: bounds of the pieces prove bounds of the whole."""
 
 from __future__ import annotations
 

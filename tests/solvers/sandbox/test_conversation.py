@@ -1,4 +1,4 @@
-"""Question after question to one child: what it remembers, and what becomes of those who ask when it breaks."""
+"""Several questions to one child: it remembers earlier ones, and every asker gets an error when it breaks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEGABYTE = 1_000_000
 
 
 class Stopping(Silent):
-    """Stops when told, and keeps what is logged."""
+    """Stops when told, and keeps the log's lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> No
 @pytest.mark.parametrize(
     ("order", "stop"),
     [
-        ({"do": "die"}, StopReason.MEMORY_LIMIT),  # as the system kills what takes too much
+        ({"do": "die"}, StopReason.MEMORY_LIMIT),  # as the system kills a process that takes too much
         ({"do": "raise"}, StopReason.SOLVER_FAILED),
         ({"do": "eat", "bytes": 2_000 * MEGABYTE}, StopReason.MEMORY_LIMIT),
     ],

@@ -1,4 +1,4 @@
-"""Processes that are forked: only where that is safe, with nothing of their parent's open, and gone when it is."""
+"""Forked processes: only where it is safe, with none of their parent's files open, and gone when the parent is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE = 60.0
 
 
 def answer(asked: str, send: Callable[[object], None]) -> None:
-    """In the forked process."""
+    """Runs in the forked process."""
     match asked:
         case "open":
             send({each.name: str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()})
@@ -47,7 +47,7 @@ def companion() -> Iterator[Companion]:
 
 @contextmanager
 def ended(process: int) -> Iterator[None]:
-    """What is done within this ends the process."""
+    """Require that the process ends within the block, or soon after it."""
     watched = os.pidfd_open(process)
     try:
         yield

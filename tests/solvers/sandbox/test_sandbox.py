@@ -1,4 +1,4 @@
-"""Running a well-behaved solver in a process of its own: what arrives, from where it may be called, and what it leaves behind."""
+"""A well-behaved solver in a process of its own: its messages, its possible callers, and no leftovers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 60.0
 
 
 class Recorder(Silent):
-    """Remembers what it is told."""
+    """Records its messages."""
 
     def __init__(self, stop: StopReason | None = None) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ def test_reports_from_several_threads_do_not_mix() -> None:
 
 @pytest.fixture
 def _grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is, who was told to stop has time to answer."""
+    """On a busy machine, too, a solver that is told to stop has time to answer."""
     monkeypatch.setattr(listening, "GRACE_SECONDS", PATIENCE_SECONDS)
 
 
@@ -172,7 +172,7 @@ def test_children_inherit_no_files_of_their_siblings() -> None:
 
 
 def test_a_child_sees_the_world_as_its_caller_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    surroundings()  # so that the zygote is older than what follows
+    surroundings()  # so that the zygote is older than the lines below
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMPLAN_TEST", "today")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -244,7 +244,7 @@ print(outcome.stop, outcome.value, outcome.bound)
 
 
 def python(*arguments: str, stdin: str | None = None) -> str:
-    """What a Python program prints; anything on standard error is a failure."""
+    """The output of a Python program; anything on standard error is a failure."""
     done = subprocess.run(
         [sys.executable, "-W", "error", *arguments],
         input=stdin,

@@ -1,4 +1,4 @@
-"""What goes over the wire comes out as it went in, or is noticed to be broken."""
+"""Messages arrive as they were sent, or are recognised as broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrangements as numbers: what they add up to, how they travel as placements, and what is no arrangement."""
+"""Arrangements as numbers: their totals, their form as placements, and which lists are no arrangement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CP-SAT alone, told neither an arrangement nor a bound, against exhaustion; and what the sandbox makes of it."""
+"""CP-SAT alone, without an arrangement or a bound, against exhaustion; and the same in the sandbox."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.small.strategies import effort
 
 
 class Listener:
-    """Notes what it is told."""
+    """Records its messages."""
 
     def __init__(self) -> None:
         self.totals: list[Arrangement] = []

@@ -1,4 +1,4 @@
-"""What is asked for next, of values from the least to the greatest: where most is open, and again what was left open."""
+"""Which value is asked for next, from the least to the greatest: where most is open, and again where an answer left it open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def point(value: int, cost: int, cost_bound: int) -> Point:
 
 
 def wanted(coverage: Coverage, *points: Point) -> set[int]:
-    """All values that are asked for until nothing is open, each in vain."""
+    """All values that are asked for until nothing is open, if no question finds anything."""
     found = set()
     while following := coverage.next_values(points):
         value, _ = following[0]

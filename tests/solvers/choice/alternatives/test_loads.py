@@ -1,4 +1,4 @@
-"""What is live together, against counting it for every choice and every time."""
+"""Loads of live buffers, against a count for every choice and every time."""
 
 from __future__ import annotations
 

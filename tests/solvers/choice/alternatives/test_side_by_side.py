@@ -1,4 +1,4 @@
-"""Two questions at a time: the answers, and what they are counted as, are those of one after the other; what is proven stays known."""
+"""Two questions at a time: answers and counted work are those of one after the other, and proven facts are kept."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def knowing(choices: Choices, workers: int) -> Iterator[Known]:
 
 
 def cheapest(choices: Choices, most_load: int, but: tuple[Cut, ...] = ()) -> int | None:
-    """By trying all."""
+    """By trying all choices."""
     every = itertools.product(range(ALTERNATIVES), repeat=GROUPS)
     return min(
         (

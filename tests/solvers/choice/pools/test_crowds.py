@@ -1,4 +1,4 @@
-"""Prices on rows and crowds: whatever they are, no choice of pools and no placement costs less than they prove."""
+"""Prices on rows and crowds: for any prices, no choice of pools and no placement costs less than they prove."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def program_like(kind: str, buffers: int, seed: int, prefer: Preference = Prefer
 
 
 def random_prices(program: Program, chance: Random) -> Prices:
-    """Some of the rows and some crowds, at prices up to what matters beside the costs."""
+    """Prices for some of the rows and some crowds, up to the size that matters beside the costs."""
     dearest = max((cost for costs in program.terms[0].of_homes for cost in costs), default=0)
     most = max(dearest, *program.terms[0].of_peaks, 1)
     rows = [n for n, row in enumerate(program.rows) if row.members]
@@ -80,7 +80,7 @@ def test_no_choice_that_keeps_what_is_held_costs_less_in_a_later_term(problem: P
 
 
 def choices(program: Program) -> Iterator[tuple[Pools, tuple[int, ...]]]:
-    """Those that fit, and how high the pools then are."""
+    """The choices that fit, and the heights of their pools."""
     for pools in product(*program.homes):
         tops = program.least_tops(pools)
         fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
@@ -187,7 +187,7 @@ def test_a_large_linear_program_goes_on_from_its_last_solution() -> None:
     first = program.minimise(10_000_000)
     work = program.work
     program.row(None, 60.0, [(columns[0], 1.0)])  # which holds anyway
-    second = program.minimise(1 << 60)  # more than PDLP can be told
+    second = program.minimise(1 << 60)  # more than PDLP accepts
     assert first is not None
     assert second is not None
     assert second.cost == pytest.approx(first.cost, rel=0.01)

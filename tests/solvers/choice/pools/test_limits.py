@@ -1,4 +1,4 @@
-"""Below limits on a later term: what is found and proven is what going through all choices says."""
+"""Under limits on a later term: results and proofs agree with going through all choices."""
 
 from __future__ import annotations
 

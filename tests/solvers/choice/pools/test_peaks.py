@@ -1,4 +1,4 @@
-"""With the peaks held at their least: which pools are made low first, and that windows get on from there."""
+"""With the peaks held at their least: the order in which pools are lowered, and that windows improve from there."""
 
 from __future__ import annotations
 

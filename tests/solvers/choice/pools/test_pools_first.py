@@ -1,4 +1,4 @@
-"""Pools first, addresses then: right about what can be had at all, and at the optimum where the engines before it were not."""
+"""Pools first, then addresses: right about feasibility, and optimal where earlier engines were not."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def planned(kind: str, buffers: int, seed: int, prefer: Preference, work_limit: 
 
 @cache
 def three_hundred(kind: str, prefer: Preference) -> Plan:
-    """As it is usually done: once for all tests."""
+    """A plan with the usual settings, made once for all tests."""
     return planned(kind, 300, 11, prefer)
 
 

@@ -1,4 +1,4 @@
-"""The 0-1 program: whatever placement there is keeps its rows and costs what it says."""
+"""The 0-1 program: every placement satisfies its rows and has the cost that it states."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_is_reserved_may_lie_where_a_step_is_not_filled() -> None:
 
 
 def test_a_term_that_it_does_not_know_ends_it() -> None:
-    """As costs it would be nothing, and nothing is soon proven."""
+    """As a cost it would count 0, which is easily proven."""
     instance = lower(generate("hot", Request(20, 5))).instance
     new: Any = "a_new_term"
     assert len(program_of(replace(instance, terms=(Term.LARGEST_PEAK, new, Term.SUM_OF_PEAKS))).terms) == 1

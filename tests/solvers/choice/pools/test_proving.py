@@ -1,4 +1,4 @@
-"""Prices on room and on being one of a crowd, as certificates: what they prove is true, and the verifier adds up as much."""
+"""Prices on room and on crowds, as certificates: they prove true bounds, and the verifier computes the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.small.strategies import effort, problems
 
 
 def certificate_at_random(instance: Instance, chance: random.Random) -> Certificate:
-    """Of some of the program's rows, and of some of who is live in them."""
+    """A certificate from some of the program's rows, and some of the blocks live in them."""
     program = program_of(instance)
     most = 1 + max((cost for costs in program.terms[0].of_homes for cost in costs), default=0)
     of_rows, of_crowds = [], []

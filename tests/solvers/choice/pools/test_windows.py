@@ -28,7 +28,7 @@ def instance_of(kind: str, buffers: int, seed: int) -> Instance:
 
 
 def lowered(instance: Instance, start: Placement, tops: tuple[int, ...]) -> Placement:
-    """What windows make of it where peaks are the second term."""
+    """The placement after windows have lowered it, with peaks as the second term."""
     limits, number = Limits(work=WORK), class_numbers(instance)
     asking, packing = Asking(limits, 0, Silent()), Packing(instance, Task(limits), Silent())
     try:

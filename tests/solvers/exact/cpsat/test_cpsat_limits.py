@@ -1,4 +1,4 @@
-"""CP-SAT within limits: what it does with a budget, a warm start, a goal, a cancel, and numbers that are too large."""
+"""CP-SAT under limits: budgets, warm starts, goals, cancels, and numbers that are too large."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PEAK = "solvers.exact.cpsat:CpSatPeak"
 
 
 class Recorder(Silent):
-    """Remembers what it is told, and says stop as soon as it has something."""
+    """Records its messages, and says stop as soon as there is a placement."""
 
     def __init__(self, *, patient: bool = True) -> None:
         super().__init__()
@@ -219,7 +219,7 @@ def test_later_terms_are_improved_although_an_earlier_one_is_not_proven() -> Non
 
 @pytest.mark.parametrize("work", [200_000, 2_000_000])
 def test_what_it_would_do_without_counting_it_is_not_begun(work: int) -> None:
-    """Of 300 blocks live together 44 850 pairs are, about which it would work for longer than this before its search begins."""
+    """300 blocks live together make 44 850 pairs, which take longer than this before the search begins."""
     rng = random.Random(3)
     crowded = make_instance([(i % 7, 20 + rng.randrange(9), rng.randint(100, 9999)) for i in range(300)])
     outcome = sandbox.run("cpsat", crowded, Task(limits=Limits(work=work)), Silent())

@@ -1,4 +1,4 @@
-"""Who lies below whom: what the model is made of, and what its sums and its half of all placements are worth."""
+"""The order of blocks in CP-SAT's model: its parts, and the effect of its sums and of halving the placements."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Child:
         self.process = subprocess.Popen([sys.executable, "-c", CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def solve(self, solver: str, instance: Instance, task: Task | None = None) -> Outcome:
-        """What the solver, a name like Cbc of solvers.exact.milp, says; what it raises is raised here."""
+        """The outcome of the solver, a name like Cbc of solvers.exact.milp; its exceptions are raised here."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         pickle.dump((solver, instance, task or Task()), self.process.stdin)

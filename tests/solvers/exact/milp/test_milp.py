@@ -1,4 +1,4 @@
-"""The integer program, by both of its solvers: what they say is exact, or they do not say it."""
+"""The integer program with both of its solvers: an outcome is exact, or does not claim to be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cbc program: which one, what becomes of it, and what its answers mean."""
+"""The cbc program: which one is used, how its process ends, and how its answers are read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if "-stop" in sys.argv:
 
 
 def fake(folder: Path, version: str) -> Path:
-    """A program that says it is cbc."""
+    """A program that claims to be cbc."""
     path = folder / "cbc"
     path.write_text(FAKE.format(python=sys.executable, version=version))
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -141,7 +141,7 @@ except Exception as error:
 
 
 def answer(tmp_path: Path, body: str, memory: int | None = None) -> str:
-    """What Cbc makes of a cbc program that behaves like this."""
+    """Cbc's outcome with a cbc program that behaves like this."""
     path = fake(tmp_path, "2.10.3")
     path.write_text(path.read_text() + body)
     environment = {**os.environ, "MEMPLAN_CBC": str(path), "PYTHONPATH": str(ROOT)}

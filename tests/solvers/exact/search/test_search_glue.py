@@ -1,4 +1,4 @@
-"""Gluing what belongs together finds dense packings, and neither bends an optimum nor proves anything."""
+"""Gluing blocks together finds dense packings, and neither changes an optimum nor proves anything."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_optima_and_proofs_are_those_of_brute_force() -> None:
 
 
 def cut_to_pieces(seed: int, count: int) -> tuple[Instance, int]:
-    """A strip without waste, each piece of which is cut in time or in addresses up to three times more."""
+    """A strip without waste; each piece is cut in time or in addresses up to three times more."""
     r = random.Random(f"pieces {seed}")
     height = 960
     line = [(a, b, 0) for a, b in pairwise([0, *sorted(r.sample(range(1, height), 20)), height])]

@@ -1,4 +1,4 @@
-"""What the exact search refuses, it refuses with a reason."""
+"""The exact search refuses instances with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every named planner on random problems of all kinds: what it places is valid, what it refuses it says it does not take."""
+"""Every named planner on random problems of all kinds: its placements are valid, and it refuses only what it declares."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_there_are_named_planners() -> None:
 
 
 def free(problem: Problem) -> Problem:
-    """The problem without what most planners refuse: nothing fixed or reserved, one pool, the plain objective."""
+    """The problem without features that most planners refuse: nothing fixed or reserved, one pool, the plain objective."""
     buffers = tuple(replace(b, fixed=None, max_offset=None, pools=None) for b in problem.buffers)
     constraints = replace(problem.constraints, different_pool=(), reuse_penalties=())
     return replace(

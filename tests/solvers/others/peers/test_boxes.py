@@ -1,4 +1,4 @@
-"""What is more than boxes is refused, whether the peers are installed or not; what is never live is in nobody's way."""
+"""Blocks that are not boxes are refused, with or without the peers installed; a block that is never live conflicts with none."""
 
 from __future__ import annotations
 

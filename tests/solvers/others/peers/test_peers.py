@@ -1,4 +1,4 @@
-"""Other planners as solvers: their placements are valid, what they prove is true, and they end when they are told to."""
+"""Other planners as solvers: their placements are valid, their proofs true, and they end when told to."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def installed(name: str) -> str:
 
 
 def solve(name: str, instance: Instance, task: Task | None = None) -> Outcome:
-    """In this process, without anybody who checks."""
+    """Solve in this process, without checks."""
     outcome = registry.get(name).solve(instance, task or Task(), Silent())
     assert outcome.placement is None or violation(instance, outcome.placement) is None
     return outcome
@@ -77,7 +77,7 @@ def test_what_it_finds_is_valid_and_what_it_proves_is_true(peer: str, first: int
     for seed in range(first, first + 100):
         problem = small_problem(seed)
         instance = lower(problem).instance
-        if not instance.allowed.all():  # a buffer is larger than the pool; nobody is asked then
+        if not instance.allowed.all():  # a buffer is larger than the pool, so no solver is asked
             continue
         truth = oracle.solve(problem)
         outcome = solve(peer, instance, Task(Limits(time.monotonic() + 20.0)))

@@ -1,4 +1,4 @@
-"""Both kernels glue the same blocks, and decide alike on what comes of it."""
+"""Both kernels glue the same blocks, and come to the same results."""
 
 from __future__ import annotations
 
