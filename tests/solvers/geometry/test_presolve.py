@@ -1,4 +1,4 @@
-"""Scaling, squeezing and splitting keep what matters."""
+"""Scaling, squeezing and splitting keep feasibility and values."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_restrict_renumbers_pairs_and_drops_those_with_outsiders() -> None:
 
 
 def members(piece: Piece) -> list[object]:
-    """All that a piece says, comparable."""
+    """A piece's fields in comparable form."""
     values = [getattr(piece.instance, field.name) for field in fields(Instance)]
     values += [piece.blocks, piece.parts, piece.pools, piece.sections]
     return [(v.dtype, v.shape, v.tolist()) if isinstance(v, np.ndarray) else v for v in values]

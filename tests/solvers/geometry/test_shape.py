@@ -1,4 +1,4 @@
-"""Outlines cover exactly what their blocks cover, each address once, in as long stretches as there are."""
+"""Outlines cover exactly the addresses of their blocks, each once, in the longest stretches possible."""
 
 from __future__ import annotations
 

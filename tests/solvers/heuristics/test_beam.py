@@ -1,4 +1,4 @@
-"""The beam keeps all rules and gets no worse, leaves what it does not take as it is, and the native kernel decides as the reference does."""
+"""The beam keeps all rules, never worsens a placement, leaves blocks that it does not take, and both kernels decide alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every solver that lowers the peak of a placement promises, with its native kernel and with its reference in Python."""
+"""The promises of every solver that lowers a placement's peak, with its native kernel and with its reference in Python."""
 
 from __future__ import annotations
 

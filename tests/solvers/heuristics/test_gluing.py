@@ -1,4 +1,4 @@
-"""Gluing keeps all rules and gets no worse, packs what was cut without waste, and the native kernel decides as the reference does."""
+"""Gluing keeps all rules, never worsens a placement, packs without waste what was cut without waste, and both kernels decide alike."""
 
 from __future__ import annotations
 

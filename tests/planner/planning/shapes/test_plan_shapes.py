@@ -42,7 +42,7 @@ from tests.planner.planning.shapes.shaped_problems import OPTIONS, SHAPES, TWO, 
 
 
 def overlaps(problem: ShapedProblem, found: ShapesPlan, values: dict[str, int]) -> bool:
-    """By looking at every pair."""
+    """Whether any two buffers overlap, by looking at every pair."""
     offsets, buffers = found.offsets(values), problem.at(values).buffers
     constraints = problem.largest.constraints
     for i, a in enumerate(buffers):

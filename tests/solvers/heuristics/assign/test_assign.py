@@ -147,7 +147,7 @@ def test_a_layout_puts_everything_back() -> None:
 
 
 class _OverSoon(Silent):
-    """Its time is over when it is looked at for the second time."""
+    """Its time is over at the second look."""
 
     looks = 0
 

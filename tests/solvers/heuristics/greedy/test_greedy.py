@@ -1,4 +1,4 @@
-"""The greedy reference: every fit and policy does what its name says."""
+"""The greedy reference: every fit and policy does what its name states."""
 
 from __future__ import annotations
 

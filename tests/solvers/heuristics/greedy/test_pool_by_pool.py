@@ -1,4 +1,4 @@
-"""Pool after pool: right as it is, and where nothing has to give way just what one block after the other makes."""
+"""Pool after pool: valid, and where nothing has to give way the same as one block after the other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.small.instances import make_instance, plain
 
 
 def made_up(seed: int) -> Instance:
-    """Some blocks in three pools, of which two may be small."""
+    """Some blocks in three pools, at most two of them small."""
     chance = random.Random(seed)
     count = chance.randrange(2, 25)
     small = chance.choice((12, 40, 1000))
