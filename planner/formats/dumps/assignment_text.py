@@ -10,7 +10,7 @@ from ...checks.report import Report, quoted
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Interval, Lifetimes, Pool, Problem
 from ..text.lines import lines, require_any, times, whole
-from .shared_places import colocations, end_of
+from .shared_places import colocations
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -150,7 +150,9 @@ def _timed(values: dict[str, _Value], spans: dict[str, Interval]) -> tuple[Probl
         taken.add(name)
         live = (spans.get(position, always),)
         buffers.append(Buffer(name, value.size, live=live, pools=(value.pool,), hint=value.offset))
-        ends[value.pool] = max(ends.get(value.pool, 0), end_of(buffers[-1]))
+        end = value.offset + value.size
+        if end > ends.get(value.pool, -1):
+            ends[value.pool] = end
     del taken
     problem = Problem(
         tuple(buffers),

@@ -233,8 +233,8 @@ class Lowering:
         self.warnings.update(dict.fromkeys(site.notes))
         present = [value for value in inputs if value is not None]
         folded = node.operator not in AT_RANDOM and all(value.is_constant for value in present)
-        follows = node.operator in FOLLOWED and any(value in self._from for value in present)
-        settled = folded or (not follows and all(is_settled(each) for each in found))
+        follows = bool(self._from) and node.operator in FOLLOWED and any(value in self._from for value in present)
+        settled = folded or (not follows and all(map(is_settled, found)))
         outputs = []
         for name, type_, known in zip(node.outputs, types, found, strict=False):
             if name and settled:

@@ -51,8 +51,6 @@ def as_values(numbers: list[Any], shape: tuple[int, ...]) -> Values:
 
 def computed(at: Site, types: list[Type]) -> Values | None:
     """Return the contents of the operator's first output; None if unknown."""
-    if at.node.domain or at.node.operator not in COMPUTED:
-        return None
     shape = types[0].shape
     count = d.product(shape)
     if not isinstance(count, int) or count > MOST_NUMBERS:
@@ -286,15 +284,19 @@ def _parts(at: Site, types: list[Type]) -> list[Values | None]:
     return list(np.split(whole, list(accumulate(lengths))[:-1]))  # type: ignore[arg-type]  # see above
 
 
-FOLLOWED = (COMPUTED.keys() | {"Split"}) - {"Shape", "Size"}
-"""The operators whose results' contents are computed from contents."""
+KNOWN = COMPUTED.keys() | {"Split"}
+"""The operators whose results' contents are computed."""
+FOLLOWED = KNOWN - {"Shape", "Size"}
+"""Those that compute them from contents."""
 
 
 def values_of(at: Site, types: list[Type]) -> list[Values | None]:
     """Return the contents of each output; None if unknown."""
     unknown: list[Values | None] = [None] * len(types)
+    if at.node.domain or at.node.operator not in KNOWN:
+        return unknown
     try:
-        if not at.node.domain and at.node.operator == "Split":
+        if at.node.operator == "Split":
             return _parts(at, types)
         return [computed(at, types), *unknown[1:]] if types else []
     except (_Unknown, ShapeError, ValueError, IndexError, TypeError, OverflowError, ZeroDivisionError):
