@@ -19,6 +19,7 @@ from ...model.errors import Code
 from ...model.problem import (
     Alternative,
     Buffer,
+    BufferId,
     Colocation,
     Constraints,
     MoreLife,
@@ -44,10 +45,8 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
         return _in_slots(problem, pairs, place)
     buffers = problem.buffers
     given = problem.constraints
-    number = {buffer.id: i for i, buffer in enumerate(buffers)}
+    number, apart, never = _related(problem)
     equal = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
-    apart = {frozenset((number[a], number[b])) for a, b in given.conflicts}
-    never = {frozenset((number[a], number[b])) for a, b in given.exclusions}
     tied = Classes()
     for each in given.colocations:
         tied.join(number[each.buffer], number[each.base])
@@ -103,10 +102,8 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
 def _in_slots(problem: Problem, pairs: Iterable[tuple[int, int]], place: Place) -> Problem:
     """Return the problem in which memory consists of slots. Raises BadInput if too many buffers may lie with others."""
     buffers, given = problem.buffers, problem.constraints
-    number = {buffer.id: i for i, buffer in enumerate(buffers)}
+    number, apart, never = _related(problem)
     equal = {frozenset(pair) for pair in pairs}
-    apart = {frozenset((number[a], number[b])) for a, b in given.conflicts}
-    never = {frozenset((number[a], number[b])) for a, b in given.exclusions}
 
     def are_apart(i: int, j: int) -> bool:
         first, second, pair = buffers[i], buffers[j], frozenset((i, j))
@@ -148,6 +145,14 @@ def _in_slots(problem: Problem, pairs: Iterable[tuple[int, int]], place: Place) 
     variants = Variants(tuple(groups), (), tuple(requires), tuple(forbids))
     constraints = replace(given, exclusions=kept)
     return replace(problem, constraints=constraints, terms=problem.terms[:1], variants=variants)
+
+
+def _related(problem: Problem) -> tuple[dict[BufferId, int], set[frozenset[int]], set[frozenset[int]]]:
+    """Return the buffers' positions, and which pairs must be apart or are never live together."""
+    number = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+    apart = {frozenset((number[a], number[b])) for a, b in problem.constraints.conflicts}
+    never = {frozenset((number[a], number[b])) for a, b in problem.constraints.exclusions}
+    return number, apart, never
 
 
 def _may_meet(first: Buffer, second: Buffer) -> bool:
