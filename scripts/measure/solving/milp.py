@@ -51,13 +51,13 @@ def greedy(instance: Instance) -> Placement | None:
     return get("greedy").solve(instance, Task(), Silent()).placement
 
 
-def random_cases(count: int) -> Iterator[Case]:
-    """Instances on which greedy does not meet the bound."""
+def random_cases(count: int, part: int) -> Iterator[Case]:
+    """Instances on which greedy does not meet the bound; each buffer lives for up to this part of the time."""
     found = 0
     for seed in range(10_000):
         rng = random.Random(f"{count}/{seed}")
         starts = [rng.randrange(count) for _ in range(count)]
-        rows = [(s, s + 1 + rng.randrange(count // 3), rng.choice((1, 2, 3, 5, 8, 13, 20, 33))) for s in starts]
+        rows = [(s, s + 1 + rng.randrange(count // part), rng.choice((1, 2, 3, 5, 8, 13, 20, 33))) for s in starts]
         instance = plain_instance(rows)
         start = greedy(instance)
         if start is not None and int((start.offset + instance.block_high).max()) > floors(instance, ())[0]:
@@ -95,17 +95,22 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="time limit of one run")
     parser.add_argument("--corpus", type=Path, help="folder with pypto/, measured too")
     parser.add_argument("--plain", action="store_true", help="without the rows that only help solvers")
+    parser.add_argument("--buffers", type=int, nargs="+", default=SIZES)
+    parser.add_argument(
+        "--part", type=int, default=3, help="buffers live for up to this part of the time: 1 is all of it"
+    )
+    parser.add_argument("--warm", type=Warm, nargs="+", default=list(Warm))
     options = parser.parse_args()
     if options.plain:
         build.__dict__["add_stacks"] = lambda program: None
     solver = get(options.solver)
-    sets = {f"random, {count} buffers": list(random_cases(count)) for count in SIZES}
+    sets = {f"random, {count} buffers": list(random_cases(count, options.part)) for count in options.buffers}
     if options.corpus is not None:
         sets["pypto"] = list(corpus_cases(options.corpus))
     print("| instances | warm start | proved | mean gap | processor seconds in total |")
     print("|---|---|---|---|---|")
     for name, cases in sets.items():
-        for warm in Warm:
+        for warm in options.warm:
             print(f"| {name} | {measure(solver, cases, warm, options.seconds)}", flush=True)
 
 

@@ -30,7 +30,7 @@ from .windows import Windows, stretched
 
 SHARE_OF_DEAREST = 1, 4
 SHARE_ABOVE_DEAREST = 1, 6
-SHARE_BESIDE_DEAREST = 1, 2
+SHARE_BESIDE_DEAREST = 4, 5
 """Where earlier terms hold the peaks: for each of the dearest pools, to make it low; for a choice a little above that; for windows. The rest is the bound's."""
 MORE_OF_DEAREST = 5
 """Thousandths."""
