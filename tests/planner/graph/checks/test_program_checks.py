@@ -13,9 +13,7 @@ import pytest
 from planner import BadInput, read_problem, read_program
 from planner.formats import FORMATS
 from planner.graph import (
-    Function,
     Graph,
-    Operator,
     OperatorKind,
     Program,
     Tensor,
@@ -313,64 +311,6 @@ def changed_somewhere(program: Program, chance: random.Random) -> Program:
     return replace(program, functions=tuple(functions))
 
 
-def test_functions_that_would_run_for_ever_are_refused() -> None:
-    doubling = [
-        {
-            "name": f"f{i}",
-            "inputs": ["x"],
-            "outputs": ["y"],
-            "tensors": [X, {"id": "m", "shape": [4]}, Y],
-            "operators": [
-                operator("call", ["x"], ["m"], functions=[f"f{i + 1}"]),
-                operator("call", ["m"], ["y"], functions=[f"f{i + 1}"]),
-            ],
-        }
-        for i in range(40)
-    ]
-    idle = {"name": "f40", "inputs": ["x"], "outputs": ["x"], "tensors": [X], "operators": []}
-    for last in (INNER | {"name": "f40"}, idle):
-        whole = {"format": "memplan-graph/2", "functions": [*doubling, last], "entries": ["f0"]}
-        with pytest.raises(BadInput) as caught:
-            read_problem(json.dumps(whole).encode())
-        assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == ("too_large", "/functions")
-
-
-def test_functions_within_functions_without_end_are_refused() -> None:
-    deep = [
-        {"name": f"f{i}", "tensors": [], "operators": [operator("call", [], [], functions=[f"f{i + 1}"])]}
-        for i in range(100)
-    ]
-    whole = {
-        "format": "memplan-graph/2",
-        "functions": [*deep, {"name": "f100", "tensors": [], "operators": []}],
-        "entries": ["f0"],
-    }
-    with pytest.raises(BadInput) as caught:
-        read_problem(json.dumps(whole).encode())
-    assert caught.value.findings[0].code == "too_deep"
-
-
-def test_how_deep_functions_run_functions_is_found_without_comparing_each_with_all() -> None:
-    class Name(str):
-        __slots__ = ()
-        compared = 0
-        __hash__ = str.__hash__
-
-        def __eq__(self, other: object) -> bool:
-            Name.compared += 1
-            return str.__eq__(self, other)
-
-    count = 1000
-    chain = tuple(
-        Function(Name(f"f{i}"), (), (Operator(OperatorKind.CALL, (), (), functions=(Name(f"f{i + 1}"),)),))
-        for i in range(count)
-    )
-    with pytest.raises(BadInput) as caught:
-        program_problem(Program((*chain, Function(Name(f"f{count}"), (), ())), ("f0",)), (Pool("p"),))
-    assert caught.value.findings[0].code == "too_deep"
-    assert Name.compared < 50 * count
-
-
 @pytest.mark.parametrize("kind", ["view", "in_place", "copy"])
 def test_a_chain_of_thousands_that_lie_in_one_place_is_read_in_no_time(kind: str) -> None:
     """Each is compared with those that are needed when it is, not with all of them."""
@@ -386,23 +326,6 @@ def test_a_chain_of_thousands_that_lie_in_one_place_is_read_in_no_time(kind: str
     problem, _ = read_problem(json.dumps({"format": "memplan-graph/2", "functions": [chain]}).encode())
     assert time.process_time() - begun < 5  # a third of a second; ten if each is compared with all
     assert len(problem.constraints.colocations) == count
-
-
-def test_loops_within_loops_are_read_in_no_time() -> None:
-    """Each loop is looked at twice and no more, however deep it lies."""
-    functions = [
-        {
-            "name": f"f{i}",
-            "inputs": ["x"],
-            "outputs": ["y"],
-            "tensors": [X, Y],
-            "operators": [operator("loop", ["x"], ["y"], functions=[f"f{i + 1}"], carried=1)],
-        }
-        for i in range(60)
-    ]
-    whole = {"format": "memplan-graph/2", "functions": [*functions, INNER | {"name": "f60"}], "entries": ["f0"]}
-    problem, _ = read_problem(json.dumps(whole).encode())
-    assert len(problem.buffers) > 60
 
 
 @pytest.mark.parametrize(

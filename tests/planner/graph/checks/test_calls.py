@@ -1,0 +1,102 @@
+"""Functions that run functions, however deep and often: what is too much is refused, and the rest read in no time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from planner import BadInput, read_problem
+from planner.graph import Function, Operator, OperatorKind, Program, program_problem
+from planner.model.problem import Pool
+
+X = {"id": "x", "shape": [4], "kind": "input"}
+Y = {"id": "y", "shape": [4]}
+
+
+def plain(name: str) -> dict[str, Any]:
+    """A function that runs no other."""
+    operators = [{"kind": "compute", "inputs": ["x"], "outputs": ["y"]}]
+    return {"name": name, "inputs": ["x"], "outputs": ["y"], "tensors": [X, Y], "operators": operators}
+
+
+def test_functions_that_would_run_for_ever_are_refused() -> None:
+    doubling = [
+        {
+            "name": f"f{i}",
+            "inputs": ["x"],
+            "outputs": ["y"],
+            "tensors": [X, {"id": "m", "shape": [4]}, Y],
+            "operators": [
+                {"kind": "call", "inputs": ["x"], "outputs": ["m"], "functions": [f"f{i + 1}"]},
+                {"kind": "call", "inputs": ["m"], "outputs": ["y"], "functions": [f"f{i + 1}"]},
+            ],
+        }
+        for i in range(40)
+    ]
+    idle = {"name": "f40", "inputs": ["x"], "outputs": ["x"], "tensors": [X], "operators": []}
+    for last in (plain("f40"), idle):
+        whole = {"format": "memplan-graph/2", "functions": [*doubling, last], "entries": ["f0"]}
+        with pytest.raises(BadInput) as caught:
+            read_problem(json.dumps(whole).encode())
+        assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == ("too_large", "/functions")
+
+
+def test_functions_within_functions_without_end_are_refused() -> None:
+    deep = [
+        {
+            "name": f"f{i}",
+            "tensors": [],
+            "operators": [{"kind": "call", "inputs": [], "outputs": [], "functions": [f"f{i + 1}"]}],
+        }
+        for i in range(100)
+    ]
+    whole = {
+        "format": "memplan-graph/2",
+        "functions": [*deep, {"name": "f100", "tensors": [], "operators": []}],
+        "entries": ["f0"],
+    }
+    with pytest.raises(BadInput) as caught:
+        read_problem(json.dumps(whole).encode())
+    assert caught.value.findings[0].code == "too_deep"
+
+
+def test_how_deep_functions_run_functions_is_found_without_comparing_each_with_all() -> None:
+    class Name(str):
+        __slots__ = ()
+        compared = 0
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            Name.compared += 1
+            return str.__eq__(self, other)
+
+    count = 1000
+    chain = tuple(
+        Function(Name(f"f{i}"), (), (Operator(OperatorKind.CALL, (), (), functions=(Name(f"f{i + 1}"),)),))
+        for i in range(count)
+    )
+    with pytest.raises(BadInput) as caught:
+        program_problem(Program((*chain, Function(Name(f"f{count}"), (), ())), ("f0",)), (Pool("p"),))
+    assert caught.value.findings[0].code == "too_deep"
+    assert Name.compared < 50 * count
+
+
+def test_loops_within_loops_are_read_in_no_time() -> None:
+    """Each loop is looked at twice and no more, however deep it lies."""
+    functions = [
+        {
+            "name": f"f{i}",
+            "inputs": ["x"],
+            "outputs": ["y"],
+            "tensors": [X, Y],
+            "operators": [
+                {"kind": "loop", "inputs": ["x"], "outputs": ["y"], "functions": [f"f{i + 1}"], "carried": 1}
+            ],
+        }
+        for i in range(60)
+    ]
+    whole = {"format": "memplan-graph/2", "functions": [*functions, plain("f60")], "entries": ["f0"]}
+    problem, _ = read_problem(json.dumps(whole).encode())
+    assert len(problem.buffers) > 60
