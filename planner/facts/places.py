@@ -300,7 +300,9 @@ class Places:
                 whole = Congruence()
                 for alignment, low in shape.aligned:
                     look(LOOKING)
-                    whole = whole and whole.and_also(_rule(alignment, low, pool))
+                    whole = whole.and_also(_rule(alignment, low, pool))
+                    if whole is None:
+                        break
             self._rules[key] = whole
         return self._rules[key]
 

@@ -11,7 +11,7 @@ MICROSECONDS = {
     "lifetimes of objects": 1.0,
     "pools": 3.5,
     "reserved ranges": 0.6,
-    "pools listed": 0.3,
+    "pools listed": 0.15,
     "pairs": 1.5,
     "buffers beside those that may share": 9.0,
     "colocations": 1.0,
