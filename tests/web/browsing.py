@@ -35,7 +35,15 @@ def browsing() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         nowhere = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", nowhere]
+            executable_path=CHROMIUM,
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--process-per-site",
+                "--renderer-process-limit=1",
+                nowhere,
+            ],
         )
         yield browser
         browser.close()

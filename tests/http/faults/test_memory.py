@@ -100,7 +100,7 @@ def test_a_body_is_free_when_it_is_answered(inside: tuple[httpx.Client, Bodies],
         gc.enable()
 
 
-WARM, COUNTED = 5, 25
+WARM, COUNTED = 3, 12
 LEFT_BYTES = 400
 """A request may leave this much: counters, and containers that have grown."""
 

@@ -140,7 +140,7 @@ def test_a_batch_is_ended_at_one_go(tmp_path: Path) -> None:
         key = {"Idempotency-Key": "taken-back"}
         slow = b"%s\n" % json.dumps({**problem(0), "solve": {"solver": "waiting", "time_limit": 600}}).encode()
         sending = Sending(service, **key)
-        for each in (slow, *map(line, range(1, 250))):
+        for each in (slow, *map(line, range(1, 120))):
             sending.send(each)
         answers = sending.answers()
         batch = next(answers)["batch"]
@@ -150,34 +150,34 @@ def test_a_batch_is_ended_at_one_go(tmp_path: Path) -> None:
             found: list[dict[str, Any]] = service.client.get(f"/v1/jobs?batch={batch}&limit=500{query}").json()["jobs"]
             return found
 
-        until(lambda: len(jobs()) == 250 and any(job["line"] == 0 and job["best"] for job in jobs("&state=running")))
+        until(lambda: len(jobs()) == 120 and any(job["line"] == 0 and job["best"] for job in jobs("&state=running")))
         ended = service.client.delete(path)
         assert (ended.status_code, ended.json() | {"unfinished": 0}) == (
             200,
-            {"batch": batch, "problems": 250, "unfinished": 0},
+            {"batch": batch, "problems": 120, "unfinished": 0},
         )
-        sending.send(line(250))
+        sending.send(line(120))
         sending.end()
         said = list(answers)
         assert (said[-1]["problems"], said[-1]["error"]["code"], said[-1]["error"]["status"]) == (
-            250,
+            120,
             "batch_ended",
             409,
         )
         (first,) = [each for each in said[:-1] if each["line"] == 0]
         assert (first["state"], first["status"], first["stop"]) == ("cancelled", "feasible", "cancelled")
         assert {each["state"] for each in said[:-1]} == {"cancelled", "succeeded"}
-        assert service.client.delete(path).json() == {"batch": batch, "problems": 250, "unfinished": 0}
+        assert service.client.delete(path).json() == {"batch": batch, "problems": 120, "unfinished": 0}
         sent = service.client.post("/v1/batches", content=line(1), headers={**LINES, **key})
         assert (sent.status_code, refusal(sent)["code"]) == (409, "batch_ended")
         again = [json.loads(text) for text in service.client.get(path).text.splitlines()]
-        assert sorted(each["line"] for each in again[1:-1]) == list(range(250))
+        assert sorted(each["line"] for each in again[1:-1]) == list(range(120))
         assert refusal(service.client.delete("/v1/batches/nothing"))["code"] == "not_found"
         sending.close()
 
 
 def test_a_batch_whose_name_is_known_can_be_ended(service: Served) -> None:
-    for number in range(30):
+    for number in range(12):
         sending = Sending(service)
         sending.send(line(number))
         path = f"/v1/batches/{next(sending.answers())['batch']}"
@@ -203,7 +203,7 @@ def test_another_batch_with_the_same_key_is_none(service: Served) -> None:
 def test_killed_workers_lose_no_line(tmp_path: Path) -> None:
     with serving(tmp_path, workers="2") as service:
         sending = Sending(service)
-        for number in range(120):
+        for number in range(60):
             sending.send(line(number))
         sending.end()
         answers = sending.answers()
@@ -214,18 +214,18 @@ def test_killed_workers_lose_no_line(tmp_path: Path) -> None:
                 break
             lines.append(found["line"])
             require_right(found)
-            if len(lines) in (10, 40):
+            if len(lines) in (10, 30):
                 for pid in service.children():
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
         sending.close()
-        assert sorted(lines) == list(range(120))
+        assert sorted(lines) == list(range(60))
 
 
 def test_a_service_that_ends_leaves_the_rest_to_be_had_later(tmp_path: Path) -> None:
     with serving(tmp_path) as service:
         sending = Sending(service)
-        for number in range(200):
+        for number in range(100):
             sending.send(line(number))
         answers = sending.answers()
         batch = next(answers)["batch"]

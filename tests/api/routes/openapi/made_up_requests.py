@@ -37,7 +37,7 @@ CHECKS = [
     checks.unsupported_method,
 ]
 CODES = {code.value for code in (*Code, *HttpCode)} - {HttpCode.INTERNAL.value}
-TRIES = 10 if NIGHTLY else 4
+TRIES = 10 if NIGHTLY else 2
 """Requests for each operation, besides those that schemathesis sends of itself: the examples, and each limit once."""
 JSON = "application/json"
 
