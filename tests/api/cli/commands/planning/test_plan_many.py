@@ -104,8 +104,8 @@ def test_a_diff_draws_each_plan_with_its_own_sizes(folder: Path, tmp_path: Path)
     assert run("diff", *plans, "--problem", problems[1], "--problem-before", problems[0]).returncode == 2
     drawn = run("diff", *plans, "--problem", problems[1], "--problem-before", problems[0], "--plot", str(picture))
     assert drawn.returncode == 1, drawn.stderr
-    assert ">A other" not in picture.read_text()
-    assert "B   other" in picture.read_text()
+    assert ">A: other" not in picture.read_text()
+    assert ">B: other<" in picture.read_text()
 
 
 def sources(done: subprocess.CompletedProcess[bytes]) -> dict[str, int]:
