@@ -87,12 +87,15 @@ class Shares:
 
 def share_out(settings: Settings, *, service: bool, readers: int, workers: int) -> Shares:
     """Divide memory among this many processes, or fewer if there is too little. Raises WrongSettings if that is fewer than set, or none."""
+    if settings.worker_memory < LEAST_PROCESS:
+        least = f"a process that reads or solves takes {LEAST_PROCESS // MIB} MiB at least"
+        raise WrongSettings(f"worker_memory: {settings.worker_memory} bytes are too little: {least}")
     total = settings.memory if settings.memory is not None else _found()
     least_workers = settings.workers or 1
     least_readers = settings.readers if "readers" in settings.model_fields_set else 1
     while True:
         shares = _shares(settings, total, service=service, readers=readers, workers=workers)
-        if total is None or shares.process >= min(LEAST_PROCESS, settings.worker_memory):
+        if total is None or shares.process >= LEAST_PROCESS:
             return shares
         if workers > least_workers:
             workers -= 1
