@@ -23,6 +23,8 @@ def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) ->
         if len(problem.pools) != 1:
             raise bad_option("capacity", f"the problem has {len(problem.pools)} pools: say which one, as NAME=BYTES")
         capacity = {problem.pools[0].name: capacity}
+    if not isinstance(capacity, Mapping):
+        raise bad_option("capacity", f"must be an integer, or one for each pool by its name, not {echo(capacity)}")
     unknown = [name for name in capacity if name not in {pool.name for pool in problem.pools}]
     if unknown:
         raise bad_option("capacity", f"the problem has no pool {echo(unknown[0])}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from solvers.model.solver import Goal, Warm
@@ -169,6 +169,8 @@ def require_valid(options: Options) -> None:
         is_number = isinstance(value, Real)  # as a name: mypy knows no order of Reals
         if not is_number:
             raise bad_option(name, f"must be a number, not {echo(value)}")
+        if row.kind is not OptionKind.SECONDS and (isinstance(value, bool) or not isinstance(value, Integral)):
+            raise bad_option(name, f"must be an integer, not {echo(value)}")
         if not row.least <= value < GREATEST:
             raise bad_option(name, f"{echo(value)} is out of range: it must be at least {row.least} and below 2^62")
 

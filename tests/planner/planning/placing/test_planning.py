@@ -108,6 +108,10 @@ def test_fit_is_content_with_any_plan_that_fits() -> None:
         (Options(memory_limit_bytes=0), "/options/memory_limit_bytes"),
         (Options(workers=0), "/options/workers"),
         (Options(seed=-1), "/options/seed"),
+        (Options(workers=1.5), "/options/workers"),  # type: ignore[arg-type]
+        (Options(seed=True), "/options/seed"),
+        (Options(capacity=7.5), "/options/capacity"),  # type: ignore[arg-type]
+        (Options(capacity="20"), "/options/capacity"),  # type: ignore[arg-type]
         (Options(capacity={"attic": 4}), "/options/capacity"),
         (Options(capacity=-4), "/options/capacity"),
         (Options(capacity={"arena": "64k"}), "/options/capacity"),  # type: ignore[dict-item]
