@@ -1,4 +1,4 @@
-"""The page in a real Chromium. Errors on the page fail the test that caused them."""
+"""The page in a real Chromium. Whatever a page must never do fails the test that made it do so."""
 
 from __future__ import annotations
 
@@ -35,22 +35,14 @@ def browsing() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         nowhere = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--process-per-site",
-                "--renderer-process-limit=1",
-                nowhere,
-            ],
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", nowhere]
         )
         yield browser
         browser.close()
 
 
 class Tab:
-    """A page that one visit after the other uses, each from a clean state; drawing a new page first takes a second of the processor."""
+    """A page that visits come to one after the other, each as if nobody had been there: a new one takes a second of the processor to be drawn first."""
 
     def __init__(self, browser: Browser, options: dict[str, Any]) -> None:
         self.context = browser.new_context(
@@ -89,7 +81,7 @@ class Tab:
 
 
 class Tabs:
-    """A browser's tabs, by their options."""
+    """Those of a browser, by their options."""
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
@@ -111,7 +103,7 @@ class Visit:
         self.address = address
         self.wrong: list[str] = []
         self.wanted = ""
-        """A regular expression of the errors that a test causes on purpose."""
+        """What of it a test brought about on purpose: a regular expression."""
         self.refusals = 0
         """Requests that the service refused, which a test may want."""
         self._tabs, self._options = tabs, options
@@ -144,7 +136,7 @@ Visiting = Callable[..., Visit]
 
 
 def point(page: Page, time: float, address: float, right: float, top: float, pane: int = 0) -> tuple[float, float]:
-    """The screen position of a time and an address when the whole map is shown."""
+    """Where a time and an address are on the screen, when all of the map is shown."""
     box = page.locator("canvas.over").nth(pane).bounding_box()
     assert box is not None
     across = box["width"] - GUTTER["left"] - GUTTER["right"]
@@ -168,7 +160,7 @@ def until_planned(page: Page) -> None:
 
 
 def plan_text(page: Page, problem: str) -> None:
-    """Paste a problem and have it planned."""
+    """Have a problem planned, as somebody who pastes it would."""
     page.fill("#text", problem)
     page.click("#plan")
 
