@@ -125,7 +125,7 @@ class Symbols:
             symbol = symbol if NAME.fullmatch(symbol) and symbol not in FUNCTIONS else f"d_{symbol}"
             symbol = self._names[name] = self._of_symbols.new(symbol)
             asked = number or symbol[:64]
-            key = self._key(name, asked, plain(name))
+            key = self._key(name, asked, *(() if number else (plain(name),)))
             if key is None:
                 what = "dimension" if number is None else "number"
                 text = f"the {what} {quoted(asked)} is not known: give dim {asked}=4, or a range, {asked}=1..16"
