@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ....checks.report import Place, bad_input, quoted
 from ....model.errors import Code
+from ....planning.shapes.expression import LIMIT
 from . import dims as d
-from .model import BOOL, INT32, INT64, MOST_NUMBERS, Declared, Graph
+from .model import BOOL, INT8, INT32, INT64, MOST_NUMBERS, UINT8, Declared, Graph
 from .rules.site import Type
 from .sequences import MOST_ITEMS
 from .values import as_values
@@ -16,8 +17,11 @@ from .values import as_values
 if TYPE_CHECKING:
     from .symbols import Symbols
 
-WHOLE = {2, 3, 4, 5, INT32, INT64, BOOL, 12, 13}
-"""The types of inputs whose numbers can be given."""
+WHOLE = {
+    UINT8: (0, 255), INT8: (-128, 127), 4: (0, 65535), 5: (-32768, 32767), INT32: (-(1 << 31), (1 << 31) - 1),
+    INT64: (-LIMIT, LIMIT), BOOL: (0, 1), 12: (0, (1 << 32) - 1), 13: (0, LIMIT),
+}  # fmt: skip
+"""The types of inputs whose numbers can be given, and the least and the greatest number of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +85,5 @@ def _count(type_: Type) -> int | None:
 
 def _content(made: Input, symbols: Symbols) -> Any:
     count = _count(made.type) or 0
-    numbers = symbols.numbers(made.declared.name, count, made.place)
+    numbers = symbols.numbers(made.declared.name, count, made.place, WHOLE[made.type.element])
     return None if numbers is None else as_values(numbers, () if not made.type.shape else (count,))

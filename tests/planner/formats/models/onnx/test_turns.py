@@ -20,6 +20,15 @@ TURN = [value("i", [], INT64), value("go", [], BOOL)]
 GROWN = [node("Relu", "x", "a"), node("SequenceInsert", "s a", "t"), node("Identity", "go", "on")]
 LONGER = [node("Concat", "c x", "d", axis=0), node("Relu", "d", "e"), node("Identity", "go", "on")]
 
+ASKED = node("Identity", "asked", "on")
+"""Whether there is another turn is not known."""
+ENDING = [
+    node("Constant", "", "two", value=("tensor", tensor("two", [2], []))),
+    *GROWN[:2],
+    node("Less", "i two", "on"),
+]
+"""Three turns, by a condition."""
+
 
 def looped(
     nodes: list[bytes], carried: bytes, back: str, *rest: bytes, trips: int | None = 3, parts: str = "", test: str = "-"
@@ -86,13 +95,53 @@ def test_a_condition_that_is_known_ends_it() -> None:
 def test_how_many_turns_there_are_may_be_said(asked: dict[str, Any]) -> None:
     """Where what the model is given, or computes, decides it."""
     for data in (
-        looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER, **asked),
-        looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, **asked),
+        looped([*LONGER[:2], ASKED], value("c", [1, 8]), "e", CACHE, AFTER, **asked),
+        looped([*GROWN[:2], ASKED], sequence("s", [1, 8]), "t", EMPTY, JOINED, **asked),
     ):
         found = sizes(read_problem(data, format="onnx:dim=y_turns=2")[0])
         assert found["z"] == (3 if "e" in found else 2) * 32
         most, said = read_problem(data, format="onnx:dim=y_turns=1..2")
         assert (sizes(most), len(said)) == (sizes(read_problem(data, format="onnx:dim=y_turns=2")[0]), 1)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "asked", "said", "turns", "warnings"),
+    [
+        (GROWN, {}, "1..9", 3, 0),
+        (GROWN, {}, "3", 3, 0),
+        ([*GROWN[:2], ASKED], {"test": "asked"}, "1..2", 2, 1),
+        ([*GROWN[:2], ASKED], {"test": "asked"}, "3..9", 3, 0),
+        (GROWN, {"test": "asked"}, "0..3", 3, 1),
+        (ENDING, {"trips": None}, "1..9", 3, 1),
+        (ENDING, {"trips": 9}, "1..9", 3, 0),
+    ],
+)
+def test_what_is_known_of_the_turns_goes_with_what_is_said(
+    nodes: list[bytes], asked: dict[str, Any], said: str, turns: int, warnings: int
+) -> None:
+    """A warning says that it may end earlier, if it may."""
+    made = looped(nodes, sequence("s", [1, 8]), "t", EMPTY, JOINED, **asked)
+    problem, found = read_problem(made, format=f"onnx:dim=y_turns={said}")
+    assert (sizes(problem)["z"], len(found)) == (turns * 32, warnings)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "trips", "said", "text"),
+    [
+        (GROWN, 4, "8..16", "takes 4 turns at most, and y_turns=8..16 is given"),
+        (GROWN, 4, "8", "takes 4 turns at most, and y_turns=8 is given"),
+        (GROWN, 4, "1..2", "takes more than 2 turns, and y_turns=1..2 is given"),
+        (GROWN, 4, "2", "takes more than 2 turns, and y_turns=2 is given"),
+        (ENDING, None, "4..9", "takes 3 turns at most"),
+        (ENDING, 9, "1..2", "takes more than 2 turns"),
+    ],
+)
+def test_what_is_said_of_the_turns_must_not_contradict_the_file(
+    nodes: list[bytes], trips: int | None, said: str, text: str
+) -> None:
+    made = looped(nodes, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=trips)
+    found = refused(made, f"onnx:dim=y_turns={said}")
+    assert (found[:2], text in found[2]) == (("invalid_value", "/graph/node/1"), True), found
 
 
 @pytest.mark.parametrize(
