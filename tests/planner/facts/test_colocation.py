@@ -1,4 +1,4 @@
-"""Colocations taken together give the same as one by one: groups, contradictions, and possible addresses."""
+"""Colocations processed all at once give the same groups, contradictions and possible addresses as one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner.planning.placing.lowering import lower
 
 
 def made_up(seed: int) -> Problem:
-    """A problem whose buffers often follow others, and often contradict themselves."""
+    """Return a random problem with many colocations, which often contradict each other."""
     chance = random.Random(seed)
     count = chance.randrange(3, 30)
     names = chance.sample(range(count), count)
