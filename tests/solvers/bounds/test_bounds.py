@@ -1,4 +1,4 @@
-"""Bounds: as high as they can be shown to be, and never above a reachable peak."""
+"""Lower bounds on the peak: they have the expected values and never exceed a reachable peak."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_views_count_once() -> None:
 
 def test_reserved_ranges_push_up_what_does_not_fit_below() -> None:
     low = make_instance([(0, 1, 4), (0, 1, 4)], pools=[PoolSpec(None, ((5, 20),))])
-    assert bound(low).value == 24  # the free 5 below hold one block only
+    assert bound(low).value == 24  # the 5 free bytes below the range hold one block only
     assert bound(make_instance([(0, 1, 6)], pools=[PoolSpec(None, ((5, 20),))])).value == 26
     assert bound(make_instance([(0, 1, 4)], pools=[PoolSpec(None, ((5, 20),))])).value == 4
 

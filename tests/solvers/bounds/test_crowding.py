@@ -1,4 +1,4 @@
-"""Blocks that want a pool each: a crowd is found exactly where there is one."""
+"""Blocks that must all be in different pools: a crowd with too few pools is found exactly where there is one."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_where_it_is_plain_that_there_is_none_there_is_none() -> None:
 
 
 def test_a_long_chain_is_not_peeled_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    """50 000 pairs once took 97 s without a look at the clock."""
+    """A chain of 50 000 pairs once took 97 s, in which nothing looked at the clock."""
     counted: list[int] = []
     usual = np.bincount
 

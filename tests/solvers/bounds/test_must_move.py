@@ -1,4 +1,4 @@
-"""Bounds on what must move: never above the truth, and near it where old places overlap."""
+"""Lower bounds on what must move: they never exceed the optimum, and come near it where old places overlap."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_no_more_is_proven_than_is_true_and_the_verifier_proves_as_much(problem:
 
 
 def grown(*terms: Term) -> Problem:
-    """A stack of five, live together; three have grown, so each reaches into the next one's place."""
+    """Five buffers that are live together; three have grown, so each of them reaches into the next one's old place."""
     sizes = (6, 6, 4, 6, 4)
     return Problem(
         tuple(Buffer(f"b{number}", size, 1, ((0, 1),)) for number, size in enumerate(sizes)),

@@ -1,4 +1,4 @@
-"""Bounds on the cost of sharing addresses: never above the truth, and nearly always tight where blocks are alike."""
+"""Lower bounds on the cost of sharing addresses: never above the optimum, and mostly equal for like blocks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bound_of(problem: Problem) -> int:
 
 
 def crowded(problem: Problem, chance: random.Random) -> Problem:
-    """The same with a cost on most pairs, memories that are hardly large enough, and one term."""
+    """Return the problem with a cost on most pairs, pools that are hardly large enough, and one objective term."""
     ids = [buffer.id for buffer in problem.buffers]
     penalties = [ReusePenalty(a, b, chance.randint(1, 3)) for a, b in combinations(ids, 2) if chance.random() < 0.85]
     largest = max((buffer.size for buffer in problem.buffers), default=1)
@@ -48,7 +48,7 @@ def crowded(problem: Problem, chance: random.Random) -> Problem:
 
 
 def kernel(seed: int, buffers: int = 6) -> Problem:
-    """Buffers of at most two sizes at random times; sharing costs for most pairs."""
+    """A problem with buffers of at most two sizes at random times; sharing addresses costs something for most pairs."""
     chance = random.Random(seed)
     ids = [f"b{number}" for number in range(buffers)]
     sizes = chance.choice(((4,), (1, 4), (2, 3)))
@@ -119,7 +119,7 @@ def test_even_heaps_have_the_fewest_pairs(count: int, heaps: int, pairs: int) ->
 
 
 def halves() -> tuple[Problem, Plan]:
-    """Three that fit two at a time, each pair for 1, twice: what each three must pay is one of the three pairs."""
+    """A problem and its plan: five buffers in room for two; any two that share cost 1, so any three cost at least 1."""
     problem = kernel(0)
     ids = tuple(f"b{number}" for number in range(5))
     penalties = tuple(ReusePenalty(a, b, 1) for a, b in combinations(ids, 2))
@@ -189,7 +189,7 @@ def test_two_proofs_of_the_same_buffers_do_not_add_up() -> None:
 
 
 def test_it_takes_no_longer_where_there_is_very_much_to_look_at() -> None:
-    """What is counted is bounded, whatever the problem: nobody looks at the clock in between."""
+    """The crowds to look at are bounded in size for every problem, because nothing looks at the clock in between."""
     chance = random.Random(1)
     ids = [f"b{number}" for number in range(590)]
     lives = [((chance.randrange(600), 600),) for _ in ids]

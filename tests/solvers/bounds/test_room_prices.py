@@ -1,4 +1,4 @@
-"""Prices on room: any prices prove true bounds, and those found are nearly the best."""
+"""Prices on room: the bound that any prices prove is true, and the prices that are found prove nearly the best one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bound on several pools at once, exact for any weights."""
+"""Weights on sections of several pools prove a bound on all pools at once, which is true for any weights."""
 
 from __future__ import annotations
 
@@ -115,11 +115,10 @@ def test_the_bound_found_is_true_and_its_certificate_proves_it(child: Child, pro
 
 
 def test_fractional_sharing_is_found(child: Child) -> None:
-    """Three sections, each pair of blocks live together in one: half of each block in each pool would be best."""
+    """The relaxation may split blocks between pools: of the 55 live in section 1, 30 cost 1 and the rest cost 2."""
     pools = [PoolSpec(None, cost=2), PoolSpec(30, cost=1)]
     instance = make_instance([(0, 2, 20), (1, 3, 20), (0, 3, 15)], pools=pools)
     outcome = child.solve("PoolSharing", instance)
-    # 55 live in section 1: 30 of it at cost 1, the rest at cost 2
     assert outcome.bound == (30 + 2 * 25,)
     assert outcome.stop is StopReason.WORK_LIMIT, "it is not a solver that ends with a placement"
 
@@ -160,11 +159,11 @@ def test_a_class_may_go_where_all_its_blocks_may_go(problem: Problem) -> None:
 def test_bounds_are_given_up_with_the_time() -> None:
     blocks = [Block([(0, 4, [(i, i + 3)]), (4, 8, [(i, i + 3)])]) for i in range(ASK_EVERY)]
     instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
-    asked: list[None] = []
+    calls: list[None] = []
 
     def soon_over() -> bool:
-        asked.append(None)
-        return len(asked) > 2
+        calls.append(None)
+        return len(calls) > 2
 
     given_up = first_bounds(instance, soon_over)
     assert (given_up.value, given_up.of_several, given_up.pools) == ((0,), None, ())

@@ -1,4 +1,4 @@
-"""Greedy's table of orders and passes is the same in both sets of kernels: each row does the same in both, and what it states."""
+"""Both sets of kernels know greedy's table of orders and passes, and each row does in both what the table states."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def instances() -> list[Instance]:
 
 
 def only(kernels: Kernels, instance: Instance, order: str, fit: str) -> list[int] | None:
-    """The outcome of one pass alone."""
+    """Return the offsets that one pass alone finds, or None."""
     table = columns(instance)
     found, _ = kernels.greedy(instance.sections, table, [(order, fit)], None, None, 1, None, lambda _: False)
     return None if found is None else found.tolist()

@@ -1,4 +1,4 @@
-"""From an order to exact offsets."""
+"""An order of blocks becomes exact offsets."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_interlocked_blocks_follow_rules_with_negative_distances() -> None:
     comb = Block([(0, 2, [(0, 1)]), (10, 12, [(1, 2)])])
     tooth = Block([(0, 3, [(0, 1)]), (4, 6, [(1, 2)])])
     instance = make_instance([comb, tooth])
-    # the second above the first by its first part, below it by its second
+    # The second block is above the first by its first part, and below it by its second part.
     assert offsets(instance, [(0, 1, 2), (1, 0, -4)]) == [0, 2]
 
 

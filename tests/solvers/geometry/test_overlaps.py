@@ -19,7 +19,7 @@ from tests.small.strategies import effort
 part = st.tuples(
     st.integers(0, 6), st.integers(0, 4), st.lists(st.integers(0, 8), min_size=2, max_size=4, unique=True).map(sorted)
 ).map(lambda p: (p[0], p[0] + p[1], list(zip(p[2][::2], p[2][1::2], strict=False))))
-"""Low, high and one or two live intervals that do not touch."""
+"""A part: low, high and one or two live intervals that do not touch."""
 block = st.one_of(
     part.map(lambda p: Block([(0, p[1] - p[0], p[2])])), st.lists(part, min_size=2, max_size=3).map(Block)
 )
@@ -89,7 +89,7 @@ def test_an_interval_that_begins_as_another_ends_finds_its_place_free() -> None:
 
 
 def test_of_many_blocks_only_those_with_exclusions_are_swept_one_by_one() -> None:
-    """A few exclusions beside 200 000 blocks made it 3 s of Python."""
+    """A few exclusions among 200 000 blocks once made the sweep take 3 s in Python."""
     blocks = [(0, 2, 4)] * 300
     instance = make_instance(blocks, exclusions=[(0, 1), (1, 2), (5, 9)])
     offsets = [4 * i for i in range(300)]

@@ -89,7 +89,7 @@ def test_restrict_renumbers_pairs_and_drops_those_with_outsiders() -> None:
 
 
 def members(piece: Piece) -> list[object]:
-    """A piece's fields in comparable form."""
+    """Return a piece's fields in a form that can be compared."""
     values = [getattr(piece.instance, field.name) for field in fields(Instance)]
     values += [piece.blocks, piece.parts, piece.pools, piece.sections]
     return [(v.dtype, v.shape, v.tolist()) if isinstance(v, np.ndarray) else v for v in values]
@@ -117,7 +117,7 @@ def grouped(draw: st.DrawFn) -> tuple[Instance, list[list[int]]]:
         penalties=[(a, b, 7) for a, b in some(part_count)],
         apart=some(count),
     )
-    label = [draw(st.integers(0, 3)) for _ in range(count)]  # 3: in no group
+    label = [draw(st.integers(0, 3)) for _ in range(count)]  # 3 means in no group
     order = draw(st.permutations(range(count)))
     return instance, [[b for b in order if label[b] == group] for group in range(3) if group in label]
 

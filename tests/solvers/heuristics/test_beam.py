@@ -1,4 +1,4 @@
-"""The beam keeps all rules, never worsens a placement, leaves blocks that it does not take, and both kernels decide alike."""
+"""The beam keeps all rules, worsens no placement and leaves blocks that it does not take; both kernels decide alike."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def kernel() -> Kernels:
 
 @pytest.fixture(params=["native", "reference"])
 def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Beam:
-    """The solver, with either kernel."""
+    """The solver, once with each kernel."""
     if request.param == "native":
         request.getfixturevalue("kernel")
     else:
@@ -36,7 +36,7 @@ def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Be
 
 
 def aligned(seed: int) -> Instance:
-    """Plain blocks, some of them aligned."""
+    """A random instance of plain blocks, some of them aligned."""
     rng = np.random.default_rng(seed)
     count, times = int(rng.integers(3, 40)), int(rng.integers(2, 25))
     starts, lengths, sizes = (rng.integers(low, high, count).tolist() for low, high in ((0, times), (1, 12), (0, 30)))

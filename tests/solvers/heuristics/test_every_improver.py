@@ -1,4 +1,4 @@
-"""The promises of every solver that lowers a placement's peak, with its native kernel and with its reference in Python."""
+"""Every solver that lowers a placement's peak keeps its promises, with its native kernel and its Python reference."""
 
 from __future__ import annotations
 

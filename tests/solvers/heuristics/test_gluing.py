@@ -1,4 +1,4 @@
-"""Gluing keeps all rules, never worsens a placement, packs without waste what was cut without waste, and both kernels decide alike."""
+"""Gluing keeps all rules, worsens no placement and packs again what was cut; both kernels decide alike."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def kernel() -> Kernels:
 
 
 def packing(count: int, seed: int, dropped: int = 0, alignment: int = 1) -> Instance:
-    """A box cut up by straight cuts without waste, some of the pieces dropped."""
+    """An instance cut from a box by straight cuts without waste, with some of the pieces dropped."""
     rng = random.Random(seed)
     pieces = [(0, 8 * count, 0, 1 << 20)]
     while len(pieces) < count:
@@ -47,7 +47,7 @@ def packing(count: int, seed: int, dropped: int = 0, alignment: int = 1) -> Inst
 
 
 def compare(kernel: Kernels, instance: Instance, seed: int, work: int) -> int:
-    """Asserts that both decide alike; by how much the peak is lower than that of a first placement."""
+    """Assert that both kernels decide alike; return by how much the peak is lower than that of a first placement."""
     start = first_placement(instance, seed)
     assert start is not None
     arguments = (instance.sections, columns(instance), start, bound_of(instance), seed, work, never)
@@ -108,7 +108,7 @@ def test_it_packs_what_was_cut_without_waste() -> None:
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
 def test_thousands_go_together_at_once() -> None:
-    """Where hundreds begin or end together, which of them belong together shows in how high they are."""
+    """Where hundreds of blocks begin or end together, their sizes tell which of them belong together."""
     proven = 0
     for seed in (2, 3):
         instance = packing(6_000, seed)
@@ -121,7 +121,7 @@ def test_thousands_go_together_at_once() -> None:
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
 def test_what_is_left_over_is_piled_up_as_it_is() -> None:
-    """With some pieces missing, boxes that are glued together do not fit one another exactly, but still fit."""
+    """With some pieces missing, glued boxes do not fit one another exactly, but are still packed near the bound."""
     for seed in (1, 2):
         instance = packing(3_000, seed, dropped=90)
         start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])

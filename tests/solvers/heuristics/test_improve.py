@@ -1,4 +1,4 @@
-"""A placement that is improved keeps all rules and gets no worse, and the native kernel improves it as the reference in Python does."""
+"""Improving a placement keeps all rules and makes it no worse; both kernels decide alike."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.solvers.kernels.random_instances import fixed_first, random_instance
 
 
 def first_placement(instance: Instance, seed: int = 0) -> Ints | None:
-    """One that leaves something to gain: in no good order."""
+    """Return the offsets of blocks placed in random order, which leave something to gain; None without room."""
     if not instance.allowed.all():
         return None
     order = fixed_first(instance, np.random.default_rng(seed).permutation(instance.blocks))
@@ -55,7 +55,7 @@ def kernel() -> Kernels:
 
 @pytest.fixture(params=["native", "reference"])
 def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Improve:
-    """The solver, with either kernel."""
+    """The solver, once with each kernel."""
     if request.param == "native":
         request.getfixturevalue("kernel")
     else:
@@ -143,7 +143,7 @@ def test_nothing_is_lowered_below_what_is_fixed(solve: Improve) -> None:
 
 
 def test_pairs_that_may_share_and_pairs_that_may_not(solve: Improve) -> None:
-    # The first two may share; the last lives later, but must not share with the first.
+    # The first two blocks may share addresses; the last lives later, but must not share with the first.
     blocks = [plain(0, 2, 10), plain(0, 2, 10), plain(2, 4, 10)]
     instance = make_instance(blocks, exclusions=[(0, 1)], conflicts=[(0, 2)])
     start = placement(np.array([0, 10, 20], dtype=np.int64))

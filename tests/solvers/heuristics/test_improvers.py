@@ -18,7 +18,7 @@ MANY = share_of("improve").smallest
 
 
 def chained(blocks: int) -> Instance:
-    """One component that greedy does not place at its bound."""
+    """An instance of one component that greedy does not place at its bound."""
     rng = np.random.default_rng(5)
     starts, lengths, sizes = (rng.integers(1, high, blocks).tolist() for high in (blocks // 4, 40, 1000))
     return make_instance([plain(s, s + w, z) for s, w, z in zip(starts, lengths, sizes, strict=True)])

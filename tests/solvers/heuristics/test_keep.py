@@ -1,4 +1,4 @@
-"""The local search that leaves blocks where they were."""
+"""The local search that leaves blocks where an older plan had them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from solvers.model.solver import Goal, Limits, Silent, Task
 
 
 class Impatient(Silent):
-    """Says stop after so many questions."""
+    """A control that says stop after so many questions."""
 
     def __init__(self, patience: int) -> None:
         super().__init__()
-        self.patience, self.asked = patience, 0
+        self.patience, self.questions = patience, 0
 
     def stopped(self) -> StopReason | None:
-        self.asked += 1
-        return StopReason.TIME_LIMIT if self.asked > self.patience else None
+        self.questions += 1
+        return StopReason.TIME_LIMIT if self.questions > self.patience else None
 
 
 def changed(stability: Stability) -> tuple[Instance, Placement]:
-    """A problem with an older plan, as solvers see it, and another plan of it."""
+    """Return the instance of a problem with an older plan, and a placement by another planner to start from."""
     before = generate("convnet", Request(200, 1))
     old = plan(before, Options(solver="greedy", workers=1))
     after = replace(before, buffers=tuple(replace(b, size=b.size + 64) for b in before.buffers))
@@ -54,7 +54,7 @@ def test_it_ends_soon_when_it_must_in_the_middle_of_a_change_too() -> None:
     control = Impatient(3)
     outcome = Keep().solve(instance, Task(start=start), control)
     assert outcome.stop is StopReason.TIME_LIMIT
-    assert control.asked < 10
+    assert control.questions < 10
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
     assert evaluate(instance, outcome.placement) <= evaluate(instance, start)

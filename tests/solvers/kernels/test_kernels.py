@@ -1,4 +1,4 @@
-"""The kernels: native and reference give the same answers, and which one runs is decided as documented."""
+"""Native and reference kernels give the same answers, and which of them run is decided as documented."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def available() -> dict[str, Kernels]:
-    """All sets of kernels of this installation; CI demands the native ones (MEMPLAN_KERNELS=native)."""
+    """Return all sets of kernels of this installation; CI demands the native ones (MEMPLAN_KERNELS=native)."""
     chosen = [select(Wanted.REFERENCE), select(Wanted.AUTO)]
     return {each.origin: each.kernels for each in chosen}
 
@@ -47,7 +47,7 @@ def ints(*numbers: int) -> Ints:
 
 
 def by_hand(rects: list[tuple[int, int, int]], sections: int) -> tuple[int, int | None]:
-    """The definition, word for word."""
+    """Return the greatest live weight and the first section that has it, by the definition."""
     sums = [sum(weight for start, end, weight in rects if start <= s < end) for s in range(sections)]
     return (max(sums), sums.index(max(sums))) if sums else (0, None)
 
@@ -158,7 +158,7 @@ def test_an_unknown_wish_is_refused() -> None:
 
 
 def without_native(monkeypatch: pytest.MonkeyPatch, stand_in: ModuleType | None) -> None:
-    """Make importing the compiled module give stand_in, or fail as if it were not installed."""
+    """Make importing the compiled module return stand_in; without one, fail as if it were not installed."""
 
     def import_module(name: str) -> ModuleType:
         if name == selection.NATIVE_MODULE:
@@ -193,7 +193,7 @@ def test_native_kernels_that_lag_behind_are_not_used(monkeypatch: pytest.MonkeyP
 
 
 def stand_in(change: Callable[[str, str], str]) -> ModuleType:
-    """Compiled kernels with changed signatures."""
+    """Return a stand-in for the compiled module, with changed signatures."""
     module = ModuleType(selection.NATIVE_MODULE)
     for name, arguments in promised().items():
         text = f"def {name}({', '.join(f'{argument}: int' for argument in arguments)}) -> object"
@@ -202,7 +202,7 @@ def stand_in(change: Callable[[str, str], str]) -> ModuleType:
 
 
 class Compiled:
-    """A function as the compiled module has it, which names the orders if it is asked."""
+    """A function as the compiled module has it; when called, it lists the orders."""
 
     def __init__(self, signature: str) -> None:
         self.__nb_signature__ = ((signature, "", None),)
@@ -229,7 +229,7 @@ def test_native_kernels_without_an_order_of_the_table_are_not_used(monkeypatch: 
     select("reference")
     without_native(monkeypatch, stand_in(lambda _, text: text))
     monkeypatch.setitem(ORDERS, "shade", ORDERS["size"])
-    assert select("auto").origin is Origin.NATIVE  # the stand-in names what the table has
+    assert select("auto").origin is Origin.NATIVE  # the stand-in lists the table's orders
     monkeypatch.setattr(Compiled, "__call__", lambda _: ["size", "area"])
     assert "no order width_area_total" in (select("auto").reason or "")
 
@@ -241,12 +241,12 @@ def test_both_sets_take_what_the_interface_says() -> None:
 
 
 def python_kernels_after(code: str, wanted: str) -> set[str]:
-    """The Python kernels that a new process has imported after this code."""
+    """Return the names of the Python kernels that a new process has imported after this code."""
     code += "\nimport sys; print(*(m for m in sys.modules if m.startswith('solvers.kernels.python.')))"
     environment = {**os.environ, selection.VARIABLE: wanted}
     command = [sys.executable, "-c", code]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment).stdout
-    return {module.removeprefix("solvers.kernels.python.") for module in said.split()}
+    output = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment).stdout
+    return {module.removeprefix("solvers.kernels.python.") for module in output.split()}
 
 
 def test_of_the_python_kernels_only_what_is_used_is_imported() -> None:
@@ -295,7 +295,7 @@ def placements(draw: st.DrawFn) -> list[tuple[int, int, int, int, int]]:
 def share_something(a: tuple[int, int, int, int, int], b: tuple[int, int, int, int, int]) -> bool:
     return (
         max(a[0], b[0]) < min(a[1], b[1]) and a[2] == b[2] and max(a[3], b[3]) < min(a[4], b[4])
-    )  # an empty lifetime ends before it begins, so it shares nothing
+    )  # an empty lifetime shares nothing
 
 
 @effort(96, 10_000)
@@ -310,7 +310,7 @@ def test_apart_is_what_comparing_all_pairs_says(rects: list[tuple[int, int, int,
 @pytest.mark.parametrize("count", [63, 64, 65, 64 * 64, 64 * 64 + 1, 70_000])
 def test_many_that_touch_are_apart_until_one_moves(each: Kernels, count: int) -> None:
     number = np.arange(count, dtype=np.int64)
-    order = number * 19 % count  # any order of beginning; 19 divides none of the counts
+    order = number * 19 % count  # a permutation, as 19 divides none of the counts
     starts, ends, pools, lows = order, np.full(count, count), np.zeros_like(number), 10 * number
     assert each.apart(starts, ends, pools, lows, lows + 10)
     assert not each.apart(starts, ends, pools, lows, lows + 10 + (number == count // 2))

@@ -1,4 +1,4 @@
-"""Threads of the native search go on with later rounds while others finish the last one; they find what one thread alone finds."""
+"""Threads of the native search begin later rounds while others finish the last, and find what one thread finds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = where_native_run("threads are the native search's")
 
 
 def strip(seed: int, count: int) -> Instance:
-    """Pieces of a full box, some missing and all a little smaller: hard enough that the search asks for many heights, and ends by its work."""
+    """An instance cut from a box, some pieces missing and all a bit smaller, so that many heights are tried."""
     random = np.random.default_rng(seed)
     pieces = [(0, 8 * count, 1 << 20)]
     while len(pieces) < count:
@@ -76,8 +76,8 @@ def test_so_they_do_while_their_number_changes(seed: int, count: int) -> None:
 
 def test_a_stop_reaches_all_of_them() -> None:
     instance = strip(0, 300)
-    said = ask(native(), instance, Ask(bound=busiest(instance), threads=4, until=lambda: True))
-    assert said.end == "stopped"
+    answer = ask(native(), instance, Ask(bound=busiest(instance), threads=4, until=lambda: True))
+    assert answer.end == "stopped"
 
 
 def test_how_many_are_active_is_one_number() -> None:

@@ -1,4 +1,4 @@
-"""Values and violations of placements, each rule broken once."""
+"""Values of placements, and violations with each rule broken once."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_it_is_the_greatest_one(cost: int) -> None:
 
 
 def value(instance: Instance, peak: int) -> Value:
-    """The value with a buffer that is used twice, in a pool of rank 1."""
+    """Return the value of one buffer that is used twice, in a pool of rank 1 with this peak."""
     buffer = Buffer("a", 4, accesses=2)
     pool = Pool("p", cost=instance.pools[0].cost, rank=1)
     counted = Counted([peak], [(buffer, pool)])

@@ -1,4 +1,4 @@
-"""The table of solvers: docs/planners.md explains each and no others, and all that they accept has a text."""
+"""docs/planners.md explains each solver of the table and no others, and every feature has words of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from solvers.model.solver import ONE_PEAK, Feature
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "planners.md").read_text(encoding="utf-8")
 FIXED = re.findall("`(.*?)`", TEXT.partition("reserved ranges are taken by")[2].partition("alone")[0])
-"""The solvers that take fixed offsets, by the page."""
+"""Patterns of the solvers that take fixed offsets, according to the page."""
 NAMED = registry.names(registry.SolverKind.PUBLISHED)
 
 

@@ -1,4 +1,4 @@
-"""SplitMix64 gives the reference's numbers."""
+"""SplitMix64 gives the published numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An engine's share of a round follows its results and the work it took, both counted."""
+"""An engine's share of a round depends on what it found and on the work it took, both of which are counted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_was_taken_too_much_of_comes_off_later_shares() -> None:
 
 
 def test_who_takes_more_than_it_is_given_gets_no_more_than_others_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One engine takes ten times its share; the other keeps to its own, and gets as much in total."""
+    """One engine takes ten times its share and one keeps to its share; in total both get as much."""
     taken = dict.fromkeys(("assign", "cpsat"), 0)
 
     def ask(name: str, instance: Instance, task: Task, control: Control) -> Outcome:

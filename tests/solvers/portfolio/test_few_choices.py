@@ -15,7 +15,7 @@ WITHOUT_LIBRARIES = {"memplan"}
 
 
 def drawn(seed: int) -> Problem:
-    """Up to five buffers, two pools (one small), and some buffers that must be apart."""
+    """A random problem of up to five buffers, some of which must be apart, and two pools, one of them small."""
     draw = random.Random(seed)
     count = draw.randint(2, 5)
     buffers = tuple(

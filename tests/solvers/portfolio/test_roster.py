@@ -1,4 +1,4 @@
-"""Which engines work on a component: never one too slow for it while there are others."""
+"""The engines that work on a component: never one that is too slow for it while there are others."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_every_engine_is_a_solver_and_takes_part_somewhere() -> None:
 
 
 def test_who_only_proves_works_where_there_is_a_choice_of_pools() -> None:
-    """On components of single pools it would answer no round."""
+    """Solvers that only prove bounds would answer no round on components of single pools."""
     assert not {name for name in separate_engines(native=True) if SOLVERS[name].kind is SolverKind.BOUNDER}
 
 

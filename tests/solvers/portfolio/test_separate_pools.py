@@ -1,4 +1,4 @@
-"""Rounds of engines over open components, with engines made up for the purpose."""
+"""Rounds of engines over components that are not yet proven optimal, with engines made up for the tests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.small.instances import make_instance, plain
 
 
 class Engine:
-    """Base of the made-up engines: takes everything, runs in this process."""
+    """Base of the made-up engines, which take everything and run in this process."""
 
     name: ClassVar[str] = "engine"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
@@ -39,7 +39,7 @@ class Engine:
 
 
 class Refuter(Engine):
-    """Proves one unit more at each call, and uses up its work."""
+    """Raises the proven bound by one unit at each call, and uses up its work."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         Engine.calls.append(task)
@@ -103,7 +103,7 @@ OPEN = [
 
 
 def open_instance(capacity: int | None = None) -> Instance:
-    """One on which greedy stays above the bound."""
+    """An instance on which greedy stays above the bound."""
     return make_instance(OPEN, capacity=capacity)
 
 
@@ -160,7 +160,7 @@ def test_a_refusal_is_raised_to_whoever_asked_for_the_engine() -> None:
 def test_who_works_in_a_round_does_not_depend_on_what_others_meet_in_it(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A refusal on the first component leaves the second component's engines as they were until the next round."""
+    """If an engine refuses the first component, the engines of the second stay the same until the next round."""
     monkeypatch.setitem(ROSTER, "refuter", Role(Share(from_round=3)))
     blocks = [replace(block, pools=(pool,)) for pool in (0, 1) for block in OPEN]
     instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
@@ -245,7 +245,7 @@ def test_components_get_no_bounds_of_their_own_once_time_is_over() -> None:
 
 
 def test_components_are_not_cut_apart_once_time_is_over() -> None:
-    """There may be a thousand components, and no engine is to work on them."""
+    """Cutting could make a thousand components, on none of which an engine would still work."""
     hard = open_instance()
     ends = hard.rect_end.max()
     rects = [

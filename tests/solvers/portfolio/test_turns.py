@@ -1,4 +1,4 @@
-"""A round's engines work side by side: results do not depend on which is first, and no worker waits while another could use it."""
+"""A round's engines work side by side: results do not depend on who is first, and free workers help the others."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.small.instances import make_instance
 
 BLOCKS = make_instance([(0, 2, 3), (1, 3, 3), (2, 4, 3)])
 PATIENCE = 60.0
-"""Seconds; far more than any wait takes."""
+"""Seconds that a wait may take; far more than any takes."""
 
 
 def until(done: list[object], wanted: int) -> None:
-    """Wait until the list has so many entries."""
+    """Wait until the list has this many entries."""
     begun = time.monotonic()
     while len(done) < wanted and time.monotonic() - begun < PATIENCE:
         time.sleep(0.001)

@@ -1,4 +1,4 @@
-"""Several questions to one child: it remembers earlier ones, and every asker gets an error when it breaks."""
+"""One child answers several questions and remembers earlier ones; when it breaks, the reply has no answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEGABYTE = 1_000_000
 
 
 class Stopping(Silent):
-    """Stops when told, and keeps the log's lines."""
+    """A control that stops for the reason that a test sets, and keeps the log's lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ def test_one_child_answers_all(talk: Conversation) -> None:
 
 
 def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> None:
-    """Whichever answers first, each has its own answer; and both go on."""
+    """Each of two children gives its own answers, whichever is first, and both go on."""
     other = Conversation(
         "obedient", "solvers.exact.cpsat", "tests.faults.faulty_answerers:Obedient", [3], None, control
     )

@@ -1,4 +1,4 @@
-"""Forked processes: only where it is safe, with none of their parent's files open, and gone when the parent is."""
+"""Processes are forked only where it is safe, have none of their parent's files open, and end with their parent."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ HERE = "tests.solvers.sandbox.test_forked:answer"
 PATIENCE = 60.0
 
 
-def answer(asked: str, send: Callable[[object], None]) -> None:
-    """Runs in the forked process."""
-    match asked:
+def answer(question: str, send: Callable[[object], None]) -> None:
+    """Answer a question; this runs in the forked process."""
+    match question:
         case "open":
             send({each.name: str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()})
         case "who":
@@ -47,7 +47,7 @@ def companion() -> Iterator[Companion]:
 
 @contextmanager
 def ended(process: int) -> Iterator[None]:
-    """Require that the process ends within the block, or soon after it."""
+    """Assert that the process ends within the block, or soon after it."""
     watched = os.pidfd_open(process)
     try:
         yield

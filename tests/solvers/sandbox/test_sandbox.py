@@ -1,4 +1,4 @@
-"""A well-behaved solver in a process of its own: its messages, its possible callers, and no leftovers."""
+"""A well-behaved solver in a process of its own: its messages arrive, any caller may start it, nothing is left over."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 60.0
 
 
 class Recorder(Silent):
-    """Records its messages."""
+    """A control that records the messages it gets."""
 
     def __init__(self, stop: StopReason | None = None) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ def test_reports_from_several_threads_do_not_mix() -> None:
 
 @pytest.fixture
 def _grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine, too, a solver that is told to stop has time to answer."""
+    """Give a solver that is told to stop time to answer, even on a busy machine."""
     monkeypatch.setattr(listening, "GRACE_SECONDS", PATIENCE_SECONDS)
 
 
@@ -100,7 +100,7 @@ def test_a_solver_that_listens_may_finish_its_answer() -> None:
     for seconds in (0.2, 5.0, 60.0):
         outcome = run("Patient", Task(limits=Limits(deadline=time.monotonic() + seconds)))
         assert outcome.stop is StopReason.TIME_LIMIT
-        if outcome.bound:  # it had begun before
+        if outcome.bound:  # the solver had begun in time
             break
     assert outcome.bound == (2,)
     assert not outcome.reproducible
@@ -172,7 +172,7 @@ def test_children_inherit_no_files_of_their_siblings() -> None:
 
 
 def test_a_child_sees_the_world_as_its_caller_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    surroundings()  # so that the zygote is older than the lines below
+    surroundings()  # starts the zygote before the lines below
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMPLAN_TEST", "today")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -229,14 +229,14 @@ from solvers.model.errors import StopReason
 from solvers.model.solver import Silent, Task
 from tests.small.instances import make_instance
 
-asked = []
-signal.signal(signal.SIGINT, lambda *_: asked.append(True))
+interrupts = []
+signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
 
 class Impatient(Silent):
     def bound(self, bound):
         os.killpg(0, signal.SIGINT)
     def stopped(self):
-        return StopReason.CANCELLED if asked else None
+        return StopReason.CANCELLED if interrupts else None
 
 outcome = sandbox.run("tests.faults.faulty_solvers:Patient", make_instance([(0, 1, 4)]), Task(), Impatient())
 print(outcome.stop, outcome.value, outcome.bound)
@@ -244,7 +244,7 @@ print(outcome.stop, outcome.value, outcome.bound)
 
 
 def python(*arguments: str, stdin: str | None = None) -> str:
-    """The output of a Python program; anything on standard error is a failure."""
+    """Return the output of a Python program; anything on standard error is a failure."""
     done = subprocess.run(
         [sys.executable, "-W", "error", *arguments],
         input=stdin,

@@ -33,7 +33,7 @@ OUTCOME = Outcome(
 
 
 def flat(message: Message) -> object:
-    """The same without arrays, which do not compare."""
+    """Return the message with lists instead of arrays, so that it can be compared."""
     match message:
         case Found(placement):
             return placement.pool.tolist(), placement.offset.tolist()
@@ -91,7 +91,7 @@ def test_a_changed_bit_is_noticed(payload: bytes, data: st.DataObject) -> None:
     start = len(pack(b"before"))
     frame[data.draw(st.integers(start, len(frame) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     unpacker = Unpacker()
-    # A changed length may make the frame wait for more; more of anything then gives it away.
+    # A changed length may make the unpacker wait for more bytes; whatever follows then shows the fault.
     found = unpacker.feed(bytes(frame))
     if unpacker.fault is None and len(found) == 1:
         length = HEADER.unpack_from(frame, start)[1]

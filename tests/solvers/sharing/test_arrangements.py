@@ -1,4 +1,4 @@
-"""Arrangements as numbers: their totals, their form as placements, and which lists are no arrangement."""
+"""Arrangements of blocks in storage objects: totals, their form as placements, and lists that are no arrangement."""
 
 from __future__ import annotations
 

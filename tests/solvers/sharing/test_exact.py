@@ -1,4 +1,4 @@
-"""CP-SAT alone, without an arrangement or a bound, against exhaustion; and the same in the sandbox."""
+"""CP-SAT alone, without an arrangement or a bound to start from, agrees with trying everything, also in the sandbox."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.small.strategies import effort
 
 
 class Listener:
-    """Records its messages."""
+    """A control that records the arrangements and bounds it gets."""
 
     def __init__(self) -> None:
         self.totals: list[Arrangement] = []
@@ -41,7 +41,7 @@ class Listener:
 
 
 def roomy(problem: Problem) -> Problem:
-    """The same in pools without limits."""
+    """Return the problem with pools of unlimited size."""
     return replace(problem, pools=tuple(replace(pool, size=None) for pool in problem.pools))
 
 

@@ -1,4 +1,4 @@
-"""The quick solvers' own rules, and the bound, on problems that can be followed by hand."""
+"""The rules of the quick solvers, and the bound, on problems that can be followed by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.small.strategies import effort
 
 
 def inclusive(*rows: tuple[int, int, int]) -> Problem:
-    """First step, last step, size."""
+    """A problem of buffers given as first step, last step and size."""
     return Problem(tuple(Buffer(i, size, live=((first, last + 1),)) for i, (first, last, size) in enumerate(rows)))
 
 
@@ -31,7 +31,7 @@ def test_exir_takes_the_first_object_that_is_free_and_large_enough() -> None:
 
 
 def test_exir_puts_nothing_inside_an_object_as_it_does_with_offsets() -> None:
-    """10 makes the object, 5 comes when it is over; with offsets 4 lies above 5 in it, here it needs one of its own."""
+    """With offsets, 4 lies above 5 in the object that 10 has left; as storage objects, 4 needs one of its own."""
     problem = inclusive((0, 1, 10), (2, 3, 4), (2, 3, 3), (2, 3, 5))
     assert storage(problem, "exir_greedy") == [0, 1, 2, 0]
     assert plan(problem, Options(solver="exir_greedy")).peak == 13
@@ -54,7 +54,7 @@ def test_exir_takes_the_last_of_equal_sizes_first() -> None:
     ],
 )
 def test_relay_takes_a_token_of_about_the_right_size(freed: tuple[int, int], wanted: int, taken: int) -> None:
-    """The smallest of less than 16 times the size, else the largest of a sixteenth, which grows; else a new one."""
+    """The smallest of less than 16 times the size is taken, else the largest of a sixteenth or more, else a new one."""
     assert storage(inclusive((0, 0, freed[0]), (0, 0, freed[1]), (1, 1, wanted)), "relay_tokens") == [0, 1, taken]
 
 
@@ -78,7 +78,7 @@ def test_greedy_is_no_worse_than_what_it_consists_of() -> None:
 
 
 def test_the_bound_takes_the_kth_largest_from_wherever_it_is_largest() -> None:
-    """At 0 there are 10 and 1; at 2 there are 6, 5 and 4: of three objects one is 10 at least, one 5, and one 4."""
+    """Buffers of 10 and 1 are live at step 0, and of 6, 5 and 4 at step 2: three objects have at least 10, 5 and 4."""
     problem = inclusive((0, 0, 10), (0, 0, 1), (2, 2, 6), (2, 2, 5), (2, 2, 4))
     low = lower_sharing(problem).lowered
     found = ranked(low.instance, 0)

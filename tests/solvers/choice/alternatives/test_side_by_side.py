@@ -1,4 +1,4 @@
-"""Two questions at a time: answers and counted work are those of one after the other, and proven facts are kept."""
+"""Questions asked two at a time get the answers and counted work of one after the other, and proven facts are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUPS, ALTERNATIVES, TIMES = 5, 3, 6
 
 
 class Bytes:
-    """A value is a load."""
+    """A measure by which a value is a load."""
 
     def most_load(self, value: int) -> int:
         return value
@@ -51,7 +51,7 @@ def knowing(choices: Choices, workers: int) -> Iterator[Known]:
 
 
 def cheapest(choices: Choices, most_load: int, but: tuple[Cut, ...] = ()) -> int | None:
-    """By trying all choices."""
+    """Return the least cost of a choice within the load that no cut forbids, found by trying all choices."""
     every = itertools.product(range(ALTERNATIVES), repeat=GROUPS)
     return min(
         (

@@ -1,4 +1,4 @@
-"""Under limits on a later term: results and proofs agree with going through all choices."""
+"""With limits on a later term, results and proofs agree with trying all choices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def small(kind: str, seed: int, prefer: Preference = Preference.SPEED) -> Progra
 
 
 def choices(program: Program) -> list[tuple[int, int, Pools]]:
-    """Both terms of every choice that fits."""
+    """Return both terms of every choice that fits, with its pools."""
     found = []
     for pools in product(*program.homes):
         tops = program.least_tops(pools)

@@ -1,4 +1,4 @@
-"""With the peaks held at their least: the order in which pools are lowered, and that windows improve from there."""
+"""With the peaks held at their least, pools are lowered from the dearest on, and windows improve the choice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_dearest_pool_comes_first_and_the_cheapest_not_at_all(kind: str) -> 
 
 
 def test_not_all_stay_in_the_last_pool() -> None:
-    """The least sum of peaks is reached with all blocks in one pool, too; from there no window finds anything."""
+    """All blocks in one pool reach the least sum of peaks, too, but from there no window finds an improvement."""
     problem = generate("hot", Request(500, 7004))
     made = plan(problem, Options(time_limit=None, work_limit=2_500_000, prefer=Preference.SIZE))
     assert not verify(with_preference(problem, Preference.SIZE), made)

@@ -1,4 +1,4 @@
-"""Pools first, then addresses: right about feasibility, and optimal where earlier engines were not."""
+"""Choosing pools first, then addresses, is right about feasibility, and optimal where earlier engines were not."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def planned(kind: str, buffers: int, seed: int, prefer: Preference, work_limit: 
 
 @cache
 def three_hundred(kind: str, prefer: Preference) -> Plan:
-    """A plan with the usual settings, made once for all tests."""
+    """A plan of 300 buffers with the usual settings, made once for all tests."""
     return planned(kind, 300, 11, prefer)
 
 
@@ -93,7 +93,7 @@ def test_cut_in_time_hardly_anything_is_lost(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("kind", ["pools", "pool_packing"])
 def test_where_little_work_is_left_it_does_little(kind: str) -> None:
-    """What is left of the work comes to nothing at last, which is no freedom to do as much as one likes."""
+    """The work that is left may run down to nothing, which must not count as work without a limit."""
     instance = lower(generate(kind, Request(300, 1))).instance
     instance = scaled(instance, unit(instance))
     start = get("greedy").solve(instance, Task(limits=Limits(work=1)), Silent()).placement
@@ -103,7 +103,7 @@ def test_where_little_work_is_left_it_does_little(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["pools", "hot"])
 def test_heights_and_then_windows_end_near_the_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where peaks are weighed: below the peaks of a start by greedy, windows end 10 to 50 % above it."""
+    """Windows alone, which keep below the peaks of greedy's placement, end 10 to 50 % above the bound."""
     monkeypatch.setattr(in_pieces, "LARGE_WITH_PEAKS", 100)
     made = planned(kind, 140, 12, Preference.BALANCED, WORK // 3).objective
     assert made.value is not None

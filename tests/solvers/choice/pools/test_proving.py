@@ -1,4 +1,4 @@
-"""Prices on room and on crowds, as certificates: they prove true bounds, and the verifier computes the same."""
+"""Certificates made of prices on room and on crowds prove true bounds, and the verifier computes the same values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.small.strategies import effort, problems
 
 
 def certificate_at_random(instance: Instance, chance: random.Random) -> Certificate:
-    """A certificate from some of the program's rows, and some of the blocks live in them."""
+    """A certificate with random prices on some rows of the program, and on crowds of blocks live in them."""
     program = program_of(instance)
     most = 1 + max((cost for costs in program.terms[0].of_homes for cost in costs), default=0)
     of_rows, of_crowds = [], []
@@ -114,7 +114,7 @@ def test_what_is_spoiled_is_refused() -> None:
 
 
 def test_who_shares_addresses_is_in_no_crowd() -> None:
-    """Of two that exclude each other both may be there, side by side or not."""
+    """Two buffers that exclude each other may be at the same addresses of a pool, so they are no crowd."""
     problem, _, proof = priced()
     (pool, time, ids, over, under), *_ = (crowd for crowd in proof.crowds if len(crowd[2]) > 1)
     rules = replace(problem.constraints, exclusions=(ids[:2],))  # type: ignore[arg-type]
@@ -125,7 +125,7 @@ def test_who_shares_addresses_is_in_no_crowd() -> None:
 
 
 def test_a_step_counts_from_the_height_at_which_one_more_has_room() -> None:
-    """Two of 10 in a pool of 19: one of them is elsewhere, which rows cut in parts would not say."""
+    """Of two buffers of 10, a pool of 19 has room for one; rows, which let buffers be cut, do not prove it."""
     problem = generate("pools", Request(2, 1))
     buffers = tuple(
         replace(b, size=10, live=((0, 2),), pools=("tcm", "dram"), accesses=1, alignment=1) for b in problem.buffers

@@ -1,4 +1,4 @@
-"""Windows of time: pools that are higher than they need be are made lower, and the terms before stay as good."""
+"""Windows of time lower pools that are higher than they need be, and leave the terms before as good."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def instance_of(kind: str, buffers: int, seed: int) -> Instance:
 
 
 def lowered(instance: Instance, start: Placement, tops: tuple[int, ...]) -> Placement:
-    """The placement after windows have lowered it, with peaks as the second term."""
+    """Return the start after windows have lowered its second term, the peaks."""
     limits, number = Limits(work=WORK), class_numbers(instance)
     asking, packing = Asking(limits, 0, Silent()), Packing(instance, Task(limits), Silent())
     try:

@@ -1,4 +1,4 @@
-"""CP-SAT against brute force, on small instances of every kind that it claims to take."""
+"""CP-SAT agrees with brute force on small instances of every kind that it claims to take."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def solve(instance: Instance, task: Task | None = None, solver: str = "cpsat") -
 
 
 def brute_force(instance: Instance) -> Value | None:
-    """The best value of all placements, by trying them all."""
+    """Return the best value of all placements, found by trying them all, or None if there is no placement."""
     spots = []
     for block in range(instance.blocks):
         here = [
@@ -53,7 +53,7 @@ def brute_force(instance: Instance) -> Value | None:
 
 
 def agrees(instance: Instance, outcome: Outcome) -> None:
-    """The outcome is the proven optimum, or the proof that there is none."""
+    """Assert that the outcome is the proven optimum, or the proof that there is no placement."""
     best = brute_force(instance)
     assert outcome.stop is StopReason.PROVED
     assert outcome.infeasible == (best is None)
@@ -206,7 +206,7 @@ def test_several_pools_and_terms(case: str) -> None:
 
 
 def random_instance(seed: int) -> Instance:
-    """Small enough for brute force, and with a bit of everything."""
+    """A random instance, small enough for brute force, with a bit of everything."""
     rng = random.Random(seed)
     pools = [PoolSpec(rng.randint(5, 7), cost=rng.randint(0, 3)) for _ in range(rng.choice([1, 1, 2]))]
     if rng.random() < 0.4:

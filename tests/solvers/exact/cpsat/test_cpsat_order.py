@@ -1,4 +1,4 @@
-"""The order of blocks in CP-SAT's model: its parts, and the effect of its sums and of halving the placements."""
+"""CP-SAT's model of the order of blocks: its parts, what its sums add, and which placements are halved by mirroring."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_model_that_would_be_too_large_is_refused(monkeypatch: pytest.MonkeyPa
 
 
 def test_sums_and_their_differences_refute_what_the_search_does_not() -> None:
-    """60 buffers with no room to spare: within so little work, which must not be spread over rounds. Sums alone do not in nine seconds."""
+    """Little work, given at once, refutes 60 buffers with no room to spare; sums alone fail in nine seconds."""
     made = with_choice(generate("variants", Request(60, 87)), tuple(map(int, "00000000002300000000")))
     lower = replace(made, pools=(replace(made.pools[0], size=26_351),))
     options = Options(workers=1, work_limit=350_000, time_limit=None, goal=Goal.FIT)

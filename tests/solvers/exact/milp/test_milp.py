@@ -1,4 +1,4 @@
-"""The integer program with both of its solvers: an outcome is exact, or does not claim to be."""
+"""The integer program, solved by each of its two solvers: an outcome is exact or does not claim to be."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def optimal(outcome: Outcome, instance: Instance, *value: int) -> bool:
 
 
 def stacked(instance: Instance) -> Placement:
-    """Everything on top of each other; no alignment."""
+    """A placement of all blocks on top of each other, without alignment."""
     high = instance.block_high
     return Placement(np.zeros(instance.blocks, dtype=np.int64), np.cumsum(high) - high)
 
 
 def knotty(count: int, seed: int) -> Instance:
-    """Random lifetimes and sizes."""
+    """An instance with random lifetimes and sizes."""
     rng = random.Random(seed)
     spans = [(s := rng.randrange(count), s + 1 + rng.randrange(max(2, count // 3))) for _ in range(count)]
     return make_instance([(s, e, rng.choice([1, 2, 3, 5, 8, 13, 20, 33])) for s, e in spans])
@@ -197,7 +197,7 @@ def test_sizes_beyond_a_solver_s_precision_give_exact_placements_and_honest_boun
 
 
 def test_a_program_with_coarse_numbers_proves_nothing_itself(solver: str, child: Child) -> None:
-    """The optimum is 5 * 10^9 + 3 above the live sum, so only the program could prove it, and its numbers are too large for that."""
+    """Only the program could prove the optimum, 5 * 10^9 + 3 above the live sum; its numbers are too large for it."""
     g = 10**9 + 1
     instance = make_instance(
         [(0, 1, 3 * g), (0, 2, 2 * g), (1, 3, 3 * g), (2, 4, 2 * g), (3, 4, 3 * g), plain(1, 4, g, fixed=2 * g)]

@@ -1,4 +1,4 @@
-"""The integer program as a file that people can read."""
+"""The integer program is written to a file that people can read."""
 
 from __future__ import annotations
 

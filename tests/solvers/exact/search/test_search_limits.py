@@ -1,4 +1,4 @@
-"""The exact search refuses instances with a reason."""
+"""The exact search refuses instances that are too large for it, with a reason."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def test_more_reserved_ranges_than_its_model_can_take_are_refused() -> None:
 
 def test_building_the_model_of_a_large_instance_is_not_waited_for() -> None:
     crowd = make_instance([(i, i + 600, 1 + i % 5) for i in range(1200)])
-    asked: list[bool] = []
+    calls: list[bool] = []
 
     def stop() -> bool:
-        asked.append(True)
+        calls.append(True)
         return True
 
-    # There is room for far fewer entries in cliques than there are: without being asked while it builds, it would refuse.
-    said = ask(native(), crowd, Ask(bound=1, until=stop, max_pairs=150_000))
-    assert (said.end, said.nodes, said.work, len(asked)) == ("stopped", 0, 0, 1)
+    # The cliques need far more entries than max_pairs: if building did not ask whether to stop, it would be refused.
+    result = ask(native(), crowd, Ask(bound=1, until=stop, max_pairs=150_000))
+    assert (result.end, result.nodes, result.work, len(calls)) == ("stopped", 0, 0, 1)
     with pytest.raises(TooLarge):
         ask(native(), crowd, Ask(bound=1, max_pairs=50_000))

@@ -1,4 +1,4 @@
-"""Local search over assignments: never worse than its start, never better than the best, alike for the same seed."""
+"""Local search over assignments: no worse than its start, no better than the optimum, and alike for one seed."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_layout_puts_everything_back() -> None:
 
 
 class _OverSoon(Silent):
-    """Its time is over at the second look."""
+    """A control whose time is over at the second look."""
 
     looks = 0
 

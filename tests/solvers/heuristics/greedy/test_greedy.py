@@ -1,4 +1,4 @@
-"""The greedy reference: every fit and policy does what its name states."""
+"""Greedy's reference in Python: every fit and policy does what its name says."""
 
 from __future__ import annotations
 
@@ -168,14 +168,14 @@ def test_a_stopped_first_pass_is_finished_by_stacking() -> None:
 def test_it_is_asked_more_often_whether_to_stop_where_blocks_live_many_times() -> None:
     def asks(lives: int) -> int:
         blocks = [Block([(0, 4, [(2 * j, 2 * j + 1) for j in range(lives)])]) for _ in range(32)]
-        instance, asked = make_instance(blocks), []
+        instance, calls = make_instance(blocks), []
 
         def stop() -> bool:
-            asked.append(True)
+            calls.append(True)
             return False
 
         place_all(instance, np.arange(32), neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, stop)
-        return len(asked)
+        return len(calls)
 
     assert asks(1) == 1
     assert asks(500) > 10

@@ -1,4 +1,4 @@
-"""Pool after pool: valid, and where nothing has to give way the same as one block after the other."""
+"""Placing pool by pool is valid, and gives what placing block by block gives where no block has to give way."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.small.instances import make_instance, plain
 
 
 def made_up(seed: int) -> Instance:
-    """Some blocks in three pools, at most two of them small."""
+    """A random instance of some blocks and three pools, at most two of them small."""
     chance = random.Random(seed)
     count = chance.randrange(2, 25)
     small = chance.choice((12, 40, 1000))

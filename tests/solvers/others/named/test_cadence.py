@@ -17,7 +17,7 @@ FLOOR = (
     Buffer("short", 15, live=((0, 2),)),
     Buffer("c", 10, live=((0, 9),)),
 )
-"""By size: a [0, 40), long [40, 70), b [70, 90), short [90, 105), c [105, 115). Later on, long and short leave gaps of 30 and 15."""
+"""Placed by size, these end at 40, 70, 90, 105 and 115. Later, long and short leave gaps of 30 and 15."""
 
 
 @pytest.mark.parametrize("solver", BOTH)
@@ -107,7 +107,7 @@ def test_a_source_lives_as_long_as_its_views(solver: str) -> None:
 
 @pytest.mark.parametrize("solver", BOTH)
 def test_the_buffer_that_fits_nowhere_is_named(solver: str) -> None:
-    # 5 + 4 + 3 would do, but the planners put 4 into the memory of 7, and then 3 + 5 meets 8.
+    # 4 and 3 would fill fast beside 5 in slow, but the planners put 5 into fast and 4 into slow.
     pools = Pool("fast", 7), Pool("slow", 5, rank=1)
     buffers = (Buffer("four", 4, live=((0, 2),)), Buffer("three", 3, live=((0, 2),)), Buffer("five", 5, live=((0, 2),)))
     made = planned(solver, buffers, *pools)

@@ -27,7 +27,7 @@ def test_the_climb_is_at_least_as_good_as_its_first_order_and_repeats_itself() -
 
 
 def test_urgency_comes_before_length_of_life() -> None:
-    # The first and second share the busiest step; the third lives longer, but never at such a step.
+    # The first and second buffers share the busiest step; the third lives longer, but at no such step.
     rows = inclusive((0, 0, 8), (0, 1, 9), (1, 50, 3))
     assert offsets(planned("vela_hill_climb", rows)) == [9, 0, 9]
 

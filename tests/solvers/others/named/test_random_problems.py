@@ -1,4 +1,4 @@
-"""Every named planner on random problems of all kinds: its placements are valid, and it refuses only what it declares."""
+"""On random problems of all kinds, every named planner's placements are valid, and it refuses only what it declares."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_there_are_named_planners() -> None:
 
 
 def free(problem: Problem) -> Problem:
-    """The problem without features that most planners refuse: nothing fixed or reserved, one pool, the plain objective."""
+    """Return the problem without what most planners refuse: with nothing fixed or reserved, one pool, default terms."""
     buffers = tuple(replace(b, fixed=None, max_offset=None, pools=None) for b in problem.buffers)
     constraints = replace(problem.constraints, different_pool=(), reuse_penalties=())
     return replace(
@@ -60,7 +60,7 @@ def test_each_is_valid_or_gives_up_or_refuses() -> None:
             except Unsupported as refusal:
                 refused = str(refusal)
             if refused:
-                assert missing or "alignments" in refused  # which alignments go together is no feature
+                assert missing or "alignments" in refused  # no feature says which alignments go together
                 continue
             assert not missing
             assert not outcome.infeasible

@@ -80,7 +80,7 @@ def one_sided(conflicts: dict[str, list[str]], **sizes: int) -> Problem:
 
 
 def test_lists_that_are_not_symmetric_are_followed_but_not_believed() -> None:
-    # b, the larger, is placed first, and only b's list names a: so a is put on top of nothing.
+    # b, the larger, is placed first. As only b's list names a, a is placed as if b were not there.
     made = plan(one_sided({"b": ["a"]}, a=3, b=5), Options(solver="usmp_by_size"))
     assert made.status is PlanStatus.UNKNOWN
     assert any("not symmetric" in warning for warning in made.warnings)

@@ -1,4 +1,4 @@
-"""XLA's heap simulator: its orders, its clock, best fit."""
+"""XLA's heap simulator: its orders, its clock and its best fit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_temporal_goes_by_life_then_size() -> None:
 
 
 def test_a_life_is_as_long_as_what_happens_in_it() -> None:
-    # The second lives for more steps of the user's time; but the first sees more allocations and releases.
+    # The second buffer lives for more steps of the user's time, but the first sees more allocations and releases.
     rows = traced((0, 10, 4), (10, 99, 4), (1, 2, 1), (3, 4, 1), (5, 6, 1), (9, 11, 4))
     assert offsets(planned("xla_heap_temporal", rows))[:2] == [0, 0]
     assert offsets(planned("xla_heap_spatial", rows))[5] == 4

@@ -1,4 +1,4 @@
-"""Other planners as solvers: their placements are valid, their proofs true, and they end when told to."""
+"""Other projects' planners as solvers: their placements are valid, their proofs true, and they end when told to."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.small import oracle
 from tests.small.instances import make_instance, plain
 
 NAMES = ("omnimalloc", "vela") if sys.version_info < (3, 14) else ("omnimalloc",)
-"""Those that can be had ready-made; what is missing of them skips, and may not in CI."""
+"""Peers that can be installed ready-made. Tests of a missing one are skipped, which CI does not allow."""
 
 TANGLE = make_instance([(7 * n % 31, 7 * n % 31 + 3 + n % 7, 3 + 5 * n % 17) for n in range(40)])
 STAIRS = make_instance([plain(0, 2, 3, alignment=4), plain(1, 3, 3, alignment=4)])
-"""Ends at 7 at best, where the sizes add up to 6."""
+"""Two blocks that end at 7 at best, although their sizes add up to 6."""
 
 
 @pytest.fixture(params=NAMES)
@@ -37,7 +37,7 @@ def peer(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vela's climber with a few iterations, of the many that it otherwise makes on small problems that cannot be improved."""
+    """Limit Vela's climber to a few iterations; it makes very many on small problems that cannot be improved."""
     if find_spec("ethosu") is not None:
         module = import_module("ethosu.vela.hillclimb_allocation")
         monkeypatch.setattr(module.HillClimbAllocator, "MAX_ITERATIONS", 10)
@@ -52,14 +52,14 @@ def installed(name: str) -> str:
 
 
 def solve(name: str, instance: Instance, task: Task | None = None) -> Outcome:
-    """Solve in this process, without checks."""
+    """Solve in this process, and assert that the placement is valid."""
     outcome = registry.get(name).solve(instance, task or Task(), Silent())
     assert outcome.placement is None or violation(instance, outcome.placement) is None
     return outcome
 
 
 def small_problem(seed: int) -> Problem:
-    """A few buffers in one pool, with one alignment for all, and now and then a size of the pool that is too small."""
+    """A problem of a few buffers with one alignment for all, in one pool that is now and then too small."""
     random = Random(seed)
     alignment = random.choice((1, 1, 2, 4, 6))
     buffers = []
@@ -77,7 +77,7 @@ def test_what_it_finds_is_valid_and_what_it_proves_is_true(peer: str, first: int
     for seed in range(first, first + 100):
         problem = small_problem(seed)
         instance = lower(problem).instance
-        if not instance.allowed.all():  # a buffer is larger than the pool, so no solver is asked
+        if not instance.allowed.all():  # a buffer is larger than the pool, so no solver would be called
             continue
         truth = oracle.solve(problem)
         outcome = solve(peer, instance, Task(Limits(time.monotonic() + 20.0)))

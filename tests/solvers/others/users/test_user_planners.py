@@ -1,4 +1,4 @@
-"""Planners of the user's own: found as entry points, run only where MEMPLAN_SOLVERS names them, and never believed without a look."""
+"""Users' own planners are found as entry points, run only where MEMPLAN_SOLVERS names them, and are always checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import numpy as np
 
 
 def stacked(buffers, memory_pressure):
-    """One above the other."""
+    """Place the buffers one above the other."""
     places, top = {}, 0
     for buffer in sorted(buffers, key=lambda b: -b.name_rank):
         top += (buffer.residue - top) % buffer.alignment
@@ -33,7 +33,7 @@ def stacked(buffers, memory_pressure):
 
 
 def pressed(buffers, memory_pressure):
-    """All at what is under pressure: says what it was told."""
+    """Place all buffers at the memory pressure, so that the plan shows what it was."""
     return [memory_pressure] * len(buffers)
 
 
@@ -84,7 +84,7 @@ TWO = Problem((Buffer("b", 5, live=((0, 2),)), Buffer("a", 7, live=((1, 3),))))
 
 @pytest.fixture(autouse=True)
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A package with planners, as if it were installed, all of which may run."""
+    """Make a package of planners look installed, and allow all of them to run."""
     (tmp_path / "own_planners.py").write_text(MODULE, encoding="utf-8")
     info = tmp_path / "own_planners-1.0.dist-info"
     info.mkdir()

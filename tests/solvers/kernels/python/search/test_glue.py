@@ -16,7 +16,7 @@ from tests.solvers.kernels.kernel_sets import Ask, ask, native, reference
 
 
 def crumbled(seed: int) -> Instance:
-    """Some blocks are cut into several, over and over, in time or in addresses: there is much to glue."""
+    """An instance of blocks that were cut over and over, in time or in addresses, so that there is much to glue."""
     r = random.Random(f"crumbled {seed}")
     whole = [(start, start + r.randint(1, 40), r.randint(1, 60)) for start in r.choices(range(40), k=r.randint(4, 12))]
     unit = r.choice([1, 1, 1, 2, 8, 1 << 24])
@@ -77,7 +77,7 @@ def test_stacks_and_chains_are_glued_to_each_other_again() -> None:
 
 def test_what_is_not_alike_is_not_glued() -> None:
     aligned = [plain(0, 2, 3, alignment=2), plain(0, 2, 4, alignment=2), plain(0, 2, 1, alignment=4)]
-    # Nothing may be put on three bytes without losing a byte, which counts in units of two; least is lost on top.
+    # Whatever is put on three bytes loses a byte, as offsets count in units of two; so the three go on top.
     glued = glue(model_of(make_instance(aligned)), chains=True)
     assert members(glued) == [((1, 0), (0, 2)), ((2, 0),)]
     assert glue(model_of(make_instance([plain(0, 2, 4, max_offset=3), plain(0, 2, 4, max_offset=3)])), True) is None
