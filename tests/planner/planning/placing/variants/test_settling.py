@@ -124,6 +124,23 @@ def test_after_a_first_step_down_half_of_the_way_is_asked_for() -> None:
     assert asked == [31, 19, 13, 10, 8]
 
 
+def test_what_is_too_hard_to_decide_is_asked_nearer_to_the_peak() -> None:
+    """Of the same buffers: whether they fit into less than 16 stays open, and so the least that they need is 16."""
+    problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
+    asked: list[int] = []
+
+    def helpless(part: Problem, _: int) -> Plan:
+        room = part.pools[0].size or 0
+        asked.append(room)
+        first = replace(part.buffers[0], fixed=Fixed("p", room - 8))
+        made = plan(replace(part, buffers=(first, *part.buffers[1:])), WORKERS)
+        return made if room >= 16 else replace(made, status=PlanStatus.UNKNOWN, placements=())
+
+    found = settled(problem, stacked(problem), helpless)
+    assert asked == [31, 19, 13, 16, 14, 15]
+    assert (found.plan.peak, found.plan.status, len(found.hard)) == (16, PlanStatus.FEASIBLE, 4)
+
+
 def test_where_there_is_no_more_work_the_plan_stays() -> None:
     problem = generate("random", Request(MOST_AT_ONCE + 10, 3))
     made = stacked(problem)
