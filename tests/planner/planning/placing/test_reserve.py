@@ -1,4 +1,4 @@
-"""What is kept of the time for after the solvers is counted, whatever lowering took and however busy the machine is."""
+"""The time kept for the work after the solvers grows with the problem's lists and with other load on the machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.planning.placing.watching import RESERVED_AT_LEAST, Clock
 from tests.property.long_lists import LISTS, problem
 
 IN_ONE_OBJECT = {"crowd", "costs", "longer", "own"}
-"""Lists that are long within an alternative, or where pools grow to a point."""
+"""Left out: documents whose long list lies within an alternative, or whose number of pools is limited."""
 
 
 @pytest.mark.parametrize("name", sorted(LISTS.keys() - IN_ONE_OBJECT))
