@@ -1,4 +1,4 @@
-"""The report on a terminal: every figure in full, names without power, and Cadence's tables column by column."""
+"""The report on a terminal: full figures, names without control of the terminal, and Cadence's tables by columns."""
 
 from __future__ import annotations
 
