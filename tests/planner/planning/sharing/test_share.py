@@ -46,7 +46,7 @@ def lasting(made: Sharing) -> bytes:
 
 
 def refused(problem: Problem, options: Options | None = None) -> list[tuple[Code, str]]:
-    """The errors, with their places."""
+    """Require that sharing is refused; return the errors' codes and places."""
     with pytest.raises(PlannerError) as caught:
         share(problem, options)
     return [(finding.code, finding.pointer) for finding in caught.value.findings]
