@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..model.columns import ids
-from ..model.deadline import in_time, look, tick
+from ..model.deadline import in_time, tick
 from ..model.problem import Buffer, BufferId, Colocation, Pool, Problem
 from .colocation import Congruence, Group, groups, joined
 from .intervals import merged
@@ -290,20 +290,12 @@ class Places:
         return self._sets[id(names)]
 
     def _rule(self, group: Group, shape: _Shape, pool: Pool) -> Congruence | None:
-        """Return where the group may begin so that all members are aligned."""
+        """Return where the group may begin so that all members are aligned; None if nowhere, as no address is above 2^62 in any pool."""
         if len(group.members) == 1:
             return _rule(*shape.aligned[0], pool)
         key = (group.members[0], pool.alignment, pool.base or 0)
         if key not in self._rules:
-            whole = joined(_rule(alignment, low, pool) for alignment, low in shape.aligned)
-            if whole is None:  # an unlimited pool may have room still further up
-                whole = Congruence()
-                for alignment, low in shape.aligned:
-                    look(LOOKING)
-                    whole = whole.and_also(_rule(alignment, low, pool))
-                    if whole is None:
-                        break
-            self._rules[key] = whole
+            self._rules[key] = joined(_rule(alignment, low, pool) for alignment, low in shape.aligned)
         return self._rules[key]
 
     def lowest(self, group: Group, pool: str, floor: int, rule: Congruence) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 
@@ -151,7 +152,8 @@ class Session:
             return None
         before.variants += 1
         if made.gap is not None and made.gap > before.gap and before.variants > MOST_IN_A_ROW:
-            made = plan(problem, options, start=made, begun=begun)
+            with suppress(OutOfTime):  # then the plan from part of the limits stands
+                made = plan(problem, options, start=made, begun=begun)
             self._open = _opened(options, made)
         return made if made.placements or made.stop is StopReason.PROVED else None
 

@@ -100,7 +100,7 @@ class ManyPools:
     def _expect_to_verify(self) -> None:
         """Raise OutOfTime if a plan could no longer be verified in time."""
         if self._quick is not None:
-            finish()
+            finish(self._seconds_to_finish)
         what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
         written_late = min(seconds_to_write(self.problem), WRITING_SECONDS)
         expect(self._seconds_to_finish - written_late, "verifying the plan of", what)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -137,7 +137,7 @@ class Choosing:
                 on_progress(Progress(self._clock.seconds, value, None, lambda: self._lift(point, goal, None)))
 
         run = self._search(None, on_point)
-        found = self._found(run.fastest if goal is ChoiceGoal.SPEED else run.smallest, on_point)
+        found = self._found(run, run.fastest if goal is ChoiceGoal.SPEED else run.smallest, on_point)
         if not found.points:
             if not found.is_impossible:
                 look("choosing among the alternatives of")
@@ -158,7 +158,7 @@ class Choosing:
 
         search = self._search(points, on_point)
         search.begin_with(known)
-        found = self._found(search.frontier, on_point)
+        found = self._found(search, search.frontier, on_point)
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
         return Frontier(
             points=plans,
@@ -189,21 +189,36 @@ class Choosing:
             found[Point(positions, value, choice.cost, bound, choice.cost_bound)] = Placed(value, bound)
         return found
 
-    def _ask(self, question: Callable[[], Found]) -> Found:
+    def _ask(self, search: Search, question: Callable[[], Found]) -> Found:
         try:
             return question()
         except SolverError as refusal:
             raise cannot_solve(refusal) from refusal
+        except OutOfTime:
+            if not any(plan.placements for plan in self._placing.plans.values()):
+                raise
+            return search.so_far(self._placed_points())
         finally:
             self._master.close()
             if self._exact is not None:
                 self._exact.close()
 
-    def _found(self, question: Callable[[], Found], on_point: OnPoint) -> Found:
+    def _placed_points(self) -> Iterator[Point]:
+        """Yield all choices with a plan as points of which nothing is proven."""
+        least = least_cost(self._problem)
+        for positions, plan in self._placing.plans.items():
+            cost = weighted_cost(self._variants, costs_of_choice(self._variants, positions))
+            if plan.objective.value is not None and not self._is_too_dear(cost):
+                yield Point(positions, plan.objective.value, cost, 0, least)
+
+    def _is_too_dear(self, cost: int) -> bool:
+        return self._options.max_cost is not None and cost > self._options.max_cost
+
+    def _found(self, search: Search, question: Callable[[], Found], on_point: OnPoint) -> Found:
         """Return the answer or, if the limits left none, what is found without a search."""
         if refusal_of_any_choice(self._problem) is not None:
             return Found((), is_complete=False, stop=StopReason.PROVED, work=0, is_impossible=True)
-        found = Found((), False, StopReason.TIME_LIMIT, 0) if self._is_hurried else self._ask(question)
+        found = Found((), False, StopReason.TIME_LIMIT, 0) if self._is_hurried else self._ask(search, question)
         if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
             return found
         plain: dict[tuple[int, int], Point] = {}
@@ -211,7 +226,7 @@ class Choosing:
             if plain and self._clock.is_over:
                 break
             cost = weighted_cost(self._variants, costs_of_choice(self._variants, choice))
-            if self._options.max_cost is None or cost <= self._options.max_cost:
+            if not self._is_too_dear(cost):
                 placed = self._place(choice)
                 if placed.value is not None:
                     plain[placed.value, cost] = Point(choice, placed.value, cost, 0, least_cost(self._problem))

@@ -24,8 +24,14 @@ def test_what_is_in_a_long_list_counts(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("wall", "processor", "kept"),
-    [(0.1, 0.1, 0.5 + 0.6), (0.2, 0.1, 2 * 0.5 + 1.2), (1.0, 0.1, 4.0 - RESERVED_AT_LEAST), (0.2, 0.001, 0.5 + 1.2)],
-    ids=["idle", "busy", "at most a third", "too little to tell"],
+    [
+        (0.1, 0.1, 0.5 + 0.6),
+        (0.2, 0.1, 2 * 0.5 + 1.2),
+        (0.7, 0.1, 4.0 - RESERVED_AT_LEAST),
+        (1.0, 0.1, 10 * 0.5 - RESERVED_AT_LEAST),
+        (0.2, 0.001, 0.5 + 1.2),
+    ],
+    ids=["idle", "busy", "at most a third", "what is counted in any case", "too little to tell"],
 )
 def test_a_busy_machine_has_more_kept(
     monkeypatch: pytest.MonkeyPatch, wall: float, processor: float, kept: float
