@@ -47,7 +47,7 @@ class Node:
 
 
 class Module:
-    """A graph module; others inside it are its attributes."""
+    """A graph module; inner modules are its attributes."""
 
     def __init__(self, nodes: list[Node], inner_sizes: list[int] | None = None, **inner: list[int]) -> None:
         self.graph = type("Graph", (), {"nodes": nodes})()

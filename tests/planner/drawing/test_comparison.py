@@ -38,7 +38,7 @@ def test_a_plan_beside_itself_has_moved_nowhere() -> None:
 
 
 def test_what_moved_is_seen_among_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Boxes too small for an outline, and those drawn together, have its colour."""
+    """Boxes too small for an outline, and boxes drawn together, have the colour of the outline."""
     monkeypatch.setattr(rectangles, "MOST", 100)
     problem = generate("random", Request(400, 1))
     best, other = plan(problem), plan(problem, Options(solver="usmp_by_size"))
