@@ -93,6 +93,14 @@ def test_everything_on_one_screen() -> None:
     assert "SPACE B: no plan has a smaller peak unless one of these shrinks (all are needed at step 2): c" in text
 
 
+def test_buffers_that_the_table_shows_are_not_listed_again() -> None:
+    buffers = (Buffer("a", 60, live=((0, 3),)), Buffer("b", 50, live=((2, 6),)))
+    report = reported(Problem(buffers, (Pool("arena"),)))
+    assert shown(report)[-1] == "arena: no plan has a smaller peak unless one of the buffers above shrinks"
+    more = replace(report, pools=(*report.pools, *reported(TWO).pools[2:]))
+    assert "no plan has a smaller peak unless one of these shrinks (all are needed at step 2): a, b" in shown(more)[-1]
+
+
 def test_a_peak_that_may_be_smaller() -> None:
     report = reported(TWO)
     pools = tuple(

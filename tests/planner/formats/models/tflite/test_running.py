@@ -7,17 +7,19 @@ import os
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from api.cli.app import app
-from api.cli.commands.files.check_run import examined, written
+from api.cli.commands.files.check_run import document, examined, lines, written
 from planner.formats.models.tflite import interpreter
 from planner.formats.models.tflite.arena import RECORDS, estimated_tail
 from planner.formats.models.tflite.interpreter import is_installed, run_micro
 from planner.formats.models.tflite.model import read_model
 from planner.formats.models.tflite.write import with_metadata
+from planner.model.plan import PlanStatus
 from planner.planning.options.options import Options
 from tests.planner.formats.models.tflite import files as f
 from tests.planner.formats.models.tflite.test_reading import MODELS, PEAKS, adding_up, branching
@@ -256,6 +258,18 @@ def test_without_an_interpreter_it_is_said_how_to_get_it(tmp_path: Path, monkeyp
     small = estimated_tail(read_model(branching()), 32).size
     assert told["arena"]["estimated_32_bit"] == told["head"]["planned"] + small
     assert tail / 3 < small == told["tail"]["estimated_32_bit"] < tail
+
+
+def test_what_it_says_to_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    custom = f.model(f.subgraph([float_tensor("x", 8), float_tensor("y", 8)], [0], [1], [f.operator("FFT", [0], [1])]))
+    found = examined(custom, OPTIONS, estimate=True)
+    told = lines("m.tflite", found)
+    assert told[0] == "m.tflite: estimated (optimal)"
+    assert told[-1].startswith("  not counted in the estimates, since nothing is known of their kernels: ")
+    unproven = replace(found, plan=replace(found.plan, status=PlanStatus.FEASIBLE, bound=1000, peak=2000))
+    assert lines("m.tflite", unproven)[0] == "m.tflite: estimated (feasible, no plan below 1 000)"
+    none = replace(found, plan=replace(found.plan, status=PlanStatus.UNKNOWN, peak=None))
+    assert document("m.tflite", none)["arena"]["estimated"] is None
 
 
 STRUCTS = """
