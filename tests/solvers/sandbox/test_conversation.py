@@ -52,8 +52,8 @@ def test_one_child_answers_all(talk: Conversation) -> None:
     for number in (1, 2, 3):
         reply = say(talk, {"n": number, "big": "y" * 300_000})
         assert reply.fields is not None
-        assert (reply.fields["asked"], reply.fields["subject"]) == (number, [1, 2])
-        assert reply.fields["said"]["n"] == number
+        assert (reply.fields["number"], reply.fields["subject"]) == (number, [1, 2])
+        assert reply.fields["words"]["n"] == number
 
 
 def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> None:
@@ -70,7 +70,7 @@ def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> No
                     next(steps) if reply is None else reply for steps, reply in zip(asking, replies, strict=True)
                 ]
             fields = [reply.fields for reply in replies if reply is not None and reply.fields is not None]
-            assert [(each["said"], each["subject"], each["asked"]) for each in fields] == [
+            assert [(each["words"], each["subject"], each["number"]) for each in fields] == [
                 ("a", [1, 2], number),
                 ("b", [3], number),
             ]
@@ -94,7 +94,7 @@ def test_what_breaks_gives_no_answer_and_the_next_question_goes_to_another(
     assert control.lines
     reply = say(talk)
     assert reply.fields is not None
-    assert reply.fields["asked"] == 1
+    assert reply.fields["number"] == 1
 
 
 def test_a_refusal_is_raised(talk: Conversation) -> None:
@@ -109,7 +109,7 @@ def test_the_deadline_holds_whatever_it_does(talk: Conversation, order: str) -> 
     begun = time.monotonic()
     reply = talk.ask({"do": order}, begun + 0.3)
     assert time.monotonic() - begun < PATIENCE_SECONDS
-    assert reply.stop is StopReason.TIME_LIMIT or reply.fields == {"said": "stopped"}
+    assert reply.stop is StopReason.TIME_LIMIT or reply.fields == {"words": "stopped"}
     assert say(talk).fields is not None
     assert talk.ask({"do": "say", "what": 1}, begun) == Reply(None, StopReason.TIME_LIMIT)
 
