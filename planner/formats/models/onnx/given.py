@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ....checks.report import Place, bad_input, quoted
 from ....model.errors import Code
 from ....planning.shapes.expression import LIMIT
 from . import dims as d
-from .model import BOOL, INT8, INT32, INT64, MOST_NUMBERS, UINT8, Declared, Graph
+from .model import BOOL, INT8, INT32, INT64, MAP, MOST_NUMBERS, UINT8, Declared, Graph
 from .rules.site import Type
 from .sequences import MOST_ITEMS
 from .values import as_values
@@ -40,7 +40,7 @@ class Input:
     @property
     def may_hold_sizes(self) -> bool:
         """True if its numbers can be given."""
-        return not self.declared.is_optional and self.length is None and _count(self.type) is not None
+        return not self.declared.is_optional and self.declared.other is None and _count(self.type) is not None
 
 
 def inputs_of(graph: Graph, symbols: Symbols) -> list[Input]:
@@ -58,8 +58,10 @@ def inputs_of(graph: Graph, symbols: Symbols) -> list[Input]:
 
 def _typed(declared: Declared, symbols: Symbols, place: Place) -> Type:
     if declared.other is not None and declared.element is None:
-        text = f"{quoted(declared.name)} is {declared.other}, and its length is not known: give the model its tensors one by one"
+        text = f"the input {quoted(declared.name)} is {declared.other} whose contents the file does not describe, or memplan does not plan: give the model tensors"
         raise bad_input(Code.UNSUPPORTED, place, text)
+    if declared.other == MAP and declared.element is not None:
+        return Type(declared.element, symbols.shape(replace(declared, shape=(declared.name,)), place))
     if declared.element is None:
         raise bad_input(Code.MISSING_FIELD, place, f"the file does not say which type {quoted(declared.name)} has")
     return Type(declared.element, symbols.shape(declared, place))
@@ -67,7 +69,7 @@ def _typed(declared: Declared, symbols: Symbols, place: Place) -> Type:
 
 def _length(declared: Declared, symbols: Symbols, place: Place) -> int | None:
     """Return the number of tensors in a sequence, given by a dimension of its name; None if it is a tensor."""
-    if declared.other is None:
+    if declared.other is None or declared.other == MAP:
         return None
     (found,) = symbols.shape(Declared(declared.name, INT64, (declared.name,)), place)
     if not isinstance(found, int) or found > MOST_ITEMS:
