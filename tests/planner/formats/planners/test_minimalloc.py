@@ -155,7 +155,7 @@ def test_what_can_be_said_of_an_only_memory_is_written() -> None:
 
 @pytest.mark.parametrize("rows", [3, 8192])
 def test_the_column_pool_names_memories(rows: int) -> None:
-    """Few rows are read one by one, many in columns."""
+    """Few rows are read one by one, many rows in columns."""
     data = b"id,lower,upper,size,pool\n" + b"".join(b"b%d,0,4,8,arena\n" % i for i in range(rows))
     problem, _ = read_problem(data, name="x.csv")
     assert (problem.pools, problem.buffers[0]) == ((Pool("arena"),), Buffer("b0", 8, live=((0, 4),)))

@@ -55,7 +55,7 @@ def test_the_input_that_has_to_be_known_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("option", "text"),
     [
         ("size.0=-3..5", "'size.0=-3..5': a range cannot begin below 0"),
         ("size.0=-5..-3", "'size.0=-5..-3': a range cannot begin below 0"),
@@ -65,8 +65,8 @@ def test_the_input_that_has_to_be_known_is_named() -> None:
         ("size.2=4", "no dimension or number 'size.2'; it has size.0, size.1"),
     ],
 )
-def test_what_is_wrong_with_a_number_is_said(said: str, text: str) -> None:
-    found = refused(EXPANDED, "size.1=4", said, *(() if "size.0" in said else ("size.0=1",)))
+def test_what_is_wrong_with_a_number_is_said(option: str, text: str) -> None:
+    found = refused(EXPANDED, "size.1=4", option, *(() if "size.0" in option else ("size.0=1",)))
     assert found[0] == "invalid_option"
     assert text in found[2]
 

@@ -1,4 +1,4 @@
-"""Operators beside networks' layers: which shapes they give out. The sizes are those of the arrays in onnx's own node tests (1.23)."""
+"""The shapes that less common operators give out; their sizes are those in onnx's own node tests (1.23)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_what_is_picked_and_what_stands_for_values() -> None:
 
 @pytest.mark.parametrize("labels", [{"classlabels_int64s": [3, 4, 5]}, {"classlabels_strings": ["a", "b", "c"]}])
 def test_of_maps_the_numbers_are_planned(labels: dict[str, Any]) -> None:
-    """scikit-learn's classifiers give these: a class for each row, and a map of the scores of all classes."""
+    """scikit-learn's classifiers return a class for each row, and a map of the scores of all classes."""
     made = graph(
         [
             node("TreeEnsembleClassifier", "x", "class scores", domain=LEARNED, **labels),

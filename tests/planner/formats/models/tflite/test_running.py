@@ -29,7 +29,7 @@ OPTIONS = Options(time_limit=60.0)
 needs_interpreter = pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed (memplan[tflm])")
 needs_corpus = pytest.mark.skipif(not MODELS.is_dir(), reason="the corpus is not there")
 REFUSED = "swiftnet_vww224_uint8"
-"""A hybrid model, which TFLite Micro does not take."""
+"""A hybrid model, which TFLite Micro refuses."""
 
 
 def real(name: str) -> bytes:
@@ -66,9 +66,9 @@ def test_a_wrong_plan_is_found_out() -> None:
 def test_what_the_interpreter_does_not_take_is_said() -> None:
     answer = CliRunner().invoke(app, ["check-run", str(MODELS / f"{REFUSED}.tflite"), "--json"])
     assert answer.exit_code == 4
-    told = json.loads(answer.stdout)
-    assert told["verdict"] == "not taken by the interpreter"
-    assert "Hybrid models are not supported" in told["refusal"]
+    report = json.loads(answer.stdout)
+    assert report["verdict"] == "not taken by the interpreter"
+    assert "Hybrid models are not supported" in report["refusal"]
 
 
 def float_tensor(name: str, count: int) -> f.Fields:
@@ -77,7 +77,7 @@ def float_tensor(name: str, count: int) -> f.Fields:
 
 @needs_interpreter
 def test_offsets_are_counted_through_all_subgraphs() -> None:
-    """A branch: were the offsets counted within each subgraph, it would obey another tensor's."""
+    """In a model with a branch, offsets counted within each subgraph would belong to other tensors."""
     arms = [
         f.subgraph(
             [float_tensor("in", 16), float_tensor("mid", 16), float_tensor("out", 16)],
@@ -110,7 +110,7 @@ def count(name: str, data: int = 0) -> f.Fields:
 
 
 def until(turns: str, carried: list[f.Fields], body: f.Fields, main: f.Fields) -> bytes:
-    """A model whose loop counts up to a constant: buffers 1 to 3 hold 0, 1 and 5."""
+    """Return a model whose loop counts up to a constant: buffers 1 to 3 hold 0, 1 and 5."""
     test = [count("i"), *carried, count("turns", {"none": 1, "five": 3}[turns]), f.tensor("on", [1], f.BOOL)]
     size = len(carried)
     condition = f.subgraph(
@@ -121,7 +121,7 @@ def until(turns: str, carried: list[f.Fields], body: f.Fields, main: f.Fields) -
 
 
 def negating() -> f.Fields:
-    """A body that turns a sign twice."""
+    """Return a loop's body that negates its value twice."""
     return f.subgraph(
         [count("i"), float_tensor("a", 16), count("one", 2), count("next"), *(float_tensor(n, 16) for n in "bc")],
         [0, 1],
@@ -132,7 +132,7 @@ def negating() -> f.Fields:
 
 
 def loop(turns: str) -> bytes:
-    """The carried value is made anew in each turn."""
+    """Return a model with a loop that computes its carried value anew in each turn."""
     x = [float_tensor(name, 16) for name in ("x", "y", "before")]
     main = f.subgraph(
         [count("i", 1), x[0], count("last"), *x[1:]],
@@ -144,7 +144,7 @@ def loop(turns: str) -> bytes:
 
 
 def swapping() -> bytes:
-    """A loop that hands one of the things that it carries on as the other."""
+    """Return a model with a loop that passes one carried value on as the other."""
     main = f.subgraph(
         [count("i", 1), *(float_tensor(n, 16) for n in "xy"), count("last"), *(float_tensor(n, 16) for n in "uvz")],
         [1, 2],
@@ -162,7 +162,7 @@ def swapping() -> bytes:
 
 
 def twice() -> bytes:
-    """Two loops, one after the other."""
+    """Return a model with two loops, one after the other."""
     main = f.subgraph(
         [count("i", 1), float_tensor("x", 16), count("j"), float_tensor("y", 16), count("k"), float_tensor("z", 16)],
         [1],
@@ -251,13 +251,13 @@ def test_without_an_interpreter_it_is_said_how_to_get_it(tmp_path: Path, monkeyp
     assert "pip install 'memplan[tflm]'" in answer.stderr
     answer = CliRunner().invoke(app, ["check-run", str(path), "--estimate"])
     assert answer.exit_code == 0
-    told = json.loads(answer.stdout)
-    assert told["verdict"] == "estimated"
+    report = json.loads(answer.stdout)
+    assert report["verdict"] == "estimated"
     tail = estimated_tail(read_model(branching())).size
-    assert told["arena"]["estimated"] == told["head"]["planned"] + tail
+    assert report["arena"]["estimated"] == report["head"]["planned"] + tail
     small = estimated_tail(read_model(branching()), 32).size
-    assert told["arena"]["estimated_32_bit"] == told["head"]["planned"] + small
-    assert tail / 3 < small == told["tail"]["estimated_32_bit"] < tail
+    assert report["arena"]["estimated_32_bit"] == report["head"]["planned"] + small
+    assert tail / 3 < small == report["tail"]["estimated_32_bit"] < tail
 
 
 def test_what_it_says_to_people(monkeypatch: pytest.MonkeyPatch) -> None:
