@@ -155,6 +155,47 @@ def test_parts_of_parts_and_parts_of_several_are_planned_as_one() -> None:
     assert len(warnings) == 2
 
 
+def test_memories_with_common_addresses_are_planned_as_one_even_if_none_is_called_a_part() -> None:
+    made = on_npu(Cast_2_out_0=10, Input_0_out_0=8)
+    for pool in made["memory_pools"]:
+        pool["subpools"] = []
+    assert [pool.name for pool in read_problem(json.dumps(made).encode())[0].pools] == ["hyperRAM", MEMORIES[-1][1]]
+
+
+def test_a_memory_begins_at_its_own_offset_from_the_address() -> None:
+    made = on_npu()
+    made["memory_pools"][1]["offset_start"] = 64
+    assert read_problem(json.dumps(made).encode())[0].pools[0].base == 875429888 + 64
+
+
+def test_weights_keep_their_bytes_of_a_memory_that_holds_activations_too() -> None:
+    made = on_npu()
+    places: list[tuple[int, Any, Any]] = [
+        (2, 0, 4096),
+        (10, 1966080 + 4096, 100),
+        (8, 0, 64),
+        (2, -1, 9),
+        (77, 0, 9),
+        (2, 8, None),
+    ]
+    for i, (memory, at, size) in enumerate(places):
+        weights = {"id": 100 + i, "name": f"w{i}", "is_param": True, "mpool_id": memory}
+        made["buffers"].append(weights | {"offset_start": at, "size_bytes": size})
+    problem, _ = read_problem(json.dumps(made).encode())
+    assert [(pool.name, pool.reserved) for pool in problem.pools] == [("npuRAM5", ((0, 4196),))]
+    found = plan(problem)
+    assert verify(problem, found) == ()
+    assert min(each.offset for each in found.placements) >= 4196
+
+
+def test_states_are_kept_throughout() -> None:
+    made = document()
+    made["buffers"][4]["flags"] = "STAI_FLAG_STATES|STAI_FLAG_PREALLOCATED"
+    problem, _ = read_problem(json.dumps(made).encode())
+    assert [(b.kind, b.live) for b in problem.buffers if b.id == "relu1"] == [("mutable", ((2, 16),))]
+    assert {each.buffer for each in problem.constraints.colocations} == {"relu1"}
+
+
 def test_alignment_holds_as_far_as_the_file_keeps_to_it() -> None:
     made = on_npu()
     made["buffers"][3].update(alignment=64)
