@@ -1,4 +1,4 @@
-"""Faults that end a run over many files, or spoil one file: nothing is lost, and the next call goes on."""
+"""A fault that ends a run over many files, or spoils one, loses nothing else, and the next call goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many files: each is planned once, however a run is cut off, and the next call goes on."""
+"""Of many files each is planned once; if a run is cut off, the next call goes on."""
 
 from __future__ import annotations
 

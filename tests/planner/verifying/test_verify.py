@@ -1,4 +1,4 @@
-"""The verifier finds nothing in honest plans, and exactly the fault in spoilt ones."""
+"""The verifier finds nothing in right plans, and in a plan with one fault exactly this fault."""
 
 from __future__ import annotations
 

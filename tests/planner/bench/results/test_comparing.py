@@ -1,4 +1,4 @@
-"""Two measurements side by side: regressions are seen, noise is not."""
+"""Comparing two measurements shows regressions and ignores noise."""
 
 from __future__ import annotations
 

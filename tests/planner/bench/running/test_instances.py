@@ -1,4 +1,4 @@
-"""Which files are problems, and their names."""
+"""`collect` finds the files that are problems, and names them."""
 
 from __future__ import annotations
 

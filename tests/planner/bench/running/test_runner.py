@@ -1,4 +1,4 @@
-"""Runs in processes of their own: each gives a row, however it ends, and the others go on."""
+"""Each run has a process of its own and gives a row, however it ends, and the others go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a run: bounds and values over time, from the plan's own record."""
+"""The picture of a run shows its bounds and values over time, as recorded in the plan."""
 
 from __future__ import annotations
 

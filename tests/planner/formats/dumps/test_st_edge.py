@@ -1,4 +1,4 @@
-"""ST Edge AI's network_c_info.json: activations with their epochs, without weights."""
+"""ST Edge AI's network_c_info.json is read: activations with their epochs, but no weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers, linker scripts and buffer plans: compiled and linked with all warnings as errors, and their assertions fail when they should."""
+"""Headers, linker scripts and buffer plans compile and link without warnings, and their assertions catch faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON of dsa-solver."""
+"""The JSON of dsa-solver is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers in dsa-solver's files that begin at one address or lie apart."""
+"""Files of dsa-solver whose buffers must begin at one address or lie apart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENOUGH = Options(time_limit=None, work_limit=1_000_000)
 
 
 def random_document(chance: random.Random, *, whole: bool) -> dict[str, Any]:
-    """Four or five buffers with colocations, separations, exclusions, pins and pairs that must not overlap in part."""
+    """Return four or five buffers with colocations, separations, exclusions, pins and pairs that never overlap in part."""
     count = chance.randrange(4, 6)
     buffers = []
     for i in range(count):
@@ -46,7 +46,7 @@ def random_document(chance: random.Random, *, whole: bool) -> dict[str, Any]:
 
 
 def least_peak(problem: Problem, equal: list[tuple[int, int]], *, whole: bool) -> int | None:
-    """Return the least peak of all offsets up to 8 that keep the rules; None if there are none."""
+    """Return the least peak of all offsets up to 8 that keep the rules; None if no offsets do."""
     buffers = problem.buffers
     given = problem.constraints
     number = {each.id: i for i, each in enumerate(buffers)}
@@ -101,7 +101,7 @@ def test_plans_keep_the_rules_and_are_as_small_as_all_ways_allow(seed: int) -> N
 
 
 def everything(count: int) -> dict[str, Any]:
-    """Buffers one after the other, all pairs of which must not overlap in part."""
+    """Return a document of buffers that live one after the other, of which no pair may overlap in part."""
     made = document(*(buffer(i, (i, i + 1)) for i in range(count)))
     made["problem"]["constraints"]["no_partial_overlaps"] = [pair(i, j) for i in range(count) for j in range(i)]
     return made
@@ -114,7 +114,7 @@ def test_all_pairs_of_some_buffers_are_one_choice_for_each_of_them() -> None:
 
 
 def test_colocated_buffers_take_a_slot_together() -> None:
-    """A choice for each unit, and not for each pair."""
+    """There is one choice for each colocated group, not one for each pair of buffers."""
     ties = [pair(2 * i, 2 * i + 1) for i in range(15)]
     problem = read(document(*(buffer(i, (i, i + 1)) for i in range(30)), colocations=ties, **WHOLE))
     assert problem.variants is not None
@@ -131,7 +131,7 @@ def test_pinned_buffers_keep_the_slots_of_those_tied_to_them() -> None:
 
 
 def test_pairs_that_are_apart_anyway_take_no_more_than_they_are() -> None:
-    """Only what choices could bring together is looked at pair by pair."""
+    """Pairs that live together are plain conflicts and need no choice."""
     made = document(*(buffer(i) for i in range(200)))
     made["problem"]["constraints"]["no_partial_overlaps"] = [pair(i, i + 1) for i in range(0, 200, 2)]
     problem = read(made)

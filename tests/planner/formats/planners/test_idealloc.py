@@ -1,4 +1,4 @@
-"""idealloc's binary files: records of eight words."""
+"""idealloc's binary files, records of eight words, are read."""
 
 from __future__ import annotations
 

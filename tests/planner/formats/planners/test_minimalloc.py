@@ -1,4 +1,4 @@
-"""The CSV of minimalloc."""
+"""The CSV of minimalloc is read."""
 
 from __future__ import annotations
 

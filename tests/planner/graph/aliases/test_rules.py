@@ -1,4 +1,4 @@
-"""Each reason why a rule does not apply, and how one of several is chosen."""
+"""Each reason for which a rule is not applied, and which rule is applied if several could be."""
 
 from __future__ import annotations
 

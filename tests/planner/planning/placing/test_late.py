@@ -1,4 +1,4 @@
-"""Whoever runs out of time with a plan in hand returns it. Clocks are made up: nothing here depends on how fast the machine is."""
+"""A run that is out of time but has a plan returns it. The clocks are fakes, so the machine's speed has no influence."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from solvers.portfolio.solve import solve
 
 SMALL = Problem(tuple(Buffer(i, 8 + i % 7, live=((i, i + 3),)) for i in range(5)), (Pool("arena"),))
 SHARE = 1 / 3
-"""What a process has of a processor: a load of six on two cores."""
+"""The share of a processor that a process gets, as under a load of six on two cores."""
 
 
 class Machine:
-    """A busy machine: work takes longer than the time that it has of the processor."""
+    """The clocks of a busy machine, where work takes more wall time than processor time."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.had, self.now = 5.0, 100.0
@@ -47,7 +47,7 @@ class Machine:
         self.now += seconds / SHARE
 
     def takes(self, name: str, seconds: float, module: Any = solving) -> None:
-        """Make a step take this much of the processor, with looks at the clock."""
+        """Make a function of the module take this much processor time, with looks at the clock."""
         usual: Callable[..., object] = getattr(module, name)
 
         def slower(*given: Any, **named: Any) -> object:
@@ -61,7 +61,7 @@ class Machine:
 
 
 def test_the_plan_of_a_million_buffers_is_verified_however_busy_the_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As measured with a million: 1.2 s to check, 1.2 to lower, 3.3 to lift and 1.5 to verify; 5.2 are counted for the last two."""
+    """The times are those measured with a million buffers; 5.2 s are reserved for lifting and verifying."""
     machine = Machine(monkeypatch)
     monkeypatch.setattr(path, "seconds_to_finish", lambda _: 5.2)
     for name, seconds in (("require_sound", 1.2), ("lower", 1.2), ("lift", 3.3), ("verify", 1.5)):
@@ -99,7 +99,7 @@ def test_without_a_start_that_is_the_end(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def choosing() -> Problem:
-    """Three groups: what is smaller costs more."""
+    """Return a problem with three groups in which smaller alternatives cost more."""
     alternatives = [
         [Alternative(f"{g}.{a}", (a,), (Buffer(f"{g}.{a}", 90 - 30 * a + g, live=((g, g + 2),)),)) for a in range(3)]
         for g in range(3)
@@ -110,12 +110,12 @@ def choosing() -> Problem:
 
 @pytest.mark.parametrize("late", [2, 3])
 def test_choices_that_were_placed_are_returned(monkeypatch: pytest.MonkeyPatch, late: int) -> None:
-    """However many there were before the time was over."""
-    asked = [0]
+    """One or two choices are placed before the time is over."""
+    calls = [0]
 
     def given_up(problem: Problem, positions: Any) -> Problem:
-        asked[0] += 1
-        if asked[0] >= late:
+        calls[0] += 1
+        if calls[0] >= late:
             raise deadline._out_of_time(deadline._Deadline(1.0, 0.0), "while checking the problem")
         return with_choice(problem, positions)
 
@@ -124,9 +124,9 @@ def test_choices_that_were_placed_are_returned(monkeypatch: pytest.MonkeyPatch, 
     found = pareto(problem, Options(workers=1))
     assert 1 <= len(found.points) < late
     assert (found.is_complete, found.is_infeasible, found.stop) == (False, False, StopReason.TIME_LIMIT)
-    asked[0] = 0
+    calls[0] = 0
     made = plan(problem, Options(workers=1))
-    assert made.status is PlanStatus.FEASIBLE or asked[0] < late
+    assert made.status is PlanStatus.FEASIBLE or calls[0] < late
     monkeypatch.undo()
     assert not verify(problem, made)
     assert not any(verify(problem, point) for point in found.points)

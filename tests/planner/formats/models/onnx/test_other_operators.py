@@ -75,7 +75,7 @@ def test_of_maps_the_numbers_are_planned(labels: dict[str, Any]) -> None:
 
 
 def a_map(name: str, keys: int, values: bytes) -> bytes:
-    """A ValueInfoProto of a map."""
+    """Return a ValueInfoProto of a map."""
     return inside(1, name) + inside(2, inside(5, number(1, keys) + inside(2, values)))
 
 

@@ -1,4 +1,4 @@
-"""ONNX models as problems: shapes, symbols, control flow, sharing in place, refusals."""
+"""ONNX models are read as problems: shapes, symbols, control flow, sharing in place, refusals."""
 
 from __future__ import annotations
 

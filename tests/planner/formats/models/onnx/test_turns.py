@@ -1,4 +1,4 @@
-"""Loops with a known number of turns: the tensors and sequences that they carry may grow."""
+"""In loops with a known number of turns, the tensors and sequences carried may grow."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_condition_that_is_known_ends_it() -> None:
 
 @pytest.mark.parametrize("condition", [{"trips": None}, {"test": "again"}, {"trips": None, "test": "again"}])
 def test_how_many_turns_there_are_may_be_said(condition: dict[str, Any]) -> None:
-    """Where what the model is given, or computes, decides it."""
+    """An option may state the number of turns if an input, or a value computed, decides it."""
     for data in (
         looped([*LONGER[:2], BY_INPUT], value("c", [1, 8]), "e", CACHE, AFTER, **condition),
         looped([*GROWN[:2], BY_INPUT], sequence("s", [1, 8]), "t", EMPTY, JOINED, **condition),
@@ -119,7 +119,7 @@ def test_how_many_turns_there_are_may_be_said(condition: dict[str, Any]) -> None
 def test_what_is_known_of_the_turns_goes_with_what_is_said(
     nodes: list[bytes], condition: dict[str, Any], option: str, turns: int, warnings: int
 ) -> None:
-    """A warning says that it may end earlier, if it may."""
+    """A warning says whether the loop may end earlier."""
     made = looped(nodes, sequence("s", [1, 8]), "t", EMPTY, JOINED, **condition)
     problem, found = read_problem(made, format=f"onnx:dim=y_turns={option}")
     assert (sizes(problem)["z"], len(found)) == (turns * 32, warnings)

@@ -1,4 +1,4 @@
-"""Models as problems: lifetimes, sizes, and which tensors are not planned."""
+"""Models are read as problems: lifetimes, sizes, and which tensors are not planned."""
 
 from __future__ import annotations
 

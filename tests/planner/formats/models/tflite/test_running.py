@@ -1,4 +1,4 @@
-"""TFLite Micro's own interpreter obeys the offsets written: its results are the same bit for bit, and its arena is as large as planned."""
+"""TFLite Micro's interpreter obeys the offsets written: equal results, bit for bit, in an arena as large as planned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans written into models: the offsets are there, and every other byte is unchanged."""
+"""Writing a plan into a model adds the offsets and leaves every other byte unchanged."""
 
 from __future__ import annotations
 

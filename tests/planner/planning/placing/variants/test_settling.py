@@ -125,19 +125,19 @@ def test_after_a_first_step_down_half_of_the_way_is_asked_for() -> None:
 
 
 def test_what_is_too_hard_to_decide_is_asked_nearer_to_the_peak() -> None:
-    """Of the same buffers: whether they fit into less than 16 stays open, and so the least that they need is 16."""
+    """The solver decides nothing below 16, so rooms between the last failure and the peak are tried, and 16 is the least."""
     problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
-    asked: list[int] = []
+    rooms: list[int] = []
 
     def helpless(part: Problem, _: int) -> Plan:
         room = part.pools[0].size or 0
-        asked.append(room)
+        rooms.append(room)
         first = replace(part.buffers[0], fixed=Fixed("p", room - 8))
         made = plan(replace(part, buffers=(first, *part.buffers[1:])), WORKERS)
         return made if room >= 16 else replace(made, status=PlanStatus.UNKNOWN, placements=())
 
     found = settled(problem, stacked(problem), helpless)
-    assert asked == [31, 19, 13, 16, 14, 15]
+    assert rooms == [31, 19, 13, 16, 14, 15]
     assert (found.plan.peak, found.plan.status, len(found.hard)) == (16, PlanStatus.FEASIBLE, 4)
 
 
