@@ -1,4 +1,4 @@
-"""`import memplan` is `import planner` under the distribution's own name."""
+"""`import memplan` gives what `import planner` gives, under the distribution's own name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODULES = {
     "graph": "graph",
     "shapes": "planning.shapes",
 }
-"""Of memplan -> of planner."""
+"""The modules of memplan, and the modules of planner that they stand for."""
 
 
 def run(*arguments: str) -> bytes:
@@ -81,13 +81,8 @@ def test_type_checkers_see_its_names(tmp_path: Path) -> None:
         "reveal_type(memplan.plan(Problem(())))\nreveal_type(memplan.__version__)\nreveal_type(memplan.graph.Graph)\n"
         "memplan.nothing_of_the_kind\n"
     )
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        str(tmp_path / "user.py"),
-    ]  # with what is known from the checks
+    # It runs in this folder, so that it uses what mypy has cached in the checks.
+    command = [sys.executable, "-m", "mypy", "--strict", str(tmp_path / "user.py")]
     found = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False).stdout.decode()
     assert 'Revealed type is "planner.model.plan.Plan"' in found
     assert re.search(r'Revealed type is "(builtins\.)?str"', found)
