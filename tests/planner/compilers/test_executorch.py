@@ -1,4 +1,4 @@
-"""The algorithm for ExecuTorch's memory planning, with stand-ins for its tensors and graphs; test_exported_pte.py has the real ones."""
+"""memplan's algorithm for ExecuTorch, with stand-ins for tensors and graphs; test_exported_pte.py has the real ones."""
 
 from __future__ import annotations
 

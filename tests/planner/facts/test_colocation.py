@@ -123,7 +123,7 @@ def test_rules_that_no_address_or_only_one_satisfies_are_joined_in_small_numbers
 
 
 def test_a_block_that_could_only_lie_above_all_addresses_fits_nowhere() -> None:
-    """The alignments are coprime, and their product has thousands of digits; no number much above an address is made."""
+    """The product of the coprime alignments would have thousands of digits; no number much above an address is made."""
     coprime = [
         modulus for modulus in range(2, 3000) if all(modulus % below for below in range(2, int(modulus**0.5) + 1))
     ]

@@ -97,7 +97,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 @st.composite
 def mutations(draw: st.DrawFn) -> bytes:
-    """Draw a sound document with a few values replaced, removed, doubled or renamed, and perhaps a few bytes changed."""
+    """Draw a sound document with a few values replaced, removed, doubled or renamed, and perhaps some bytes changed."""
     document = json.loads(json.dumps(draw(st.sampled_from([MEMPLAN, MEMPLAN, DSA, USMP, SPANS]))))
     for _ in range(draw(st.integers(0, 3))):
         spots = places(document)

@@ -1,4 +1,4 @@
-"""The graphs of the published tests of ExecuTorch's Cadence memory planning, as data: 32-bit elements, operators in order."""
+"""The graphs in ExecuTorch's published tests of Cadence memory planning: 32-bit elements, operators in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Dask cluster of real processes gives the same plans, although a worker is killed in the middle and the scheduler at the end."""
+"""A Dask cluster of real processes gives the same plans, although a worker and later the scheduler are killed."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_no_plan_and_yet_a_choice(made: Plan) -> None:
 
 
 def test_it_is_said_which_choices_the_bound_is_of(made: Plan) -> None:
-    """A note states which choices the bound covers: all, or those up to the plan's cost limit, which nothing can check."""
+    """A note states which choices the bound covers: all, or those within the plan's own cost limit."""
     assert "all choices whatever they cost; only the plan says which were allowed" in notes(made)[0]
     limited = chosen(made, most_cost=40)
     assert not verify(PROBLEM, limited)

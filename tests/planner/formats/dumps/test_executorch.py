@@ -71,7 +71,7 @@ EXPORTED = zlib.decompress(
         "+gPIF+NJ"
     )
 )
-"""A program that ExecuTorch 1.5.1 exported, with its own plan: state that an input is added to, shapes that are changed, and a branch."""
+"""A program that ExecuTorch 1.5.1 exported with its own plan: it has state, changes of shape, and a branch."""
 
 NOTHING = {0: u8(NULL), 1: {}}
 TWO = program(method([NOTHING, value(64), value(32, offset=64)], [kernel(1, 2)], [1], [2]))

@@ -1,6 +1,6 @@
 """PyTorch's memory snapshots: what the history allocates and frees, what existed before it, and what was reserved.
 
-Segments and events have the fields that `torch.cuda.memory._snapshot` documents, and addresses and sizes as an A100 gives them out.
+Segments and events have the fields that `torch.cuda.memory._snapshot` documents, and addresses and sizes of an A100.
 """
 
 from __future__ import annotations

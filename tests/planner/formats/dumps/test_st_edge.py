@@ -18,7 +18,7 @@ NETWORK = (
     ("gemm4", 12, 0, 11, 14, "STAI_FLAG_PREALLOCATED|STAI_FLAG_ACTIVATIONS"),
     ("action", 12, 12, 13, 15, "STAI_FLAG_OUTPUTS|STAI_FLAG_PREALLOCATED|STAI_FLAG_ACTIVATIONS"),
 )
-"""Sizes, places and epochs as ST Edge AI Core 2.2 wrote them for a policy of three layers (github: Lotfi-kh/PID_adaptive_gain)."""
+"""Sizes, places and epochs as ST Edge AI Core 2.2 wrote them for three layers (github: Lotfi-kh/PID_adaptive_gain)."""
 
 
 def document() -> dict[str, Any]:

@@ -157,7 +157,7 @@ struct BufferPlan {{ int32_t buffer_count; BufferDescriptor buffer_plan_entries[
 constexpr size_t SizeOfBufferPlan(int32_t count) {{ return sizeof(BufferPlan) + sizeof(BufferDescriptor) * (count > 1 ? count - 1 : 0); }}
 {end}}}
 """
-"""The structures of tensorflow/lite/micro/memory_planner/memory_plan_struct.h (tflite-micro, revision 183da3e), by field.
+"""The structures of tensorflow/lite/micro/memory_planner/memory_plan_struct.h (tflite-micro, 183da3e), by field.
 
 There both are in namespace tflite; the header that memplan writes would take them from tflite::micro as well.
 """

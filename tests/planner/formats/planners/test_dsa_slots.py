@@ -19,7 +19,7 @@ ENOUGH = Options(time_limit=None, work_limit=1_000_000)
 
 
 def random_document(chance: random.Random, *, whole: bool) -> dict[str, Any]:
-    """Return four or five buffers with colocations, separations, exclusions, pins and pairs that never overlap in part."""
+    """Return a document of a few buffers with all kinds of constraints, and with pairs that may not overlap in part."""
     count = chance.randrange(4, 6)
     buffers = []
     for i in range(count):

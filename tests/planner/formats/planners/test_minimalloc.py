@@ -1,4 +1,4 @@
-"""The CSV of minimalloc is read."""
+"""The CSV of minimalloc is read and written."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Published figures of cascades: the example of TVM's RFC, and the figures in the tests of its Ethos-U cascader.
 
-In the cascader's tests, tensors lie in blocks of 16 channels, and inputs and outputs belong to the caller. Stripes are cut
+In the cascader's tests, tensors lie in blocks of 16 channels, and inputs and outputs are the caller's. Stripes are cut
 along one axis in multiples of what the accelerator makes at once (2 x 2 x 8 elements, or 1 x 2 x 8). Weights are copied
 beside the tensors; `constants` are the bytes that TVM's compiler made of them.
 """

@@ -1,4 +1,4 @@
-"""A run that is out of time but has a plan returns it. The clocks are fakes, so the machine's speed has no influence."""
+"""A run that is out of time returns the plan it has. The clocks are fakes: the machine's speed has no influence."""
 
 from __future__ import annotations
 

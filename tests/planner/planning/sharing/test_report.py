@@ -51,7 +51,7 @@ def of(problem: Problem) -> SharingReport:
 
 
 def test_every_figure() -> None:
-    """Of four steps, the object of 64 bytes needs 64 for two and 60 for two, that of 32 all for two, that of 8 for one."""
+    """Of four steps, the object of 64 bytes is full for two and holds 60 for two; those of 32 and 8 are full for 2 and 1."""
     assert of(PROBLEM) == SharingReport(
         "by hand",
         PlanStatus.OPTIMAL,

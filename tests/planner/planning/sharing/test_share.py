@@ -1,4 +1,4 @@
-"""planner.share as its callers see it: kinds of storage, refusals and their places, capacities, options, repeatability."""
+"""planner.share as its callers see it: kinds of storage, refusals with places, capacities, options, repeatability."""
 
 from __future__ import annotations
 

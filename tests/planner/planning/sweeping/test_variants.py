@@ -110,7 +110,7 @@ def test_it_is_the_least_cost_that_is_swept(prefer: Preference) -> None:
 
 
 def test_the_smallest_size_of_some_choices_is_not_that_of_all() -> None:
-    """The smallest size of the cheapest choices, or of those within a cost limit, proves nothing about other choices."""
+    """The smallest size of the cheapest choices, or of those within a cost limit, proves nothing about the others."""
     large = Alternative("large", (1,), (Buffer("l", 10, live=((0, 1),)),))
     small = Alternative("small", (2,), (Buffer("s", 5, live=((0, 1),)),))
     variants = Variants((VariantGroup("g", (large, small)),), (CostTerm("cycles"),))

@@ -65,7 +65,7 @@ def test_small_models_are_read_or_refused_for_a_reason() -> None:
 
 
 def test_every_operator_of_the_standards_own_tests_has_the_size_that_they_say(nightly: bool) -> None:
-    """With `--nightly` some 1 900 cases are read, otherwise those of sequences, optional values and texts, which is fast."""
+    """All of some 1 900 cases are read with `--nightly`, otherwise those of sequences, optional values and texts."""
     from onnx.backend.test.case import node as cases
 
     read = compared = 0

@@ -1,4 +1,4 @@
-"""What a caller may state about a model: shapes that the file leaves open, and numbers in small inputs from which shapes follow."""
+"""A caller may state shapes that the file leaves open, and numbers in small inputs from which shapes follow."""
 
 from __future__ import annotations
 

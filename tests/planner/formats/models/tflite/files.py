@@ -1,4 +1,4 @@
-"""Small .tflite files for tests, written by hand: a FlatBuffer of tables, and the few fields of the schema that matter here."""
+"""Small .tflite files for tests, written by hand: a FlatBuffer of tables, with the few fields that matter here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any file is read as a problem or refused with a typed error and its place, in time and memory proportional to its size."""
+"""Any file is read, or refused with a typed error and its place, in time and memory proportional to its size."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _live(chance: random.Random, steps: int) -> tuple[Interval, ...]:
 def _groups(
     chance: random.Random, fewest: int, alternative: Callable[[str, str], Alternative]
 ) -> tuple[VariantGroup, ...]:
-    """Return up to three groups of up to three alternatives; `alternative` makes one from the group's name and its own."""
+    """Return up to three groups of up to three alternatives, which are made from the group's name and their own."""
     return tuple(
         VariantGroup(f"g{g}", tuple(alternative(f"g{g}", f"a{a}") for a in range(chance.randint(fewest, 3))))
         for g in range(chance.randint(1, 3))

@@ -237,7 +237,7 @@ def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatc
 
 
 def test_where_no_question_was_answered_there_is_a_plan_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine, say: then the smallest or the cheapest alternatives are chosen, if they fit and break no rule."""
+    """Then, as on a busy machine, the smallest or cheapest alternatives are taken, if they fit and break no rule."""
 
     def no_answer(*_: object) -> points.Frontier:
         return points.Frontier((), is_complete=False, stop=StopReason.TIME_LIMIT, work=0)
