@@ -194,7 +194,7 @@ def afresh(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
 
 
 def test_a_dense_neighbour_is_searched_for(afresh: list[Problem]) -> None:
-    """In one of seven steps, placing all buffers again gives no optimum, and the session searches without a fresh call."""
+    """In one of seven steps, placing all buffers again gives no optimum; the session searches without a fresh call."""
     chance, session, problem = random.Random(1), Session(), generate("recurrent", Request(100, 1))
     for _ in range(40):
         i = chance.randrange(len(problem.buffers))

@@ -51,7 +51,7 @@ def of(problem: Problem) -> SharingReport:
 
 
 def test_every_figure() -> None:
-    """Of four steps, the object of 64 bytes is full for two and holds 60 for two; those of 32 and 8 are full for 2 and 1."""
+    """Of four steps, the object of 64 bytes is full for two and holds 60 for two; 32 are full for two, 8 for one."""
     assert of(PROBLEM) == SharingReport(
         "by hand",
         PlanStatus.OPTIMAL,

@@ -125,7 +125,7 @@ def test_after_a_first_step_down_half_of_the_way_is_asked_for() -> None:
 
 
 def test_what_is_too_hard_to_decide_is_asked_nearer_to_the_peak() -> None:
-    """The solver decides nothing below 16, so sizes from the last failure to the peak are tried, and 16 is the least."""
+    """The solver decides nothing below 16, so sizes above the last failure are tried, and 16 is the least."""
     problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
     rooms: list[int] = []
 
