@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, text
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import chosen
@@ -49,7 +51,8 @@ def _figures(drawn: MemoryMap) -> str:
     peak = "no plan" if drawn.peak is None else f"peak {exact_bytes(drawn.peak)}"
     solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"
     bound = f"  ·  bound {exact_bytes(drawn.bound)}" if drawn.bound else ""
-    return f"{drawn.status.value}  ·  {peak}{bound}{solver}"
+    cost = "" if drawn.in_bytes or drawn.value is None else f"  ·  {drawn.minimised} {grouped(drawn.value)}"
+    return f"{drawn.status.value}{cost}  ·  {peak}{bound}{solver}"
 
 
 def _summary(first: MemoryMap, second: MemoryMap) -> str:
@@ -59,14 +62,19 @@ def _summary(first: MemoryMap, second: MemoryMap) -> str:
     moved = f"{grouped(count)} of {grouped(len(common))} buffers lie elsewhere in B"
     if first.peak is None or second.peak is None:
         return moved
-    change = second.peak - first.peak
-    share = f" ({change / first.peak:+.2%})" if first.peak and change else ""
-    peak = (
-        "both have the same peak"
-        if not change
-        else f"the peak of B is {exact_bytes(abs(change))} {'higher' if change > 0 else 'lower'}{share}"
-    )
-    return f"{peak}; {moved}"
+    peak = _change("peak", first.peak, second.peak, exact_bytes)
+    if first.in_bytes or first.value is None or second.value is None:
+        return f"{peak}; {moved}"
+    return f"{_change(first.minimised, first.value, second.value, grouped)}; {peak}; {moved}"
+
+
+def _change(name: str, first: int, second: int, shown: Callable[[int], str]) -> str:
+    """Describe how B's figure differs."""
+    change = second - first
+    share = f" ({change / first:+.2%})" if first and change else ""
+    if not change:
+        return f"both have the same {name}"
+    return f"the {name} of B is {shown(abs(change))} {'higher' if change > 0 else 'lower'}{share}"
 
 
 Places = dict[int | str, tuple[str, int]]
