@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, text
 from .memory_map import MemoryMap, PoolMap, ceiling
@@ -36,7 +36,7 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
     alone = _places(first).keys() ^ _places(second).keys()
     changes = [("moved", f"lies elsewhere in the other{', or is not there' if alone else ''}")] if any(moved) else []
     entries, rows = legend(first, sheet, above + 4, *changes)
-    notes = [_summary(first, second)]
+    notes = list(_summary(first, second))
     if together := sum(len(each.together) for drawn in those for each in drawn.values()):
         notes.append(drawn_together(together))
     if len(names) > len(shown):
@@ -55,17 +55,17 @@ def _figures(drawn: MemoryMap) -> str:
     return f"{drawn.status.value}{cost}  ·  {peak}{bound}{solver}"
 
 
-def _summary(first: MemoryMap, second: MemoryMap) -> str:
-    """Describe how the second differs, in one line."""
+def _summary(first: MemoryMap, second: MemoryMap) -> Iterator[str]:
+    """Describe how the second differs, in a line or two."""
     common = _places(first).keys() & _places(second).keys()
     count = len(_moved(first, second) & common)
     moved = f"{grouped(count)} of {grouped(len(common))} buffers lie elsewhere in B"
+    if not first.in_bytes and first.value is not None and second.value is not None:
+        yield _change(first.minimised, first.value, second.value, grouped)
     if first.peak is None or second.peak is None:
-        return moved
-    peak = _change("peak", first.peak, second.peak, exact_bytes)
-    if first.in_bytes or first.value is None or second.value is None:
-        return f"{peak}; {moved}"
-    return f"{_change(first.minimised, first.value, second.value, grouped)}; {peak}; {moved}"
+        yield moved
+    else:
+        yield f"{_change('peak', first.peak, second.peak, exact_bytes)}; {moved}"
 
 
 def _change(name: str, first: int, second: int, shown: Callable[[int], str]) -> str:
