@@ -39,7 +39,8 @@ def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warning
 
 def point_fields(plan: Plan) -> dict[str, Any]:
     """Return a point's figures."""
-    assert plan.choice is not None
+    if plan.choice is None:
+        raise bad_input(Code.INVALID_VALUE, ("points",), "each point is the plan of a choice; one has no choice")
     return {
         "status": str(plan.status),
         "cost": plan.choice.cost,

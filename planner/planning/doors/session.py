@@ -14,6 +14,7 @@ from solvers.model.registry import AUTO
 from solvers.model.solver import Goal
 
 from ...checks import require_sound
+from ...checks.arguments import checked, explained, require_types
 from ...facts.digest import digest
 from ...model.deadline import OutOfTime
 from ...model.errors import echo
@@ -49,6 +50,7 @@ class Session:
     earlier requests affect only the time. Threads may share a session.
     """
 
+    @checked
     def __init__(self, max_bytes: int = MOST_BYTES, *, afresh: bool = False) -> None:
         if max_bytes < 0:
             raise bad_option("max_bytes", f"{echo(max_bytes)} is out of range: it must be 0 or more")
@@ -70,6 +72,7 @@ class Session:
         self._open: _Open | None = None
         """Set if a plan stayed open although it had all of the limits."""
 
+    @explained
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """Plan as the library's `plan` does, with the same errors."""
         options = options or USUAL
@@ -77,6 +80,7 @@ class Session:
         known = self._known(same)
         return self._made(problem, options, same) if known is None else known
 
+    @explained
     def plan_memory(
         self,
         pools: Iterable[Pool | tuple[str, int | None]],
@@ -99,6 +103,7 @@ class Session:
         """Return the plan of a problem whose buffer objects are new; equal ones may have been planned."""
         begun = time.monotonic()
         if options is not self._valid[0]:
+            require_types(options, ("options",))
             require_valid(options)
             if not isinstance(options.capacity, Mapping):
                 self._valid = options, repr(options)
