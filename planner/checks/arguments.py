@@ -53,11 +53,7 @@ class _Arguments:
             except RecursionError:
                 raise bad_input(Code.TOO_DEEP, (name,), "has too many levels, one within the other") from None
         report.raise_if_any()
-        return (
-            {**kwargs, "begun": begun}
-            if self._has_clock and given.get("begun") is None and len(args) < len(self._kinds)
-            else kwargs
-        )
+        return {**kwargs, "begun": begun} if self._has_clock and "begun" not in given else kwargs
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise BadInput for what else is wrong with the arguments of a call that failed: problems that are not sound."""

@@ -236,3 +236,9 @@ def test_every_function_refuses_what_has_no_meaning(module: ModuleType) -> None:
         if inspect.isfunction(exported) and (parameters := inspect.signature(exported).parameters):
             with pytest.raises(memplan.BadInput):
                 exported(**{each: object() for each in parameters})
+
+
+def test_arguments_may_be_named_or_in_their_order() -> None:
+    assert (
+        memplan.plan(bare(), OPTIONS, None, None, None, None).peak == memplan.plan(bare(), options=OPTIONS).peak == 16
+    )
