@@ -1,5 +1,7 @@
-"""Whatever list of the format is long, and whichever two are: the time limit holds, memory stays in proportion, and there is an answer;
-so it is where plans are looked at."""
+"""With any one or two long lists in a problem, time limits hold, memory stays in proportion, and there is an answer.
+
+Looking at the plan keeps to limits, too.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Proofs about several memories and about alternatives, against brute force: a true claim has a proof, and a false one has none, however it is
-forged.
-"""
+"""For problems with several memories or alternatives, true claims have proofs and false ones none, however forged."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SEARCHED = os.pathsep.join((str(ROOT), str(ROOT / "tests" / "running" / "installed")))
 """The project's folder, and the folder of packages that tests treat as installed."""
 READ_AT_START = ("PYTHON", "LC_", "LANG")
-"""Prefixes of variables that an interpreter reads when it starts; a process that changes them needs a new interpreter."""
+"""Prefixes of variables that an interpreter reads when it starts; a process with other values is not forked."""
 MESSAGE = 1 << 20
 TOLD_SECONDS = 10.0
 TOLD = "FORKED_BY"

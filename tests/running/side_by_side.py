@@ -194,7 +194,7 @@ def _work(session: pytest.Session, line: Connection, number: int) -> NoReturn:
             session._setupstate.teardown_exact(None)
         if not isinstance(error, KeyboardInterrupt | ConnectionError):
             line.send(traceback.format_exc())
-    util._run_finalizers()  # type: ignore[attr-defined] # of processes that it has started: os._exit runs none
+    util._run_finalizers()  # type: ignore[attr-defined] # ends processes it started, which os._exit would not
     os._exit(code)
 
 

@@ -1,4 +1,4 @@
-"""One suite for every dispatcher: jobs are carried out once, can be stopped, and survive the workers that work on them."""
+"""One suite for every dispatcher: jobs are carried out once, can be stopped, and survive the deaths of workers."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ OPTIONS = Options(work_limit=2_000_000, workers=1)
 
 @dataclass
 class Record(Line):
-    """A line that records a job's reports, and the job's state at each."""
+    """A line that records a job's points, the answer so far at each, and what is written of better plans."""
 
     most: int | None = None
     """The number of points after which the answer is no longer wanted."""
@@ -105,7 +105,7 @@ def test_an_attempt_goes_on_where_another_ended(name: str) -> None:
     for count in {0, len(record.answers) // 2}:
         before = record.answers[count][1]
         again, found, more = run(name, before)
-        assert len(record.points) - count - 1 >= len(more.points), "nothing is record of twice"
+        assert len(record.points) - count - 1 >= len(more.points), "nothing is told of twice"
         assert not any(point in record.points[: count + 1] for point in more.points)
         last = found if name != "shapes" or not more.answers else more.answers[-1][1]
         if name != "shapes" or more.answers:

@@ -1,4 +1,4 @@
-"""Improvers run on large components that greedy leaves open, before the exact solvers, and alone when asked for by name."""
+"""Improvers run on large components that greedy leaves open, before exact solvers, and alone if asked for by name."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def test_one_thread_tells_of_many_short_tasks(ends: tuple[Worker, Connection]) -
 def until_told(connection: Connection, kind: str, number: int) -> None:
     end = time.monotonic() + 120
     while True:
-        assert connection.poll(max(end - time.monotonic(), 0)), "nothing was message"
+        assert connection.poll(max(end - time.monotonic(), 0)), "nothing was told"
         header, _ = unpack(connection.recv_bytes())
         if (header["kind"], header["number"]) == (kind, number):
             return

@@ -1,4 +1,4 @@
-"""Cadence's two planners: the order of pins, the hierarchy, rounding up at the end of a memory, the gaps they take, and giving up."""
+"""Cadence's two planners: the order of pins, the hierarchy of memories, rounded ends, gaps, and giving up."""
 
 from __future__ import annotations
 

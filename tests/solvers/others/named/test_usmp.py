@@ -1,4 +1,4 @@
-"""USMP's greedy planners and its hill climb: orders, ties by name, no gaps filled, pools in order of preference, and the generator of draws."""
+"""USMP's greedy planners and its hill climb: orders, ties by name, open gaps, pools by preference, random draws."""
 
 from __future__ import annotations
 

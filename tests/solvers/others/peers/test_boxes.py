@@ -1,4 +1,4 @@
-"""Blocks that are not boxes are refused, with or without the peers installed; a block that is never live conflicts with none."""
+"""Blocks that are not boxes are refused, even without the peers installed; blocks that are never live are left out."""
 
 from __future__ import annotations
 
