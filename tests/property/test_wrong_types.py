@@ -1,4 +1,4 @@
-"""Whatever a caller hands to the library in place of the declared type: it is refused by a typed error with its place, or it works."""
+"""A value of another type than declared either works or is refused with a typed error that names its place."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def bare() -> memplan.Problem:
 
 
 def rich() -> memplan.Problem:
-    """Of every class that a problem may contain, an object."""
+    """A problem that contains an object of every class that may be in one."""
     speed = memplan.Speed(1_000_000, 4, 4)
     constraints = memplan.Constraints(
         (("a", "b"),), (("a", "c"),), (memplan.Colocation("d", "a", 0),), (("a", "d"),), (("b", "c"),),
@@ -53,7 +53,7 @@ def rich() -> memplan.Problem:
 
 
 def chosen() -> memplan.Problem:
-    """With variants."""
+    """A problem with variants."""
     more = memplan.Alternative(
         "more", (1,), (memplan.Buffer("m", 9, live=((0, 1),)),), live=(memplan.MoreLife("a", ((2, 3),)),)
     )
@@ -106,7 +106,7 @@ def planned() -> memplan.Plan:
 
 @cache
 def made() -> Mapping[str, Any]:
-    """Answers of the library, for functions that take them."""
+    """Answers of the library by name, for functions that take them."""
     return {
         "plan": memplan.plan(bare(), OPTIONS),
         "frontier": memplan.pareto(chosen(), OPTIONS),
@@ -117,7 +117,7 @@ def made() -> Mapping[str, Any]:
 
 
 def calls() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
-    """Functions, and arguments with which they answer."""
+    """Return functions by name, each with arguments to which it gives an answer."""
     written = memplan.write_problem(bare())
     plan, frontier, sweep = made()["plan"], made()["frontier"], made()["sweep"]
     pools = (memplan.Pool("default", 4096), memplan.Pool("home", rank=1))
@@ -172,7 +172,7 @@ def calls() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
 
 
 def changes(value: Any) -> Iterator[tuple[str, Callable[[], Any], Any]]:
-    """Yield for each place in the value: its name, what makes the value with something else there, and what that is."""
+    """Yield the name of each place in the value, a function that puts a wrong value there, and the wrong value."""
     for wrong in WRONG:
         yield "", partial(itself, wrong), wrong
     if is_dataclass(value) and not isinstance(value, type):
@@ -198,7 +198,7 @@ def with_first(value: tuple[Any, ...], change: Callable[[], Any]) -> tuple[Any, 
 
 
 def outcome(function: Callable[..., Any], arguments: dict[str, Any], name: str, change: Callable[[], Any]) -> str:
-    """Return whether the call answers or refuses; otherwise the error, which is one of Python's, for want of a check."""
+    """Return whether the call answers or refuses, otherwise Python's own error, which shows that a check is missing."""
     try:
         function(**{**arguments, name: change()})
     except memplan.PlannerError:
