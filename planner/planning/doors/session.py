@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -237,14 +237,14 @@ def _of_the_same_objects(problem: Problem, options: str) -> Hashable | None:
     if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
         return None
     buffers = problem.buffers if isinstance(problem.buffers, tuple) else (problem.buffers,)
-    return _key(buffers, (problem.pools, problem.terms, problem.peak_price, problem.was), options)
+    return _key(buffers, (tuple(problem.pools), problem.terms, problem.peak_price, problem.was), options)
 
 
 def _key(buffers: tuple[object, ...], besides: tuple[object, ...], options: str) -> Hashable:
     return tuple(map(id, buffers)), repr(besides), options
 
 
-def _named_alike(pools: tuple[Pool, ...], others: tuple[Pool, ...]) -> bool:
+def _named_alike(pools: Sequence[Pool], others: Sequence[Pool]) -> bool:
     """True if both have the same pools in the same order, apart from their sizes, so that buffers' pool names mean the same."""
     return [(pool.name, pool.rank, pool.read_only) for pool in pools] == [
         (other.name, other.rank, other.read_only) for other in others
