@@ -46,7 +46,7 @@ def most(columns: list[Column], limits: list[int]) -> Fraction:
     return best
 
 
-def test_no_corner_gains_more() -> None:
+def test_no_corner_of_the_linear_program_gains_more() -> None:
     chance = random.Random(5)
     fractions = 0
     for number in range(30):
@@ -69,7 +69,7 @@ def test_no_corner_gains_more() -> None:
     assert fractions > 2, "else roundings were never tried"
 
 
-def test_what_is_known_when_the_work_ends_keeps_to_the_limits() -> None:
+def test_amounts_keep_to_the_limits_whenever_the_work_ends() -> None:
     columns = [Column(1, (a, b)) for a, b in combinations(range(9), 2)]
     limits = [1] * 9
     gains = [gain(columns, pack(columns, limits, work)) for work in (0, 5, 20, 100, None)]

@@ -43,7 +43,7 @@ def slice_by_slice(block: Block) -> list[tuple[int, int, int, int]]:
 
 @effort(96, 5000)
 @given(blocks)
-def test_outlines_are_those_found_slice_by_slice(given_blocks: list[Block]) -> None:
+def test_outlines_agree_with_those_found_slice_by_slice(given_blocks: list[Block]) -> None:
     tangled = [b for b, block in enumerate(given_blocks) if len(block.parts) > 1]
     expected = sorted((b, *rect) for b in tangled for rect in slice_by_slice(given_blocks[b]))
     assert [row for row in outlines(given_blocks) if row[0] in tangled] == expected

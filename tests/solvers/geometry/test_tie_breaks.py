@@ -32,7 +32,7 @@ def test_the_cost_comes_first_whatever_the_ties() -> None:
 
 @pytest.mark.parametrize("solver", ["auto", "cpsat", "cbc"])
 @pytest.mark.parametrize("cost", [1, 0])
-def test_the_same_sum_is_had_with_less_in_the_slower_pool(solver: str, cost: int) -> None:
+def test_ties_between_pools_put_less_in_the_slower_one(solver: str, cost: int) -> None:
     """Both pools cost the same, so the sum leaves open how much is in the slower one; the least is 2 bytes."""
     pytest.importorskip("ortools")
     pools = (Pool("slow", 8, cost=cost, rank=1), Pool("fast", 8, cost=cost, rank=0))

@@ -50,14 +50,14 @@ def test_the_core_alone_leaves_room_for_the_rest(seed: int) -> None:
     )
 
 
-def test_the_weight_of_a_core() -> None:
+def test_a_core_s_weight_is_counted() -> None:
     small = [plain(3 * i, 3 * i + 1, 1) for i in range(9)]
     assert core_weight(make_instance([*small, plain(0, 27, 100)])) == 99
     assert core_weight(make_instance([*small, plain(0, 1, 1)])) == 20
     assert core_weight(make_instance([plain(0, 1, 1)])) == 0
 
 
-def test_without_room_for_the_others_the_placement_gets_no_worse() -> None:
+def test_a_core_without_room_for_the_rest_worsens_nothing() -> None:
     instance = make_instance([plain(start, end, size) for start, end, size in FULL] * 5)
     start = np.cumsum([0, *instance.block_high[:-1]]).astype(np.int64)
     outcome = Core().solve(instance, Task(limits=Limits(work=2_000), start=placement(start)), Silent())

@@ -38,7 +38,7 @@ def changed(stability: Stability) -> tuple[Instance, Placement]:
     return lowered.instance, start
 
 
-def test_it_is_never_worse_than_the_start_and_the_same_for_the_same_seed() -> None:
+def test_results_are_no_worse_than_the_start_and_repeatable() -> None:
     instance, start = changed(Stability.FIRST)
     task = Task(limits=Limits(work=100_000), start=start)
     first, again = (Keep().solve(instance, task, Silent()) for _ in range(2))
@@ -49,7 +49,7 @@ def test_it_is_never_worse_than_the_start_and_the_same_for_the_same_seed() -> No
     assert (first.placement.offset == again.placement.offset).all()
 
 
-def test_it_ends_soon_when_it_must_in_the_middle_of_a_change_too() -> None:
+def test_a_stop_ends_the_run_soon_even_amid_a_change() -> None:
     instance, start = changed(Stability.TIES)
     control = Impatient(3)
     outcome = Keep().solve(instance, Task(start=start), control)
@@ -60,7 +60,7 @@ def test_it_ends_soon_when_it_must_in_the_middle_of_a_change_too() -> None:
     assert evaluate(instance, outcome.placement) <= evaluate(instance, start)
 
 
-def test_it_has_nothing_to_do_without_a_start_or_an_older_plan() -> None:
+def test_nothing_is_done_without_a_start_or_an_older_plan() -> None:
     instance, start = changed(Stability.TIES)
     assert Keep().solve(instance, Task(), Silent()).placement is None
     same = Keep().solve(replace(instance, was=None), Task(start=start), Silent()).placement

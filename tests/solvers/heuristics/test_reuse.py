@@ -31,9 +31,7 @@ ENOUGH = Limits(work=1_000_000)
 
 @effort(32, 3000)
 @given(problems(max_buffers=5), st.randoms(use_true_random=False))
-def test_what_it_finds_keeps_the_rules_and_is_never_better_than_the_best(
-    problem: Problem, chance: random.Random
-) -> None:
+def test_results_keep_the_rules_and_never_beat_the_optimum(problem: Problem, chance: random.Random) -> None:
     problem = crowded(problem, chance)
     if check(problem):
         return
@@ -44,7 +42,7 @@ def test_what_it_finds_keeps_the_rules_and_is_never_better_than_the_best(
     assert truth is not None or found.placement is None
 
 
-def test_mostly_it_finds_the_best() -> None:
+def test_small_problems_are_solved_to_their_optimum() -> None:
     for seed in range(40):
         problem = kernel(seed)
         truth = oracle.solve(problem).value
@@ -53,7 +51,7 @@ def test_mostly_it_finds_the_best() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_addresses_of_its_tables_are_enough(seed: int) -> None:
+def test_the_addresses_in_the_tables_are_enough(seed: int) -> None:
     """For three buffers, the best combination of addresses in the tables is the optimum."""
     chance = random.Random(seed)
     buffers = tuple(
@@ -109,7 +107,7 @@ def unrolled() -> Problem:
     return Problem(tuple(buffers), (Pool("l1", 16),), Constraints(reuse_penalties=penalties), (Term.REUSE_COST,))
 
 
-def test_with_bounds_of_several_lengths_no_solver_of_others_is_asked() -> None:
+def test_bounds_of_several_lengths_prove_without_another_solver() -> None:
     problem = unrolled()
     made = plan(problem, Options(workers=1))
     assert (made.status, made.objective.value) == ("optimal", 7)
@@ -117,7 +115,7 @@ def test_with_bounds_of_several_lengths_no_solver_of_others_is_asked() -> None:
     assert verify(problem, made) == ()
 
 
-def test_what_it_is_not_for_it_leaves_as_it_is() -> None:
+def test_other_objectives_are_left_alone() -> None:
     problem = replace(kernel(3), terms=(Term.SUM_OF_PEAKS, Term.REUSE_COST))
     found = Reuse().solve(lower(problem).instance, Task(ENOUGH), Silent())
     assert (found.placement, found.work) == (None, 0)

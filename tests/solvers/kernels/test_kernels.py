@@ -67,7 +67,7 @@ def sweeps(draw: st.DrawFn) -> tuple[list[tuple[int, int, int]], int]:
 
 
 @given(sweeps())
-def test_max_live_is_what_its_definition_says(sweep: tuple[list[tuple[int, int, int]], int]) -> None:
+def test_max_live_agrees_with_its_definition(sweep: tuple[list[tuple[int, int, int]], int]) -> None:
     rects, sections = sweep
     expected = by_hand(rects, sections)
     for found in available().values():
@@ -78,12 +78,12 @@ def test_the_first_of_equal_sections_is_named(each: Kernels) -> None:
     assert each.max_live(ints(1, 3), ints(2, 4), ints(7, 7), 5) == (7, 1)
 
 
-def test_nothing_live_is_a_sum_of_zero_in_the_first_section(each: Kernels) -> None:
+def test_without_live_blocks_the_sum_is_zero_in_the_first_section(each: Kernels) -> None:
     assert each.max_live(ints(), ints(), ints(), 3) == (0, 0)
     assert each.max_live(ints(2), ints(2), ints(9), 3) == (0, 0)
 
 
-def test_without_sections_there_is_no_first(each: Kernels) -> None:
+def test_without_sections_no_section_is_named(each: Kernels) -> None:
     assert each.max_live(ints(), ints(), ints(), 0) == (0, None)
 
 
@@ -111,7 +111,7 @@ def test_a_broken_contract_is_refused(each: Kernels, starts: Ints, ends: Ints, w
         each.max_live(starts, ends, weights, sections)
 
 
-def test_read_only_and_strided_arrays_are_taken_as_they_are(each: Kernels) -> None:
+def test_read_only_and_strided_arrays_are_accepted(each: Kernels) -> None:
     table = np.arange(12, dtype=np.int64).reshape(4, 3)
     table[:, 1] = 12
     table.setflags(write=False)
@@ -152,7 +152,7 @@ def test_the_reference_can_be_asked_for() -> None:
     assert "MEMPLAN_KERNELS=reference" in chosen.reason
 
 
-def test_an_unknown_wish_is_refused() -> None:
+def test_an_unknown_set_of_kernels_is_refused() -> None:
     with pytest.raises(KernelsUnavailable, match="auto, native, reference"):
         select("fast")
 
@@ -178,7 +178,7 @@ def test_without_native_kernels_the_reference_runs_and_says_why(monkeypatch: pyt
     assert "no working C++ compiler" in (chosen.reason or "")
 
 
-def test_native_kernels_that_are_missing_are_an_error_where_they_are_demanded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demanding_missing_native_kernels_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     without_native(monkeypatch, None)
     with pytest.raises(KernelsUnavailable, match="MEMPLAN_KERNELS=native, but"):
         select("native")
@@ -234,7 +234,7 @@ def test_native_kernels_without_an_order_of_the_table_are_not_used(monkeypatch: 
     assert "no order width_area_total" in (select("auto").reason or "")
 
 
-def test_both_sets_take_what_the_interface_says() -> None:
+def test_both_sets_of_kernels_take_the_arguments_of_the_interface() -> None:
     python = select("reference").kernels
     for name, arguments in promised().items():
         assert tuple(signature(getattr(python, name)).parameters) == arguments, name
@@ -249,7 +249,7 @@ def python_kernels_after(code: str, wanted: str) -> set[str]:
     return {module.removeprefix("solvers.kernels.python.") for module in output.split()}
 
 
-def test_of_the_python_kernels_only_what_is_used_is_imported() -> None:
+def test_only_the_python_kernels_in_use_are_imported() -> None:
     code = "from solvers.kernels import active\nkernels = active().kernels\n"
     assert python_kernels_after(code, "reference") == {"kernels"}
     assert python_kernels_after(code + "kernels.greedy_orders()", "reference") == {"kernels", "greedy", "input"}
@@ -300,7 +300,7 @@ def share_something(a: tuple[int, int, int, int, int], b: tuple[int, int, int, i
 
 @effort(96, 10_000)
 @given(placements())
-def test_apart_is_what_comparing_all_pairs_says(rects: list[tuple[int, int, int, int, int]]) -> None:
+def test_apart_agrees_with_comparing_all_pairs(rects: list[tuple[int, int, int, int, int]]) -> None:
     table = np.array(rects, dtype=np.int64).reshape(len(rects), 5)
     expected = not any(share_something(a, b) for a, b in combinations(rects, 2))
     for found in available().values():
@@ -308,7 +308,7 @@ def test_apart_is_what_comparing_all_pairs_says(rects: list[tuple[int, int, int,
 
 
 @pytest.mark.parametrize("count", [63, 64, 65, 64 * 64, 64 * 64 + 1, 70_000])
-def test_many_that_touch_are_apart_until_one_moves(each: Kernels, count: int) -> None:
+def test_many_touching_rectangles_are_apart_until_one_moves(each: Kernels, count: int) -> None:
     number = np.arange(count, dtype=np.int64)
     order = number * 19 % count  # a permutation, as 19 divides none of the counts
     starts, ends, pools, lows = order, np.full(count, count), np.zeros_like(number), 10 * number

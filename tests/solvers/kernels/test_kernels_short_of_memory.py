@@ -69,12 +69,12 @@ def results(kernel: str, count: int, rooms: list[int]) -> list[str]:
 
 
 @pytest.mark.parametrize(("kernel", "count"), [("greedy", 30_000), ("search", 1_200)])
-def test_without_memory_it_raises_an_error(kernel: str, count: int) -> None:
+def test_a_kernel_without_memory_raises_an_error(kernel: str, count: int) -> None:
     assert results(kernel, count, [1]) == ["no memory"]
 
 
 @pytest.mark.parametrize(("kernel", "count"), [("greedy", 2_000), ("search", 1_200)])
-def test_with_fewer_threads_than_asked_for_the_answer_is_the_same(kernel: str, count: int) -> None:
+def test_fewer_threads_than_asked_for_give_the_same_answer(kernel: str, count: int) -> None:
     answers = results(kernel, count, [threads * STACK + STACK // 2 for threads in (0, 1, 2, 8)])
     assert len(answers) == 4
     assert set(answers) == {answers[0]} != {"no memory"}

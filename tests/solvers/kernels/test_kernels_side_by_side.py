@@ -38,7 +38,7 @@ def comparable(outcome: Outcome) -> tuple[object, ...]:
     return outcome.stop, offsets, outcome.bound, outcome.work
 
 
-def test_answers_are_those_of_kernels_that_run_alone() -> None:
+def test_kernels_side_by_side_answer_as_alone() -> None:
     few, many = rows(1, 90), rows(2, 500)
     start = Greedy().solve(few, Task(), Silent()).placement
     limits = Limits(work=10_000, workers=2)
@@ -53,7 +53,7 @@ def test_answers_are_those_of_kernels_that_run_alone() -> None:
         assert [comparable(future.result()) for future in [pool.submit(call) for call in calls]] == alone
 
 
-def test_one_is_cancelled_by_another_thread_while_the_others_go_on() -> None:
+def test_cancelling_one_kernel_leaves_the_others_running() -> None:
     hard = rows(5, 600)
     controls = [Until(), Until()]
     with ThreadPoolExecutor(2) as pool:

@@ -53,7 +53,7 @@ def run(instance: Instance) -> Outcome:
     return solve(instance, Task(), Silent(), Stacker.name)
 
 
-def test_it_gets_the_instance_as_it_is_and_the_bound(stacker: type[Stacker]) -> None:
+def test_a_solver_as_written_gets_the_unchanged_instance_and_the_bound(stacker: type[Stacker]) -> None:
     outcome = run(THREE)
     ((instance, task),) = stacker.calls
     assert instance is THREE
@@ -68,14 +68,16 @@ def test_a_placement_at_the_bound_is_proven(stacker: type[Stacker], monkeypatch:
     assert run(THREE).is_optimal
 
 
-def test_one_that_breaks_a_rule_leaves_the_bound(stacker: type[Stacker], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_placement_that_breaks_a_rule_leaves_the_bound(
+    stacker: type[Stacker], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stacker, "placement", [0, 3, 0])
     outcome = run(THREE)
     assert (outcome.stop, outcome.placement, outcome.bound) == (StopReason.SOLVER_FAILED, None, (10,))
     assert "breaks a rule" in outcome.notes[0]
 
 
-def test_what_cannot_fit_is_not_asked(stacker: type[Stacker]) -> None:
+def test_a_solver_is_not_asked_for_an_infeasible_instance(stacker: type[Stacker]) -> None:
     outcome = run(make_instance([(0, 2, 6), (1, 3, 4)], capacity=9))
     assert outcome.infeasible
     assert (outcome.stop, outcome.pool_bounds, stacker.calls) == (StopReason.PROVED, (10,), [])

@@ -32,7 +32,7 @@ def drawn(seed: int) -> Problem:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_all_choices_are_tried_and_nobody_else_finds_better(seed: int) -> None:
+def test_all_choices_are_tried_and_no_solver_finds_better(seed: int) -> None:
     problem = drawn(seed)
     answer = plan(problem, Options(workers=1))
     assert answer.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)

@@ -30,7 +30,7 @@ class Clock(Silent):
         return StopReason.TIME_LIMIT if self.over else None
 
 
-def test_what_is_known_is_answered_although_an_engine_was_given_up() -> None:
+def test_giving_up_an_engine_keeps_the_best_answer() -> None:
     clock, engines = Clock(), list[str]()
 
     def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
@@ -51,7 +51,7 @@ def test_what_is_known_is_answered_although_an_engine_was_given_up() -> None:
     assert not found.reproducible
 
 
-def test_without_a_placement_nobody_is_given_up() -> None:
+def test_no_engine_is_given_up_before_there_is_a_placement() -> None:
     clock, engines = Clock(), list[str]()
     clock.over = True
 
@@ -65,7 +65,7 @@ def test_without_a_placement_nobody_is_given_up() -> None:
     assert engines == ["greedy"]
 
 
-def test_weights_stay_as_long_as_they_are_where_there_is_no_time() -> None:
+def test_weights_are_not_shortened_without_time() -> None:
     weights: Weights = ((0, 5, 10**10 + 1, 10**10),)
     worth = {"calls": 0}
 

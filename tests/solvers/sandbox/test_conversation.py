@@ -48,7 +48,7 @@ def say(talk: Conversation, what: object = "x") -> Reply:
     return talk.ask({"do": "say", "what": what}, None)
 
 
-def test_one_child_answers_all(talk: Conversation) -> None:
+def test_one_child_answers_all_questions(talk: Conversation) -> None:
     for number in (1, 2, 3):
         reply = say(talk, {"n": number, "big": "y" * 300_000})
         assert reply.fields is not None
@@ -56,7 +56,7 @@ def test_one_child_answers_all(talk: Conversation) -> None:
         assert reply.fields["words"]["n"] == number
 
 
-def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> None:
+def test_two_children_are_asked_side_by_side(talk: Conversation, control: Stopping) -> None:
     """Each of two children gives its own answers, whichever is first, and both go on."""
     other = Conversation(
         "obedient", "solvers.exact.cpsat", "tests.faults.faulty_answerers:Obedient", [3], None, control
@@ -86,7 +86,7 @@ def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> No
         ({"do": "eat", "bytes": 2_000 * MEGABYTE}, StopReason.MEMORY_LIMIT),
     ],
 )
-def test_what_breaks_gives_no_answer_and_the_next_question_goes_to_another(
+def test_after_a_broken_child_another_gets_the_next_question(
     talk: Conversation, control: Stopping, order: dict[str, object], stop: StopReason
 ) -> None:
     assert say(talk).fields is not None
@@ -104,7 +104,7 @@ def test_a_refusal_is_raised(talk: Conversation) -> None:
 
 
 @pytest.mark.parametrize("order", ["hang", "wait"])
-def test_the_deadline_holds_whatever_it_does(talk: Conversation, order: str) -> None:
+def test_the_deadline_holds_whatever_the_child_does(talk: Conversation, order: str) -> None:
     assert say(talk).fields is not None
     begun = time.monotonic()
     reply = talk.ask({"do": order}, begun + 0.3)
@@ -114,7 +114,7 @@ def test_the_deadline_holds_whatever_it_does(talk: Conversation, order: str) -> 
     assert talk.ask({"do": "say", "what": 1}, begun) == Reply(None, StopReason.TIME_LIMIT)
 
 
-def test_who_asks_may_stop_it(talk: Conversation, control: Stopping) -> None:
+def test_the_caller_may_stop_a_question(talk: Conversation, control: Stopping) -> None:
     control.reason = StopReason.CANCELLED
     assert say(talk) == Reply(None, StopReason.CANCELLED)
     control.reason = None

@@ -73,7 +73,7 @@ def test_placements_bounds_and_the_outcome_arrive() -> None:
     assert outcome.reproducible
 
 
-def test_what_a_solver_prints_goes_to_those_who_asked(capfd: pytest.CaptureFixture[str]) -> None:
+def test_output_of_a_solver_goes_to_verbose_callers(capfd: pytest.CaptureFixture[str]) -> None:
     control = Recorder()
     run("Honest", Task(verbose=True), control)
     run("Honest", Task(), control)
@@ -125,7 +125,7 @@ def test_the_callers_reason_to_stop_is_the_outcomes() -> None:
         (Task(), Recorder(StopReason.CANCELLED), StopReason.CANCELLED),
     ],
 )
-def test_nothing_is_started_that_must_stop_at_once(task: Task, control: Recorder, reason: StopReason) -> None:
+def test_a_run_that_must_stop_at_once_is_not_started(task: Task, control: Recorder, reason: StopReason) -> None:
     outcome = run("Honest", task, control)
     assert outcome.stop is reason
     assert outcome.placement is None
@@ -136,7 +136,7 @@ def test_an_unknown_name_is_refused() -> None:
         sandbox.run("no such solver", INSTANCE, Task(), Silent())
 
 
-def test_many_runs_at_once() -> None:
+def test_many_runs_work_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         outcomes = list(pool.map(lambda _: run("Honest"), range(40)))
     assert all(outcome.value == (10,) for outcome in outcomes)
@@ -183,7 +183,7 @@ def test_a_child_sees_the_world_as_its_caller_does(tmp_path: Path, monkeypatch: 
     assert found["group"]
 
 
-def test_temporary_files_of_a_child_go_with_it() -> None:
+def test_temporary_files_of_a_child_are_removed_at_its_end() -> None:
     folder = Path(surroundings()["scratch"])
     assert folder.name.startswith("memplan-")
     give_up = time.monotonic() + PATIENCE_SECONDS
@@ -259,18 +259,18 @@ def python(*arguments: str, stdin: str | None = None) -> str:
     return done.stdout.strip()
 
 
-def test_it_works_from_a_script_without_a_guard(tmp_path: Path) -> None:
+def test_the_sandbox_works_from_a_script_without_a_guard(tmp_path: Path) -> None:
     script = tmp_path / "unguarded.py"
     script.write_text(UNGUARDED)
     assert python(str(script)) == "(8,)"
 
 
-def test_it_works_where_there_is_no_script_as_in_a_notebook() -> None:
+def test_the_sandbox_works_without_a_script() -> None:
     assert python("-", stdin=UNGUARDED) == "(8,)"
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_it_works_in_a_daemonic_process(method: str, tmp_path: Path) -> None:
+def test_the_sandbox_works_in_a_daemonic_process(method: str, tmp_path: Path) -> None:
     script = tmp_path / "daemonic.py"
     script.write_text(DAEMONIC.format(method=method))
     assert python(str(script)) == "(8,)"

@@ -21,7 +21,7 @@ def wanted(coverage: Coverage, *points: Point) -> set[int]:
     return found
 
 
-def test_what_is_open_is_asked_again_and_nothing_that_is_proven() -> None:
+def test_only_values_still_open_are_asked_again() -> None:
     fast, open_, small = point(9, 10, 10), point(5, 20, 20), point(2, 30, 30)
     coverage = Coverage()
     coverage.settle(fast, None)
@@ -40,12 +40,12 @@ def test_what_is_open_is_asked_again_and_nothing_that_is_proven() -> None:
     assert wanted(coverage, fast, open_, small) == {3, 4, 8}
 
 
-def test_before_anything_was_asked_nothing_is_proven() -> None:
+def test_without_any_answer_nothing_is_proven() -> None:
     assert Coverage().within((), 0) is None
     assert Coverage().within((point(5, 20, 20),), 2) is None
 
 
-def test_a_point_more_makes_nothing_more_open() -> None:
+def test_one_more_point_makes_no_value_more_open() -> None:
     """Above 100 the cost may be as low as 50; the added point at 110 costs 90 and is farther from that than 52."""
     coverage = Coverage()
     far, near = point(150, 52, 50), point(110, 90, 50)

@@ -64,7 +64,7 @@ def cheapest(choices: Choices, most_load: int, but: tuple[Cut, ...] = ()) -> int
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_two_at_a_time_are_answered_as_one_by_one(workers: int) -> None:
+def test_questions_side_by_side_get_the_answers_of_one_by_one(workers: int) -> None:
     choices = made_up(1)
     top = choices.load((0,) * GROUPS)
     with knowing(choices, workers) as known, knowing(choices, 1) as other:
@@ -77,7 +77,7 @@ def test_two_at_a_time_are_answered_as_one_by_one(workers: int) -> None:
         assert known.master.work == counted == other.master.work
 
 
-def test_what_was_answered_is_true_until_something_speaks_against_it() -> None:
+def test_answers_hold_until_a_new_cut_contradicts_them() -> None:
     choices = made_up(2)
     top = choices.load((0,) * GROUPS)
     with knowing(choices, 1) as known:
@@ -109,7 +109,7 @@ def test_what_was_answered_is_true_until_something_speaks_against_it() -> None:
         assert final.bound == again.bound == choices.cost(final.choice or ())
 
 
-def test_nothing_is_asked_ahead_where_the_first_is_known_or_alone() -> None:
+def test_no_question_is_asked_ahead_of_a_known_or_only_one() -> None:
     choices = made_up(3)
     top = choices.load((0,) * GROUPS)
     with knowing(choices, 2) as known:

@@ -64,7 +64,7 @@ def test_no_choice_costs_less_than_any_prices_prove(problem: Problem, chance: Ra
 
 @effort(24, 6_000)
 @given(problems(max_buffers=6), st.randoms(use_true_random=False))
-def test_no_choice_that_keeps_what_is_held_costs_less_in_a_later_term(problem: Problem, chance: Random) -> None:
+def test_no_choice_that_keeps_held_terms_beats_the_bound_of_a_later_one(problem: Problem, chance: Random) -> None:
     program = program_of(lower(problem).instance)
     if len(program.terms) < 2 or prod(map(len, program.homes)) > MOST_CHOICES:
         return
@@ -133,7 +133,7 @@ class Ignorant(Asking):
         return Answer(None, None, None, StopReason.WORK_LIMIT)
 
 
-def test_boxes_of_which_nothing_is_known_prove_nothing() -> None:
+def test_unknown_boxes_prove_nothing() -> None:
     """Nothing is proven even if all boxes are cut into single points while work is left."""
     room = Room(capacity=4, reserved=(), spare=0, lowest=0)
     program = Program(((0, 1),), (room, room), (Row(0, 0, 0, ((0, 4),)),), (Costs(((1, 2),), (1, 0)),), ())
@@ -145,7 +145,7 @@ def test_boxes_of_which_nothing_is_known_prove_nothing() -> None:
         asking.close()
 
 
-def test_crowds_prove_what_no_program_without_them_does() -> None:
+def test_crowds_prove_more_than_rows_alone() -> None:
     """Crowds count that buffers cannot be cut and that peaks rise in steps, which is most of the gap on `pools`."""
     program = program_like("pools", 120, 3)
     asking = Asking(Limits(work=20_000_000), 0, Silent())
@@ -162,7 +162,7 @@ def test_crowds_prove_what_no_program_without_them_does() -> None:
         asking.close()
 
 
-def test_what_is_too_large_to_be_solved_exactly_is_solved_nearly_and_proves_nearly_as_much() -> None:
+def test_programs_too_large_to_be_solved_exactly_are_solved_nearly() -> None:
     program = program_like("pools", 2_560, 3)
     assert program.entries > relaxation.MOST_ENTRIES
     asking = Asking(Limits(work=20_000_000), 0, Silent())
@@ -208,7 +208,7 @@ def test_a_large_linear_program_goes_on_from_its_last_solution() -> None:
         {"of_held": [float("inf")]},
     ],
 )
-def test_a_relaxation_that_cannot_be_is_refused(fields: dict[str, object]) -> None:
+def test_impossible_relaxations_are_refused(fields: dict[str, object]) -> None:
     program = program_like("pools", 20, 1)
     sound = {
         "peaks": [0] * len(program.rooms),

@@ -47,9 +47,7 @@ def certificate_at_random(instance: Instance, chance: random.Random) -> Certific
 @given(
     problems(max_buffers=5), st.sampled_from(sorted(LINEAR - {Term.SUM_OF_PEAKS})), st.randoms(use_true_random=False)
 )
-def test_no_more_is_proven_than_is_true_and_the_verifier_proves_as_much(
-    problem: Problem, term: Term, chance: random.Random
-) -> None:
+def test_bounds_are_true_and_the_verifier_proves_the_same(problem: Problem, term: Term, chance: random.Random) -> None:
     problem = replace(problem, terms=(term,))
     if check(problem):
         return
@@ -80,7 +78,7 @@ def priced() -> tuple[Problem, Plan, PlanCertificate]:
     return with_preference(problem, Preference.BALANCED), made, proof
 
 
-def test_a_bound_by_crowds_needs_nobody_s_word() -> None:
+def test_a_bound_by_crowds_is_verified_without_trusting_a_search() -> None:
     problem, made, proof = priced()
     assert proof.crowds
     assert proof.value == made.objective.bound
@@ -91,7 +89,7 @@ def test_a_bound_by_crowds_needs_nobody_s_word() -> None:
     assert read_plan(write_plan(made)).certificates == made.certificates
 
 
-def test_what_is_spoiled_is_refused() -> None:
+def test_spoiled_certificates_are_refused() -> None:
     problem, made, proof = priced()
     (pool, time, ids, over, under), *others = proof.crowds
     dead = next(b.id for b in problem.buffers if not any(start <= time < end for start, end in b.live or ()))
@@ -113,7 +111,7 @@ def test_what_is_spoiled_is_refused() -> None:
         assert any(text in finding.message for finding in findings), (text, findings)
 
 
-def test_who_shares_addresses_is_in_no_crowd() -> None:
+def test_buffers_that_may_share_addresses_are_no_crowd() -> None:
     """Two buffers that exclude each other may be at the same addresses of a pool, so they are no crowd."""
     problem, _, proof = priced()
     (pool, time, ids, over, under), *_ = (crowd for crowd in proof.crowds if len(crowd[2]) > 1)
@@ -124,7 +122,7 @@ def test_who_shares_addresses_is_in_no_crowd() -> None:
     assert "may share addresses" in found[1]
 
 
-def test_a_step_counts_from_the_height_at_which_one_more_has_room() -> None:
+def test_a_step_counts_from_the_height_with_room_for_one_more() -> None:
     """Of two buffers of 10, a pool of 19 has room for one; rows, which let buffers be cut, do not prove it."""
     problem = generate("pools", Request(2, 1))
     buffers = tuple(

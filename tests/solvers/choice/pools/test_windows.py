@@ -45,7 +45,7 @@ def start_of(instance: Instance) -> Placement:
     return found
 
 
-def test_gaps_are_closed_though_nobody_moves_to_another_pool() -> None:
+def test_gaps_are_closed_without_moving_blocks_between_pools() -> None:
     instance = instance_of("pools", 40, 2)
     start = start_of(instance)
     last = len(instance.pools) - 1
@@ -57,7 +57,7 @@ def test_gaps_are_closed_though_nobody_moves_to_another_pool() -> None:
     assert evaluate(instance, found) <= evaluate(instance, start)
 
 
-def test_a_later_term_is_lowered_and_the_one_before_is_no_worse() -> None:
+def test_a_later_term_is_lowered_without_worsening_the_one_before() -> None:
     instance = instance_of("pools", 120, 3)
     start = start_of(instance)
     program, number = program_of(instance), class_numbers(instance)

@@ -28,7 +28,7 @@ IS_NATIVE = active().origin is Origin.NATIVE
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_finds_the_optimum_and_proves_it(kind: str) -> None:
+def test_the_search_finds_and_proves_the_optimum(kind: str) -> None:
     for seed in range(CASES):
         instance = random_instance(seed, kind)
         expected = brute_force(instance)
@@ -45,7 +45,7 @@ def test_finds_the_optimum_and_proves_it(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_fit_finds_a_placement_wherever_there_is_one(kind: str) -> None:
+def test_the_goal_fit_finds_a_placement_wherever_there_is_one(kind: str) -> None:
     for seed in range(CASES // 4):
         instance = random_instance(seed, kind)
         outcome = Search().solve(instance, Task(Limits(work=2_000_000), Goal.FIT, seed), Silent())
@@ -98,7 +98,7 @@ def moved(block: Block, sections: int) -> Block:
     return Block(parts, block.alignment, block.residue, block.fixed, block.max_offset)
 
 
-def test_what_cannot_fit_is_found_among_much_that_does() -> None:
+def test_a_few_blocks_that_cannot_fit_are_found_among_many_that_do() -> None:
     """A few difficult blocks are in the middle of a long row of easy ones, and beside two that are always live."""
     for seed in range(100 if IS_NATIVE else 2):
         r = random.Random(seed)
@@ -116,7 +116,7 @@ def test_what_cannot_fit_is_found_among_much_that_does() -> None:
 
 
 @pytest.mark.skipif(not IS_NATIVE, reason="it takes minutes without the native kernels")
-def test_a_large_instance() -> None:
+def test_a_large_instance_is_placed_near_its_bound() -> None:
     # With more than a million memberships in cliques, the kernel does not keep its rows compact.
     r = random.Random(3)
     blocks = random_live(r, 2600, 3000, 1400, 1000)
@@ -166,7 +166,7 @@ class StopsAtTheFirst(Silent):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_stops_when_asked_and_keeps_the_best(workers: int) -> None:
+def test_a_cancelled_search_keeps_the_best_placement(workers: int) -> None:
     # The instance is so large that the search cannot end by itself soon.
     r = random.Random(5)
     instance = make_instance([(s := r.randrange(300), s + r.randint(1, 200), r.randint(1, 10**6)) for _ in range(600)])
@@ -184,7 +184,7 @@ def test_stops_when_asked_and_keeps_the_best(workers: int) -> None:
         assert outcome.placement.offset.tolist() == control.placements[-1].offset.tolist()
 
 
-def test_an_error_of_the_control_comes_out_as_it_is() -> None:
+def test_an_error_of_the_control_is_raised_unchanged() -> None:
     class Broken(Silent):
         def stopped(self) -> StopReason | None:
             raise KeyboardInterrupt
@@ -214,14 +214,14 @@ def test_huge_sizes_do_not_overflow() -> None:
     assert Search().solve(instance, Task(), Silent()).value == (2 * size,)
 
 
-def test_empty_and_tiny_instances() -> None:
+def test_empty_and_tiny_instances_are_solved() -> None:
     assert Search().solve(make_instance([]), Task(), Silent()).value == (0,)
     assert Search().solve(make_instance([(0, 1, 7)]), Task(), Silent()).value == (7,)
     assert Search().solve(make_instance([(0, 1, 0), (0, 1, 3)]), Task(), Silent()).value == (3,)
     assert Search().solve(make_instance([(0, 1, 7)], capacity=6), Task(), Silent()).infeasible
 
 
-def test_refuses_what_is_not_one_pool() -> None:
+def test_several_pools_are_refused() -> None:
     with pytest.raises(Unsupported, match="one pool"):
         Search().solve(make_instance([(0, 1, 7)], pools=[PoolSpec(), PoolSpec()]), Task(), Silent())
     assert Feature.POOLS not in Search.features

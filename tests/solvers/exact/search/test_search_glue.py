@@ -43,7 +43,7 @@ def few_lifetimes_and_sizes(seed: int) -> Instance:
     return make_instance(blocks, pools=[PoolSpec(r.choice([None, None, 20]), reserved)])
 
 
-def test_optima_and_proofs_are_those_of_brute_force() -> None:
+def test_optima_and_proofs_agree_with_brute_force() -> None:
     for seed in range(300):
         instance = few_lifetimes_and_sizes(seed)
         expected = brute_force(instance)

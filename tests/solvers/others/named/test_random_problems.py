@@ -41,7 +41,7 @@ def free(problem: Problem) -> Problem:
     )
 
 
-def test_each_is_valid_or_gives_up_or_refuses() -> None:
+def test_each_planner_is_valid_gives_up_or_refuses() -> None:
     placed = dict.fromkeys(NAMED, 0)
 
     @effort(30, 10_000)
@@ -108,7 +108,7 @@ def test_no_number_is_too_large(name: str, size: int, alignment: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_a_planner_that_is_told_to_stop_stops(name: str) -> None:
+def test_a_planner_told_to_stop_stops(name: str) -> None:
     class Impatient(Silent):
         def stopped(self) -> StopReason | None:
             return StopReason.CANCELLED

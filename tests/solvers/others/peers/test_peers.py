@@ -73,7 +73,7 @@ def small_problem(seed: int) -> Problem:
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("first", range(0, 400, 100))
-def test_what_it_finds_is_valid_and_what_it_proves_is_true(peer: str, first: int) -> None:
+def test_placements_are_valid_and_proofs_true(peer: str, first: int) -> None:
     for seed in range(first, first + 100):
         problem = small_problem(seed)
         instance = lower(problem).instance
@@ -87,11 +87,11 @@ def test_what_it_finds_is_valid_and_what_it_proves_is_true(peer: str, first: int
             assert outcome.bound <= truth.value
 
 
-def test_it_sees_the_instance_as_it_was_given(peer: str) -> None:
+def test_a_peer_gets_the_instance_as_written(peer: str) -> None:
     assert registry.get(peer).wants is Input.AS_WRITTEN
 
 
-def test_a_plan_of_it_is_its_own(peer: str) -> None:
+def test_a_peer_s_plan_names_the_peer_as_solver(peer: str) -> None:
     problem = Problem(tuple(Buffer(n, 4 + n % 5, live=((n % 13, n % 13 + 2 + n % 4),)) for n in range(30)))
     made = plan(problem, Options(solver=peer, time_limit=10.0, workers=1))
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
@@ -108,13 +108,13 @@ def test_alignments_are_kept(peer: str) -> None:
     assert all(placement.offset % 24 == 0 for placement in made.placements)
 
 
-def test_several_alignments_are_for_those_who_know_them() -> None:
+def test_several_alignments_are_refused_by_a_peer_that_takes_one() -> None:
     mixed = make_instance([plain(0, 2, 3, alignment=4), plain(1, 3, 3, alignment=6)])
     with pytest.raises(Unsupported, match="one alignment"):
         solve(installed("omnimalloc"), mixed)
 
 
-def test_any_placement_within_the_capacity_will_do_if_all_must_fit(peer: str) -> None:
+def test_any_placement_within_the_capacity_meets_the_goal_fit(peer: str) -> None:
     roomy = make_instance([(7 * n % 31, 7 * n % 31 + 3 + n % 7, 3 + 5 * n % 17) for n in range(40)], capacity=1000)
     for instance in (TANGLE, roomy):
         outcome = solve(peer, instance, Task(goal=Goal.FIT))
@@ -122,13 +122,13 @@ def test_any_placement_within_the_capacity_will_do_if_all_must_fit(peer: str) ->
         assert outcome.placement is not None
 
 
-def test_it_stops_at_the_bound(peer: str) -> None:
+def test_a_peer_stops_at_the_bound(peer: str) -> None:
     outcome = solve(peer, STAIRS, Task(bound=(7,), pool_bounds=(7,)))
     assert outcome.stop is StopReason.PROVED
     assert outcome.reproducible
 
 
-def test_it_ends_when_its_time_is_over(peer: str) -> None:
+def test_a_peer_ends_when_its_time_is_over(peer: str) -> None:
     outcome = solve(peer, STAIRS, Task(Limits(deadline=time.monotonic())))
     assert outcome.stop is StopReason.TIME_LIMIT
     assert outcome.placement is not None
@@ -139,13 +139,13 @@ def test_without_a_clock_work_counts_as_microseconds(peer: str) -> None:
     assert solve(peer, STAIRS, Task(Limits(work=0))).stop is StopReason.TIME_LIMIT
 
 
-def test_what_has_been_counted_in_multiples_is_proven_in_bytes() -> None:
+def test_bounds_counted_in_multiples_are_proven_in_bytes() -> None:
     outcome = solve(installed("omnimalloc"), STAIRS)
     assert (outcome.bound, outcome.stop) == ((5,), StopReason.WORK_LIMIT)
     assert [(c.value, c.solver) for c in outcome.certificates] == [(5, "omnimalloc")]
 
 
-def test_what_it_cannot_make_fit_is_proven_not_to_fit() -> None:
+def test_blocks_that_do_not_fit_are_proven_infeasible() -> None:
     outcome = solve(installed("omnimalloc"), make_instance([(0, 2, 4), (1, 3, 4)], capacity=7))
     assert outcome.infeasible
     assert (outcome.stop, outcome.placement) == (StopReason.PROVED, None)

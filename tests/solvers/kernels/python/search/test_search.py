@@ -97,7 +97,7 @@ def test_brute_force_and_cpsat_agree(instance: Instance) -> None:
 
 @effort(24, 6_000)
 @given(small, st.integers(0, (1 << 64) - 1), st.booleans())
-def test_both_decide_alike_on_small_instances(instance: Instance, seed: int, fit: bool) -> None:
+def test_both_kernels_decide_alike_on_small_instances(instance: Instance, seed: int, fit: bool) -> None:
     wish = Ask(seed=seed, fit=fit)
     answer = ask(reference(), instance, wish)
     assert answer == ask(native(), instance, wish)
@@ -108,7 +108,7 @@ def test_both_decide_alike_on_small_instances(instance: Instance, seed: int, fit
 
 @effort(14, 6_000)
 @given(problems(max_pools=1), st.integers(0, 99))
-def test_both_decide_alike_on_problems_of_users(problem: Problem, seed: int) -> None:
+def test_both_kernels_decide_alike_on_problems_of_users(problem: Problem, seed: int) -> None:
     instance = lower(problem).instance
     if homeless(instance) is None:
         instance = scaled(instance, unit(instance))
@@ -142,7 +142,7 @@ def larger(seed: int, kind: str) -> Instance:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_decide_alike_on_larger_instances(kind: str) -> None:
+def test_both_kernels_decide_alike_on_larger_instances(kind: str) -> None:
     kernels = reference(), native()
     ends = set()
     for seed in range(10):
@@ -163,7 +163,7 @@ def random_rows(seed: int, count: int, sections: int, longest: int, largest: int
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_both_decide_alike_until_the_work_is_done(seed: int) -> None:
+def test_both_kernels_decide_alike_until_the_work_is_done(seed: int) -> None:
     rows = random_rows(seed, 60, 60, 30, 1000)
     live = [sum(size for start, end, size in rows if start <= s < end) for s in range(90)]
     wish = Ask(bound=max(live), seed=seed, work=WORK)
@@ -172,7 +172,7 @@ def test_both_decide_alike_until_the_work_is_done(seed: int) -> None:
     assert answer.work > 0
 
 
-def test_both_decide_alike_with_an_incumbent_and_sizes_beyond_32_bits() -> None:
+def test_both_kernels_decide_alike_on_incumbents_and_sizes_beyond_32_bits() -> None:
     rows = [(start, end, size << 22) for start, end, size in random_rows(7, 40, 40, 20, 1000)]
     answer = ask(reference(), make_instance(rows), Ask(seed=7, work=WORK))
     assert answer.offsets is not None
@@ -182,7 +182,7 @@ def test_both_decide_alike_with_an_incumbent_and_sizes_beyond_32_bits() -> None:
         assert ask(reference(), make_instance(rows), wish) == ask(native(), make_instance(rows), wish)
 
 
-def test_both_decide_alike_on_very_many_blocks() -> None:
+def test_both_kernels_decide_alike_on_very_many_blocks() -> None:
     rows = random_rows(3, MANY_BLOCKS + 100, 1500, 3, 100)
     wish = Ask(seed=3, fit=True, work=2 * WORK)
     answer = ask(reference(), make_instance(rows), wish)
@@ -191,7 +191,7 @@ def test_both_decide_alike_on_very_many_blocks() -> None:
 
 
 @pytest.mark.parametrize("seed", [797, 855])
-def test_blocks_are_no_twins_for_their_empty_parts(seed: int) -> None:
+def test_empty_parts_do_not_make_blocks_twins(seed: int) -> None:
     """Where only an empty part of a block lives, it conflicts with nothing; this once made a proof wrong."""
     r = random.Random(seed)
     count, sections = r.randint(6, 12), r.randint(4, 8)
@@ -217,7 +217,7 @@ def test_a_part_of_less_than_a_unit_may_stand_right_above_an_obstacle(kernels: C
     assert (answer.end, answer.offsets, answer.bound) == ("proved", [9, 6], 13)
 
 
-def test_long_rows_are_left_as_they_are_and_lead_to_the_same_optima(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_rows_left_unchanged_lead_to_the_same_optima(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_state, "LONG_ROWS", 0)
     for seed in range(40):
         instance = random_instance(seed, ("plain", "aligned", "obstacles")[seed % 3])
@@ -229,7 +229,7 @@ def test_restarts_grow_in_a_known_rhythm() -> None:
     assert [luby(i) for i in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
 
 
-def test_both_refuse_what_has_too_many_pairs_or_members() -> None:
+def test_both_kernels_refuse_too_many_pairs_or_members() -> None:
     crowd = [(0, 9, 1)] * 12
     ring = make_instance([Block([(0, 1, [(0, 9)]), (2, 3, [(0, 9)])]) for _ in range(12)])
     for kernel in (reference(), native()):
@@ -255,7 +255,7 @@ def test_both_refuse_what_has_too_many_pairs_or_members() -> None:
     ],
     ids=" and ".join,
 )
-def test_both_refuse_a_broken_contract(broken: dict[str, Ints]) -> None:
+def test_both_kernels_refuse_a_broken_contract(broken: dict[str, Ints]) -> None:
     instance = replace(make_instance([(0, 2, 3)], capacity=10), **broken)  # type: ignore[arg-type]
     for kernel in (reference(), native()):
         with pytest.raises(BadKernelInput):
@@ -267,7 +267,7 @@ def hard(seed: int = 5) -> Instance:
     return make_instance(random_rows(seed, 300, 100, 60, 10**6))
 
 
-def test_stops_at_the_first_placement_if_told_so_and_keeps_it() -> None:
+def test_a_search_stopped_at_its_first_placement_keeps_it() -> None:
     found: list[int] = []
 
     class Seen(Silent):
@@ -283,7 +283,7 @@ def test_stops_at_the_first_placement_if_told_so_and_keeps_it() -> None:
     assert violation(hard(), outcome.placement) is None
 
 
-def test_asks_again_and_again_whether_to_stop() -> None:
+def test_the_search_asks_repeatedly_whether_to_stop() -> None:
     calls: list[int] = []
 
     def until() -> bool:
@@ -295,13 +295,13 @@ def test_asks_again_and_again_whether_to_stop() -> None:
     assert len(calls) == 4
 
 
-def test_stops_while_the_model_is_built() -> None:
+def test_a_stop_is_heeded_while_the_model_is_built() -> None:
     block = Block([(0, 1, [(0, 2000)]), (2, 3, [(0, 2000)])])
     answer = ask(reference(), make_instance([block] * 700), Ask(until=lambda: True))
     assert (answer.end, answer.offsets, answer.nodes) == ("stopped", None, 0)
 
 
-def test_an_error_of_the_caller_comes_out_as_it_is() -> None:
+def test_an_error_of_the_caller_is_raised_unchanged() -> None:
     def until() -> bool:
         raise KeyboardInterrupt
 
