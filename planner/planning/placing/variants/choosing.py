@@ -36,6 +36,7 @@ from ....model.plan import (
 )
 from ....model.problem import Problem
 from ....model.versions import machine, versions
+from ....verifying.arguments.shortage import shortage
 from ....verifying.verify import verify
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
@@ -44,6 +45,7 @@ from ..path import cannot_solve, limits_of
 from ..reserve import seconds_to_finish
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value
+from .least_need import need_of_all
 from .placing import SHARE_OF_A_PLAN, Placing, PlanOne
 from .plain import least_cost, plain_choices
 
@@ -53,6 +55,8 @@ SHARE_OF_A_QUESTION = 64
 """The part of the work for a question about choices."""
 SHARE_OF_AN_EXACT_QUESTION = 32
 """The part for a question about choices and addresses together, in small problems."""
+SHARE_OF_A_NEED = 4
+"""The part for the question what is missing, if no choice fits."""
 LEAST_SHARE = 200_000
 
 
@@ -77,7 +81,9 @@ class Choosing:
     ) -> None:
         assert problem.variants is not None
         self._problem, self._variants, self._options = problem, problem.variants, options
-        self._clock, self._cancelled = clock, cancelled
+        self._clock, self._cancelled, self._plan_one = clock, cancelled, plan_one
+        self._is_repeatable = True
+        """False if the clock ended the question what is missing."""
         self._digest = digest(problem)
         self._measure = measure_of(problem)
         with clock.while_lowering():
@@ -160,6 +166,7 @@ class Choosing:
         search.begin_with(known)
         found = self._found(search, search.frontier, on_point)
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
+        missing = self._missing()[0].message if found.is_impossible else None
         return Frontier(
             points=plans,
             is_complete=found.is_complete,
@@ -167,10 +174,12 @@ class Choosing:
             stop=found.stop,
             reproducible=(found.is_complete or not known)
             and found.stop.is_repeatable
+            and self._is_repeatable
             and all(plan.reproducible for plan in plans),
             problem_digest=self._digest,
             run=Run(round(self._clock.seconds, 6), (), machine()),
             within=None if found.within is None else float(found.within),
+            missing=missing,
         )
 
     def _known_points(self, start: Iterable[Plan]) -> dict[Point, Placed]:
@@ -304,23 +313,48 @@ class Choosing:
         stop = StopReason.PROVED if found.is_impossible else found.stop
         if stop is StopReason.PROVED and not found.is_impossible:
             stop = StopReason.WORK_LIMIT
-        limit = "" if self._options.max_cost is None else f" and a cost of {self._options.max_cost}"
-        why = Shortage(f"no choice of alternatives fits into the capacities{limit}") if found.is_impossible else None
-        return self._without_plan(status, stop, why)
+        if not found.is_impossible:
+            return self._without_plan(status, stop)
+        return self._without_plan(status, stop, *self._missing())
 
-    def _without_plan(self, status: PlanStatus, stop: StopReason, why: Shortage | None = None) -> Plan:
+    def _missing(self) -> tuple[Shortage, int]:
+        """Return why no choice fits, and a bound of the peak of every choice (0: none is known)."""
+        refusal = refusal_of_any_choice(self._problem) if len(self._problem.pools) > 1 else None
+        if refusal is not None:
+            return shortage(replace(self._problem, variants=None), refusal.certificates), 0
+        return need_of_all(self._problem, self._options, self._apart)
+
+    def _apart(self, problem: Problem, options: Options) -> Plan | None:
+        """Return the plan of another problem, made with a part of what is left; None if nothing is."""
+        seconds, work = self._seconds_left(), None
+        if self._work is not None:
+            work = min(self._work - self._master.work, self._work // SHARE_OF_A_NEED)
+        if seconds == 0 or (work is not None and work <= 0):
+            return None
+        limited = replace(options, time_limit=seconds, work_limit=work, capacity=None)
+        try:
+            made = Choosing(problem, limited, Clock(seconds), self._cancelled, self._plan_one).best(None)
+        except OutOfTime:
+            return None
+        self._is_repeatable = self._is_repeatable and made.stop.is_repeatable
+        return made
+
+    def _without_plan(self, status: PlanStatus, stop: StopReason, why: Shortage | None = None, bound: int = 0) -> Plan:
         return Plan(
             status=status,
             stop=stop,
             peak=None,
-            bound=0,
+            bound=bound,
             gap=None,
             objective=Objective(None, None, tuple(TermValue(term, None, None) for term in self._problem.terms)),
-            pools=tuple(PoolUse(pool.name, pool.size, None, 0) for pool in self._problem.pools),
+            pools=tuple(
+                PoolUse(pool.name, pool.size, None, bound if len(self._problem.pools) == 1 else 0)
+                for pool in self._problem.pools
+            ),
             placements=(),
             solver=None,
             seed=self._options.seed,
-            reproducible=stop.is_repeatable,
+            reproducible=stop.is_repeatable and self._is_repeatable,
             versions=versions(("cpsat",)),
             problem_digest=self._digest,
             shortage=why,
