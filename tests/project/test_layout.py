@@ -1,4 +1,4 @@
-"""Files and folders follow docs/architecture.md: their size, what folders say of themselves, and where tests are."""
+"""The layout of files and folders follows docs/architecture.md: modules of one concept, folders described, tests beside their subject."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("api", "memplan", "planner", "solvers")
 SMALL, LARGE = 40, 400
 MOST_ENTRIES = 13
-"""The most folders and modules that planner or solvers may have at its top."""
+"""Folders and modules of planner and of solvers."""
 OF_NO_PACKAGE = {"contract", "corpus", "faults", "http", "project", "property", "running", "small", "web"}
-"""Folders of tests that concern everything; docs/architecture.md says what is in each."""
+"""Folders of tests for what concerns everything; docs/architecture.md says what is in each."""
 
 FACES = {
     "memplan": "what users import, a module for each of the library's packages",
@@ -29,11 +29,11 @@ FACES = {
     "tests/running/installed": "packages as users install them",
     "tests/planner/bench/running/strange_cell.py": "what a measuring process runs, which loads no tests",
 }
-"""Small modules whose names something outside the project uses, with the reason."""
+"""Names that something outside the project uses."""
 EXPORTED = {"planner/compilers/jax.py": "planner.compilers", "planner/planning/doors/model_export.py": "planner"}
-"""Small modules of one exported function, which is loaded when it is asked for, and the package that exports it."""
+"""One function that the library exports, loaded when it is asked for; and by which package."""
 TWINS = {"solvers/model/splitmix.py": "solvers/kernels/native/shared/random.hpp"}
-"""Small modules in Python that have a twin in C++."""
+"""The same in Python and in C++."""
 
 
 @cache
@@ -53,7 +53,7 @@ def is_below(path: Path, places: dict[str, str]) -> bool:
 
 
 def has_one_subject(path: Path) -> bool:
-    """Return whether there is a module or folder of the test's name."""
+    """Whether there is a module or folder of the test's name."""
     if path.parts[0] != "tests" or not path.name.startswith("test_"):
         return path.name == "conftest.py"
     subject = path.stem.removeprefix("test_")
@@ -110,8 +110,8 @@ def test_every_folder_begins_with_a_sentence() -> None:
     without = []
     for folder in {path.parent for path in modules() if path.parts[0] in PACKAGES}:
         init = ROOT / folder / "__init__.py"
-        docstring = ast.get_docstring(ast.parse(init.read_text("utf-8"))) if init.exists() else None
-        if docstring is None or not docstring.split("\n\n")[0].rstrip().endswith((".", ":")):
+        said = ast.get_docstring(ast.parse(init.read_text("utf-8"))) if init.exists() else None
+        if said is None or not said.split("\n\n")[0].rstrip().endswith((".", ":")):
             without.append(str(folder))
     assert without == []
 

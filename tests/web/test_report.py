@@ -1,4 +1,4 @@
-"""In a browser, the tables in the report of a benchmark can be sorted."""
+"""The report of a benchmark in a browser: its tables can be sorted."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
 from ...model.outcome import Outcome
 from .cutting import Pieces, prices_of_rows
+from .packing import ending_at
 from .prices.crowds import Priced, prices_of
 from .program import Program
 from .questions.question import Answer, Question
@@ -125,22 +126,9 @@ def settled_below(
     for group in range(len(program.homes)):
         for pool, due in priced.due(group).items():
             wanted[group, pool] = due
-    lower = _ending_at(instance, tops)
+    limited = [None if pool.capacity is None else top for pool, top in zip(instance.pools, tops, strict=True)]
+    lower = ending_at(instance, limited)
     closed = np.zeros(wanted.shape, dtype=bool)
     np.logical_or.at(closed, number, ~lower.allowed)
     wanted[closed] = np.inf
     return settled(lower, wanted)
-
-
-def _ending_at(instance: Instance, tops: Sequence[int]) -> Instance:
-    """The instance with limited pools cut off at these tops."""
-    highest, pools = instance.highest.copy(), list(instance.pools)
-    for p, top in enumerate(tops):
-        end = pools[p].capacity
-        if end is not None and top < end:
-            room = top - instance.block_high
-            room -= (room - instance.residue[:, p]) % instance.modulus[:, p]
-            highest[:, p] = np.minimum(highest[:, p], room)
-            pools[p] = replace(pools[p], capacity=top)
-    allowed = instance.allowed & (instance.lowest <= highest)
-    return replace(instance, highest=highest, allowed=allowed, pools=tuple(pools))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,6 +25,20 @@ BLOCKS_PER_WORK = 100
 def work_of_piece(blocks: int) -> int:
     """The work that packing this many blocks beside others may take."""
     return WORK_OF_PIECE + WORK_OF_PIECE_PER_BLOCK * blocks
+
+
+def ending_at(instance: Instance, tops: Sequence[int | None]) -> Instance:
+    """The instance with pools cut off at these tops."""
+    highest, pools = instance.highest.copy(), list(instance.pools)
+    for p, top in enumerate(tops):
+        end = pools[p].capacity
+        if top is not None and (end is None or top < end):
+            room = top - instance.block_high
+            room -= (room - instance.residue[:, p]) % instance.modulus[:, p]
+            highest[:, p] = np.minimum(highest[:, p], room)
+            pools[p] = replace(pools[p], capacity=top)
+    allowed = instance.allowed & (instance.lowest <= highest)
+    return replace(instance, highest=highest, allowed=allowed, pools=tuple(pools))
 
 
 class Packed(NamedTuple):
@@ -119,6 +134,8 @@ class Packing:
         return meets
 
     def _packed(self, pool: int, blocks: Ints, low: bool, work: int) -> Packed:
+        if not self._instance.allowed[blocks, pool].all():  # in an instance that was cut off, some may be too high
+            return Packed(None, False)
         key = pool, low, blocks.tobytes()
         if key not in self._known:
             piece = restrict(self._instance, blocks, [pool]).instance

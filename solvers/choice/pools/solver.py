@@ -19,8 +19,10 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Solver, Task
 from .boxes import BoxSearch
+from .fullest import FullestFirst
 from .in_pieces import LARGE, InPieces, is_large
 from .limits import LimitSearch, can_limit
+from .packing import Packing, ending_at
 from .peaks import Choice, PeakSearch, heights_first, is_held_by_peaks
 from .prices.crowds import Relaxed
 from .program import Program, pools_of_classes, program_of
@@ -32,6 +34,10 @@ SHARE_OF_DEAREST = 1, 4
 SHARE_ABOVE_DEAREST = 1, 6
 SHARE_BESIDE_DEAREST = 4, 5
 """Where earlier terms hold the peaks: for each of the dearest pools, to make it low; for a choice a little above that; for windows. The rest is the bound's."""
+SHARE_OF_FULLEST = 3, 5
+SHARE_OF_ANOTHER = 1, 4
+SHARE_BESIDE_FULLEST = 1, 3
+"""The same where heights come from the fullest sections: for a choice, for another that can be packed, and for windows."""
 MORE_OF_DEAREST = 5
 """Thousandths."""
 STRETCHES = (1, 4, 15, 30, 60, 120)
@@ -246,9 +252,34 @@ class _Whole(Standing):
             found = self._ask(question, is_exact, *SHARE_OF_EASY)
             if self.is_known:
                 return found
-            self._lower_dearest(question)
+            if not self._from_fullest(question):
+                self._lower_dearest(question)
             question = self._question(question.term, question.stretch, is_exact)
         return self._ask(question, is_exact, *SHARE)
+
+    def _from_fullest(self, question: Question) -> bool:
+        """Go over windows from a choice that begins at the fullest sections; false if none was found or could be packed."""
+        index = question.term
+        relaxed = self._relax(index, 1, *SHARE_OF_BOUND)
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
+        if relaxed is None:
+            return False
+        search.run(relaxed, self._some(*SHARE_OF_FULLEST))
+        if self._is_proven(index):
+            self._learn(index, Answer(None, None, search.bound, StopReason.WORK_LIMIT))
+        while search.best is not None and not self._is_over():
+            below = Packing(ending_at(self.instance, search.best.tops), self.task, self.control)
+            pools = np.array(search.best.pools, dtype=np.int64)[self.number]
+            start, missed = below.pack(pools, frozenset(), self._work_of_packing(index) // 2)
+            self.packing.work += below.work
+            if start is not None:
+                self._take(start)
+                windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)
+                self._go_on(windows, index, search.best.tops, self._some(*SHARE_BESIDE_FULLEST))
+                return True
+            if not search.again(missed, self._some(*SHARE_OF_ANOTHER)):
+                break
+        return False
 
     def _lower_dearest(self, question: Question) -> None:
         """Go over windows from where the dearest pools are lowest."""

@@ -1,4 +1,4 @@
-"""Functions that make problems and return what the checks find in them."""
+"""Problems for the checks, and the checks' findings."""
 
 from __future__ import annotations
 

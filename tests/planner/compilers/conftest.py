@@ -1,4 +1,4 @@
-"""Fixtures for tests that run compilers."""
+"""For tests that run compilers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Programs that ExecuTorch exports with memplan as planner have the same outputs as with its own planner.
-
-Run by scripts/compilers.
-"""
+"""Programs that ExecuTorch exports with memplan as its planner: the same outputs as with its own, and our places in the file. Run by scripts/compilers."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ EVERY = pytest.mark.parametrize("name", NETWORKS)
 
 
 def exported(name: str, planning: Any) -> Any:
-    """Return the ExecuTorch program of a network, exported with this memory planning."""
+    """The program as ExecuTorch's own manager has it."""
     from executorch.exir import ExecutorchBackendConfig, to_edge
 
     module, inputs = NETWORKS[name]()
@@ -33,7 +30,7 @@ def exported(name: str, planning: Any) -> Any:
 
 
 def outputs(program: Any, name: str) -> list[Any]:
-    """Return the outputs of two runs; the second finds the memory as the first left it."""
+    """The outputs of two runs, the second in the memory that the first has left."""
     from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
     loaded = _load_for_executorch_from_buffer(program.buffer)

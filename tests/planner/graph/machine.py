@@ -27,7 +27,7 @@ Location: TypeAlias = tuple[str, int]
 
 @dataclass
 class Slot:
-    """A tensor while a function runs: its right value and its location."""
+    """A tensor while a function runs: its right value, and its location."""
 
     value: np.ndarray
     width: int
@@ -40,10 +40,7 @@ Value: TypeAlias = "Slot | list[Value]"
 
 
 class Machine:
-    """Runs a program in the memory of its plan, and compares what is read with each tensor's right value.
-
-    A tensor that the plan does not place has a place of its own.
-    """
+    """Memory laid out by the plan, a separate place for each other tensor, and the right value of everything."""
 
     def __init__(
         self, program: Program, found: GraphProblem, places: dict[BufferId, Location], chance: random.Random
@@ -69,7 +66,7 @@ class Machine:
     # Memory
 
     def home(self, function: str | None, id_: BufferId) -> Location:
-        """Return the tensor's location in the plan, or a new place of its own."""
+        """Its location in the plan, or a separate place."""
         home = self.homes[function, id_]
         return self.places[home] if home in self.places else (f"outside {next(self.spaces)}", 0)
 
@@ -98,7 +95,7 @@ class Machine:
             assert all(self.bytes.get(at) == content for at, content in self.cells(value)), f"{what} is not what it was"
 
     def move(self, source: Slot, result: Slot) -> None:
-        """Copy the source's elements to the result's location, unless they lie there already."""
+        """The same elements, there; nothing if they are there."""
         result.value = source.value.reshape(result.value.shape)
         if source.at != result.at:
             self.check(source, "a copy's source")
@@ -107,7 +104,7 @@ class Machine:
     # Functions
 
     def run_entry(self, name: str) -> None:
-        """Run an entry function with new inputs, after all bytes but state are lost; check its outputs."""
+        """Run it from outside; everything but state is overwritten before."""
         function = self.functions[name]
         state = [slot for slot in (*self.shared.values(), *self.state.values()) if isinstance(slot, Slot)]
         kept = {at for slot in state for at, _ in self.cells(slot)}
@@ -126,7 +123,7 @@ class Machine:
             self.check(values[id_], id_)
 
     def static(self, function: Function, tensor: Tensor) -> Slot:
-        """Return the slot of a function's own state, made at its first use."""
+        """State of a function's own."""
         key = (function.name, tensor.id)
         if key not in self.state:
             self.state[key] = self.slot(tensor, self.home(*key))
@@ -134,7 +131,7 @@ class Machine:
         return self.state[key]
 
     def run(self, function: Function, given: list[Value], wanted: list[Value] | None) -> dict[BufferId, Value]:
-        """Run the function and return its tensors; `wanted` are the slots in which its outputs must be, if given."""
+        """Its tensors when it has run; `wanted` are where its outputs are to be."""
         values: dict[BufferId, Value] = dict(self.shared)
         values.update(zip(function.inputs, given, strict=True))
         tensors = {tensor.id: tensor for tensor in function.tensors}
@@ -176,7 +173,7 @@ class Machine:
         return slot
 
     def assert_home(self, function: str, tensor: Tensor, value: Value, id_: str = "") -> None:
-        """Require that the plan, if it places the tensor, does so where the tensor was handed over."""
+        """What is planned is where it was handed over."""
         id_ = id_ or str(tensor.id)
         if isinstance(value, list):
             assert tensor.items is not None
@@ -220,7 +217,7 @@ class Machine:
             self.compute(function, index, operator, inputs, outputs)
 
     def look(self, source: Value, result: Value) -> None:
-        """Make the result a view of the source; a view that the plan does not place lies where its source lies."""
+        """A view: outside of the plan it lies where its source lies."""
         if isinstance(source, list):
             assert isinstance(result, list)
             for mine, theirs in zip(source, result, strict=True):
@@ -327,7 +324,7 @@ class Machine:
             self.ask(function, index, operator, [*outputs[:carried], *inputs[carried:]])
 
     def lent(self, body: Function, own: dict[BufferId, Tensor], given: list[Value]) -> list[Value]:
-        """Return a body's arguments, with new slots for those it only reads, as the given slots may change."""
+        """A value that is only read stays, whatever its slot is used for later."""
         return [
             Slot(each.value, each.width, each.at)
             if isinstance(each, Slot) and own[id_].kind is TensorKind.INPUT
@@ -342,7 +339,7 @@ class Machine:
     def next_place(
         self, function: Function, index: int, operator: Operator, like: Value, leaf: int
     ) -> tuple[Value, int]:
-        """Return slots for a value that the next turn receives; each part of a tuple is numbered, from `leaf` on."""
+        """The location of the next turn's value; one name for each part of a tuple."""
         if isinstance(like, list):
             parts = []
             for part in like:
@@ -354,9 +351,9 @@ class Machine:
 
     def ask(self, function: Function, index: int, operator: Operator, given: list[Value]) -> None:
         assert operator.condition is not None
-        condition = self.functions[operator.condition]
-        tensors = {tensor.id: tensor for tensor in (*condition.tensors, *self.program.tensors)}
+        asked = self.functions[operator.condition]
+        tensors = {tensor.id: tensor for tensor in (*asked.tensors, *self.program.tensors)}
         at = self.places[self.made(function, index, operator, "condition")]
-        truth = self.slot(tensors[condition.outputs[0]], at)
-        self.run(condition, given, [truth])
+        truth = self.slot(tensors[asked.outputs[0]], at)
+        self.run(asked, given, [truth])
         self.check(truth, "a condition")

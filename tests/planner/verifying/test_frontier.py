@@ -1,4 +1,4 @@
-"""Verification accepts true frontiers and notices every change to one."""
+"""Verification of frontiers: true ones pass, and every change to one is noticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the documentation name only things that exist, and their commands and pictures are right."""
+"""The pages name things that exist, their examples run, and the site needs nothing from elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two sets of kernels, for tests that use one or both, and a call of their search with all its outputs."""
+"""The two sets of kernels, for tests that use one or both, and the outcome of each one's search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from solvers.model.instance import Instance, Ints
 
 
 def native() -> Kernels:
-    """Return the native kernels; skip the test where there are none."""
+    """Skips the test where there are none."""
     found = select(Wanted.AUTO)
     if found.origin is not Origin.NATIVE:
         pytest.skip(f"no native kernels: {found.reason}")
@@ -22,28 +22,28 @@ def native() -> Kernels:
 
 
 def reference() -> Kernels:
-    """Return the Python kernels."""
+    """The Python kernels."""
     return select(Wanted.REFERENCE).kernels
 
 
 def of_origin(origin: str) -> Kernels:
-    """Return the kernels of this origin; skip the test where there are none."""
+    """The kernels of this origin; skips the test where there are none."""
     return native() if origin == Origin.NATIVE else reference()
 
 
 def where_native_run(why: str) -> pytest.MarkDecorator:
-    """Return a mark that skips a test where this process does not use the native kernels."""
+    """Skips the test where this process uses other kernels."""
     return pytest.mark.skipif(active().origin is not Origin.NATIVE, reason=f"native kernels are not in use: {why}")
 
 
 def use_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the Python kernels to all solvers that select kernels from now on."""
+    """From now on, solvers that select kernels for an instance get the Python ones."""
     monkeypatch.setattr(selection, "active", lambda: select(Wanted.REFERENCE))
 
 
 @dataclass(frozen=True)
-class Answer:
-    """All outputs of a kernel's search."""
+class Said:
+    """All outputs of a kernel."""
 
     end: str
     offsets: list[int] | None
@@ -51,12 +51,12 @@ class Answer:
     nodes: int
     work: int
     better: tuple[tuple[list[int], int], ...]
-    """The offsets and the bound of each report that brought better offsets."""
+    """Offsets and bound whenever it knew better offsets."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """The inputs of a kernel's search, besides the instance."""
+    """A kernel's input."""
 
     bound: int = 0
     incumbent: int | None = None
@@ -66,11 +66,11 @@ class Ask:
     work: int | None = None
     max_pairs: int = 1_000_000
     until: Callable[[], bool] = lambda: False
-    """Called at every report; the search stops when it returns True."""
+    """Asked at every report; true stops the search."""
     active_threads: Ints | None = None
 
 
-def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Answer:
+def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Said:
     better: list[tuple[list[int], int]] = []
 
     def report(offsets: Ints | None, bound: int) -> bool:
@@ -91,4 +91,4 @@ def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Answer:
         report=report,
         active_threads=wish.active_threads,
     )
-    return Answer(str(end), None if offsets is None else offsets.tolist(), bound, nodes, work, tuple(better))
+    return Said(str(end), None if offsets is None else offsets.tolist(), bound, nodes, work, tuple(better))

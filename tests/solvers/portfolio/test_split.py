@@ -1,4 +1,4 @@
-"""If pieces are solved one by one, the bounds of the pieces prove a bound of the whole."""
+"""Pieces that are solved one by one: bounds of the pieces prove bounds of the whole."""
 
 from __future__ import annotations
 

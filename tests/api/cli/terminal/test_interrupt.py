@@ -1,4 +1,4 @@
-"""The first Ctrl-C asks the command to stop, the second one ends it."""
+"""The first Ctrl-C asks, the second one ends."""
 
 from __future__ import annotations
 

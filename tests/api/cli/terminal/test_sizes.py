@@ -1,4 +1,4 @@
-"""Sizes are shown exactly or rounded to a unit."""
+"""Sizes are shown exactly and roughly."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Queue:
             self.store.add(NewJob(owner, about, urgent, where=where), b"{}", LIMITS)
 
     def take(self, count: int, *, ends: bool = True) -> str:
-        """Take the next jobs and return their owners."""
+        """The owners of the next jobs."""
         taken = ""
         for _ in range(count):
             found = self._line.execute(

@@ -1,4 +1,4 @@
-"""A run that fails in a different way for each seed, for tests."""
+"""A run that does something else for each seed."""
 
 from __future__ import annotations
 

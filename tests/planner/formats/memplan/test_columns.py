@@ -1,4 +1,4 @@
-"""Files of numpy columns are read strictly, refused with the place, and never run as code."""
+"""Columns of numpy: read strictly, refused with the place, never run."""
 
 from __future__ import annotations
 

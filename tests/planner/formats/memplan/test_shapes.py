@@ -1,4 +1,4 @@
-"""Files with sizes that depend on symbols are read and planned, or refused."""
+"""Sizes that depend on symbols, in files: how they are read and planned, and what is refused."""
 
 from __future__ import annotations
 

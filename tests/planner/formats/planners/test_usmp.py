@@ -1,4 +1,4 @@
-"""Problems in the JSON of TVM's USMP are read."""
+"""Buffers and pools as TVM's USMP knows them."""
 
 from __future__ import annotations
 

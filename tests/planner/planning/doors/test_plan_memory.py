@@ -1,4 +1,4 @@
-"""`plan_memory`, the one call for compilers: its answers, their order, and its refusals."""
+"""The one call for compilers: its answers, their order, and its refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Offsets written as C functions compile, and compute the same values."""
+"""Offsets as C functions: they compile, and compute the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memplan draw`, run as users run it."""
+"""`memplan draw`, as users call it."""
 
 from __future__ import annotations
 

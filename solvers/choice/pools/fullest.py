@@ -1,0 +1,270 @@
+"""Where earlier terms hold the peaks: first a choice at the fullest sections, which gives the pools' heights, and then one of all classes below these.
+
+At the fullest section the pools together must often be full to the last unit. Hardly any choice is, so the program as a whole finds none that is
+cheap. The few classes that are live there are chosen at once; what they take from the others, and what the others gain where pools are high, is
+counted at the linear program's prices. Once the heights are given, the other classes are a matter of room alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+
+from ...model.instance import Instance, Ints
+from .peaks import Choice
+from .prices.crowds import Relaxed
+from .program import Costs, Pools, Program, Row
+from .questions.asking import Asking
+from .questions.question import Question
+from .windows import STRETCHES, stretched
+
+MOST_CLASSES = 100
+"""So many are chosen at the fullest sections,"""
+FULL = 970
+"""and those live where at least so many thousandths of the most are live stay as they were chosen there."""
+ROUNDS = 4
+FEW = 20
+"""In each further round at least so many classes more are chosen first: those beside the classes that cost most more than at prices,"""
+MUCH = 500
+"""by at least such a part of the term. Or so many as at first, where nothing fits below the heights."""
+SHARE_OF_QUESTION = 4
+"""A question may take such a part of the work that is left."""
+SCALE = 64
+"""Prices are counted in so many parts of a unit of cost."""
+STRETCH = 1
+"""The thousandths by which rows are longer at first: without any, hardly a choice can be packed, and windows gain back what that costs."""
+SHARE_OF_WASTE = 2
+"""Of the room that is free at a section only a half is given up to gaps."""
+
+
+class FullestFirst:
+    """The search for one term, with the earlier ones held by the question. `number` is the class of each block."""
+
+    def __init__(self, instance: Instance, program: Program, number: Ints, asking: Asking, question: Question) -> None:
+        self._program, self._asking, self._question = program, asking, question
+        self._live = _live(instance)
+        self._of_rect = number[instance.part_block[instance.rect_part]]
+        self._begin, self._end = instance.rect_start, instance.rect_end
+        self._sections: list[int] = np.argsort(-self._live, kind="stable").tolist()
+        self._first, self._kept = set[int](), set[int]()
+        self._add_fullest()
+        self._pool_of = dict[int, int]()
+        self.bound = 0
+        """A lower bound of the term, if the earlier ones are at their least."""
+        self.best: Choice | None = None
+        """The best choice, and the heights below which it was found."""
+        self.stretch = [STRETCH] * len(program.rooms)
+
+    def run(self, relaxed: Relaxed, work: int) -> None:
+        """Find heights and a choice below them, at the linear program's prices."""
+        end = self._asking.work + work
+        for _ in range(ROUNDS):
+            each = (end - self._asking.work) // SHARE_OF_QUESTION
+            tops = self._find_tops(relaxed, each) if each > 0 else None
+            if tops is None:
+                return
+            if self.best is not None and tops == self.best.tops:
+                if not self._add_beside_dearest(self.best, relaxed):
+                    return
+                continue
+            kept = {group: pool for group, pool in self._pool_of.items() if group in self._kept}
+            choice = self._choose(tops, kept, each)
+            if choice is None:
+                if not self._add_fullest():
+                    return
+                continue
+            if self.best is None or choice.value < self.best.value:
+                self.best, self._stay = choice, kept
+            if not self._add_beside_dearest(choice, relaxed):
+                return
+
+    def again(self, missed: list[int], work: int) -> bool:
+        """Look for another choice below the same heights, with more room left in the pools that could not be packed; false if none was found."""
+        if self.best is None or not stretched(self.stretch, missed, STRETCHES):
+            return False
+        choice = self._ask(self.best.tops, self._stay, self.best.pools, work)
+        self.best = choice or self.best
+        return choice is not None
+
+    def _choose(self, tops: tuple[int, ...], kept: dict[int, int], work: int) -> Choice | None:
+        """A choice of all classes below the tops; None if none was found."""
+        self.stretch = [STRETCH] * len(tops)
+        found = self._ask(tops, kept, None, work)
+        if found is None:
+            self.stretch = [0] * len(tops)
+            found = self._ask(tops, kept, None, work)
+        return found
+
+    def _ask(self, tops: tuple[int, ...], kept: dict[int, int], near: Pools | None, work: int) -> Choice | None:
+        wasting = self._wasting(tops, kept)
+        question = Question(self._question.term, tops=tops, are_peaks=True, near=near)
+        for program in (settled_in(wasting, kept), wasting):
+            pools = self._asking.ask(program, question, work).pools
+            if pools is not None:
+                return Choice(self._program.value(question.term, pools, tops), tops, pools)
+        return None
+
+    def _add_fullest(self) -> bool:
+        """Add the classes live at the fullest sections to those that are chosen first; false if there are no more."""
+        most = len(self._first) + MOST_CLASSES
+        while self._sections:
+            section = self._sections[0]
+            free = self._classes(section)
+            if self._first and len(self._first | free) > most:
+                return True
+            self._first |= free
+            if self._live[section] * 1000 >= self._live.max() * FULL:
+                self._kept |= free
+            del self._sections[0]
+        return False
+
+    def _classes(self, section: int) -> set[int]:
+        """The classes with a choice that are live at a section."""
+        here = self._of_rect[(self._begin <= section) & (section < self._end)].tolist()
+        return {group for group in here if len(self._program.homes[group]) > 1}
+
+    def _add_beside_dearest(self, choice: Choice, relaxed: Relaxed) -> bool:
+        """Add the classes beside those that cost most more than at prices, where they have least room in the pool that would be cheapest; false if none cost much more."""
+        program, added = self._program, 0
+        due = self._due(dict(relaxed.of_rows), 1)
+        beyond = [
+            costs[homes.index(pool)] - min(costs)
+            for costs, homes, pool in zip(due, program.homes, choice.pools, strict=True)
+        ]
+        dearest = sorted(range(len(beyond)), key=lambda group: (-beyond[group], group))[:FEW]
+        wanted = {
+            group: program.homes[group][due[group].index(min(due[group]))]
+            for group in dearest
+            if beyond[group] * MUCH >= choice.value
+        }
+        fullest: dict[int, tuple[tuple[int, int], tuple[int, int]]] = {}
+        for row in program.rows:
+            here = [group for group, _ in row.members if wanted.get(group) == row.pool]
+            if here and any(group not in self._first for group, _ in row.members):
+                load = row.always + sum(units for group, units in row.members if choice.pools[group] == row.pool)
+                found = (load, -row.section), (int(self._live[row.section]), -row.section)
+                for group in here:
+                    loads, lives = fullest.get(group, found)
+                    fullest[group] = max(loads, found[0]), max(lives, found[1])
+        for group in wanted:
+            if added >= FEW:
+                break
+            for _, section in fullest.get(group, ()):
+                classes = self._classes(-section)
+                added += len(classes - self._first)
+                self._first |= classes
+        return added > 0
+
+    def _find_tops(self, relaxed: Relaxed, work: int) -> tuple[int, ...] | None:
+        """Choose at the fullest sections, at these prices; the heights, or None if no choice was found."""
+        part, rest, worth = self._priced(dict(relaxed.of_rows))
+        question = self._question
+        answer = self._asking.ask(part, Question(question.term, held=question.held), work)
+        bound = answer.value if answer.stopped is None else answer.bound
+        if bound is not None:
+            self.bound = max(self.bound, -(-(bound + rest) // SCALE))
+        if answer.pools is None:
+            return None
+        self._pool_of = dict(zip(sorted(self._first), answer.pools, strict=True))
+        return self._raised(part.least_tops(answer.pools), worth)
+
+    def _due(self, prices: Mapping[int, float], scale: int) -> list[list[int]]:
+        """What each class costs in each of its homes, with what it takes there."""
+        due = [[scale * cost for cost in costs] for costs in self._program.terms[self._question.term].of_homes]
+        for n, price in prices.items():
+            row = self._program.rows[n]
+            for group, units in row.members:
+                due[group][self._program.homes[group].index(row.pool)] += int(price * scale) * units
+        return due
+
+    def _priced(self, prices: dict[int, float]) -> tuple[Program, int, list[int]]:
+        """The program of the chosen classes, with what they and the heights are worth to the others; what all others cost at least; and what a unit of each pool is worth."""
+        program, index = self._program, self._question.term
+        prices = {n: price for n, price in prices.items() if not dict(program.rows[n].members).keys() <= self._first}
+        costs = self._due(prices, SCALE)
+        worth, rest = [0] * len(program.rooms), 0
+        for n, price in prices.items():
+            row = program.rows[n]
+            worth[row.pool] += int(price * SCALE)
+            rest += int(price * SCALE) * (row.always - program.rooms[row.pool].spare)
+        rest += sum(min(due) for group, due in enumerate(costs) if group not in self._first)
+        term = Costs(tuple(map(tuple, costs)), tuple(-each for each in worth))
+        part = part_of(replace(program, terms=(*program.terms[:index], term)), sorted(self._first))
+        for pool, each in enumerate(worth):  # a pool may be higher than these classes alone can make it
+            rest -= each * max(program.highest(pool) - part.highest(pool), 0)
+        return part, rest, worth
+
+    def _raised(self, tops: tuple[int, ...], worth: list[int]) -> tuple[int, ...]:
+        """As high as the earlier terms allow, what is worth most first."""
+        raised = list(tops)
+        held = list(zip(self._program.terms, self._question.held, strict=False))
+        for pool in sorted(range(len(tops)), key=lambda pool: (-worth[pool], pool)):
+            room = self._program.rooms[pool]
+            ends = [self._program.highest(pool)] if room.capacity is None else [room.capacity]
+            for term, most in held:
+                if term.is_largest:
+                    ends.append(most)
+                elif term.of_peaks[pool]:
+                    ends.append(raised[pool] + (most - term.of_tops(tuple(raised))) // term.of_peaks[pool])
+            raised[pool] = max(raised[pool], min(ends))
+        return tuple(raised)
+
+    def _wasting(self, tops: tuple[int, ...], kept: Mapping[int, int]) -> Program:
+        """The program with rows that count some room as wasted, but no more than may be free at that section, and beside those who stay."""
+        if not any(self.stretch):
+            return self._program
+        rooms = [room.below(top) for room, top in zip(self._program.rooms, tops, strict=True)]
+        rows = []
+        for row in self._program.rows:
+            room = rooms[row.pool]
+            stay = sum(units for group, units in row.members if kept.get(group) == row.pool)
+            free = max(sum(rooms) - int(self._live[row.section]), 0) * room // max(sum(rooms), 1)
+            free = max(min(free, room - row.always - stay), 0)
+            waste = min(room * self.stretch[row.pool] // 1000, free // SHARE_OF_WASTE)
+            rows.append(row._replace(always=row.always + waste))
+        return replace(self._program, rows=tuple(rows))
+
+
+def part_of(program: Program, members: list[int]) -> Program:
+    """The program of these classes alone, as if no others with a choice were there."""
+    number = {group: n for n, group in enumerate(members)}
+    rows = dict[tuple[int, int, tuple[tuple[int, int], ...]], Row]()
+    for row in program.rows:
+        mine = tuple((number[group], units) for group, units in row.members if group in number)
+        if mine or row.always:
+            rows.setdefault((row.pool, row.always, mine), row._replace(members=mine))
+    return Program(
+        tuple(program.homes[group] for group in members),
+        program.rooms,
+        tuple(rows.values()),
+        tuple(term._replace(of_homes=tuple(term.of_homes[group] for group in members)) for term in program.terms),
+        tuple((number[a], number[b]) for a, b in program.apart if a in number and b in number),
+    )
+
+
+def settled_in(program: Program, pool_of: dict[int, int]) -> Program:
+    """The program in which these classes have one home each."""
+    homes = tuple((pool_of[group],) if group in pool_of else pools for group, pools in enumerate(program.homes))
+    terms = list[Costs]()
+    for term in program.terms:
+        of_homes = zip(count(), program.homes, term.of_homes)
+        costs = ((due[pools.index(pool_of[group])],) if group in pool_of else due for group, pools, due in of_homes)
+        terms.append(term._replace(of_homes=tuple(costs)))
+    rows = tuple(
+        row._replace(members=tuple((group, units) for group, units in row.members if row.pool in homes[group]))
+        for row in program.rows
+    )
+    return replace(program, homes=homes, rows=rows, terms=tuple(terms))
+
+
+def _live(instance: Instance) -> Ints:
+    """(sections) the sum of the sizes of what is live."""
+    sizes = (instance.part_high - instance.part_low)[instance.rect_part]
+    change = np.zeros(instance.sections + 1, dtype=np.int64)
+    np.add.at(change, instance.rect_start, sizes)
+    np.subtract.at(change, instance.rect_end, sizes)
+    live: Ints = np.cumsum(change)[: instance.sections]
+    return live

@@ -1,0 +1,88 @@
+"""Heights from the fullest sections: never a wrong bound, and choices that keep to what is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import assume, given
+
+from planner import Options, Preference, plan, verify
+from planner.generate import Request, generate
+from planner.model.problem import Problem
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools import fullest, solver
+from solvers.choice.pools.fullest import FullestFirst
+from solvers.choice.pools.program import class_numbers, program_of
+from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.question import Question
+from solvers.model.instance import Instance
+from solvers.model.solver import Limits, Silent
+from tests.property.test_solvers_alone import check
+from tests.small.oracle import solve
+from tests.small.strategies import effort, problems
+
+WORK = 3_000_000
+
+
+@pytest.fixture
+def asking() -> Iterator[Asking]:
+    asked = Asking(Limits(), 0, Silent())
+    yield asked
+    asked.close()
+
+
+def sized(kind: str, buffers: int, seed: int) -> Instance:
+    return lower(with_preference(generate(kind, Request(buffers, seed)), Preference.SIZE)).instance
+
+
+@pytest.mark.parametrize("kind", ["hot", "pools"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("few", [4, 12])
+def test_the_best_choice_is_between_bound_and_choice(
+    kind: str, seed: int, few: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fullest, "MOST_CLASSES", few)
+    monkeypatch.setattr(fullest, "FEW", 3)
+    instance = sized(kind, 40, seed)
+    program = program_of(instance)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    question = Question(1, held=(least,))
+    exact = asking.ask(program, question, WORK)
+    assert exact.stopped is None
+    assert exact.value is not None
+    relaxed = asking.relax(program, (least,), (), WORK, 1)
+    assert relaxed is not None
+    search = FullestFirst(instance, program, class_numbers(instance), asking, question)
+    search.run(relaxed, WORK)
+    assert search.bound <= exact.value
+    if search.best is not None:
+        assert search.best.value >= exact.value
+        assert program.terms[0].of_tops(search.best.tops) <= least
+        needed = program.least_tops(search.best.pools)
+        assert all(load <= top for load, top in zip(needed, search.best.tops, strict=True))
+
+
+@effort(9, 5_000)
+@given(problems(max_buffers=6))
+def test_no_better_than_the_best_where_nothing_is_easy(problem: Problem) -> None:
+    problem = with_preference(problem, Preference.SIZE)
+    assume(lower(problem).instance.has_choice)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solver, "SHARE_OF_EASY", (1, 1 << 40))
+        patch.setattr(fullest, "MOST_CLASSES", 2)
+        check("pools_first", problem, solve(problem))
+
+
+def test_the_second_term_ends_near_its_bound() -> None:
+    """With heights that only keep the slowest memory low, it ended a third above it."""
+    problem = generate("hot", Request(500, 2))
+    made = plan(problem, Options(time_limit=None, work_limit=3_750_000, prefer=Preference.SIZE))
+    assert not verify(with_preference(problem, Preference.SIZE), made)
+    sizes, accesses = made.objective.terms
+    assert sizes.value == sizes.bound
+    assert accesses.value is not None
+    assert accesses.bound is not None
+    assert accesses.bound <= accesses.value <= 1.02 * accesses.bound
