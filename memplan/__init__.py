@@ -32,7 +32,7 @@ if not TYPE_CHECKING:  # a type checker that sees it would accept any name
             return ["__version__", *exported.__all__]
         if name not in exported.__all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(exported, name)
+        return import_module("planner.checks.arguments").exported(__name__, name, getattr(exported, name))
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *_MODULES, *__getattr__("__all__")})

@@ -1,4 +1,4 @@
-"""For all tests: how many examples Hypothesis tries, and no silent skips in CI."""
+"""Settings for all tests: how many examples Hypothesis tries, and that no skip is silent in CI."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    gc.set_threshold(
-        100_000
-    )  # of what collecting thousands of tests makes nothing is garbage, and looking took a third of the time
+    # Collecting thousands of tests makes no garbage, and looking for it took a third of the time.
+    gc.set_threshold(100_000)
     brief, nightly = config.getoption("--brief"), config.getoption("--nightly")
     if brief and nightly:
         raise pytest.UsageError("--brief and --nightly contradict each other")
@@ -50,12 +49,12 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for line in kernels_missing():  # at the end as well: `-q` leaves the header out
+    for line in kernels_missing():  # at the end, too, because `-q` leaves the header out
         terminalreporter.line(line, yellow=True)
 
 
 def kernels_missing() -> list[str]:
-    """The message if Python's kernels run although nobody asked for them."""
+    """Return a message if Python's kernels run although nobody asked for them, otherwise nothing."""
     from solvers.kernels.selection import VARIABLE, Wanted, select
 
     reason = None if os.environ.get(VARIABLE) else select(Wanted.AUTO).reason
@@ -66,11 +65,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.getoption("--processes", default=1) > 1:
         from tests.running.forked import begin
 
-        begin()  # one for all of them
+        begin()  # one forking process for all test processes
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    gc.freeze()  # all tests and modules stay to the end
+    gc.freeze()  # all tests and modules stay until the end
     if session.config.getoption("--processes", default=1) > 1:
         from tests.running.forked import children_of, usual_parent
 
@@ -84,13 +83,13 @@ def nightly(request: pytest.FixtureRequest) -> bool:
 
 
 def may_skip(reason: str, corpus: Path = CORPUS) -> bool:
-    """May a test skip in CI for this reason? Only for want of a Docker engine, of a compiler that takes gigabytes, or of a corpus that is really absent."""
+    """Return whether a test may skip in CI: for want of a Docker engine, of a compiler of gigabytes, or of a corpus."""
     words = reason.lower().removeprefix("skipped: ")
     return words.startswith(("docker", "executorch", "jax")) or ("corpus" in words and not corpus.is_dir())
 
 
 class SkipsAreFailures:
-    """Makes a run fail in which tests were skipped that had to run: a green CI must not hide that something was never tried."""
+    """Makes a run fail if tests were skipped that had to run, so that a green CI hides nothing that was never tried."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -6,6 +6,7 @@ from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_const
 from ..facts.costs import WEIGHS_ACCESS
 from ..model.columns import BufferColumns
 from ..model.errors import Code
+from ..model.pool_columns import PoolColumns
 from ..model.problem import MAX_ADDRESS, Problem
 from .names import Names
 from .report import Place, Report, quoted
@@ -22,6 +23,8 @@ LEAST = {
 
 
 def check_speeds(problem: Problem, report: Report) -> None:
+    if isinstance(problem.pools, PoolColumns):
+        return  # these have none
     known = [i for i, pool in enumerate(problem.pools) if pool.speed is not None]
     for i in known:
         for name, least in LEAST.items():

@@ -13,6 +13,7 @@ from solvers.model.instance import Term
 from ..model.columns import BufferColumns
 from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
+from ..model.pool_columns import PoolColumns, names_of
 from ..model.problem import (
     MAX_ADDRESS,
     MAX_TEXT,
@@ -37,8 +38,8 @@ class Names:
     def __init__(self, problem: Problem) -> None:
         self.buffers: dict[BufferId, int] = {}
         self.pools: dict[str, int] = {}
-        for i, pool in enumerate(problem.pools):
-            self.pools.setdefault(pool.name, i)
+        for i, name in enumerate(names_of(problem.pools)):
+            self.pools.setdefault(name, i)
 
 
 def check_names(problem: Problem, names: Names, report: Report) -> None:
@@ -180,7 +181,7 @@ def _pools(problem: Problem, names: Names, report: Report) -> None:
     if not problem.pools:
         report.add(Code.INVALID_VALUE, ("pools",), "must name at least one pool")
     some = problem.pools
-    if len(names.pools) == len(some) and all(map(_is_plain_pool, some)):
+    if len(names.pools) == len(some) and are_plain_pools(some):
         return
     for i, pool in enumerate(some):
         if not isinstance(pool.name, str) or not pool.name:
@@ -191,6 +192,19 @@ def _pools(problem: Problem, names: Names, report: Report) -> None:
             text = f"pool {i} has the same name {quoted(pool.name)} as pool {names.pools[pool.name]}"
             report.add(Code.DUPLICATE_ID, ("pools", i, "name"), text)
         _pool_numbers(report, ("pools", i), pool)
+
+
+def are_plain_pools(pools: Sequence[Pool]) -> bool:
+    """True in the usual case, found quickly: all pools have only names, sizes, alignments, costs and ranks, and these are in range."""
+    if not isinstance(pools, PoolColumns):
+        return all(map(_is_plain_pool, pools))
+    columns = (pools.size, pools.alignment, pools.cost, pools.rank)
+    lengths = [*map(len, pools.names)]
+    return (
+        0 < min(lengths) <= max(lengths) <= MAX_TEXT
+        and int(pools.alignment.min()) >= 1
+        and all(0 <= int(column.min()) <= int(column.max()) <= MAX_ADDRESS for column in columns)
+    )
 
 
 def _is_plain_pool(pool: Pool) -> bool:

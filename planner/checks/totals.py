@@ -15,6 +15,8 @@ from ..model.columns import alignments as alignments_of
 from ..model.columns import ids, restricted
 from ..model.columns import sizes as sizes_of
 from ..model.errors import Code
+from ..model.pool_columns import PoolColumns, ranks_of
+from ..model.pool_columns import alignments_of as alignments_of_pools
 from ..model.problem import MAX_ADDRESS, Problem
 from .colocations import Groups
 from .report import Report
@@ -55,7 +57,7 @@ def _extra(problem: Problem, groups: Groups) -> int:
     """Return what stacking all buffers can take beyond their sizes: the greatest loss by alignment, and gaps within groups."""
     alignments = alignments_of(problem.buffers)
     each = {*alignments}
-    padding = _padding({pool.alignment for pool in problem.pools}, each)
+    padding = _padding({*alignments_of_pools(problem.pools)}, each)
     if len(each) == 1:
         return len(alignments) * padding[alignments[0]] + _heights(problem, groups)
     return sum(map(padding.__getitem__, alignments)) + _heights(problem, groups)
@@ -73,8 +75,11 @@ def _padding(of_pools: set[int], of_buffers: set[int]) -> dict[int, int]:
 
 def _peaks(problem: Problem, most: int, report: Report) -> int:
     """Return the most that the pools' peaks can cost together."""
+    pools = problem.pools
+    if isinstance(pools, PoolColumns) and most < MAX_ADDRESS // len(pools) and (pools.cost == 1).all():
+        return int(np.where(pools.is_limited, np.minimum(pools.size, most), most).sum())
     worst = 0
-    for i, pool in enumerate(problem.pools):
+    for i, pool in enumerate(pools):
         end = most + max((end for _, end in pool.reserved), default=0) if pool.reserved else most
         if pool.size is not None:
             end = min(end, pool.size)
@@ -99,7 +104,7 @@ def _check_costs(problem: Problem, together: int, peaks: int, report: Report) ->
     if any(adds.priced for adds in linear) and accessed + moved + problem.peak_price * peaks >= MAX_ADDRESS:
         text = "times costs and sizes of the pools this adds up to 2^62 or more; scale it down"
         report.add(Code.TOO_LARGE, ("objective", "peak_price"), text)
-    spilled = together * max((pool.rank for pool in problem.pools), default=0)
+    spilled = together * max(ranks_of(problem.pools), default=0)
     if any(adds.choice is Choice.RANK and spilled + adds.peaks * peaks >= MAX_ADDRESS for adds in linear):
         text = "sizes times ranks of the pools add up to 2^62 or more; scale the ranks down"
         report.add(Code.TOO_LARGE, ("pools",), text)

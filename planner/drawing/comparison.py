@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, text
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import chosen
@@ -34,7 +36,7 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
     alone = _places(first).keys() ^ _places(second).keys()
     changes = [("moved", f"lies elsewhere in the other{', or is not there' if alone else ''}")] if any(moved) else []
     entries, rows = legend(first, sheet, above + 4, *changes)
-    notes = [_summary(first, second)]
+    notes = list(_summary(first, second))
     if together := sum(len(each.together) for drawn in those for each in drawn.values()):
         notes.append(drawn_together(together))
     if len(names) > len(shown):
@@ -49,24 +51,30 @@ def _figures(drawn: MemoryMap) -> str:
     peak = "no plan" if drawn.peak is None else f"peak {exact_bytes(drawn.peak)}"
     solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"
     bound = f"  ·  bound {exact_bytes(drawn.bound)}" if drawn.bound else ""
-    return f"{drawn.status.value}  ·  {peak}{bound}{solver}"
+    cost = "" if drawn.in_bytes or drawn.value is None else f"  ·  {drawn.minimised} {grouped(drawn.value)}"
+    return f"{drawn.status.value}{cost}  ·  {peak}{bound}{solver}"
 
 
-def _summary(first: MemoryMap, second: MemoryMap) -> str:
-    """Describe how the second differs, in one line."""
+def _summary(first: MemoryMap, second: MemoryMap) -> Iterator[str]:
+    """Describe how the second differs, in a line or two."""
     common = _places(first).keys() & _places(second).keys()
     count = len(_moved(first, second) & common)
     moved = f"{grouped(count)} of {grouped(len(common))} buffers lie elsewhere in B"
+    if not first.in_bytes and first.value is not None and second.value is not None:
+        yield _change(first.minimised, first.value, second.value, grouped)
     if first.peak is None or second.peak is None:
-        return moved
-    change = second.peak - first.peak
-    share = f" ({change / first.peak:+.2%})" if first.peak and change else ""
-    peak = (
-        "both have the same peak"
-        if not change
-        else f"the peak of B is {exact_bytes(abs(change))} {'higher' if change > 0 else 'lower'}{share}"
-    )
-    return f"{peak}; {moved}"
+        yield moved
+    else:
+        yield f"{_change('peak', first.peak, second.peak, exact_bytes)}; {moved}"
+
+
+def _change(name: str, first: int, second: int, shown: Callable[[int], str]) -> str:
+    """Describe how B's figure differs."""
+    change = second - first
+    share = f" ({change / first:+.2%})" if first and change else ""
+    if not change:
+        return f"both have the same {name}"
+    return f"the {name} of B is {shown(abs(change))} {'higher' if change > 0 else 'lower'}{share}"
 
 
 Places = dict[int | str, tuple[str, int]]

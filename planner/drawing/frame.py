@@ -109,20 +109,20 @@ def cut(words: str, width: float, size: float = 6.9, *, is_name: bool = False) -
     """Return as much of the text as fits; nothing if that is hardly any. A name keeps what distinguishes it from its neighbours."""
     shown = printable(words[-LONGEST:] if is_name else words[:LONGEST])
     room = int(width / size)
-    if len(words) <= LONGEST and _columns(shown) <= room:
+    if len(words) <= LONGEST and letters_wide(shown) <= room:
         return shown
     if room < 4:
         return ""
     letters = min(room, len(shown))
     while letters > 2:
         short = short_name(shown, letters) if is_name else f"{shown[: letters - 1]}…"
-        if _columns(short) <= room:
+        if letters_wide(short) <= room:
             return short
         letters -= 1
     return "…"
 
 
-def _columns(shown: str) -> int:
+def letters_wide(shown: str) -> int:
     """Return the letters' widths; of several spaces SVG shows one."""
     return sum(2 if c > "\u2e80" else 1 for c in re.sub(" +", " ", shown))
 

@@ -101,6 +101,8 @@ class MemoryMap:
     """What happens at some of the times."""
     why_empty: str | None = None
     """Why there is no plan. Profiles then show what is needed instead of what is in use."""
+    value: int | None = None
+    """Of what was minimised first."""
     folder: str = ""
     """The common beginning of all names that are paths, up to a slash."""
 
@@ -170,6 +172,7 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
         wrong,
         {time: name for time, name in problem.steps if axis.begin <= time <= axis.end},
         None if plan.placements or not problem.buffers else why_empty(plan),
+        plan.objective.value,
         _folder(problem.buffers),
     )
 

@@ -59,7 +59,9 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
     """Return the pool's rectangles; those of moved buffers have an outline, or its colour if they are too small for one."""
     yield from _together(drawn, these.together, frame, moved)
     bad = bad_buffers(drawn)
-    for box in in_time(these.single, DRAWING):
+    outlined = bad | moved
+    ordered = sorted(these.single, key=lambda box: box.buffer in outlined) if outlined else these.single
+    for box in in_time(ordered, DRAWING):  # neighbours would cover half of an outline
         buffer = drawn.buffers[box.buffer]
         left, right = frame.x(box.start), frame.x(box.end)
         low, high = frame.y(box.low), frame.y(box.low + buffer.size)

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence, Set
 
 from ..checks.report import printable
-from .frame import LEFT, STANDARD, Frame, Sheet, cut, line, number, text
+from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number, text
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import Chosen, bad_buffers, boxes, chosen, names
 from .style import colour_of
@@ -114,7 +114,7 @@ def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:
     bound = f"  ·  bound {exact_bytes(pool.bound)}" if pool.bound else ""
     base = "" if pool.base is None else f"  ·  from {pool.base:#x}"
     figures = f"{size}{bound}{base}"
-    name = cut(f"{name}{pool.name}", min(420, frame.sheet.inside - 6.6 * len(figures)), 7)
+    name = cut(f"{name}{pool.name}", min(420, frame.sheet.inside - 6.6 * letters_wide(figures)), 7)
     yield text(LEFT, frame.above - 8, name, "pool ink")
     yield text(frame.sheet.right, frame.above - 8, figures, "soft right")
 

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..model.deadline import CHECKING, in_time
+from ..model.pool_columns import PoolColumns
 from ..model.problem import Buffer, Interval, Problem
 
 CONSTANT = "constant"
@@ -23,7 +24,7 @@ _POOLS, _LIVE = _FIELDS.index("pools"), _FIELDS.index("live")
 
 def has_read_only_pools(problem: Problem) -> bool:
     """True if the problem has read-only pools, so that constants are treated apart."""
-    return any(pool.read_only for pool in problem.pools)
+    return not isinstance(problem.pools, PoolColumns) and any(pool.read_only for pool in problem.pools)
 
 
 def is_constant(buffer: Buffer) -> bool:

@@ -10,12 +10,15 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
+from functools import cached_property
 from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
 from ..model.columns import BufferColumns, restricted
 from ..model.deadline import CHECKING, LOOK_EVERY, in_time, look
+from ..model.pool_columns import PoolColumns, ranks_of
+from ..model.pool_columns import names_of as names_of_pools
 from ..model.problem import NO_CONSTRAINTS, Alternative, Buffer, Constraints, Neighbour, Pool, Problem, Variants
 from .constants import spell_out_constants
 from .costs import weighs_moves
@@ -57,7 +60,9 @@ def _computed(problem: Problem) -> str:
 
 def _hashed(problem: Problem, tail: Iterable[str]) -> str:
     look(CHECKING)
-    found = hashlib.sha256(f"[{_written(_VERSION)},{_list(problem.pools, _pool)},".encode("ascii"))
+    pools = problem.pools
+    written = _of_pools(pools) if isinstance(pools, PoolColumns) else _list(pools, _pool)
+    found = hashlib.sha256(f"[{_written(_VERSION)},{written},".encode("ascii"))
     for text in tail:
         found.update(text.encode("ascii"))
     return found.hexdigest()
@@ -65,9 +70,7 @@ def _hashed(problem: Problem, tail: Iterable[str]) -> str:
 
 def _behind_pools(problem: Problem) -> list[str]:
     """Yield what is hashed after the pools."""
-    by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
-    every_pool = [problem.pools[p].name for p in by_rank]
-    lists = _Lists(problem, every_pool)
+    lists = _Lists(problem)
     rest = ",".join(
         [
             _NO_RULES if problem.constraints == NO_CONSTRAINTS else _rules(problem.constraints),
@@ -102,6 +105,16 @@ def _list(items: Sequence[Any], entry: Callable[[Any], Any] | None = None) -> st
 def _pool(pool: Pool) -> list[Any]:
     reserved = merged(pool.reserved) if pool.reserved else ()
     return [pool.name, pool.size, pool.alignment, pool.base, reserved, pool.cost, pool.rank]
+
+
+def _of_pools(pools: PoolColumns) -> str:
+    """Return the entries of all pools, in the form of `_pool`."""
+    look(CHECKING)
+    names, sizes = names_of(pools.names, _written), pools.sizes
+    numbers = (pools.alignment.tolist(), pools.cost.tolist(), pools.rank.tolist())
+    each = zip(names, sizes, *numbers, strict=True)
+    texts = [f"[{n},{'null' if s is None else s},{a},null,[],{c},{r}]" for n, s, a, c, r in each]
+    return f"[{','.join(texts)}]"
 
 
 def _of_columns(columns: BufferColumns) -> Iterator[str]:
@@ -175,7 +188,7 @@ def _of_memories(problem: Problem) -> list[Any]:
     """Return what only some problems say: pools' speeds and whether they are read-only; buffers' uses, data and old places."""
     pools = [
         [i, None if pool.speed is None else astuple(pool.speed), pool.read_only]
-        for i, pool in enumerate(problem.pools)
+        for i, pool in enumerate(() if isinstance(problem.pools, PoolColumns) else problem.pools)
         if pool.speed is not None or pool.read_only
     ]
     buffers = [
@@ -217,8 +230,8 @@ def _buffer(buffer: Buffer, lists: _Lists) -> list[Any]:
 class _Lists:
     """Lists of allowed pools. If they are long in total, each is written once and then named by its number."""
 
-    def __init__(self, problem: Problem, every_pool: list[str]) -> None:
-        self._every_pool = tuple(every_pool)
+    def __init__(self, problem: Problem) -> None:
+        self._pools = problem.pools
         known = problem.facts.figures
         some = () if known is not None and known.is_plain else restricted(problem.buffers)
         self._is_long = sum([len(buffer.pools or ()) for _, buffer in some]) > MOST_NAMES
@@ -235,6 +248,13 @@ class _Lists:
         if self._is_long and not isinstance(found, int):
             self._of_id[id(pools)] = self._number.get(tuple(pools))
         return found
+
+    @cached_property
+    def _every_pool(self) -> tuple[str, ...]:
+        """Return all pools by rank."""
+        names = names_of_pools(self._pools)
+        ranks = ranks_of(self._pools)
+        return tuple(names[p] for p in sorted(range(len(names)), key=ranks.__getitem__))
 
     def _written(self, pools: tuple[str, ...]) -> tuple[str, ...] | int | None:
         if pools == self._every_pool:

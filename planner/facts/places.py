@@ -13,7 +13,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..model.columns import ids
-from ..model.deadline import in_time, look, tick
+from ..model.deadline import in_time, tick
+from ..model.pool_columns import any_reserved, by_name, sizes_of
 from ..model.problem import Buffer, BufferId, Colocation, Pool, Problem
 from .colocation import Congruence, Group, groups, joined
 from .intervals import merged
@@ -65,10 +66,11 @@ class Places:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.index: dict[BufferId, int] = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
-        self.pools: dict[str, Pool] = {pool.name: pool for pool in problem.pools}
-        self._is_open = all(pool.size is None and not pool.reserved for pool in problem.pools)
+        self.pools = by_name(problem.pools)
+        has_walls = any_reserved(problem.pools)
+        self._is_open = not has_walls and set(sizes_of(problem.pools)) <= {None}
         """Where a buffer can begin does then not depend on its size."""
-        self._walls = {pool.name: _Walls(pool) for pool in problem.pools if pool.reserved}
+        self._walls = {pool.name: _Walls(pool) for pool in problem.pools if pool.reserved} if has_walls else {}
         self._spots: dict[tuple[Kind, str], Spot | None] = {}
         self._shapes: dict[int, _Shape] = {}
         self._in_order: dict[int, list[str]] = {}
@@ -290,20 +292,12 @@ class Places:
         return self._sets[id(names)]
 
     def _rule(self, group: Group, shape: _Shape, pool: Pool) -> Congruence | None:
-        """Return where the group may begin so that all members are aligned."""
+        """Return where the group may begin so that all members are aligned; None if nowhere, as no address is above 2^62 in any pool."""
         if len(group.members) == 1:
             return _rule(*shape.aligned[0], pool)
         key = (group.members[0], pool.alignment, pool.base or 0)
         if key not in self._rules:
-            whole = joined(_rule(alignment, low, pool) for alignment, low in shape.aligned)
-            if whole is None:  # an unlimited pool may have room still further up
-                whole = Congruence()
-                for alignment, low in shape.aligned:
-                    look(LOOKING)
-                    whole = whole.and_also(_rule(alignment, low, pool))
-                    if whole is None:
-                        break
-            self._rules[key] = whole
+            self._rules[key] = joined(_rule(alignment, low, pool) for alignment, low in shape.aligned)
         return self._rules[key]
 
     def lowest(self, group: Group, pool: str, floor: int, rule: Congruence) -> int:

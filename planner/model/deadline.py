@@ -22,7 +22,7 @@ FINISH_SECONDS = 0.3
 WRITING_SECONDS = 0.2
 """Allowed for writing the plan after that. Writing does not look at the clock; the solvers' time is shorter by what it takes."""
 OWED_SECONDS = 2.0
-"""The most processor time granted beyond that, where a busy machine did not give it before the end."""
+"""The most processor time granted beyond that, where a busy machine did not give it before the end and no more was counted for the rest."""
 LEAST_SECONDS = 0.05
 """Processor time granted after that: work that has not had this much is small, and the machine is busy with others."""
 LOOK_EVERY = 2048
@@ -51,7 +51,7 @@ class _Deadline:
         self._owed = 0.0
         """The processor time granted from then on, whatever the time is."""
 
-    def finish(self) -> None:
+    def finish(self, counted: float) -> None:
         """Grant the rest as much of the processor as an idle machine would have given it; after the end, once."""
         now, spent = time.monotonic(), time.thread_time()
         left = self.end - now
@@ -60,7 +60,7 @@ class _Deadline:
         if left <= 0:  # of what went beyond the end, the part that this thread had of the processor is used up
             left *= min((spent - self._began[1]) / max(now - self._began[0], 1e-9), 1.0)
         self.grace, self._late = FINISH_SECONDS, spent
-        self._owed = max(FINISH_SECONDS + min(left, OWED_SECONDS), LEAST_SECONDS)
+        self._owed = max(FINISH_SECONDS + min(left, max(OWED_SECONDS, counted)), LEAST_SECONDS)
 
     def is_over(self, ahead: float = 0.0) -> bool:
         """True if the time is over, or will be after `ahead` more seconds."""
@@ -79,7 +79,8 @@ _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[None]:
     """Limit the time of the block to `seconds` from `begun` (on time.monotonic(); default: now), plus 0.2 s, or 0.3 s once there is a plan.
 
-    On a busy machine a plan is still finished with the processor time that an idle machine would have given, at most OWED_SECONDS more.
+    On a busy machine a plan is still finished with the processor time that an idle machine would have given: at most OWED_SECONDS more, or what
+    was counted for the rest.
 
     After that it raises OutOfTime. None means no limit. Inside another limit this one has no effect: the whole request has one limit,
     however it is divided.
@@ -110,11 +111,11 @@ def until(end: float) -> Iterator[None]:
         _current.reset(token)
 
 
-def finish() -> None:
-    """Allow a little more time: there is a plan, and it should not be lost."""
+def finish(counted: float = 0.0) -> None:
+    """Allow a little more time: there is a plan, and it should not be lost. `counted`: the processor time that the rest is known to take."""
     deadline = _current.get()
     if deadline is not None:
-        deadline.finish()
+        deadline.finish(counted)
 
 
 def look(deed: str) -> None:

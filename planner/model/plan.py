@@ -207,6 +207,8 @@ class Frontier:
     """Proven: for each choice within the limits, some point needs at most 1 + this times its memory and at most 1 + this times its cost.
     0 if the frontier is complete; None: nothing like this is proven.
     """
+    missing: str | None = None
+    """If nothing fits: what memory or cost would be enough, as far as known."""
 
 
 def gap_to(bound: int | None, value: int | None) -> float | None:

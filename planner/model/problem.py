@@ -238,7 +238,7 @@ class Neighbour:
     """
 
     buffers: Sequence[Buffer] = ()
-    pools: tuple[Pool, ...] = ()
+    pools: Sequence[Pool] = ()
     written: tuple[str, ...] = ()
     """Each buffer's text in the digest."""
     figures: Figures | None = None
@@ -279,7 +279,7 @@ class Problem:
     """Buffers, the memories for them, and what holds between them."""
 
     buffers: Sequence[Buffer]
-    pools: tuple[Pool, ...] = (Pool("default"),)
+    pools: Sequence[Pool] = (Pool("default"),)
     constraints: Constraints = field(default_factory=Constraints)
     terms: tuple[Term, ...] = DEFAULT_TERMS
     name: str | None = None

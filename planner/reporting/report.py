@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..checks.report import bad_input
 from ..facts.constants import spell_out_constants
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
 from ..model.deadline import look
+from ..model.errors import Code
 from ..model.plan import Placement, Plan, PlanStatus, PoolUse
 from ..model.problem import Buffer, BufferId, Interval, Pool, Problem
 from .live_profile import LOOKING, Height, LiveProfile
@@ -92,7 +94,8 @@ class MemoryReport:
 
 
 def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
-    """Return the report of a correct plan (`verify(problem, plan)` finds nothing)."""
+    """Return the report of a correct plan (`verify(problem, plan)` finds nothing). Raises BadInput for a plan that cannot be one of the problem."""
+    _require_names(problem, plan)
     problem = spell_out_constants(as_chosen(problem, plan))
     profile = LiveProfile(problem, plan.placements)
     look(LOOKING)
@@ -107,6 +110,24 @@ def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
         _live_peak(plan, profile, profile.highest()),
         profile.untimed(),
     )
+
+
+def _require_names(problem: Problem, plan: Plan) -> None:
+    """Raise BadInput if the plan has other memories than the problem, or places other buffers."""
+    if [use.name for use in plan.pools] != [pool.name for pool in problem.pools]:
+        raise bad_input(
+            Code.CONTRADICTION, ("plan", "pools"), "the plan does not list the problem's pools, in their order"
+        )
+    if not {each.pool for each in plan.placements} <= {pool.name for pool in problem.pools}:
+        raise bad_input(
+            Code.UNKNOWN_POOL,
+            ("plan", "placements"),
+            "the plan places buffers in a pool that the problem does not have",
+        )
+    chosen = as_chosen(problem, plan)
+    if plan.placements and [each.id for each in plan.placements] != [each.id for each in chosen.buffers]:
+        text = "the plan does not place every buffer of the problem once, in its order"
+        raise bad_input(Code.CONTRADICTION, ("plan", "placements"), text)
 
 
 def _pool_report(pool: Pool, use: PoolUse, profile: LiveProfile, causes: _Causes) -> PoolReport:

@@ -6,6 +6,7 @@ The access cost is as docs/memories.md defines it (solvers get theirs from plann
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import mul
 
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
@@ -13,6 +14,7 @@ from ..facts.sweep import VERIFYING
 from ..model.columns import BufferColumns, ids, sizes
 from ..model.deadline import in_time
 from ..model.plan import Placement
+from ..model.pool_columns import costs_of, names_of
 from ..model.problem import Buffer, Pool, Problem, Speed
 
 
@@ -22,7 +24,9 @@ def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mappi
         return max(peaks.values(), default=0)
     if term is Term.REUSE_COST:
         return _reuse_cost(problem, where)
-    value = price_of_peaks(problem, term) * sum(pool.cost * peaks[pool.name] for pool in problem.pools)
+    costs = costs_of(problem.pools)
+    cost: int = sum(map(mul, costs, map(peaks.__getitem__, names_of(problem.pools))))
+    value = price_of_peaks(problem, term) * cost
     value += _moved(problem, where, LINEAR_TERMS[term].moved)
     if not has_choice(term):
         return value

@@ -17,6 +17,7 @@ from ..facts.sweep import Integers, Pieces, exact_array
 from ..model.columns import BufferColumns
 from ..model.errors import echo
 from ..model.plan import Placement
+from ..model.pool_columns import alignments_of, any_reserved, bases_of, names_of, sizes_of
 from ..model.problem import Buffer, Figures, Interval, Pool, Problem
 from .findings import AddressRange, FindingKind, PlanFindings
 
@@ -48,7 +49,7 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
     known = None
     if len(numbers) == len(where):
         known = amounts(problem) if isinstance(problem.buffers, BufferColumns) else problem.facts.figures
-    pools = {pool.name: p for p, pool in enumerate(problem.pools)}
+    pools = {name: p for p, name in enumerate(names_of(problem.pools))}
     return PlacedBuffers(
         buffers,
         places,
@@ -62,18 +63,22 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
 
 def check_each(problem: Problem, placed: PlacedBuffers, report: PlanFindings) -> None:
     """Report faults of the placements, each on its own."""
-    reserved = [merged(pool.reserved) for pool in problem.pools]
-    doubtful = _is_doubtful(problem.pools, placed) | _meets(reserved, placed)
+    pools = problem.pools
+    doubtful = _is_doubtful(pools, placed)
+    reserved = [merged(pool.reserved) for pool in pools] if any_reserved(pools) else []
+    if reserved:
+        doubtful |= _meets(reserved, placed)
     for i in np.flatnonzero(doubtful).tolist():
         p = int(placed.pool[i])
-        _check(placed.buffers[i], placed.places[i], problem.pools[p], reserved[p], report)
+        _check(placed.buffers[i], placed.places[i], pools[p], reserved[p] if reserved else (), report)
 
 
 def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
     """True for each placement that needs a closer look."""
     here = placed.pool
-    address = exact_array([pool.base or 0 for pool in pools])[here] + placed.offset
-    limited = np.array([pool.size is not None for pool in pools])[here]
+    address = exact_array(bases_of(pools))[here] + placed.offset
+    sizes = sizes_of(pools)
+    limited = np.array([size is not None for size in sizes])[here]
     known = placed.known
     special = (
         [
@@ -88,8 +93,8 @@ def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
         np.array(special, dtype=bool)
         | (exact_array([place.size for place in placed.places]) != placed.size)
         | (placed.offset < 0)
-        | (limited & (placed.offset + placed.size > exact_array([pool.size or 0 for pool in pools])[here]))
-        | (address % exact_array([pool.alignment for pool in pools])[here] != 0)
+        | (limited & (placed.offset + placed.size > exact_array([size or 0 for size in sizes])[here]))
+        | (address % exact_array(alignments_of(pools))[here] != 0)
         | (address % alignment != 0)
     )
     return doubtful
@@ -98,8 +103,6 @@ def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
 def _meets(reserved: Sequence[tuple[Interval, ...]], placed: PlacedBuffers) -> Integers:
     """True for each placement that touches a reserved range of its pool."""
     met: Integers = np.zeros(len(placed.places), dtype=bool)
-    if not any(reserved):
-        return met
     order = np.argsort(placed.pool, kind="stable")
     cuts = np.searchsorted(placed.pool[order], np.arange(len(reserved) + 1)).tolist()
     for ranges, first, last in zip(reserved, cuts, cuts[1:], strict=False):

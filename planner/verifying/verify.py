@@ -19,6 +19,7 @@ from ..model.columns import PlacementColumns, ids
 from ..model.deadline import in_time, look
 from ..model.errors import echo
 from ..model.plan import Placement, Plan, PlanStatus
+from ..model.pool_columns import names_of
 from ..model.problem import Buffer, BufferId, Problem
 from .arguments.bounds import check_proofs, rests_on_searches
 from .arguments.certificates import objections
@@ -79,7 +80,7 @@ def _located(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placeme
     placements: list[Placement | None] = list(plan.placements)
     if [p.id for p in plan.placements] != [*ids(problem.buffers)]:
         placements = _matched(problem, plan, report)
-    names = {pool.name for pool in problem.pools}
+    names = {*names_of(problem.pools)}
     for i, place in enumerate(in_time(placements, VERIFYING)):
         if place is not None and place.pool not in names:
             text = f"buffer {echo(place.id)} is in pool {echo(place.pool)}, which the problem does not have"

@@ -1,4 +1,4 @@
-"""Problems and plans made by hand, to be shown and written."""
+"""Problems and plans made by hand, for tests of what is shown and written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from solvers.model.instance import Term
 def stacked(
     sizes: Sequence[tuple[BufferId, int]], *, pools: Sequence[Pool] = (Pool("default"),), name: str | None = None
 ) -> tuple[Problem, Plan]:
-    """Buffers that are all live together, one above the other in the first pool; that is optimal."""
+    """A problem of buffers that are all live together, and its optimal plan: one above the other in the first pool."""
     placements, top = [], 0
     for identifier, size in sizes:
         placements.append(Placement(identifier, pools[0].name, top, size))

@@ -1,4 +1,4 @@
-"""The service behind its routes, tested without a process."""
+"""The service behind the routes, tested without a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings: their sources, what is refused, and that the page about them lists all."""
+"""Settings: their sources, which values are refused, and that the page about them lists all."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def test_variables_that_mean_nothing_are_known(monkeypatch: pytest.MonkeyPatch) 
     before = unknown_variables()
     for name in ("", "PROT", "SERVICE_HOST", "KERNELS", "SETTINGS", "PORT"):
         monkeypatch.setenv(f"MEMPLAN_{name}", "1")
-    said = ("", "PROT; is it MEMPLAN_PORT?", "SERVICE_HOST")
-    more = [f"there is no setting MEMPLAN_{each}" for each in said]
+    unknown = ("", "PROT; is it MEMPLAN_PORT?", "SERVICE_HOST")
+    more = [f"there is no setting MEMPLAN_{each}" for each in unknown]
     assert sorted(before + more) == sorted(unknown_variables())
 
 

@@ -1,4 +1,4 @@
-"""One suite for every solver: on any input it returns a valid plan with true claims, or refuses with a typed reason."""
+"""One suite for every solver: on any input it gives a valid plan with true claims, or refuses with a typed reason."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ HEURISTICS = frozenset(
     )
     or registry.get(name).wants is Input.AS_WRITTEN
 )
-"""They may miss a placement that exists, and most of them prove nothing themselves."""
+"""Solvers that may miss a placement that exists; most of them prove nothing themselves."""
 PEERS = registry.names(registry.SolverKind.PEER)
-"""Other projects' own programs: they take sizes and lifetimes, and refuse most of the rest."""
+"""Other projects' own programs, which take sizes and lifetimes and refuse most of the rest."""
 EXACT = tuple(name for name in AVAILABLE if name not in HEURISTICS)
 LIMITS = Options(time_limit=20.0, work_limit=5_000_000, workers=1)
 ENOUGH_WORK = 500_000
@@ -62,19 +62,19 @@ ONE_POOL = (Pool("sram"),)
 
 
 def named(*sizes_and_lives: tuple[int, int, int]) -> tuple[Buffer, ...]:
-    """Plain buffers from (size, start, end)."""
+    """Plain buffers, each given as size, start and end."""
     return tuple(Buffer(f"b{n}", size, 1, ((start, end),)) for n, (size, start, end) in enumerate(sizes_and_lives))
 
 
 @dataclass(frozen=True)
 class Case:
-    """A small problem; without an optimum of its own, exhaustion finds it."""
+    """A small problem; if its optimum is not given, it is found by trying everything."""
 
     name: str
     problem: Problem
     best: tuple[int, ...] | None = None
     for_all: bool = False
-    """No solver may refuse it."""
+    """Whether no solver may refuse the case."""
 
     @cached_property
     def truth(self) -> Truth:
@@ -86,7 +86,7 @@ class Case:
 
 
 def ring(groups: int, gap: int) -> Problem:
-    """Groups of two ranges each: at every time one group's lower range lies below the next group's upper one, all the way round."""
+    """Groups of a low and a high range, in a ring: each low range is live with the high one of the group before."""
     buffers, ties = [], []
     for n in range(groups):
         buffers.append(Buffer(f"low{n}", 3, 1, ((n, n + 1),)))
@@ -230,7 +230,7 @@ SMALL = tuple(case for case in CASES if not case.name.startswith("2^40"))
 
 @cache
 def attempt(case: Case, solver: str, options: Options) -> Plan | None:
-    """The solver's plan; None if it refused, which must be allowed and have a typed reason."""
+    """Return the solver's plan; None if it refused, which must be allowed and have a typed reason."""
     try:
         return plan(case.problem, replace(options, solver=solver))
     except CannotSolve as error:
@@ -295,7 +295,7 @@ def test_a_solver_that_does_not_exist_says_so() -> None:
 
 
 def tangle(count: int) -> Problem:
-    """Too hard to settle at once: odd sizes, long lives."""
+    """A problem that is too hard to settle at once, with odd sizes and long lives."""
     numbers = [(7919 * n * n + 104729 * n) % 1009 for n in range(count)]
     return Problem(
         tuple(Buffer(n, 3 + x % 97, 1, ((x % 41, x % 41 + 5 + x % 13),)) for n, x in enumerate(numbers)), ONE_POOL
@@ -352,7 +352,7 @@ def test_the_same_run_gives_the_same_plan(solver: str) -> None:
     assert replace(first, run=second.run) == second
 
 
-# A term that an exact solver does not know is refused: as an expression it would be nothing, and nothing is soon proven.
+# Exact solvers refuse a term that they do not know: as an empty expression, it would be proven optimal at once.
 MODEL: Any = SimpleNamespace(instance=SimpleNamespace(pools=(), penalties=(), was=None))
 NEW: Any = "a_new_term"
 

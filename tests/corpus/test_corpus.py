@@ -1,4 +1,4 @@
-"""Every real instance of the corpus: read, planned within small limits, verified, written and read again."""
+"""Every real instance of the corpus is read, planned within small limits, verified, written and read again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LIVE_AT_MOST = {"A": 1048576, "C": 1039360, "D": 986112, "F": 1048576, "H": 1048
 
 
 def of(folder: str) -> list[Path]:
-    """The folder's instances; without a corpus something to skip."""
+    """Return the folder's instances; without a corpus, an absent path for a test to skip."""
     return [path for path in FILES if path.parent.name == folder] or [CORPUS / folder / "absent"]
 
 
@@ -112,7 +112,8 @@ def test_no_published_planner_of_tvm_is_better(path: Path) -> None:
     document = json.loads(path.read_bytes())
     assert made.status is PlanStatus.OPTIMAL
     assert made.peak is not None
-    if "not symmetric" not in document.get("note", ""):  # there a conflict counts one way only, and plans may break it
+    # Where conflicts are not symmetric, they count one way only, so that the published plans may break them.
+    if "not symmetric" not in document.get("note", ""):
         for peaks in document.get("expected_peak", {}).values():
             assert made.peak <= sum(peaks.values())
 

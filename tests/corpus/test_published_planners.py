@@ -1,4 +1,4 @@
-"""Published results of other systems' planners on their own inputs: memplan's planners of the same name give the same figures."""
+"""On other systems' inputs, memplan's planners of the same name give the figures that those systems published."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from solvers.others.named.rigid import rigid
 CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
 FOUND = {folder: sorted((CORPUS / folder).glob("*.json")) for folder in ("usmp", "nets")}
 USMP, NETS = (tuple(paths) or (CORPUS / folder / "absent.json",) for folder, paths in FOUND.items())
-"""Without a corpus something to skip."""
+"""Instances by folder; without a corpus, an absent path for a test to skip."""
 
 pytestmark = pytest.mark.skipif(
     not all(FOUND.values()), reason=f"corpus: no instances in {CORPUS.name}; set MEMPLAN_CORPUS"
 )
 
 SLACK_PERCENT = 5
-"""TVM's tests ask the hill climb to come this near to the memory pressure."""
+"""By how many percent TVM's tests let the hill climb exceed the memory pressure."""
 
 
 def read(path: Path) -> Problem:
@@ -38,7 +38,7 @@ def read(path: Path) -> Problem:
 
 
 def placed(solver: str, instance: Instance) -> Placement:
-    """The planner's own placement, trusted or not."""
+    """Return the planner's own placement, without checking it."""
     planner = get(solver)
     assert isinstance(planner, Heuristic)
     return planner.place(instance, rigid(instance), Run(Silent(), Task()))

@@ -1,4 +1,4 @@
-"""Storage objects on real networks: proven results, and that Relay's tokens are the same with offsets and without."""
+"""Storage objects on real networks: results are proven, and Relay's tokens need as much with offsets as without."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.formats import read_problem
 CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
 FOUND = sorted((CORPUS / "nets").glob("*.json"))
 NETS = tuple(FOUND) or (CORPUS / "nets" / "absent.json",)
-"""Without a corpus something to skip."""
+"""The networks; without a corpus, an absent path for a test to skip."""
 
 pytestmark = pytest.mark.skipif(not FOUND, reason=f"corpus: no instances in {CORPUS.name}; set MEMPLAN_CORPUS")
 
@@ -28,7 +28,7 @@ PROVEN = {
 
 
 def read(path: Path) -> Problem:
-    """Without alignments: objects begin wherever the runtime puts them."""
+    """Read a problem without its alignments, since the runtime decides where objects begin."""
     problem, _ = read_problem(path.read_bytes(), name=path.name)
     return replace(
         problem,

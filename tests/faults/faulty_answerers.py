@@ -1,4 +1,4 @@
-"""A service that does what each question says and counts the questions. The sandbox's tests run it in a process of its own."""
+"""A service that does what each question orders and counts the questions; the sandbox's tests run it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ LONG = 60.0
 
 
 class Obedient:
-    """Made of a subject, which it repeats."""
+    """Does what each question orders; its answers repeat the subject that it was made with."""
 
     def __init__(self, subject: object) -> None:
         self._subject = subject
-        self._asked = 0
+        self._questions = 0
 
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        self._asked += 1
+        self._questions += 1
         match question["do"]:
             case "say":
-                return {"subject": self._subject, "asked": self._asked, "said": question["what"]}
+                return {"subject": self._subject, "number": self._questions, "words": question["what"]}
             case "die":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "raise":
@@ -37,7 +37,7 @@ class Obedient:
             case "wait":
                 while control.stopped() is None:
                     time.sleep(0.005)
-                return {"said": "stopped"}
+                return {"words": "stopped"}
             case "eat":
                 return {"eaten": len(bytearray(question["bytes"]))}
         raise AssertionError("no such order")

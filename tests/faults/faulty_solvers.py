@@ -1,4 +1,4 @@
-"""Solvers that misbehave, each in its own way. They are run by the sandbox's tests, in processes of their own."""
+"""Solvers that misbehave, each in its own way; the sandbox's tests run them in processes of their own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG = 60.0
 
 
 def stacked(instance: Instance, gap: int = 0) -> Placement:
-    """All blocks on top of each other, `gap` apart: valid for instances without fixed blocks or alignment."""
+    """A placement of all blocks on top of each other, `gap` apart; valid if nothing is fixed or aligned."""
     high = instance.block_high + gap
     return Placement(pool=np.zeros(instance.blocks, dtype=np.int64), offset=np.cumsum(high) - high)
 
@@ -56,7 +56,7 @@ def _answer(instance: Instance, placement: Placement) -> Outcome:
 
 
 class Honest(Faulty):
-    """Not faulty: reports a wasteful placement, a better one, a bound, and a line of text."""
+    """Is not faulty: reports a wasteful placement, a better one, a bound and a line of text."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         control.log("I begin")
@@ -86,7 +86,7 @@ class Surroundings(Faulty):
 
 
 class Patient(Faulty):
-    """Finds something, waits to be told to stop, and stops."""
+    """Reports a placement and a bound, waits for the request to stop, and stops."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         control.incumbent(stacked(instance))
@@ -97,7 +97,7 @@ class Patient(Faulty):
 
 
 class Deaf(Faulty):
-    """Finds something, then ignores messages and SIGTERM."""
+    """Reports a placement and a bound, then ignores messages and SIGTERM."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -132,7 +132,7 @@ class Segfaulting(Killed):
 
 
 class Quitting(Faulty):
-    """Ends its process without a word."""
+    """Ends its process without an answer."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         os._exit(0)
@@ -168,7 +168,7 @@ class OverlappingIncumbent(Faulty):
 
 
 class Boasting(Faulty):
-    """Claims a lower value for its placement than the true one."""
+    """Claims a lower value for its placement than it has."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         return Outcome(StopReason.PROVED, stacked(instance), (1,), (1,))
@@ -200,7 +200,7 @@ class Despairing(Faulty):
 
 
 class Raising(Faulty):
-    """Breaks by an error that no solver may raise."""
+    """Raises an error that no solver may raise."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         control.incumbent(stacked(instance))
@@ -225,7 +225,7 @@ class Failing(Refusing):
 
 
 def _channel() -> int:
-    """The descriptor of the channel to the parent: the one socket that is open."""
+    """Return the descriptor of the channel to the parent, which is the only open socket."""
     return next(fd for fd in range(3, 64) if _is_socket(fd))
 
 
@@ -269,7 +269,7 @@ class Interpreting(Faulty):
 
 
 class WithChild(Faulty):
-    """Starts a program, as the solver with CBC does, reports its process id, and waits for ever."""
+    """Starts a program, as the solver with CBC does, reports both process ids, and waits for ever."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         grandchild = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({LONG})"])
@@ -282,7 +282,7 @@ class WithChild(Faulty):
 
 
 class DyingWithChild(WithChild):
-    """The same, but is killed while the program runs."""
+    """Does the same as WithChild, but is killed while the program runs."""
 
     def then(self) -> None:
         time.sleep(0.05)

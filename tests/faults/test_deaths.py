@@ -1,4 +1,4 @@
-"""No process outlives those it works for."""
+"""No process outlives the one that it works for."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ sandbox.run("tests.faults.faulty_solvers:WithChild", make_instance([(0, 1, 1)]),
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is such a process that still runs, not a zombie."""
+    """Return whether this process exists and still runs, which a zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -49,7 +49,7 @@ def is_alive(pid: int) -> bool:
 
 
 def all_gone(pids: list[int]) -> bool:
-    """Do they all end, given time?"""
+    """Wait for all these processes to end, and return whether they did."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while any(is_alive(pid) for pid in pids):
         if time.monotonic() > give_up:
@@ -63,7 +63,7 @@ def parent_of(pid: int) -> int:
 
 
 def scratch_of(pid: int) -> Path:
-    """A child's folder for temporary files, from the environment of a program that it has started; waits until that runs."""
+    """Wait for a program that a child has started, and return the child's folder for temporary files."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < give_up:
         for word in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
@@ -74,19 +74,19 @@ def scratch_of(pid: int) -> Path:
 
 
 class Background:
-    """A run in a thread, of a solver that starts a program of its own and waits."""
+    """Runs, in a thread, a solver that starts a program of its own and waits."""
 
     def __init__(self, name: str) -> None:
         self.pids: list[int] = []
         self.outcome: Outcome | None = None
         self.stop: StopReason | None = None
         self._name = name
-        self._told = threading.Event()
+        self._started = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
     def __enter__(self) -> Background:
         self._thread.start()
-        assert self._told.wait(PATIENCE_SECONDS)
+        assert self._started.wait(PATIENCE_SECONDS)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,13 +99,13 @@ class Background:
         class Telling(Silent):
             def bound(self, bound: Value) -> None:
                 background.pids = list(bound)
-                background._told.set()
+                background._started.set()
 
             def stopped(self) -> StopReason | None:
                 return background.stop
 
         self.outcome = sandbox.run(f"tests.faults.faulty_solvers:{self._name}", INSTANCE, Task(), Telling())
-        self._told.set()
+        self._started.set()
 
     def wait(self) -> Outcome:
         self._thread.join(PATIENCE_SECONDS)

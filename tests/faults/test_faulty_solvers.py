@@ -101,7 +101,7 @@ def test_a_solver_that_ignores_every_request_to_stop_is_killed() -> None:
     for seconds in (0.3, 5.0, 60.0):
         outcome = run("Deaf", Limits(deadline=time.monotonic() + seconds))
         assert outcome.stop is StopReason.TIME_LIMIT
-        if outcome.bound:  # on a busy machine it may not have begun before
+        if outcome.bound:  # the solver had begun in time
             break
     assert offsets(outcome) == STACKED
     assert outcome.bound == (1,)

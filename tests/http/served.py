@@ -25,9 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"memplan is served at (\S+)|Uvicorn running on (http://[0-9.:]+)")
 JSON = {"Content-Type": "application/json"}
 SECONDS = 120.0
-"""Patience of tests: long enough for a busy machine, not for a hang."""
+"""How long tests wait for anything: enough for a busy machine, so that what takes longer hangs."""
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""One TLS context for all clients; each would otherwise load all authorities' certificates for plain HTTP, 20 ms of the processor."""
+"""One TLS context for all clients, which saves each of them loading certificates for 20 ms of processor time."""
 
 THREE: dict[str, Any] = {
     "format": "memplan/1",
@@ -44,48 +44,48 @@ TOO_SMALL = {**THREE, "pools": [{"name": "arena", "size": 80}]}
 
 
 class Running:
-    """A process of ours, and its stderr."""
+    """A process of memplan and its standard error."""
 
     def __init__(self, ready: re.Pattern[str], command: list[str], variables: Mapping[str, str]) -> None:
         self.log: list[str] = []
-        self.said: re.Match[str] | None = None
-        """The match of the line that says that it is ready."""
+        self.ready_line: re.Match[str] | None = None
+        """The match of the line that says that the process is ready."""
         usual = {name: value for name, value in environment().items() if not name.startswith("MEMPLAN_")}
         env = {**usual, "MEMPLAN_WORKERS": "1", "MEMPLAN_SOLVERS": "waiting", **variables}
         ours, its = os.pipe()
         self.process: Forked | subprocess.Popen[bytes]
-        self._said = os.fdopen(ours, encoding="utf-8")
-        with os.fdopen(its, "wb") as said, Path(os.devnull).open("rb") as nothing:
+        self._errors = os.fdopen(ours, encoding="utf-8")
+        with os.fdopen(its, "wb") as errors, Path(os.devnull).open("rb") as nothing:
             if command[0] == "api.cli" and can_fork(env):
-                self.process = Forked(command[1:], (nothing.fileno(), 1, said.fileno()), env)
+                self.process = Forked(command[1:], (nothing.fileno(), 1, errors.fileno()), env)
             else:
-                self.process = subprocess.Popen([sys.executable, "-m", *command], stdin=nothing, stderr=said, env=env)
+                self.process = subprocess.Popen([sys.executable, "-m", *command], stdin=nothing, stderr=errors, env=env)
         self._ready = ready
         self._known = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def wait(self) -> re.Match[str]:
-        """Wait until it is ready."""
+        """Wait until the process is ready, and return the match of the line that says so."""
         assert self._known.wait(SECONDS), self.log
-        assert self.said is not None, self.log
-        return self.said
+        assert self.ready_line is not None, self.log
+        return self.ready_line
 
     def _read(self) -> None:
-        with self._said as lines:
+        with self._errors as lines:
             for line in lines:
                 self.log.append(line)
-                if self.said is None and (found := self._ready.search(line)):
-                    self.said = found
+                if self.ready_line is None and (found := self._ready.search(line)):
+                    self.ready_line = found
                     self._known.set()
         self._known.set()
 
     def children(self) -> list[int]:
-        """The processes that it has started."""
+        """Return the processes that this one has started."""
         return children_of(self.process.pid)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """End it, and wait until it has ended."""
+        """Send the signal, wait until the process has ended, and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         code = self.process.wait(SECONDS)
@@ -118,7 +118,7 @@ class Served(Running):
 
 @contextmanager
 def serving(folder: Path, **variables: str) -> Iterator[Served]:
-    """A service with these settings, ended afterwards."""
+    """Run a service with these settings, and end it afterwards."""
     service = Served(folder, {f"MEMPLAN_{name.upper()}": value for name, value in variables.items()})
     try:
         yield service
@@ -127,7 +127,7 @@ def serving(folder: Path, **variables: str) -> Iterator[Served]:
 
 
 def refusal(response: httpx.Response) -> dict[str, Any]:
-    """The problem document of a response, checked for what all of them must have."""
+    """Return the problem document of a response, after checking it for what all of them must have."""
     assert response.headers["content-type"] == "application/problem+json", response.text
     document: dict[str, Any] = response.json()
     assert document["status"] == response.status_code
@@ -140,4 +140,4 @@ def refusal(response: httpx.Response) -> dict[str, Any]:
 
 SLOW = write_problem(generate("random", Request(400, seed=5)))
 SLOW_QUERY = "?solver=waiting&time_limit=600"
-"""A first plan is there at once; then it goes on until it is stopped, and takes no processor (tests/running/installed)."""
+"""With this query SLOW has a plan at once, then waits until it is stopped (tests/running/installed)."""

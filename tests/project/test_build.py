@@ -38,12 +38,12 @@ print(json.dumps({
 
 
 def compiling_once(python: str = sys.executable, launcher: Path = LAUNCHER, kept: Path = COMPILED) -> dict[str, str]:
-    """The variables with which a build takes what has been compiled before from where scripts/steps/setup.sh keeps it."""
+    """Return variables with which a build reuses the compiled files that scripts/steps/setup.sh keeps."""
     return {"CMAKE_CXX_COMPILER_LAUNCHER": f"{python};{launcher}", "MEMPLAN_COMPILED": str(kept)}
 
 
 def install(target: Path, environment: dict[str, str] | None = None) -> None:
-    """Install this checkout into a folder, offline, with what is installed here to build it. Python compiles what is imported there."""
+    """Install this checkout into a folder, offline, with the build tools that are installed here."""
     for tool in ("scikit_build_core", "nanobind"):
         if find_spec(tool) is None:
             pytest.skip(f"{tool} is not installed here")
@@ -60,7 +60,7 @@ def install(target: Path, environment: dict[str, str] | None = None) -> None:
 
 
 def ask(target: Path, code: str) -> str:
-    """Run code with the installation in target. Without `site`, so that this checkout's own installation is out of sight."""
+    """Run code with the installation in target, without `site`, which would find this checkout's own installation."""
     path = os.pathsep.join([str(target), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
     environment = {k: v for k, v in os.environ.items() if k != "MEMPLAN_KERNELS"} | {"PYTHONPATH": path}
     return subprocess.run(
@@ -69,7 +69,7 @@ def ask(target: Path, code: str) -> str:
 
 
 def no_compiler_on_the_path(folder: Path) -> dict[str, str]:
-    """An environment whose PATH holds build tools (cmake, ninja) but no compiler."""
+    """Return an environment whose PATH has build tools (cmake, ninja) but no compiler."""
     folder.mkdir()
     for tool in ("cmake", "ninja"):
         if found := shutil.which(tool):
@@ -128,8 +128,8 @@ def test_the_distribution_holds_the_packages_and_what_belongs_to_them(pure: Path
     )
     assert {"index.html", "page.css", "page.js"} <= page == installed_page
     assert (pure / "bin" / "memplan").exists()
-    told = "import planner.model.versions as v; from importlib.metadata import version as told; print(told('memplan') == v.MEMPLAN)"
-    assert ask(pure, told).strip() == "True"
+    compare = "import planner.model.versions as v, importlib.metadata as m; print(m.version('memplan') == v.MEMPLAN)"
+    assert ask(pure, compare).strip() == "True"
     ours = "import memplan; print(memplan.__version__, memplan.plan(memplan.Problem(())).status)"
     assert ask(pure, ours).split()[1] == "optimal"
 

@@ -1,4 +1,4 @@
-"""The distribution of tests over processes: each test runs once, together with those it shares something with, the long ones first."""
+"""Tests are distributed over processes so that those that share something stay together and long ones come first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The set-up is made again when its inputs have changed: the content of some files, the names of modules."""
+"""The set-up's fingerprint changes with its inputs: the content of some files, and the names of modules."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
+def printed(capsys: pytest.CaptureFixture[str]) -> str:
     fingerprint.main()
     return capsys.readouterr().out
 
 
 def test_content_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = said(capsys)
-    assert said(capsys) == before
+    before = printed(capsys)
+    assert printed(capsys) == before
     (root / "project.toml").write_text("a = 2")
-    assert said(capsys) != before
+    assert printed(capsys) != before
 
 
 def test_of_modules_the_name_alone_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = said(capsys)
+    before = printed(capsys)
     (root / "house" / "door.py").write_text("close()")
-    assert said(capsys) == before
+    assert printed(capsys) == before
     (root / "house" / "door.py").rename(root / "house" / "gate.py")
-    assert said(capsys) != before
+    assert printed(capsys) != before
 
 
 def test_what_is_made_in_a_package_does_not_count(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = said(capsys)
+    before = printed(capsys)
     (root / "house" / "site" / "example.py").write_text("plan()")
-    assert said(capsys) == before
+    assert printed(capsys) == before

@@ -1,4 +1,4 @@
-"""A process forked for tests behaves like one that is started."""
+"""A process that is forked for tests behaves like one that is started."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def test_a_signal_that_ends_it_is_told() -> None:
     os.close(writing)
 
 
-@pytest.mark.parametrize("said", [b"", json.dumps({"path of": "solvers.exact.milp"}).encode()])
-def test_who_is_killed_while_he_asks_harms_nobody_else(said: bytes) -> None:
+@pytest.mark.parametrize("message", [b"", json.dumps({"path of": "solvers.exact.milp"}).encode()])
+def test_who_is_killed_while_he_asks_harms_nobody_else(message: bytes) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
         line.connect(usual_parent().path)
-        if said:
-            line.send(said)
+        if message:
+            line.send(message)
     for _ in range(2):
         assert run("schema").returncode == 0
 

@@ -1,4 +1,4 @@
-"""The layout of files and folders follows docs/architecture.md: modules of one concept, folders described, tests beside their subject."""
+"""Files and folders follow docs/architecture.md: their size, what folders say of themselves, and where tests are."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("api", "memplan", "planner", "solvers")
 SMALL, LARGE = 40, 400
 MOST_ENTRIES = 13
-"""Folders and modules of planner and of solvers."""
+"""The most folders and modules that planner or solvers may have at its top."""
 OF_NO_PACKAGE = {"contract", "corpus", "faults", "http", "project", "property", "running", "small", "web"}
-"""Folders of tests for what concerns everything; docs/architecture.md says what is in each."""
+"""Folders of tests that concern everything; docs/architecture.md says what is in each."""
 
 FACES = {
     "memplan": "what users import, a module for each of the library's packages",
@@ -29,11 +29,11 @@ FACES = {
     "tests/running/installed": "packages as users install them",
     "tests/planner/bench/running/strange_cell.py": "what a measuring process runs, which loads no tests",
 }
-"""Names that something outside the project uses."""
+"""Small modules whose names something outside the project uses, with the reason."""
 EXPORTED = {"planner/compilers/jax.py": "planner.compilers", "planner/planning/doors/model_export.py": "planner"}
-"""One function that the library exports, loaded when it is asked for; and by which package."""
+"""Small modules of one exported function, which is loaded when it is asked for, and the package that exports it."""
 TWINS = {"solvers/model/splitmix.py": "solvers/kernels/native/shared/random.hpp"}
-"""The same in Python and in C++."""
+"""Small modules in Python that have a twin in C++."""
 
 
 @cache
@@ -53,7 +53,7 @@ def is_below(path: Path, places: dict[str, str]) -> bool:
 
 
 def has_one_subject(path: Path) -> bool:
-    """Whether there is a module or folder of the test's name."""
+    """Return whether there is a module or folder of the test's name."""
     if path.parts[0] != "tests" or not path.name.startswith("test_"):
         return path.name == "conftest.py"
     subject = path.stem.removeprefix("test_")
@@ -110,8 +110,8 @@ def test_every_folder_begins_with_a_sentence() -> None:
     without = []
     for folder in {path.parent for path in modules() if path.parts[0] in PACKAGES}:
         init = ROOT / folder / "__init__.py"
-        said = ast.get_docstring(ast.parse(init.read_text("utf-8"))) if init.exists() else None
-        if said is None or not said.split("\n\n")[0].rstrip().endswith((".", ":")):
+        docstring = ast.get_docstring(ast.parse(init.read_text("utf-8"))) if init.exists() else None
+        if docstring is None or not docstring.split("\n\n")[0].rstrip().endswith((".", ":")):
             without.append(str(folder))
     assert without == []
 

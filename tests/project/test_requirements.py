@@ -15,7 +15,7 @@ FILES = sorted((ROOT / "requirements").glob("*.txt"))
 
 
 def read(path: Path) -> dict[str, tuple[Requirement, list[str]]]:
-    """Name -> (pin, hashes) of a pinned file."""
+    """Return the pin and the hashes of each package in a file, by the package's name."""
     joined = re.sub(r"\\\n", " ", path.read_text(encoding="utf-8"))
     found: dict[str, tuple[Requirement, list[str]]] = {}
     for line in joined.splitlines():
@@ -29,7 +29,7 @@ def read(path: Path) -> dict[str, tuple[Requirement, list[str]]]:
 
 
 def declared(*names: str) -> list[Requirement]:
-    """The requirements in pyproject.toml of `project`, an extra, or a dependency group."""
+    """Return the requirements in pyproject.toml of `project`, extras or dependency groups."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     table = {"project": project["project"]["dependencies"]}
     table |= project["project"]["optional-dependencies"] | project["dependency-groups"]
@@ -102,7 +102,7 @@ def test_all_files_agree_with_the_largest() -> None:
             assert (pin.specifier, pin.extras, hashes) == (wanted.specifier, wanted.extras, all_hashes), (
                 f"{name} in {path.name}"
             )
-            # What one part needs on some platforms alone, another may need on all; the tools for wheels, and an extra for one platform, on fewer.
+            # dev.txt may need on all platforms what another file needs on some. Wheels and tflm may need it on more.
             assert path.name in ("wheels.txt", "tflm.txt") or wanted.marker in (pin.marker, None), (
                 f"{name} in {path.name}"
             )

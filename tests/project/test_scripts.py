@@ -1,4 +1,4 @@
-"""The files that the scripts name exist."""
+"""The files that the scripts name exist, and the set-up compiles and chooses what it should."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def test_every_path_among_the_tests_that_it_names_exists(script: Path) -> None:
 
 def test_what_ci_leaves_out_with_the_newest_python_exists() -> None:
     (named,) = re.findall(r"elsewhere=\(.*?\)\n", (ROOT / ".ci" / "run").read_text("utf-8"), flags=re.DOTALL)
-    told = subprocess.run(
+    printed = subprocess.run(
         ["bash", "-c", f'{named}printf "%s\\n" "${{elsewhere[@]}}"'], capture_output=True, text=True, check=True
     )
-    paths = told.stdout.split()
+    paths = printed.stdout.split()
     assert len(paths) > 20
     assert [path for path in paths if not (ROOT / "tests" / path).exists()] == []
 
 
 def test_of_what_was_made_within_a_package_nothing_is_compiled(tmp_path: Path) -> None:
-    """A source distribution holds the site, and would hold that too."""
+    """A source distribution contains the site, and would also contain files compiled in it."""
     (called,) = re.findall(r'"\$python" (-m compileall .*)\)', (ROOT / "scripts/steps/setup.sh").read_text("utf-8"))
     for folder in ("api/site/examples", "api/routes", "memplan", "planner", "solvers"):
         (tmp_path / folder).mkdir(parents=True)

@@ -82,8 +82,8 @@ def test_each_runs_once_and_those_of_a_file_in_one_process(tmp_path: Path) -> No
     done = run(tmp_path, {f"test_{n}.py": SUITE for n in range(6)})
     assert (done.returncode, "30 passed" in done.stdout) == (0, True), done.stdout + done.stderr
     log = [line.split(" ", 1) for line in (tmp_path / "log").read_text().splitlines()]
-    told = Counter(what for _, what in log)
-    assert (len(told), set(told.values())) == (36, {1})
+    logged = Counter(what for _, what in log)
+    assert (len(logged), set(logged.values())) == (36, {1})
     assert {len({pid for pid, what in log if f"test_{n}" in what}) for n in range(6)} == {1}
 
 

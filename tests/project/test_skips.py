@@ -1,4 +1,4 @@
-"""In CI no test skips that could run, and Python's kernels never run unnoticed."""
+"""In CI no test is skipped that could run, and Python's kernels never run unnoticed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_that_is_known_to_fail():
 
 
 def run(folder: Path, reason: str, *, ci: bool) -> subprocess.CompletedProcess[bytes]:
-    """Run a small suite, in which one test skips, under this project's conftest."""
+    """Run a small suite with this project's conftest, in which one test skips for this reason."""
     (folder / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"), encoding="utf-8")
     (folder / "test_it.py").write_text(SUITE.format(reason=reason), encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")

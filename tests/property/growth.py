@@ -1,10 +1,11 @@
-"""Problems in which one list of the format is long, or two are, and what it takes to plan them: each in a process of its own.
+"""Measures what it takes to plan problems in which one or two lists are long, each in a process of its own.
 
     python -m tests.property.growth COUNT SECONDS [NAME ...]
 
-plans every problem (or those that are named, `pools`, or `pools*buffers`, or `"share buffers"` to share objects) with lists of COUNT and a time limit of
-SECONDS, and prints a line of JSON for each (`pairs`: every pair; `pairs/N`: so many of them, drawn by lot). SECONDS may be `2+60`: two, and 60 microseconds for each entry. What counts is the time of the processor
-(`processor`); how long that took on this machine, whoever else was at work, stands beside it (`wall`).
+plans every problem with lists of COUNT and a time limit of SECONDS, and prints a line of JSON for each. NAME is a list
+(`pools`), two lists (`pools*buffers`), `"share buffers"` to share storage objects, `pairs` for every pair of lists, or
+`pairs/N` for N random pairs. SECONDS may be `2+60`: 2 seconds, and 60 microseconds for each entry. The figure that
+counts is the processor's time (`processor`); the time by the clock on the wall stands beside it (`wall`).
 """
 
 from __future__ import annotations
@@ -38,23 +39,23 @@ if TYPE_CHECKING:
     from solvers.model.solver import Control, Task
 
 FEW = 3
-"""Entries of a list that is only there so that a problem has it."""
+"""The number of entries of a list that is there only so that a problem has one."""
 
 Made = TypeVar("Made", bound="Plan | Sharing")
 
 
 def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
-    """What it takes to plan it, from bytes to bytes, in a process of its own that is forked from this one.
+    """Return what it takes to plan a problem, from bytes to bytes, in a process that is forked from this one.
 
-    Its clock is its own processor time, so that what others do on this machine does not count, and the time for which it waits for processes that
-    it asks something; and the wall clock jumps, which must not matter.
+    That process's clock shows its processor time, so that other work on this machine does not count, plus the time for
+    which it waits for answers of other processes. Its `time.time` jumps, which must not matter.
     """
     from api.process.garbage import collect_rarely
 
     ours, theirs = os.pipe()
     child = os.fork()
     if not child:
-        collect_rarely()  # as the command and the service's workers do
+        collect_rarely()  # the command and the service's workers do this, too
         jumps = random.Random(count)
         time.monotonic = _clock()
         time.time = lambda: jumps.uniform(-1e9, 1e10)
@@ -64,18 +65,18 @@ def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
                 kind, _, lists = name.rpartition(" ")
                 deed = _shared if kind == "share" else _planned
                 answer.write(json.dumps(deed(problem(lists, count), seconds)).encode())
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
+            except BaseException as error:  # noqa: BLE001 - any error is an answer
                 answer.write(json.dumps({"status": f"{type(error).__name__}: {error}"[:300]}).encode())
         os._exit(0)
     os.close(theirs)
     with os.fdopen(ours, "rb") as answer:
-        told = json.loads(answer.read() or b'{"status": "died"}')
+        figures = json.loads(answer.read() or b'{"status": "died"}')
     os.waitpid(child, 0)
-    return {"name": name, "count": count, "limit": seconds, **told}
+    return {"name": name, "count": count, "limit": seconds, **figures}
 
 
 def _clock() -> Callable[[], float]:
-    """This process's processor time, plus the time it waits for other processes' answers from now on."""
+    """Return a clock of this process's processor time, plus the time it waits for other processes' answers."""
     waited, usual = 0.0, Remote.receive
 
     def receive(remote: Remote, seconds: float) -> list[Message]:
@@ -91,8 +92,9 @@ def _clock() -> Callable[[], float]:
 
 
 def warm() -> None:
-    """Load here, before others are forked of this process, what planning, sharing and looking at the answers loads: 0.08 s of each. What forks
-    their solvers is forked, too, if whoever started this process has told by whom.
+    """Load whatever planning, sharing and looking at answers need, which saves 0.08 s in each process forked later.
+
+    If the starter of this process has named a process that forks, that one also starts the solvers' zygotes.
     """
     if os.environ.get(TOLD):
         launcher.start_zygote = functools.partial(zygote, usual_parent())  # type: ignore[assignment]
@@ -104,24 +106,24 @@ def warm() -> None:
 
 
 def _declined(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
-    """Solvers in processes of their own would be waited for, and this clock does not move meanwhile."""
+    """Refuse to run a solver in its own process, because this clock would not move while waiting for it."""
     raise Unavailable(solver, "it would have another clock")
 
 
 def _planned(data: bytes, seconds: float) -> dict[str, Any]:
     from planner import Options, plan, read_problem, verify, write_plan
 
-    def work(begun: float, told: dict[str, Any]) -> tuple[Problem, Plan]:
+    def work(begun: float, figures: dict[str, Any]) -> tuple[Problem, Plan]:
         with time_limit(seconds, begun):
-            asked, _ = read_problem(data)
-        made = plan(asked, Options(time_limit=seconds, workers=1), begun=begun)
-        told |= {"value": made.objective.value, "bound": made.objective.bound, "written": len(write_plan(made))}
+            given, _ = read_problem(data)
+        made = plan(given, Options(time_limit=seconds, workers=1), begun=begun)
+        figures |= {"value": made.objective.value, "bound": made.objective.bound, "written": len(write_plan(made))}
         if made.shortage is not None:
-            told["reason"] = made.shortage.message[:200]
-        return asked, made
+            figures["reason"] = made.shortage.message[:200]
+        return given, made
 
-    def look(asked: Problem, made: Plan) -> dict[str, Any]:
-        return {"valid": not verify(asked, made), "looking": _looked_at(asked, made)}
+    def look(given: Problem, made: Plan) -> dict[str, Any]:
+        return {"valid": not verify(given, made), "looking": _looked_at(given, made)}
 
     return _timed(data, entries(json.loads(data)), work, look)
 
@@ -133,17 +135,17 @@ def _shared(data: bytes, seconds: float) -> dict[str, Any]:
     document["pools"] = document["pools"][:1]
     data = json.dumps(document).encode()
 
-    def work(begun: float, told: dict[str, Any]) -> tuple[Problem, Sharing]:
+    def work(begun: float, figures: dict[str, Any]) -> tuple[Problem, Sharing]:
         with time_limit(seconds, begun):
-            asked, _ = read_problem(data)
-        made = share(asked, Options(time_limit=seconds, workers=1), begun=begun)
+            given, _ = read_problem(data)
+        made = share(given, Options(time_limit=seconds, workers=1), begun=begun)
         write_sharing(made)
-        told |= {"value": made.total, "bound": made.bound}
-        return asked, made
+        figures |= {"value": made.total, "bound": made.bound}
+        return given, made
 
-    def look(asked: Problem, made: Sharing) -> dict[str, Any]:
+    def look(given: Problem, made: Sharing) -> dict[str, Any]:
         begun = time.process_time()
-        valid = not verify_sharing(asked, made)
+        valid = not verify_sharing(given, made)
         return {"valid": valid, "looking": {"verify": round(time.process_time() - begun, 3)}}
 
     return _timed(data, entries(document), work, look)
@@ -155,30 +157,30 @@ def _timed(
     work: Callable[[float, dict[str, Any]], tuple[Problem, Made]],
     look: Callable[[Problem, Made], dict[str, Any]],
 ) -> dict[str, Any]:
-    """The time and memory that the work takes, and the findings about its answer."""
+    """Return the time and memory that the work takes, and what looking at its answer finds."""
     gc.freeze()
     before = resource.getrusage(resource.RUSAGE_SELF)
     begun, processor, wall = time.monotonic(), time.process_time(), time.perf_counter()
-    told: dict[str, Any] = {"bytes": len(data), "entries": counted, "warnings": [], "valid": True, "reason": None}
+    figures: dict[str, Any] = {"bytes": len(data), "entries": counted, "warnings": [], "valid": True, "reason": None}
     answer = None
     try:
-        answer = work(begun, told)
+        answer = work(begun, figures)
         made = answer[1]
-        told |= {"status": made.status.value, "stop": made.stop.value, "warnings": list(made.warnings)}
+        figures |= {"status": made.status.value, "stop": made.stop.value, "warnings": list(made.warnings)}
     except OutOfTime as error:
-        told |= {"status": "out of time", "reason": str(error)[:200]}
+        figures |= {"status": "out of time", "reason": str(error)[:200]}
     except PlannerError as error:
-        told |= {"status": "refused", "reason": str(error)[:200]}
-    told["seconds"] = round(time.monotonic() - begun, 3)
-    told["processor"] = round(time.process_time() - processor, 3)
-    told["wall"] = round(time.perf_counter() - wall, 3)
+        figures |= {"status": "refused", "reason": str(error)[:200]}
+    figures["seconds"] = round(time.monotonic() - begun, 3)
+    figures["processor"] = round(time.process_time() - processor, 3)
+    figures["wall"] = round(time.perf_counter() - wall, 3)
     after = resource.getrusage(resource.RUSAGE_SELF)
-    told["memory"] = (after.ru_maxrss - before.ru_maxrss) * 1024
-    return told if answer is None else told | look(*answer)
+    figures["memory"] = (after.ru_maxrss - before.ru_maxrss) * 1024
+    return figures if answer is None else figures | look(*answer)
 
 
-def _looked_at(asked: Problem, made: Plan) -> dict[str, float]:
-    """How long it takes to verify, draw, report and explain a plan, and to say what is wrong with one in which all lies at the bottom."""
+def _looked_at(given: Problem, made: Plan) -> dict[str, float]:
+    """Return how long it takes to verify, draw, report and explain a plan, and to find what is wrong with a bad one."""
     from planner.drawing import memory_map, svg
     from planner.formats.answers.write_map import write_map
     from planner.model.plan import PlanCertificate, PlanStatus
@@ -191,14 +193,14 @@ def _looked_at(asked: Problem, made: Plan) -> dict[str, float]:
     searched = PlanCertificate(Proof.SEARCH, 0, solver="cpsat")
     none = replace(heap, status=PlanStatus.INFEASIBLE, placements=(), certificates=(searched,))
     deeds: dict[str, Callable[[], object]] = {
-        "verify": lambda: verify(asked, made),
-        "verify a wrong one": lambda: verify(asked, heap),
-        "verify that there is none": lambda: verify(asked, none),
-        "draw": lambda: svg(memory_map(asked, made)),
-        "draw a wrong one": lambda: svg(memory_map(asked, heap)),
-        "write the map": lambda: write_map(memory_map(asked, made)),
-        "report": lambda: memory_report(asked, made),
-        "explain": lambda: explain_bound(asked, made),
+        "verify": lambda: verify(given, made),
+        "verify a wrong one": lambda: verify(given, heap),
+        "verify that there is none": lambda: verify(given, none),
+        "draw": lambda: svg(memory_map(given, made)),
+        "draw a wrong one": lambda: svg(memory_map(given, heap)),
+        "write the map": lambda: write_map(memory_map(given, made)),
+        "report": lambda: memory_report(given, made),
+        "explain": lambda: explain_bound(given, made),
     }
     if not made.placements:
         del deeds["report"], deeds["draw a wrong one"], deeds["verify a wrong one"]

@@ -1,4 +1,4 @@
-"""Documents with one or two long lists: everything that grows with a problem."""
+"""Documents in which one or two lists are long, for everything that can grow in a problem."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _new() -> Document:
 
 
 def _with_buffers(document: Document, count: int) -> list[Document]:
-    """The document with at least so many buffers; its own stay."""
+    """Return the document's buffers, after adding some so that there are at least `count`."""
     dice = random.Random(count)
     buffers: list[Document] = document["buffers"]
     for i in range(len(buffers), count):
@@ -41,7 +41,7 @@ def _with_pools(document: Document, count: int) -> list[Document]:
 
 
 def _pairs(document: Document, count: int) -> list[tuple[int, int]]:
-    """So many different pairs of buffers, in a fixed order that mixes them."""
+    """Return `count` different pairs of buffers in a fixed random order."""
     many = len(_with_buffers(document, isqrt(2 * count) + 2))
     dice = random.Random(count)
     found: dict[tuple[int, int], None] = {}
@@ -69,7 +69,7 @@ def _live(document: Document, count: int) -> None:
 
 
 def _lives(document: Document, count: int) -> None:
-    """Many buffers with many lifetimes each."""
+    """Give many buffers many lifetimes each."""
     for i, buffer in enumerate(_with_buffers(document, isqrt(count))):
         buffer["live"] = [[3 * j + i % 2, 3 * j + i % 2 + 2] for j in range(isqrt(count))]
 
@@ -126,7 +126,7 @@ def _different_pools(document: Document, count: int) -> None:
 
 
 def _crowd(document: Document, count: int) -> None:
-    """More than there are pools, of which there are many."""
+    """Require different pools for more buffers than there are pools, of which there are many."""
     _with_pools(document, min(count // 10, 150))
     document["constraints"]["different_pool"] = [[buffer["id"] for buffer in _with_buffers(document, count)]]
 
@@ -157,7 +157,7 @@ def _accesses(document: Document, count: int) -> None:
 
 
 def _at_once(document: Document, count: int) -> None:
-    """All of them live at one time, in pools that hold a few each."""
+    """Let all buffers be live at the same time, in pools that hold a few each."""
     document["buffers"] = [{"id": i, "size": 8, "live": [[0, 9]]} for i in range(count)]
     document["pools"] = [{"name": f"p{i}", "size": 64} for i in range(count)]
 
@@ -178,7 +178,7 @@ def _fixed(document: Document, count: int) -> None:
 
 
 def _with_groups(document: Document, count: int) -> list[Document]:
-    """The document with at least so many groups of two alternatives."""
+    """Return the document's groups, after adding some of two alternatives so that there are at least `count`."""
     variants: Document = document.setdefault("variants", {"costs": [{"name": "cycles"}], "groups": []})
     groups: list[Document] = variants["groups"]
     for g in range(len(groups), count):
@@ -256,11 +256,11 @@ LISTS: dict[str, Callable[[Document, int], None]] = {
     "longer": _longer,
     "own": _own,
 }
-"""By name: what makes one list of a document long; what this needs besides grows with it."""
+"""Functions by name, each of which makes one list of a document long, and whatever else the list needs."""
 
 
 def pairs() -> list[str]:
-    """Two lists at a time, but for those that mean the same list."""
+    """Return the names of all pairs of lists, but for pairs that are about the same list."""
     same = [
         {"colocations", "views"},
         {"same_pool", "same_pools"},
@@ -272,16 +272,16 @@ def pairs() -> list[str]:
 
 
 def problem(name: str, count: int) -> bytes:
-    """The document of that name, with lists of this length."""
+    """Return the document of this name with lists of this length."""
     document = _new()
-    # What replaces pools or buffers comes first.
+    # "at_once" replaces the pools and buffers, so it comes first.
     for each in sorted(name.split("*"), key=lambda one: one != "at_once"):
         LISTS[each](document, count)
     return json.dumps(document).encode()
 
 
 def entries(part: Any, key: str = "") -> int:
-    """The number of entries in all lists of a document; a pair, or an interval, is one."""
+    """Return the number of entries in all lists of a document; a pair or an interval counts as one."""
     if isinstance(part, dict):
         return sum(entries(value, name) for name, value in part.items())
     if not isinstance(part, list):

@@ -1,4 +1,4 @@
-"""Every solver against the truth: no plan, no bound and no claim of infeasibility may contradict exhaustion; and exhaustion itself, against every offset of every buffer."""
+"""No solver's plan, bound or infeasibility contradicts the oracle, and the oracle agrees with trying every offset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMITS = Options(time_limit=60.0, work_limit=1_000_000, workers=1)
 
 
 def check(problem: Problem, solver: str) -> Plan:
-    """Plan it, and compare with exhaustion."""
+    """Plan the problem, assert that the oracle contradicts no claim, and return the plan."""
     made = plan(problem, replace(LIMITS, solver=solver))
     assert judge(problem, made, solve(problem)) == []
     return made
@@ -39,7 +39,7 @@ def test_auto(problem: Problem) -> None:
 
 
 def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:
-    """The least objective of all placements with offsets up to `highest` that verification accepts."""
+    """Return the least objective of all placements with offsets up to `highest` that verification accepts."""
     best: tuple[int, ...] | None = None
     spots = [(pool.name, offset) for pool in problem.pools for offset in range(highest + 1)]
     for places in product(spots, repeat=len(problem.buffers)):

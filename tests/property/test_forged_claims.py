@@ -29,7 +29,7 @@ Path: TypeAlias = tuple[str | int, ...]
 Json: TypeAlias = dict[str, Any]
 
 SAID_OF_THE_RUN = {"solver", "versions", "warnings", "run", "seed"}
-"""Who made it, and how: nothing that the problem and the answer could contradict, but for a negative seed."""
+"""Fields that say who made an answer and how, which nothing can contradict, except for a negative seed."""
 HUGE = 10**9
 WORDS = {
     "status": tuple(str(status) for status in PlanStatus),
@@ -41,7 +41,7 @@ LISTS = ("placements", "assignments", "objects", "pools")
 
 
 def leaves(document: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every value that is no list and no object, and its path."""
+    """Yield every value that is no list and no object, with its path."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield from leaves(value, (*path, key))
@@ -53,7 +53,7 @@ def leaves(document: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def others(path: Path, value: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """Other values for the path."""
+    """Return other values for the field at this path."""
     if path[-1] in WORDS:
         return tuple(word for word in (*WORDS[str(path[-1])], None) if word != value)
     if isinstance(value, bool):
@@ -74,7 +74,7 @@ def at(document: Any, path: Path) -> Any:
 
 
 def with_value(document: Json, path: Path, value: Any) -> Json:
-    """A copy that differs in one place."""
+    """Return a copy of the document with another value at this path."""
     copy: Json = json.loads(json.dumps(document))
     at(copy, path[:-1])[path[-1]] = value
     return copy
@@ -94,7 +94,7 @@ def forgeries(document: Json, names: tuple[str, ...]) -> Iterator[tuple[Path, Js
 
 
 class Judge(ABC):
-    """Decides whether the changed value in a forged document is still true, by exhaustion alone."""
+    """Decides whether the changed value in a forged document is still true, by trying everything."""
 
     def __init__(self, document: Json) -> None:
         self.document = document
@@ -106,7 +106,7 @@ class Judge(ABC):
         if path[0] == "reproducible":
             return forged["reproducible"] is False or forged["stop"] in ("work_limit", "proved", "goal_met")
         if path[-1] in ("offset", "object") or (path[0] == "placements" and path[-1] == "pool"):
-            return True  # another place may be as good; whether it is, other properties ask
+            return True  # another place may be as good; other tests check that
         if path[0] == "objects" and path[-1] in ("device", "dtype"):
             return False
         if path[0] == "certificate":
@@ -116,7 +116,7 @@ class Judge(ABC):
         return path[-1] == "bound" and is_less  # a lower bound claims less
 
     def is_proven(self, certificate: Json, path: Path) -> bool:
-        """Whether the certificate's claim is true, whatever reason it gives."""
+        """Return whether the certificate's claim is true, whatever reason it gives."""
         value = certificate["value"]
         least = self.least(certificate)
         if isinstance(value, int) and least is not None:
@@ -126,7 +126,7 @@ class Judge(ABC):
 
     @abstractmethod
     def least(self, certificate: Json) -> int | None:
-        """The least value of the certificate's subject; None if there is nothing to compare."""
+        """Return the least value of what the certificate is about; None if there is nothing to compare."""
 
 
 class PlanJudge(Judge):
@@ -136,9 +136,9 @@ class PlanJudge(Judge):
 
     def is_true(self, path: Path, forged: Json) -> bool:
         if path[-1] == "bound" and path[:2] == ("objective", "terms") and path[2] != 0:
-            bound = at(forged, path)  # of a later term, given that the earlier ones are at their bounds
+            bound = at(forged, path)  # bounds a later term if the earlier ones are at their bounds
             if bound is None:
-                return True  # it claims nothing
+                return True  # no bound claims nothing
             if isinstance(bound, int):
                 return bound >= 0 and (self.truth.value is None or bound <= self.truth.value[int(path[2])])
         return super().is_true(path, forged)
@@ -154,13 +154,13 @@ class PlanJudge(Judge):
         if pool is None and term is None and certificate["proof"] == "priced_room":
             return self.truth.value[0]
         if pool is None and term != "sum_of_peaks" and certificate["proof"] != "pool_sharing":
-            return -1  # there is a plan, so nothing that says that there is none is true
+            return -1  # there is a plan, so a claim of infeasibility is false
         return least_peak(self.problem, pool)
 
 
 @lru_cache(1000)
 def least_peak(problem: Problem, name: str | None) -> int | None:
-    """Of one pool, or the cost-weighted sum."""
+    """Return the least peak of one pool, or without a name the least cost-weighted sum of peaks."""
     pools = tuple(pool if name is None else replace(pool, cost=int(pool.name == name)) for pool in problem.pools)
     value = solve(replace(problem, pools=pools, terms=(Term.SUM_OF_PEAKS,))).value
     return None if value is None else value[0]
@@ -180,7 +180,7 @@ class SharingJudge(Judge):
 
 
 def check(case: Judge, names: tuple[str, ...], refused: Any, seed: int) -> None:
-    """Check the forgeries: a part of a long answer's, drawn by the seed; at night all of them."""
+    """Assert that each forgery is true or refused: by day some, drawn by the seed, at night all."""
     forged = list(forgeries(case.document, names))
     if not NIGHTLY and len(forged) > MOST:
         forged = Random(seed).sample(forged, MOST)
@@ -189,7 +189,7 @@ def check(case: Judge, names: tuple[str, ...], refused: Any, seed: int) -> None:
 
 
 MOST = 60
-"""Forgeries of one answer by day."""
+"""The most forgeries of one answer that are tried by day."""
 
 
 @pytest.mark.parametrize("solver", ["greedy", "auto"])
@@ -211,7 +211,7 @@ def test_no_claim_of_a_plan_can_be_forged(solver: str, problem: Problem, seed: i
 
 
 def written(problem: Problem, made: Plan) -> Json:
-    """The plan's document, once it has been read back, verified and reported on."""
+    """Return the plan's document, after asserting that it can be read back, verified and reported on."""
     data = write_plan(made)
     again = read_plan(data)
     assert again == made
@@ -260,7 +260,7 @@ SPEEDS = st.builds(
 def test_whatever_is_written_of_uneven_memories_can_be_read(
     sizes: list[int], speeds: list[Speed], room: int, counted: Term
 ) -> None:
-    """Prices of room in memories of very unequal speed have been longer than any number that is read."""
+    """In memories of very unequal speed, prices of room once had more digits than the reader accepts."""
     pools = tuple(Pool(f"p{n}", room if n == 0 else None, speed=speed, rank=n) for n, speed in enumerate(speeds))
     buffers = tuple(Buffer(n, size, live=((0, 2 + n % 2),), accesses=1 + n) for n, size in enumerate(sizes))
     problem = Problem(buffers, pools, terms=(counted,))

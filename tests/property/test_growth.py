@@ -1,5 +1,7 @@
-"""Whatever list of the format is long, and whichever two are: the time limit holds, memory stays in proportion, and there is an answer;
-so it is where plans are looked at."""
+"""With any one or two long lists in a problem, time limits hold, memory stays in proportion, and there is an answer.
+
+Looking at the plan keeps to limits, too.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,18 @@ from tests.property.long_lists import LISTS, pairs
 from tests.running.forked import TOLD, usual_parent
 
 GRACE_SECONDS = 0.5
-"""Beyond the time limit."""
+"""Seconds that an answer may take beyond the time limit."""
 SECONDS_PER_ENTRY = 60e-6
-"""To verify, draw, report or explain a plan may take so long for each entry of a list: see "In time" in docs/how-it-works.md."""
+"""Time per list entry for verifying, drawing, reporting or explaining a plan: see "In time" in docs/how-it-works.md."""
 MICROSECONDS_PER_ENTRY = 60
-"""In so long there is an answer, if the solvers have some time besides."""
+"""Time per list entry in which there is an answer, if the solvers have some time besides."""
 BASE_BYTES = 64 << 20
 BYTES_PER_BYTE = 50
-"""Memory for each byte of the problem, beside the base."""
+"""Memory that each byte of the problem may take, besides the base."""
 USUAL_LOOP_SECONDS = 0.1
-"""The time of the loop below on the machine on which the bounds were set."""
+"""The time of the loop in `slowness` on the machine on which the limits were set."""
 MORE = "1"
-"""Seconds for whoever had no answer in 0.15, on a busy machine. Not for all: many take all the time they get."""
+"""Seconds for those that had no answer in 0.15 on a busy machine; not for all, as many use up their time."""
 SOME_PAIRS = [
     "pools*buffers",
     "pools*different_pool",
@@ -40,7 +42,7 @@ SOME_PAIRS = [
     "different_pool*constants",
     "groups*costs",
 ]
-"""The others by night."""
+"""The pairs of long lists that are tried by day; at night all are."""
 SHARED = (
     "buffers",
     "live",
@@ -56,7 +58,7 @@ SHARED = (
 
 
 def slowness(*, only_if: bool = True) -> float:
-    """How much slower than usual this machine is now; at least 1."""
+    """Return how many times slower than usual this machine is now, at least 1."""
     if not only_if:
         return 1.0
     begun = time.process_time()
@@ -68,7 +70,7 @@ def slowness(*, only_if: bool = True) -> float:
 
 
 def objections(found: dict[str, Any], *, may_be_late: bool = False) -> list[str]:
-    """What of all this does not hold of one problem; whether `may_be_late`, so that there is no answer but that time was over."""
+    """Return which limits one answer breaks; with `may_be_late`, running out of time is no fault."""
     name = f"{found['name']} of {found['count']} in {found['limit']:g} s"
     wrong = []
     most = GRACE_SECONDS + SECONDS_PER_ENTRY * found["entries"]
@@ -81,7 +83,7 @@ def objections(found: dict[str, Any], *, may_be_late: bool = False) -> list[str]
         for deed, took in found.get("looking", {}).items()
         if is_too_long(took)
     ]
-    # Processor time, which is what its clock shows.
+    # The limit holds for processor time, which is what the measured process's clock shows.
     took = found.get("processor", 1e9)
     if took > found["limit"] + GRACE_SECONDS * slowness(only_if=took > found["limit"] + GRACE_SECONDS):
         wrong.append(f"{name} took {took} seconds")
@@ -100,7 +102,7 @@ def objections(found: dict[str, Any], *, may_be_late: bool = False) -> list[str]
 def grown(
     names: list[str], count: int, seconds: str, *, more: str | None = None, may_be_late: bool = False
 ) -> list[str]:
-    """What does not hold of any of these; whoever had no answer in time is asked once more, with `more` of it."""
+    """Return which limits these problems break; those not answered in time are tried again with `more` seconds."""
     command = [sys.executable, "-m", "tests.property.growth", str(count), seconds, *names]
     forking = usual_parent()
     env = {**os.environ, TOLD: f"{forking.pid} {forking.path}"}
@@ -113,7 +115,7 @@ def grown(
 
 
 def test_lists_may_be_long(nightly: bool) -> None:
-    """Each list, some of them where objects are shared, and two at a time."""
+    """Each list may be long, two lists may be, and some also where buffers share storage objects."""
     names = [*LISTS, *(f"share {name}" for name in SHARED)]
     if nightly:
         assert grown(names, 100_000, f"5+{MICROSECONDS_PER_ENTRY}") == []

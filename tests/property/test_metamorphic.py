@@ -1,4 +1,4 @@
-"""Changes that must not change the answer: other units, time reversed or shifted, other names or order, one more buffer elsewhere."""
+"""Changes that must not change an optimum: other units, time reversed or shifted, names, order, one more buffer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMITS = Options(time_limit=60.0, work_limit=2_000_000, workers=1)
 
 
 def rescaled(problem: Problem, k: int) -> Problem:
-    """Everything that is an address or a size, k times as large."""
+    """Return the problem with all addresses and sizes k times as large."""
 
     def times(value: int | None) -> int | None:
         return None if value is None else value * k
@@ -68,7 +68,7 @@ def later(problem: Problem) -> Problem:
 
 
 def renamed(problem: Problem, order: list[int]) -> Problem:
-    """Buffers in another order, under other names."""
+    """Return the problem with its buffers in another order and under other names."""
     name: dict[BufferId, BufferId] = {b.id: f"new {order.index(n)}" for n, b in enumerate(problem.buffers)}
     c = problem.constraints
     return replace(
@@ -87,7 +87,7 @@ def renamed(problem: Problem, order: list[int]) -> Problem:
 
 
 def with_a_twin(problem: Problem, which: int) -> Problem:
-    """One more buffer like another, but needed long after everything: it can lie just where the other does."""
+    """Return the problem with a copy of one buffer, live long after all others, which can lie at the same place."""
     twin = replace(problem.buffers[which], id="twin", live=((10**6, 10**6 + 1),), accesses=0, reads=0, writes=0)
     return replace(problem, buffers=(*problem.buffers, twin))
 
@@ -97,7 +97,7 @@ def scaled_value(problem: Problem, value: tuple[int, ...], k: int) -> tuple[int,
 
 
 def compare(problem: Problem, best: tuple[int, ...] | None) -> Plan:
-    """The plan must not contradict the optimum that was known beforehand."""
+    """Plan the problem, assert that the plan does not contradict the known optimum, and return it."""
     made = plan(problem, LIMITS)
     assert verify(problem, made) == ()
     assert made.stop is not StopReason.SOLVER_FAILED
@@ -115,7 +115,7 @@ def compare(problem: Problem, best: tuple[int, ...] | None) -> Plan:
 @effort(8, 3000)
 @given(problems(max_buffers=5), st.sampled_from((2, 3, 1000, 3 << 40)))
 def test_units(problem: Problem, k: int) -> None:
-    assume(Term.BALANCED not in problem.terms)  # weighs bytes against what does not grow with them
+    assume(Term.BALANCED not in problem.terms)  # this term weighs bytes against what does not grow with them
     assume(all(pool.speed is None for pool in problem.pools))  # transfers come in whole bursts
     best = solve(problem).value
     compare(rescaled(problem, k), None if best is None else scaled_value(problem, best, k))
@@ -141,7 +141,7 @@ def test_names_and_order(problem: Problem, data: st.DataObject) -> None:
 @effort(8, 3000)
 @given(problems(max_buffers=5).filter(lambda p: bool(p.buffers)), st.data())
 def test_one_more_buffer_that_never_meets_the_others(problem: Problem, data: st.DataObject) -> None:
-    assume(Term.SPILLED_BYTES not in problem.terms)  # the twin is a buffer, too
+    assume(Term.SPILLED_BYTES not in problem.terms)  # the twin may be spilled, too
     compare(with_a_twin(problem, data.draw(st.integers(0, len(problem.buffers) - 1))), solve(problem).value)
 
 

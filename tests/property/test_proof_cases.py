@@ -1,6 +1,4 @@
-"""Proofs about several memories and about alternatives, against brute force: a true claim has a proof, and a false one has none, however it is
-forged.
-"""
+"""For problems with several memories or alternatives, true claims have proofs and false ones none, however forged."""
 
 from __future__ import annotations
 
@@ -32,14 +30,14 @@ from tests.small.oracle import solve
 from tests.small.strategies import NIGHTLY, effort, problems
 
 SEEDS = 400 if NIGHTLY else 25
-"""Seeds of each kind."""
+"""How many seeds are tried of each kind of problem."""
 FORGERIES = 3_000 if NIGHTLY else 25
-"""Forgeries of one proof."""
+"""The most forgeries of one proof that are tried."""
 
 
 @lru_cache(4_096)
 def worths(problem: Problem) -> tuple[tuple[int, int | None], ...]:
-    """By exhaustion: of each choice what it costs, and the least that counts of it; None: it does not fit."""
+    """Return the cost and the least value of each allowed choice, by brute force; None if it does not fit."""
     if problem.variants is None:
         return ((0, _least(problem)),)
     found = []
@@ -59,7 +57,7 @@ def _least(problem: Problem) -> int | None:
 
 
 def least(problem: Problem, within: int | None = None) -> int | None:
-    """The least of all choices that cost no more; None: none fits."""
+    """Return the least value of the choices that cost no more than `within`; None if none fits."""
     known = [value for cost, value in worths(problem) if value is not None and (within is None or cost <= within)]
     return min(known, default=None)
 
@@ -77,7 +75,7 @@ def refutation(problem: Problem, claim: Claim) -> list[str]:
 
 
 def require_exact(problem: Problem, within: int | None = None) -> list[str]:
-    """What is below the least can be shown, and what is not cannot; the lines that show it."""
+    """Assert that all values below the least are refuted and the least is not; return the refutation's lines."""
     truth = least(problem, within)
     if truth is not None:
         assert refuted_case_by_case(problem, Claim(truth, within), lambda: False) is Ending.FOUND
@@ -101,7 +99,7 @@ def small_problems() -> list[tuple[str, int, Problem]]:
 @effort(48, 10_000)
 @given(problem=problems(max_buffers=5))
 def test_of_several_memories_exactly_what_is_impossible_is_refuted(problem: Problem) -> None:
-    """With every kind of constraint there is."""
+    """This holds with every kind of constraint."""
     assume(len(problem.pools) > 1 and can_be_claimed(problem))
     assume(problem.terms[0] not in (Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY))
     require_exact(problem)
@@ -128,7 +126,7 @@ def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
         some = [lines, *forgeries(lines, len(problem.buffers) + 2, draw)]
         some += [lines[:at] + lines[at + 1 + draw.randrange(4) :] for at in range(len(lines))]
         for one in draw.sample(some, min(FORGERIES, len(some))):
-            # Words of cases, too.
+            # The first words of lines are forged, too.
             one = [draw.choice("awpm") + line[1:] if draw.random() < 0.1 else line for line in one]
             forged += 1
             for claim in (Claim(truth), Claim(truth + 3), Claim(ANY_VALUE)):
@@ -173,7 +171,7 @@ def test_the_planner_s_own_claims_are_proven(kind: str, seed: int) -> None:
 
 
 def test_memories_that_are_alike_are_not_told_apart() -> None:
-    """Of so many cases one of each kind is looked at."""
+    """Of equal memories only one needs to be tried."""
     problem = replace(generate("random", Request(7, seed=1)), pools=tuple(Pool(f"p{n}") for n in range(4)))
     case = Case(problem, Claim(1))
     assert len(list(case.memories(0))) == 1

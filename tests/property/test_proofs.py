@@ -1,4 +1,4 @@
-"""Proofs of small problems, against brute force: an optimal plan has one, and a false claim has none, however it is forged."""
+"""For small problems, optimal plans have proofs and false claims have none, however forged; brute force knows which."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tests.small.strategies import NIGHTLY, effort, problems
 
 SEEDS = 3_000 if NIGHTLY else 60
 MOST_FORGERIES = 5_000 if NIGHTLY else 40
-"""Forgeries of one proof."""
+"""The most forgeries of one proof that are tried."""
 
 
 @lru_cache(SEEDS)
 def least_peak(problem: Problem) -> int | None:
-    """By exhaustion; None if nothing fits."""
+    """Return the least peak, found by trying everything; None if nothing fits."""
     pools = tuple(replace(pool, cost=1) for pool in problem.pools)
     value = solve(replace(problem, pools=pools, terms=(Term.SUM_OF_PEAKS,))).value
     return None if value is None else value[0]
@@ -73,16 +73,16 @@ def test_what_is_proven_is_true_and_whatever_is_true_is_proven() -> None:
 @effort(36, 10_000)
 @given(problem=problems(max_pools=1), height=st.integers(0, 40))
 def test_a_search_refutes_exactly_what_is_impossible(problem: Problem, height: int) -> None:
-    """With every kind of constraint there is, at any height, tight or not."""
+    """This holds with every kind of constraint and at any height, tight or not."""
     assume(not problem.constraints.different_pool)
     problem = spell_out_constants(problem)
     least = least_peak(problem)
     size = problem.pools[0].size
-    for asked in {height, *(() if least is None else (least - 1, least))}:
-        if asked < 0:
+    for wanted in {height, *(() if least is None else (least - 1, least))}:
+        if wanted < 0:
             continue
-        # Far below a great height there is no end to what can be tried.
-        at = asked if least is not None else BEYOND if size is None else size
+        # Where nothing fits at any height, the claim is about the whole memory.
+        at = wanted if least is not None else BEYOND if size is None else size
         blocks = Blocks(problem, at)
         search = Search(blocks, cliques(blocks) or [], lambda: False)
         ending, lines = search.run()
@@ -92,7 +92,7 @@ def test_a_search_refutes_exactly_what_is_impossible(problem: Problem, height: i
 
 
 def forgeries(lines: list[str], buffers: int, draw: Random) -> Iterator[list[str]]:
-    """Every line left out, doubled, exchanged with the next; every word and number of it replaced."""
+    """Yield the proof with each line left out, doubled or swapped with the next, and each word and number replaced."""
     for at, line in enumerate(lines):
         before, after = lines[:at], lines[at + 1 :]
         yield before + after
@@ -126,7 +126,7 @@ def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
         some = [lines, *forgeries(lines, len(problem.buffers), draw)]
         for one in draw.sample(some, MOST_FORGERIES) if len(some) > MOST_FORGERIES else some:
             forged += 1
-            # Of the plan's own peak, of one that is possible too, and of the whole memory.
+            # Plans exist at all three heights: the least peak, one more, and the whole memory.
             for height in (least, least + 1, BEYOND):
                 assert not is_accepted(problem, written(problem, height, one)), (seed, height, one)
     assert forged > 1_500
@@ -134,7 +134,7 @@ def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
 
 
 def test_what_is_remembered_cannot_be_used_for_what_is_false() -> None:
-    """All that is shown is remembered, and each end of a branch replaced by it; under heights at which there are plans."""
+    """All results are remembered, and ends of branches replaced by them; no such proof may refute a possible height."""
     tried = 0
     for seed in range(SEEDS // 4):
         problem = uneven_problem(seed, 9)
@@ -158,7 +158,7 @@ def test_what_is_remembered_cannot_be_used_for_what_is_false() -> None:
 
 @pytest.mark.parametrize("seed", range(12 if NIGHTLY else 4))
 def test_what_there_is_a_plan_for_is_never_refuted(seed: int) -> None:
-    """Of more buffers than exhaustion could settle; the search may go on for long, but it does not end in a proof."""
+    """With more buffers than brute force can settle, the search may take long, but does not end in a proof."""
     problem = uneven_problem(seed)
     made = plan(problem, Options(time_limit=None, work_limit=100_000))
     assert made.peak is not None
@@ -171,7 +171,7 @@ def test_what_there_is_a_plan_for_is_never_refuted(seed: int) -> None:
 
 
 def test_a_proof_of_one_problem_proves_nothing_of_another_that_is_easier() -> None:
-    """The digest is put right, and one buffer made smaller or shorter-lived: what is still accepted must still be true."""
+    """One buffer is made smaller or shorter-lived, and the digest corrected: a proof that is accepted must be true."""
     accepted = refused = 0
     for seed in range(SEEDS):
         problem = tight_problem(seed)
@@ -196,7 +196,7 @@ def test_a_proof_of_one_problem_proves_nothing_of_another_that_is_easier() -> No
 
 @pytest.mark.parametrize("seed", range(20))
 def test_steps_at_random_refute_nothing_that_is_possible(seed: int) -> None:
-    """Steps that the rules allow, one after the other as they come, until something is refused or everything closed."""
+    """Random steps that the rules allow follow each other, until there are none or 40 are made."""
     problem = next(p for n in range(seed * 50, seed * 50 + 50) if (p := tight_problem(n)) and least_peak(p) is not None)
     least = least_peak(problem)
     assert least is not None
@@ -219,14 +219,14 @@ def test_steps_at_random_refute_nothing_that_is_possible(seed: int) -> None:
 
 
 def refused_at(problem: Problem, height: int, lines: list[str]) -> int:
-    """The line at which a proof is refused; one beyond the last if it only ends too early."""
+    """Return the line at which a proof is refused; one beyond the last if it only ends too early."""
     with pytest.raises(BadProof) as caught:
         check_proof(problem, written(problem, height, lines))
     return caught.value.line
 
 
 def fits(blocks: Blocks, low: dict[int, int], placed: dict[int, int]) -> bool:
-    """Can all these blocks start at their least starts or higher? Each in its turn as low as it can, in every order."""
+    """Return whether these blocks can start at their least starts or higher, placed low in any order."""
     if not low:
         return True
     for block, least in low.items():
@@ -242,7 +242,7 @@ def fits(blocks: Blocks, low: dict[int, int], placed: dict[int, int]) -> bool:
 
 
 def test_each_thing_that_is_remembered_is_true_by_itself() -> None:
-    """Of proofs in which everything is: the blocks that it names cannot start there, and no others are there."""
+    """In proofs that remember everything, the blocks that a remembered line names cannot start where it says."""
     kept = 0
     for seed in range(SEEDS // 4):
         problem = uneven_problem(seed, 9)

@@ -1,4 +1,4 @@
-"""Each solver without the greedy plan and the bounds that usually come before it, against the truth."""
+"""Each solver, without the greedy plan and the bounds that usually come before it, agrees with the optimum."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ AVAILABLE = tuple(
     for name in registry.names(registry.SolverKind.METHOD, registry.SolverKind.HEURISTIC, registry.SolverKind.IMPROVER)
     if registry.get(name).unavailable() is None and registry.get(name).wants is not Input.AS_WRITTEN
 )
-"""Not the planners of other systems: tests/solvers/named has all of these on each random problem."""
+"""Without the planners of other systems, whose random problems are in tests/solvers/others/named."""
 SANDBOXED = tuple(name for name in AVAILABLE if registry.get(name).sandboxed)
 IN_PROCESS = tuple(name for name in AVAILABLE if name not in SANDBOXED)
 
 
 def run(solver: str, problem: Problem) -> tuple[Outcome, tuple[int, ...]] | None:
-    """The outcome, and the value of its placement in bytes; None if the solver refused, or need not be asked."""
+    """Return the outcome and the value of its placement in bytes; None if the solver refused or has nothing to do."""
     instance = lower(problem).instance
     if not instance.blocks or homeless(instance) is not None:
         return None

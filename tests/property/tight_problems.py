@@ -1,4 +1,4 @@
-"""Small problems of one memory whose proof often needs a search: the live bytes bound them poorly."""
+"""Small problems of one memory whose proofs often need a search, as the live bytes are a poor bound."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
 
 
 def tight_problem(seed: int) -> Problem | None:
-    """The seed's problem; None if the numbers drawn contradict each other."""
+    """Return a random problem of few buffers; None if the numbers drawn contradict each other."""
     draw = Random(seed)
     count, times = draw.randint(4, 7), draw.randint(3, 6)
     buffers = []
@@ -40,7 +40,7 @@ def tight_problem(seed: int) -> Problem | None:
 
 
 def uneven_problem(seed: int, count: int = 16) -> Problem:
-    """Alignments of up to about the sizes, and more buffers, so that each search remembers much."""
+    """Return a random problem with more buffers and large alignments, so that its search remembers much."""
     draw = Random(seed)
     buffers = []
     for number in range(count):

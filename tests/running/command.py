@@ -1,4 +1,4 @@
-"""`memplan` within a test's own process, or as one of its own, with pipes or a terminal: forked (tests/running/forked.py) unless something else is to start than `memplan` as it usually does."""
+"""Runs `memplan` in a test's own process or in a new one, with pipes or on a terminal."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ deaf = "--deaf" in sys.argv
 sys.argv = [a for a in sys.argv if a != "--deaf"]
 main()
 """
-"""A `memplan` whose planning ends only when it is told to, or, with --deaf, not even then."""
+"""The code of a `memplan` whose planning ends only when it is told to stop and, with --deaf, not even then."""
 
 
 def run(
@@ -59,7 +59,7 @@ def run(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run it with pipes."""
+    """Run a command with pipes: `memplan` is forked where it starts as usual (tests/running/forked.py)."""
     variables = environment(env)
     if command != COMMAND or not can_fork(variables):
         return subprocess.run(
@@ -98,7 +98,7 @@ def run_on_terminal(
     env: Mapping[str, str] | None = None,
     command: Sequence[str] = COMMAND,
 ) -> tuple[int, str]:
-    """Run it with stdout and stderr on a terminal; the exit code, and everything that was written to the terminal."""
+    """Run a command with stdout and stderr on a terminal; return the exit code and what was written to the terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     variables = environment({"TERM": "xterm-256color", **(env or {})})
@@ -125,14 +125,14 @@ def run_on_terminal(
 
 
 def planned(folder: Path, problem: object) -> tuple[str, str]:
-    """The files of the problem and of its plan, there."""
+    """Write the problem to the folder, plan it, and return the files of the problem and of its plan."""
     problem_file, plan_file = folder / "problem.json", folder / "plan.json"
     problem_file.write_text(json.dumps(problem), encoding="utf-8")
     assert run("plan", str(problem_file), "-o", str(plan_file)).returncode == 0
     return str(problem_file), str(plan_file)
 
 
-# Within a test's own process; typer builds all commands anew for each call, which takes longer than most calls do.
+# For calls in a test's own process: the commands are kept, since typer builds them anew for each call, which is slow.
 CliRunner = testing.CliRunner
 Result = testing.Result
 if not TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Schedulers and workers of Dask as processes, which may be killed: forked from one that has loaded it, as are the processes that they start for memplan."""
+"""Dask's schedulers and workers as processes that tests may kill, forked from a process that has loaded Dask."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def worker_of(address: str, folder: Path) -> Forked:
 
 
 def growing_at(address: str, folder: Path) -> Forked:
-    """A scheduler that has workers only while there is work."""
+    """Start a scheduler that has workers only while there is work."""
     return started(GROWING, address.rsplit(":", 1)[1], str(folder))
 
 
 def started(*command: str) -> Forked:
-    """Start `dask scheduler` or `dask worker`."""
+    """Start one of Dask's processes; the processes that it starts for memplan are forked, too."""
     with Path(os.devnull).open("r+b") as nothing:
         files = (nothing.fileno(),) * 3
         return Forked(
@@ -51,7 +51,7 @@ def started(*command: str) -> Forked:
 
 
 def preload() -> None:
-    """In the process that all of them are forked from."""
+    """Load Dask in the process from which all its processes are forked."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for part in ("scheduler", "worker"):
@@ -59,7 +59,7 @@ def preload() -> None:
 
 
 def main(command: list[str]) -> None:
-    """The main function of the forked process."""
+    """Run the command in the forked process."""
     warnings.simplefilter("ignore")
     if command[0] == GROWING:
         _grow(*command[1:])

@@ -1,7 +1,8 @@
-"""Which test runs where and when, for several processes side by side (tests/running/side_by_side.py).
+"""Decides which test runs where and when, for several processes side by side (tests/running/side_by_side.py).
 
-A file's tests stay together, so that the service they share is started once; all tests of the page share a browser. A third of the processes take tests from the
-end of the list, where those stand that compute; the others begin with tests that wait for services. Long files stand first at both ends, so that none is left last.
+A file's tests stay together, so that the service they share is started once; all tests of the page share a browser. A
+third of the processes take tests from the end of the list, where tests stand that compute; the others begin with tests
+that wait for services. Long files come first from both ends, so that no long one is left at last.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ EARLY = (
     "tests/planner/many",
     "tests/planner/bench",
 )
-"""Begin in this order, before all others: most of their time they wait."""
+"""Tests that begin first, in this order, because they wait most of their time."""
 LATE = (
     "tests/planner/formats",
     "tests/planner/graph",
@@ -37,19 +38,19 @@ LATE = (
     "tests/property/test_brute_force.py",
     "tests/property/test_growth.py",
 )
-"""Come last, in this order, for whoever begins at the end: they compute."""
+"""Tests that stand last, in this order, for the processes that begin at the end; they compute."""
 APART = (
     "tests/api/jobs/queue/test_consumer.py",
     "tests/property/test_brute_force.py",
     "tests/project/test_skips.py",
 )
-"""Each test by itself: they take seconds, and have nothing in common that takes long to make."""
+"""Files whose tests may run in different processes: each takes seconds, and what they share is quickly made."""
 TOGETHER = ("tests/web",)
-"""All tests of the folder in one process: to start a browser takes a second of the processor."""
+"""Folders whose tests all run in one process, because starting a browser takes a second of processor time."""
 
 
 def part(nodeid: str) -> str:
-    """What stays together with this test: the tests with the same answer."""
+    """Return what stays together with this test; tests with the same answer run in one process."""
     file = nodeid.partition("::")[0]
     if file in APART:
         return nodeid
@@ -57,7 +58,7 @@ def part(nodeid: str) -> str:
 
 
 def rank(nodeid: str) -> int:
-    """Lower ones stand nearer to the beginning."""
+    """Return the test's rank; tests of lower rank stand nearer to the beginning."""
     file = nodeid.partition("::")[0]
     early = next((i for i, path in enumerate(EARLY) if _is_of(file, path)), len(EARLY))
     late = next((i for i, path in reversed([*enumerate(LATE, 1)]) if _is_of(file, path)), 0)
@@ -69,5 +70,5 @@ def _is_of(file: str, path: str) -> bool:
 
 
 def begins_at_end(number: int) -> bool:
-    """True if the process of this number, from 1, takes the last of what is left."""
+    """Return whether the process of this number, counted from 1, takes tests from the end of the list."""
     return number % 3 == 0

@@ -1,5 +1,7 @@
-"""Processes of `memplan` for tests, their workers, and the processes that fork their solvers, forked from one that has loaded the libraries
-(tests/running/forking.py): each of its own in everything else, and there in a tenth of the time.
+"""Processes of `memplan` for tests that are forked from one that has loaded the libraries (tests/running/forking.py).
+
+So are their workers and the processes that fork their solvers. All else is their own, and they start in a tenth of the
+time.
 """
 
 from __future__ import annotations
@@ -22,17 +24,17 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCHED = os.pathsep.join((str(ROOT), str(ROOT / "tests" / "running" / "installed")))
-"""The project's folder, and the folder of packages that tests have as if installed."""
+"""The project's folder, and the folder of packages that tests treat as installed."""
 READ_AT_START = ("PYTHON", "LC_", "LANG")
-"""Prefixes of variables that an interpreter reads when it starts; a process that changes them needs a new interpreter."""
+"""Prefixes of variables that an interpreter reads when it starts; a process with other values is not forked."""
 MESSAGE = 1 << 20
 TOLD_SECONDS = 10.0
 TOLD = "FORKED_BY"
-"""Names the process that forks to test processes which a test starts: its process id and the path of its socket."""
+"""The variable that names the forking process to processes which a test starts: its process id and socket's path."""
 NAME = "for {}"
-"""A forked process's name, which states whose it is."""
+"""The name of a forked process, with the process id of its starter."""
 FAMILY = "family"
-"""The name of a process that has a family's library."""
+"""The name of a forking process that has also loaded the library of a family, such as one solver's."""
 
 
 class Kind(StrEnum):
@@ -46,7 +48,7 @@ class Kind(StrEnum):
 
 
 class Parent(NamedTuple):
-    """The process that forks."""
+    """The forking process."""
 
     path: str
     """The path of its socket."""
@@ -54,7 +56,7 @@ class Parent(NamedTuple):
 
 
 class Forked:
-    """A process that runs `memplan` with these arguments; the parts of subprocess.Popen that are used."""
+    """A forked process that runs `memplan` with these arguments; has the parts of subprocess.Popen that are used."""
 
     def __init__(
         self,
@@ -66,7 +68,7 @@ class Forked:
         kind: Kind = Kind.MEMPLAN,
         family: str | None = None,
     ) -> None:
-        """`files`: its standard input, output and error; a worker's fourth is the line to it. `family`: a module that is loaded and can be run."""
+        """`files` are standard input, output and error, and a worker's line; `family` is a module to load first."""
         self.returncode: int | None = None
         self._turn = threading.Lock()
         self._line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -90,7 +92,7 @@ class Forked:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code; of a signal that killed it the negative number."""
+        """Wait, and return the exit code; the negative number of the signal if one killed it."""
         with self._turn:
             if self.returncode is None:
                 self._line.settimeout(timeout)
@@ -103,7 +105,7 @@ class Forked:
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
-            with contextlib.suppress(ProcessLookupError):  # it has ended since
+            with contextlib.suppress(ProcessLookupError):  # the process has ended since
                 os.kill(self.pid, number)
 
 
@@ -111,7 +113,7 @@ class Started(Forked):
     """A forked process in place of the subprocess.Popen that `memplan` itself would start."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait; another process reports its exit, which may take longer on a busy machine."""
+        """Wait longer than asked, since the forking process reports the exit, which a busy machine may delay."""
         try:
             return super().wait(timeout if not timeout else TOLD_SECONDS)
         except TimeoutError:
@@ -140,7 +142,7 @@ class Piped(Started):
 
 
 def _worker(parent: Parent, line: socket.socket) -> Started:
-    """Replaces api.jobs.processes.pool.start_worker."""
+    """Start a worker; replaces api.jobs.processes.pool.start_worker."""
     with Path(os.devnull).open("r+b") as nothing:
         files = (nothing.fileno(), nothing.fileno(), 2, line.fileno())
         env = {**os.environ, "PYTHONPATH": SEARCHED}
@@ -148,7 +150,7 @@ def _worker(parent: Parent, line: socket.socket) -> Started:
 
 
 def zygote(parent: Parent, orders: int, family: str | None) -> Started:
-    """Replaces solvers.sandbox.launcher.start_zygote, and forks from a process that has the family's library."""
+    """Fork a zygote from a process with the family's library; replaces solvers.sandbox.launcher.start_zygote."""
     from solvers.sandbox.launcher import environment
 
     with Path(os.devnull).open("r+b") as nothing:
@@ -157,7 +159,7 @@ def zygote(parent: Parent, orders: int, family: str | None) -> Started:
 
 
 def _head_of(family: str, parent: Parent) -> Parent:
-    """The process that has loaded a module besides."""
+    """Return the forking process that has also loaded this module."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
         line.connect(parent.path)
         line.send(json.dumps({"path of": family}).encode())
@@ -166,7 +168,7 @@ def _head_of(family: str, parent: Parent) -> Parent:
 
 @contextlib.contextmanager
 def forking_workers(parent: Parent | None = None) -> Iterator[None]:
-    """This process's workers are forked meanwhile."""
+    """While this context is open, this process's workers are forked."""
     from api.jobs.processes import pool as process_pool
 
     usual = process_pool.start_worker
@@ -179,7 +181,7 @@ def forking_workers(parent: Parent | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def forking_companions(parent: Parent | None = None) -> Iterator[None]:
-    """This process's companions are forked meanwhile."""
+    """While this context is open, this process's companions are forked."""
     from solvers.sandbox import companion
 
     usual = companion.start_process
@@ -191,7 +193,7 @@ def forking_companions(parent: Parent | None = None) -> Iterator[None]:
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that it has started, and the workers that were forked for it."""
+    """Return the processes that this one has started, and those that were forked for it."""
     forked = _children(usual_parent().pid) if usual_parent.cache_info().currsize else []
     forked += [each for family in forked if _name(family) == FAMILY for each in _children(family)]
     return _children(pid) + [each for each in forked if _name(each) == NAME.format(pid)]
@@ -209,19 +211,19 @@ def _name(pid: int) -> str:
 
 
 def can_fork(env: Mapping[str, str]) -> bool:
-    """Whether a process with this environment starts as with the usual one."""
+    """Return whether a process starts with this environment as with the usual one."""
     usual = environment()
     return all(env.get(name) == usual.get(name) for name in {*env, *usual} if name.startswith(READ_AT_START))
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment, with the project importable and every warning an error."""
+    """Return this process's environment, with the project importable and every warning an error."""
     return {**os.environ, "PYTHONPATH": SEARCHED, "PYTHONWARNINGS": "error", **(extra or {})}
 
 
 @functools.cache
 def begin() -> tuple[subprocess.Popen[bytes], str]:
-    """Start the process that forks, one for this test process and those that are forked from it later; and where it will listen."""
+    """Start one forking process for this process and those forked from it later; return it and its socket's path."""
     folder = tempfile.mkdtemp(prefix="memplan-forked-")
     path = str(Path(folder) / "socket")
     env = {name: value for name, value in environment().items() if not name.startswith("MEMPLAN_")}
@@ -232,15 +234,15 @@ def begin() -> tuple[subprocess.Popen[bytes], str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    atexit.register(process.communicate)  # it ends with this process in any case
+    atexit.register(process.communicate)  # in any case it ends with this process
     return process, path
 
 
 @functools.cache
 def usual_parent() -> Parent:
-    """The process that forks, once it is ready."""
-    if told := os.environ.get(TOLD):
-        pid, _, path = told.partition(" ")
+    """Return the forking process once it is ready."""
+    if named := os.environ.get(TOLD):
+        pid, _, path = named.partition(" ")
         return Parent(path, int(pid))
     process, path = begin()
     assert process.stdout is not None

@@ -1,6 +1,6 @@
-"""The process that forks those of `memplan` (tests/running/forked.py): it has loaded the libraries, and listens on a socket until its standard input ends.
+"""The forking process of tests/running/forked.py: loads the libraries, then forks `memplan` processes on request.
 
-python -m tests.running.forking PATH
+python -m tests.running.forking PATH listens on the socket PATH until its standard input ends.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> None:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
 
-    # What was forked of it may come by here as well, on its way out with an exception: by then it has other arguments, and removes nothing.
+    # A forked process may also come here, on its way out with an exception; it must not remove the folder.
     path, me = sys.argv[1], os.getpid()
     try:
         _serve(path, ready)
@@ -77,13 +77,13 @@ def _serve(path: str, ready: Callable[[], None]) -> None:
 
 
 def _tell(line: socket.socket, text: bytes) -> None:
-    """Send the text; the process that asked may have been killed since."""
+    """Send the text, unless the process that asked has been killed since."""
     with contextlib.suppress(OSError):
         line.send(text)
 
 
 def _fork(path: str, line: socket.socket, door: socket.socket, events: selectors.BaseSelector) -> int | None:
-    """The process; None if that was for nothing but the path of a family, or for somebody who was killed before he said for what."""
+    """Fork for an order and return the process; None if only a family's path was asked for, or the asker was killed."""
     message, files = b"", list[int]()
     with contextlib.suppress(OSError):
         message, files, _, _ = socket.recv_fds(line, MESSAGE, 4)
@@ -108,7 +108,7 @@ def _fork(path: str, line: socket.socket, door: socket.socket, events: selectors
 
 
 def _family(path: str, family: str, others: Iterable[Closing]) -> str:
-    """The path of the process that has the family's library; starts it if there is none."""
+    """Return the socket's path of the process that has the family's library; start the process if there is none."""
     own = f"{path}-{family}"
     if not Path(own).exists():
         reading, writing = os.pipe()
@@ -121,7 +121,7 @@ def _family(path: str, family: str, others: Iterable[Closing]) -> str:
             _serve(own, lambda: os.close(writing))
             os._exit(0)
         os.close(writing)
-        os.read(reading, 1)  # it has opened
+        os.read(reading, 1)  # the family's socket is open now
         os.close(reading)
     return own
 
@@ -172,7 +172,7 @@ def _become(order: dict[str, object], files: list[int]) -> NoReturn:
 
 
 def _accompany() -> NoReturn:
-    """Serve like a process of solvers.sandbox.companion.start_process."""
+    """Serve as a companion, like a process of solvers.sandbox.companion.start_process."""
     from solvers.sandbox.companion import serve
 
     os.setsid()
@@ -184,8 +184,8 @@ def _accompany() -> NoReturn:
 
 
 def _text(file: int, mode: str, errors: str, *, line_buffering: bool = False) -> io.TextIOWrapper:
-    raw = open(file, f"{mode}b", closefd=False)  # noqa: SIM115
-    return io.TextIOWrapper(raw, errors=errors, line_buffering=line_buffering)
+    stream = open(file, f"{mode}b", closefd=False)  # noqa: SIM115
+    return io.TextIOWrapper(stream, errors=errors, line_buffering=line_buffering)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Run memplan under a resource limit, as `ulimit` sets one: NAME=NUMBER, as in RLIMIT_AS=1000000000, then the command."""
+"""Runs memplan under a resource limit; arguments: the limit, such as RLIMIT_AS=1000000000, and the command's own."""
 
 from __future__ import annotations
 

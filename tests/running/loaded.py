@@ -1,4 +1,4 @@
-"""Modules and caches that the forking process loads, so that forked processes need not."""
+"""Modules and caches that the forking process loads so that forked processes need not."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ LIBRARIES = (
     "uvicorn.loops.auto",
     "uvicorn.protocols.http.h11_impl",
 )
-"""Loaded beforehand, and every module of the project besides: what each process would spend a quarter of a second on."""
+"""Libraries to load beforehand, as is every module of the project; each process would need a quarter of a second."""
 PACKAGES = ("api", "planner", "solvers")
 RUN_WHEN_LOADED = (".__main__", ".env")
-"""Modules that do their work when they are imported: commands, and what alembic runs."""
+"""Endings of modules that do their work when imported: commands, and what alembic runs."""
 
 
 def load() -> None:
-    """All of it."""
+    """Load all libraries, all modules of the project, and what their caches keep."""
     load_libraries_lean()
     for name in (*LIBRARIES, *PACKAGES):
         importlib.import_module(name)
@@ -61,7 +61,7 @@ def load() -> None:
 
 
 def _know_formats() -> None:
-    """Fill pydantic's caches for each format by reading a file: saves 20 ms in each process."""
+    """Fill pydantic's caches by reading a problem and a plan, which saves 20 ms in each process."""
     from planner.formats import read_plan, read_problem, write_plan, write_problem
     from tests.api.sample_plans import stacked
 
@@ -71,17 +71,17 @@ def _know_formats() -> None:
 
 
 def _know_commands() -> None:
-    """Fill typer's caches by calling each command: saves 10 ms in each process."""
+    """Fill typer's caches by calling each command, which saves 10 ms in each process."""
     from api.cli.app import COMMANDS
     from api.cli.invocation import command_called
 
     for name in COMMANDS:
-        with contextlib.suppress(Exception):  # a missing argument or file
+        with contextlib.suppress(Exception):  # an argument or file is missing
             command_called(name).commands[name].make_context(name, ["random", "b"])
 
 
 def _know_settings() -> None:
-    """Fill Python's caches of subclass checks: saves 3 ms in each service and worker."""
+    """Fill Python's caches of subclass checks, which saves 3 ms in each service and worker."""
     from api.settings import Settings
 
     Settings()

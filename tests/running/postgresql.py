@@ -1,4 +1,4 @@
-"""A real PostgreSQL server of the tests' own: Debian's programs, a temporary folder, a free port, and nothing that waits for a disk."""
+"""A real PostgreSQL server for tests, with a temporary folder, a free port, and settings that never wait for a disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from api.store.opening import open_store
 
 SECONDS = 120.0
 QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=16MB", "authentication_timeout=3")
-"""The last so that stopping does not wait a minute for a client that has just connected and has said nothing yet."""
+"""Settings for speed; with the last, stopping does not wait a minute for a client that has connected and is silent."""
 
 
 GUARD = """
@@ -32,11 +32,11 @@ read -r pid < "$1/data/postmaster.pid" && [ "$(readlink "/proc/$pid/cwd")" = "$1
 while [ -n "$pid" ] && kill -0 "$pid"; do sleep 0.1; done
 rm -rf "$1"
 """
-"""The program that ends the server and removes its folder once its starter is gone, however that ended."""
+"""A program that ends the server and removes its folder once the starter is gone, however that ended."""
 
 
 def find_programs() -> Path | None:
-    """The folder of the newest server's programs; Debian keeps them off the PATH."""
+    """Return the folder of the newest server's programs, which Debian keeps off the PATH."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     on_path = shutil.which("initdb")
     return found[-1].parent if found else Path(on_path).parent if on_path else None
@@ -50,7 +50,7 @@ class Server:
         self._settings = settings
         self._numbers = itertools.count(1)
         self._store: str | None = None
-        self.folder = Path(tempfile.mkdtemp(prefix="memplan-pg-", dir="/tmp"))  # others than root must get there
+        self.folder = Path(tempfile.mkdtemp(prefix="memplan-pg-", dir="/tmp"))  # other users than root need access
         self._guard = subprocess.Popen(
             ["sh", "-c", GUARD, "guard", str(self.folder)],
             stdin=subprocess.PIPE,
@@ -84,7 +84,7 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        """Returns when it answers."""
+        """Start the server, and return when it answers."""
         options = [
             f"-c{each}" for each in (*self._settings, f"port={self.port}", f"unix_socket_directories={self.folder}")
         ]
@@ -119,12 +119,12 @@ class Server:
         return self._process.pid
 
     def stop(self, number: int = signal.SIGINT) -> None:
-        """Ends all connections and the server; SIGQUIT: as if it had crashed."""
+        """End all connections and the server, with SIGQUIT as if it had crashed."""
         self._process.send_signal(number)
         self._process.wait(SECONDS)
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """End the server and remove its folder."""
         if self._process.poll() is None:
             self.stop(signal.SIGQUIT)
         self._guard.communicate(timeout=SECONDS)
@@ -133,11 +133,11 @@ class Server:
         return f"postgresql://memplan@127.0.0.1:{self.port}/{database}"
 
     def empty_database(self) -> str:
-        """The URL of one without tables."""
+        """Make a database without tables, and return its URL."""
         return self._created("template1")
 
     def new_database(self) -> str:
-        """The URL of one with an empty store's tables."""
+        """Make a database with the tables of an empty store, and return its URL."""
         if self._store is None:
             url = self.empty_database()
             open_store(url).close()
@@ -153,7 +153,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Server]:
-    """One server for all tests that want one."""
+    """One server for all tests that need one."""
     programs = find_programs()
     if programs is None:
         pytest.skip("no PostgreSQL server is installed (Debian, Ubuntu: apt-get install postgresql)")

@@ -1,6 +1,7 @@
-"""In CI what failed beside others runs once more, alone (scripts/test has pytest load this).
+"""In CI, tests that failed while others ran beside them run once more, alone (scripts/test has pytest load this).
 
-A test that fails twice is a fault. One that fails once stood on how busy the machine was: it is named at the end, to be mended, and fails nobody's change.
+A test that fails twice shows a fault. One that fails once depends on how busy the machine is: it is named at the end
+so that it is mended, and does not make the run fail.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 MOST = 10
-"""At most so many tests get a second run; more failures are no chance."""
+"""The most tests that get a second run; more failures are no chance."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -22,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Retrial:
-    """Once all tests have run: those that failed once more, in one process that has nothing beside it."""
+    """Once all tests have run, runs those that failed again, in one process with nothing beside it."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

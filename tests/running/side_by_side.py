@@ -1,6 +1,7 @@
-"""Several processes run the tests (scripts/test has pytest load this), forked from one that has got to know them: each takes part after part until none is left.
+"""Several processes run the tests, part after part until none is left (scripts/test has pytest load this).
 
-To get to know the tests takes seven seconds of the processor, most of it for what they import, and each process would spend them if it did so itself.
+They are forked from one process that has collected the tests. Collecting takes seven seconds of processor time, most of
+it for imports, which each process would otherwise spend.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ import pytest
 from tests.running.distribution import begins_at_end, part, rank
 
 SHOWN_SECONDS = 0.005
-"""Phases shorter than this are not reported, not even by --durations, unless they fail."""
+"""Setups and teardowns shorter than this are not reported, not even by --durations, unless they fail."""
 ENDING_SECONDS = 20.0
-"""A process has this long to tear down its tests' fixtures."""
+"""How long a process has to tear down the fixtures of its tests."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,19 +47,19 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 class Worker:
-    """A process that runs tests, as seen from the one that hands them out."""
+    """A process that runs tests, seen from the one that hands them out."""
 
     def __init__(self, pid: int, line: Connection, *, at_end: bool) -> None:
         self.pid = pid
         self.line = line
         self.at_end = at_end
-        """Whether it takes tests from the end of the list."""
+        """Whether the process takes tests from the end of the list."""
         self.held: deque[int] = deque()
-        """Tests it was given and has not ended."""
+        """Tests that the process was given and has not ended."""
 
 
 class Crew:
-    """All of them."""
+    """All processes that run tests, and the tests that are left."""
 
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
@@ -69,7 +70,7 @@ class Crew:
 
     def run(self, count: int) -> None:
         """Run until all tests have run, or enough have failed."""
-        assert threading.active_count() == 1, "whoever gets to know the tests starts no threads: it is forked"
+        assert threading.active_count() == 1, "what collects the tests starts no threads: it is forked"
         reporter: Any = self._session.config.pluginmanager.get_plugin("terminalreporter")
         reporter.showfspath = False
         try:
@@ -114,39 +115,39 @@ class Crew:
         self._workers[ours] = Worker(pid, ours, at_end=begins_at_end(self._started))
 
     def _listen(self, worker: Worker) -> None:
-        """Handle a message of a process: it wants more, has ended a test, or has failed; or it has died."""
+        """Handle a process's message: it asks for tests, has ended a test or has failed; without one it has died."""
         try:
-            said = worker.line.recv()
+            message = worker.line.recv()
         except (EOFError, ConnectionError):
             self._ended(worker)
             return
-        if said is None:
+        if message is None:
             more = list[int]()
             if self._left and not self._is_over():
                 more = self._left.pop() if worker.at_end else self._left.popleft()
             worker.held.extend(more)
             worker.line.send(more)
-        elif isinstance(said, str):
-            raise RuntimeError(said)
+        elif isinstance(message, str):
+            raise RuntimeError(message)
         else:
             worker.held.popleft()
             config = self._session.config
-            for data in said:
+            for data in message:
                 self._log(config.hook.pytest_report_from_serializable(config=config, data=data))
 
     def _ended(self, worker: Worker) -> None:
-        """Report its current test as failed if it had not run all; another process takes the rest."""
+        """After a process has ended, report the test it was running as failed; another process takes the rest."""
         del self._workers[worker.line]
         worker.line.close()
         code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
         if not worker.held or self._is_over():
             return
         item = self._session.items[worker.held.popleft()]
-        told = f"the process that ran it has died ({code})"
-        self._log(pytest.TestReport(item.nodeid, item.location, {}, "failed", told, "call"))
+        reason = f"the process that ran it has died ({code})"
+        self._log(pytest.TestReport(item.nodeid, item.location, {}, "failed", reason, "call"))
         if worker.held:
             self._left.appendleft(list(worker.held))
-        if self._left and not self._is_over():  # this may have been the last that is wanted
+        if self._left and not self._is_over():  # this failure may have been the last that is allowed
             self._start()
 
     def _log(self, report: pytest.TestReport) -> None:
@@ -174,11 +175,11 @@ class Reports:
 
 
 def _work(session: pytest.Session, line: Connection, number: int) -> NoReturn:
-    """In the new process: run what it is given until that is nothing. What its own reporter would say is said by the process that hands out."""
+    """Run tests in the new process until it is given no more; the process that hands them out prints the reports."""
     plugins = session.config.pluginmanager
     plugins.unregister(name="terminalreporter")
     capture: Any = plugins.get_plugin("capturemanager")
-    capture.stop_global_capturing()  # into a file that all would share
+    capture.stop_global_capturing()  # it captures into a file that all processes would share
     capture.start_global_capturing()
     folders: Any = session.config._tmp_path_factory  # type: ignore[attr-defined]
     folders._basetemp = folders.mktemp(f"process{number}", numbered=False)
@@ -187,13 +188,13 @@ def _work(session: pytest.Session, line: Connection, number: int) -> NoReturn:
     code = 0
     try:
         _run(session, line, reports)
-    except BaseException as error:  # noqa: BLE001 - told there, unless it was told to end
+    except BaseException as error:  # noqa: BLE001 - reported there, unless it was interrupted
         code = 1
         with contextlib.suppress(BaseException):
             session._setupstate.teardown_exact(None)
         if not isinstance(error, KeyboardInterrupt | ConnectionError):
             line.send(traceback.format_exc())
-    util._run_finalizers()  # type: ignore[attr-defined] # of processes that it has started: os._exit runs none
+    util._run_finalizers()  # type: ignore[attr-defined] # ends processes it started, which os._exit would not
     os._exit(code)
 
 
@@ -206,6 +207,6 @@ def _run(session: pytest.Session, line: Connection, reports: Reports) -> None:
     while items and not (session.shouldfail or session.shouldstop):
         item = items.popleft()
         if not items:
-            items.extend(more())  # what is to come says what of this one's is still needed
+            items.extend(more())  # the next test decides which fixtures are still needed
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=items[0] if items else None)
         line.send(reports.taken())

@@ -1,4 +1,4 @@
-"""Small instances in one line, for tests of solvers."""
+"""Small instances, written in one line, for tests of solvers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HORIZON = 1 << 40
 
 @dataclass(frozen=True)
 class Block:
-    """A block for make_instance: parts are (low, high, [(start, end), ...])."""
+    """A block for make_instance; each part is (low, high, [(start, end), ...])."""
 
     parts: Sequence[tuple[int, int, Sequence[tuple[int, int]]]]
     alignment: int = 1
@@ -28,7 +28,7 @@ class Block:
 
 
 def plain(start: int, end: int, size: int, **rest: object) -> Block:
-    """A buffer of one rect."""
+    """A block of one rectangle."""
     return Block([(0, size, [(start, end)])], **rest)  # type: ignore[arg-type]
 
 
@@ -47,7 +47,7 @@ def make_instance(
     apart: Sequence[tuple[int, int]] = (),
     penalties: Sequence[tuple[int, int, int]] = (),
 ) -> Instance:
-    """An Instance of the given blocks; tuples are (start, end, size)."""
+    """An Instance of the given blocks; a tuple stands for a plain block of (start, end, size)."""
     specs = tuple(pools) if pools is not None else (PoolSpec(capacity),)
     full = [b if isinstance(b, Block) else plain(*b) for b in blocks]
     n, width = len(full), len(specs)

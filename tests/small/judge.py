@@ -1,4 +1,4 @@
-"""Compares a plan with the truth of a small problem."""
+"""Compares a plan with the true optimum of a small problem."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.small.oracle import Truth, solve
 
 
 def judge(problem: Problem, plan: Plan, truth: Truth) -> list[str]:
-    """The plan's false claims; empty if all are true, even if a better plan exists."""
+    """Return the plan's false claims; none if all are true, even if a better plan exists."""
     wrong = [f"{f.kind}: {f.message}" for f in verify(problem, plan)]
     wrong += [text for text in plan.warnings if "withheld" in text]
     if plan.stop is StopReason.SOLVER_FAILED:
@@ -40,7 +40,7 @@ def judge(problem: Problem, plan: Plan, truth: Truth) -> list[str]:
 
 
 def _peak_bounds(problem: Problem, plan: Plan) -> list[str]:
-    """Claims about peaks, which hold whatever is minimised."""
+    """Return the false bounds on peaks; such bounds must hold whatever is minimised."""
     wrong = []
     for name in (None, *(use.name for use in plan.pools if use.bound > 0)):
         claimed = plan.bound if name is None else next(use.bound for use in plan.pools if use.name == name)

@@ -1,8 +1,9 @@
-"""The truth about small problems, by trying everything: shares no code with the solvers or the verifier.
+"""The optimum of small problems, found by trying everything; shares no code with the solvers or the verifier.
 
-Every placement orders each pair of groups that must not share addresses: for each two members, one lies above the other. Given the pools and
-all these decisions, each group has a least possible start, and taking them all at once is best for every term of the objective: sinking a
-group never raises a peak, and never makes two that are apart share. So all assignments of pools, and for each all decisions, are tried.
+In every placement, of each two members of different groups that must not share addresses, one lies above the other.
+Given the pools and all these decisions, each group has a least possible start. Taking all least starts at once is best
+for every term of the objective, because moving a group down never raises a peak and never makes two that are apart
+share addresses. So all assignments of pools are tried, and for each of them all decisions.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ Value = tuple[int, ...]
 
 
 class Counted(NamedTuple):
-    """The counts of a placement before terms weigh them."""
+    """What is counted of a placement before terms weigh it."""
 
     peaks: Sequence[int]
     """The peaks of the problem's pools, in their order."""
     homes: Sequence[tuple[Buffer, Pool]] = ()
     reused: int = 0
-    """The reuse penalties that are due."""
+    """The sum of the reuse penalties that are due."""
     moved: tuple[int, int] = (0, 0)
-    """Buffers, and bytes."""
+    """How many buffers have moved, and how many bytes."""
 
 
 WORTH: dict[Term, Callable[[Problem, Counted], int]] = {
@@ -45,7 +46,7 @@ WORTH: dict[Term, Callable[[Problem, Counted], int]] = {
 }
 """The quantity that each term sums."""
 IN_BYTES = frozenset((Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES, Term.MOVED_BYTES, Term.STABILITY))
-"""Twice as much where all sizes and offsets are doubled."""
+"""The terms that double where all sizes and offsets are doubled."""
 MOVES = frozenset((Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY))
 
 
@@ -59,7 +60,7 @@ def _price(problem: Problem, counted: Counted) -> int:
 
 @dataclass(frozen=True)
 class Truth:
-    """The optimum; value None if nothing fits."""
+    """The optimum of a problem; its value is None if nothing fits."""
 
     value: Value | None
     peaks: tuple[int, ...] | None = None
@@ -72,18 +73,18 @@ class Truth:
 
 
 def solve(problem: Problem) -> Truth:
-    """The lexicographically least objective, by exhaustion."""
+    """Return the lexicographically least objective, found by trying everything."""
     return _Oracle(problem).run()
 
 
 def shares(a: tuple[int, int], b: tuple[int, int]) -> bool:
-    """Do two address ranges have an address in common?"""
+    """Return whether two address ranges have an address in common."""
     return min(a[1], b[1]) > max(a[0], b[0])
 
 
 @dataclass
 class _Rigid:
-    """Buffers that colocations tie together, with their distances from the lowest."""
+    """Buffers that colocations tie together, each with its distance from the lowest."""
 
     members: list[tuple[Buffer, int]]
 
@@ -106,7 +107,7 @@ class _Oracle:
             for rigid in self.rigid
         ]
         self.moved = (0, 0)
-        """Buffers, and bytes."""
+        """How many buffers have moved, and how many bytes."""
         self.best: Truth = Truth(None)
         c = problem.constraints
         self.excluded = {frozenset(pair) for pair in c.exclusions}
@@ -127,7 +128,7 @@ class _Oracle:
             yield _Rigid([(b, offset - least) for b, offset in members])
 
     def _horizon(self) -> int:
-        """Some best placement ends at or below this."""
+        """Return an offset at or below which some best placement ends."""
         pools = self.problem.pools
         top = max([0, *(end for pool in pools for _, end in pool.reserved)])
         for buffer in self.problem.buffers:
@@ -159,26 +160,26 @@ class _Oracle:
     def _staying(
         self, choice: tuple[int, ...], starts: list[list[int]]
     ) -> Iterator[tuple[list[list[int]], tuple[int, int]]]:
-        """For each set of groups that stay where an older plan had one of their members: the starts that leaves, and the buffers and bytes that move.
+        """Yield, for each set of groups that stay where they were, the possible starts, and how much moves.
 
-        Sinking a group may move it, so who stays is decided before anything is sunk. Who is not to stay, and does by chance, is counted
-        as moved here; another of the sets has him.
+        A group stays if a member is where an older plan had it. Moving groups down may move those that stay, so this is
+        decided first. A group that is not in the set but stays by chance counts as moved; another set has it.
         """
         each: list[list[tuple[list[int], list[Buffer]]]] = []
         for group, mine in enumerate(starts):
             pool = self.problem.pools[choice[group]].name
-            told = [(b, low) for b, low in self.rigid[group].members if b.id in self.was]
-            old = {self.was[b.id][1] - low for b, low in told if self.was[b.id][0] == pool}
-            ways = [(mine, [b for b, _ in told])]
+            older = [(b, low) for b, low in self.rigid[group].members if b.id in self.was]
+            old = {self.was[b.id][1] - low for b, low in older if self.was[b.id][0] == pool}
+            ways = [(mine, [b for b, _ in older])]
             for start in sorted(old.intersection(mine)) if self.weighs_moves else ():
-                ways.append(([start], [b for b, low in told if self.was[b.id] != (pool, start + low)]))
+                ways.append(([start], [b for b, low in older if self.was[b.id] != (pool, start + low)]))
             each.append(ways)
         for some in product(*each):
             moved = [b for _, gone in some for b in gone]
             yield [left for left, _ in some], (len(moved), sum(b.size for b in moved))
 
     def _starts(self, choice: tuple[int, ...]) -> list[list[int]] | None:
-        """The possible offsets of each group in its pool if it were alone; None if the choice of pools is not allowed."""
+        """Return the offsets that each group could have if alone; None if the choice of pools is not allowed."""
         pool_of = {id_: choice[group] for id_, group in self.home.items()}
         constraints = self.problem.constraints
         if any(len({pool_of[id_] for id_ in group}) > 1 for group in constraints.same_pool):
@@ -189,7 +190,7 @@ class _Oracle:
         return starts if all(starts) else None
 
     def _decide(self, choice: tuple[int, ...], starts: list[list[int]]) -> None:
-        """Decide depth first which block of each pair lies above; cut branches that cannot beat the best."""
+        """Decide depth first which buffer of each pair lies above; cut branches that cannot beat the best."""
         pairs: list[tuple[Buffer, Buffer, int | None]] = [
             (a, b, None) for a, b in self.apart if choice[self.home[a.id]] == choice[self.home[b.id]]
         ]
@@ -248,7 +249,7 @@ class _Oracle:
 
 
 def use_cost(buffer: Buffer, pool: Pool) -> int:
-    """The cost of a buffer's uses in a pool: transfers of whole bursts in whole picoseconds, or uses times rank."""
+    """Return the cost of a buffer's uses in a pool: whole bursts in whole picoseconds, or uses times rank."""
     if pool.speed is None:
         return (buffer.accesses + buffer.reads + buffer.writes) * pool.rank
     if buffer.size == 0:
@@ -262,7 +263,7 @@ def use_cost(buffer: Buffer, pool: Pool) -> int:
 
 
 def _may_start(buffer: Buffer, offset: int, pool: Pool) -> bool:
-    """Whether the buffer keeps its own rules at this offset of the pool."""
+    """Return whether the buffer keeps its own rules at this offset of the pool."""
     end = offset + buffer.size
     address = (pool.base or 0) + offset
     if buffer.pools is not None and pool.name not in buffer.pools:
@@ -277,7 +278,7 @@ def _may_start(buffer: Buffer, offset: int, pool: Pool) -> bool:
 
 
 def _settle(starts: list[list[int]], above: list[tuple[int, int, int]], place: list[int]) -> list[int] | None:
-    """The least starts, none below `place`, that keep every decision: h at least `distance` above g. None if there are none."""
+    """Return the least starts from `place` on with h at least `distance` above g for all decisions, or None."""
     place = list(place)
     moved = True
     while moved:

@@ -1,4 +1,4 @@
-"""Plans with honest claims, for tests that then spoil them; and plans by one planner, short to write."""
+"""Plans with true claims, for tests that then spoil them, and short ways to write a plan by one planner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Spots = Mapping[BufferId, tuple[str, int]]
 
 
 def optimal_plan(problem: Problem) -> Plan:
-    """A best plan of a small problem, with the bound that exhaustion proves."""
+    """A best plan of a small problem, with the bound that trying everything proves."""
     truth = solve(problem)
     if truth.offsets is None:
         return infeasible_plan(problem)
@@ -26,7 +26,7 @@ def optimal_plan(problem: Problem) -> Plan:
 
 
 def infeasible_plan(problem: Problem) -> Plan:
-    """The plan that states that there is none."""
+    """A plan that states that nothing fits."""
     return Plan(
         status=PlanStatus.INFEASIBLE,
         stop=StopReason.PROVED,
@@ -46,7 +46,7 @@ def infeasible_plan(problem: Problem) -> Plan:
 
 
 def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Plan:
-    """A plan of these placements, with all its claims computed here."""
+    """A plan of these placements, whose claims are all computed here."""
     peaks = {pool.name: 0 for pool in problem.pools}
     ends: dict[BufferId, tuple[str, tuple[int, int]]] = {}
     for buffer in problem.buffers:
@@ -77,8 +77,8 @@ def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Pla
         gap = None if value is None or not least else value / least - 1
     searched = [PlanCertificate(Proof.SEARCH, bound, pool.name, solver="search") for pool in problem.pools if bound]
     if best is not None:
-        told = zip(problem.terms, best, strict=True)
-        searched += [PlanCertificate(Proof.SEARCH, value, solver="search", term=term) for term, value in told]
+        optima = zip(problem.terms, best, strict=True)
+        searched += [PlanCertificate(Proof.SEARCH, value, solver="search", term=term) for term, value in optima]
     return Plan(
         status=PlanStatus.FEASIBLE if truth is None else PlanStatus.OPTIMAL,
         stop=StopReason.WORK_LIMIT if truth is None else StopReason.PROVED,
@@ -98,18 +98,18 @@ def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Pla
 
 
 def inclusive(*rows: tuple[int, int, int], alignment: int = 1) -> tuple[Buffer, ...]:
-    """Buffers from (first use, last use, size), numbered."""
+    """Numbered buffers, each given as first use, last use and size."""
     return tuple(Buffer(n, size, alignment, ((first, last + 1),)) for n, (first, last, size) in enumerate(rows))
 
 
 def planned(solver: str, buffers: Sequence[Buffer], *pools: Pool, constraints: Constraints | None = None) -> Plan:
-    """The planner's plan; without pools there is one without limits."""
+    """Plan with this solver; if no pools are given, there is one without limits."""
     problem = Problem(tuple(buffers), pools or (Pool("arena"),), constraints or Constraints())
     return plan(problem, Options(solver=solver, time_limit=60.0, workers=1))
 
 
 def offsets(made: Plan) -> list[int]:
-    """The offsets in the order of the buffers."""
+    """Return the offsets in the order of the buffers."""
     return [place.offset for place in made.placements]
 
 

@@ -35,7 +35,7 @@ IDS: tuple[BufferId, ...] = ("a", 1, "1", "d", 5, "f")
 
 
 def effort(normal: int, nightly: int) -> settings:
-    """How many examples to try: the same ones every day, other and many more ones at night (pytest --nightly, or MEMPLAN_NIGHTLY=1); a tenth with --brief."""
+    """The number of examples: the same ones every day, new ones at night (MEMPLAN_NIGHTLY=1), a tenth with --brief."""
     usual = max(1, normal // 10) if BRIEF else normal
     return settings(
         max_examples=nightly if NIGHTLY else usual,
@@ -59,7 +59,7 @@ SPEEDS = st.builds(
 
 @st.composite
 def pools(draw: st.DrawFn, name: str) -> Pool:
-    """A pool, often small, sometimes unlimited, off address 0, or with holes."""
+    """A pool, often small, sometimes unlimited, with a base address, or with reserved ranges."""
     alignment = draw(st.sampled_from(ALIGNMENTS))
     base = draw(st.none() | st.integers(0, 5))
     holes = draw(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 3)), max_size=2)) if draw(st.booleans()) else []
@@ -76,7 +76,7 @@ def pools(draw: st.DrawFn, name: str) -> Pool:
 
 @st.composite
 def lives(draw: st.DrawFn) -> tuple[Interval, ...] | None:
-    """One live interval, or two, or an empty one, or no list at all."""
+    """A buffer's live intervals: one, two, an empty one, or no list at all."""
     kind = draw(st.integers(0, 9))
     if kind == 0:
         return None
@@ -86,10 +86,10 @@ def lives(draw: st.DrawFn) -> tuple[Interval, ...] | None:
 
 @st.composite
 def buffers(draw: st.DrawFn, id_: BufferId, among: tuple[Pool, ...]) -> Buffer:
-    """A buffer with some of a buffer's possible fields."""
+    """A buffer with some of the fields that a buffer may have."""
     alignment = draw(st.sampled_from(ALIGNMENTS))
     names = [pool.name for pool in among]
-    chance = draw(st.integers(0, 4095))  # its bits decide which special fields it has; 0 is plain
+    chance = draw(st.integers(0, 4095))  # its bits decide which special fields the buffer has; 0 means none
     allowed = fixed = None
     if chance & 3 == 1:
         allowed = tuple(draw(st.lists(st.sampled_from(names), min_size=1, unique=True)))
@@ -115,7 +115,7 @@ def buffers(draw: st.DrawFn, id_: BufferId, among: tuple[Pool, ...]) -> Buffer:
 
 @st.composite
 def constraints(draw: st.DrawFn, ids: tuple[BufferId, ...], alignments: dict[BufferId, int]) -> Constraints:
-    """A few constraints of each kind, none on a pair that another contradicts openly."""
+    """A few constraints of each kind; none openly contradicts another on the same pair."""
     pairs: list[Pair] = [(a, b) for n, a in enumerate(ids) for b in ids[n + 1 :]]
     if not pairs:
         return Constraints()
@@ -142,7 +142,7 @@ def constraints(draw: st.DrawFn, ids: tuple[BufferId, ...], alignments: dict[Buf
 
 
 def grown(problem: Problem, unit: int, rest: int) -> Problem:
-    """The same in larger numbers, whose common unit is all but obvious: capacities and limits are off it by the rest."""
+    """Return the problem in multiples of a unit, which capacities and limits hide as they are larger by `rest`."""
     return replace(
         problem,
         pools=tuple(
@@ -181,7 +181,7 @@ def _moved(fixed: Fixed, unit: int) -> Fixed:
 def problems(
     draw: st.DrawFn, max_buffers: int = 6, max_pools: int = 3, plain_terms: bool = False, moves: bool = False
 ) -> Problem:
-    """A sound problem; it may well be infeasible. `moves`: it always counts what moved."""
+    """A sound problem, which may be infeasible; with `moves`, its objective always counts what moved."""
     chosen = tuple(draw(pools(f"p{n}")) for n in range(draw(st.integers(1, max_pools))))
     if draw(st.integers(0, 3)) == 1:
         chosen = tuple(replace(pool, speed=draw(SPEEDS)) for pool in chosen)
@@ -193,9 +193,9 @@ def problems(
     if not plain_terms and draw(st.integers(0, 3)) == 0:
         terms = tuple(draw(st.lists(st.sampled_from(list(Term)), min_size=1, max_size=4, unique=True)))
     if moves:
-        asked = draw(st.sampled_from(sorted(MOVES)))
-        rest = [term for term in terms if term is not asked]
-        terms = (asked, *rest) if draw(st.booleans()) else (*rest, asked)
+        counted = draw(st.sampled_from(sorted(MOVES)))
+        rest = [term for term in terms if term is not counted]
+        terms = (counted, *rest) if draw(st.booleans()) else (*rest, counted)
     price = draw(st.integers(0, 3))
     old: tuple[Was, ...] = ()
     if not MOVES.isdisjoint(terms):

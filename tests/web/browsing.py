@@ -1,4 +1,4 @@
-"""The page in a real Chromium. Whatever a page must never do fails the test that made it do so."""
+"""The page in a real Chromium; whatever a page must never do makes the test fail."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, 
 from tests.http.served import THREE
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The first is the same engine without what draws windows: a new page takes half of the processor."""
+"""Programs to look for; the first is the same engine without windows, and needs half the processor time for a page."""
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 PATIENCE = 90_000
-"""Milliseconds: enough for a busy machine."""
+"""Milliseconds to wait for anything, enough for a busy machine."""
 WATCH = "addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))"
 FORGET = "() => addEventListener('pagehide', () => { localStorage.clear(); sessionStorage.clear(); })"
-"""As the last of those that hear of it."""
+"""A script that empties the storage when the page is left, after all other handlers."""
 GUTTER = {"left": 68, "right": 12, "top": 8, "bottom": 24}
-"""Around the map, as map/painter.js has it."""
+"""The margins of the map in pixels, as in map/painter.js."""
 
 
 expect.set_options(timeout=PATIENCE)
@@ -31,7 +31,7 @@ expect.set_options(timeout=PATIENCE)
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """A browser without a window, which finds no other machine."""
+    """Open a browser without a window, which can reach no other machine."""
     with sync_playwright() as playwright:
         nowhere = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
         browser = playwright.chromium.launch(
@@ -42,7 +42,7 @@ def browsing() -> Iterator[Browser]:
 
 
 class Tab:
-    """A page that visits come to one after the other, each as if nobody had been there: a new one takes a second of the processor to be drawn first."""
+    """A page for one visit after the other, each as if it were new; a new one takes a second of processor time."""
 
     def __init__(self, browser: Browser, options: dict[str, Any]) -> None:
         self.context = browser.new_context(
@@ -63,7 +63,7 @@ class Tab:
         self.page.on("dialog", self._dismiss)
 
     def leave(self) -> None:
-        """The visit has ended, and leaves nothing behind."""
+        """End the visit, so that nothing of it is left."""
         self.visit = None
         self.context.set_offline(False)
         self.page.evaluate(FORGET)
@@ -81,7 +81,7 @@ class Tab:
 
 
 class Tabs:
-    """Those of a browser, by their options."""
+    """The tabs of a browser, by their options."""
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
@@ -97,15 +97,15 @@ class Tabs:
 
 
 class Visit:
-    """One page, and everything that happened on it that nobody should see."""
+    """One test's use of a page, and everything that happened there and should not have."""
 
     def __init__(self, tabs: Tabs, address: str, **options: Any) -> None:
         self.address = address
         self.wrong: list[str] = []
         self.wanted = ""
-        """What of it a test brought about on purpose: a regular expression."""
+        """A regular expression for what a test brings about on purpose."""
         self.refusals = 0
-        """Requests that the service refused, which a test may want."""
+        """The number of requests that the service refused, which a test may want."""
         self._tabs, self._options = tabs, options
         self._tab = tabs.take(options)
         self._tab.visit = self
@@ -126,17 +126,17 @@ class Visit:
             self.wrong.append(f"{message.type}: {message.text}")
 
     def sees(self, request: Request) -> None:
-        asked = urlsplit(request.url)
-        if asked.scheme not in ("blob", "data") and asked.netloc != urlsplit(self.address).netloc:
+        address = urlsplit(request.url)
+        if address.scheme not in ("blob", "data") and address.netloc != urlsplit(self.address).netloc:
             self.wrong.append(f"left the host: {request.url}")
 
 
 Visiting = Callable[..., Visit]
-"""Opens a page, by default on the service of the tests."""
+"""A function that begins a visit, by default to the service of the tests."""
 
 
 def point(page: Page, time: float, address: float, right: float, top: float, pane: int = 0) -> tuple[float, float]:
-    """Where a time and an address are on the screen, when all of the map is shown."""
+    """Return where a time and an address are on the screen when the whole map is shown."""
     box = page.locator("canvas.over").nth(pane).bounding_box()
     assert box is not None
     across = box["width"] - GUTTER["left"] - GUTTER["right"]
@@ -146,21 +146,21 @@ def point(page: Page, time: float, address: float, right: float, top: float, pan
 
 
 def picture(page: Page, pane: int = 0) -> str:
-    """All pixels of the map, once it has been drawn."""
+    """Return all pixels of the map, once it has been drawn."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     data: str = page.locator("canvas.base").nth(pane).evaluate("(canvas) => canvas.toDataURL()")
     return data
 
 
 def until_planned(page: Page) -> None:
-    """Until an optimal plan is there, with everything that is shown of it."""
+    """Wait until an optimal plan is there, with everything that is shown of it."""
     expect(page.locator(".badge").last).to_have_text("optimal")
     expect(page.locator(".figures").last).to_contain_text("ended by")
     page.wait_for_selector(".stage:visible")
 
 
 def plan_text(page: Page, problem: str) -> None:
-    """Have a problem planned, as somebody who pastes it would."""
+    """Paste a problem and have it planned."""
     page.fill("#text", problem)
     page.click("#plan")
 

@@ -21,7 +21,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def shared() -> Iterator[tuple[Tabs, asyncio.AbstractEventLoop]]:
-    """The browser's pages, which tests use one after the other, and Playwright's event loop."""
+    """The browser's tabs, which tests use one after the other, and Playwright's event loop."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on the PATH")
     with browsing() as launched:
@@ -33,7 +33,7 @@ def shared() -> Iterator[tuple[Tabs, asyncio.AbstractEventLoop]]:
 
 @pytest.fixture(scope="module")
 def tabs(shared: tuple[Tabs, asyncio.AbstractEventLoop]) -> Iterator[Tabs]:
-    """For the tests of a file: Playwright leaves its loop running between calls, and tests of other files have loops of their own."""
+    """The tabs for a file's tests; Playwright's loop is set only for them, as other tests have their own."""
     pages, loop = shared
     asyncio._set_running_loop(loop)
     yield pages
@@ -47,7 +47,7 @@ def browser(tabs: Tabs) -> Browser:
 
 @pytest.fixture
 def visiting(tabs: Tabs, service: Served) -> Iterator[Visiting]:
-    """Opens pages; when the test ends, nothing may have gone wrong on them."""
+    """Begins visits; at the end of the test, nothing may have gone wrong on them."""
     visits: list[Visit] = []
 
     def visit(address: str | None = None, **options: Any) -> Visit:

@@ -1,4 +1,4 @@
-"""Sweeps, plans for all shapes and nested arenas on the page: the list of parts, and the map of the chosen one."""
+"""Sweeps, plans for all shapes and nested arenas on the page: their parts, and the chosen part's map."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ASKED: dict[str, tuple[str, str, int]] = {
     "shapes": ("/v1/shapes?mode=maximum", json.dumps(SHAPED), 5),
     "nested": ("/v1/plans?arenas=nested", LOOP.decode(), 2),
 }
-"""Path, problem, and how many points there are to choose from."""
+"""For each kind of answer: the path, the problem, and how many points there are to choose from."""
 
 
 def shown(visiting: Visiting, service: Served, kind: str, part: str = "", **options: Any) -> Page:
     path, problem, _ = ASKED[kind]
     headers = {"Content-Type": "application/json", "Prefer": "respond-async"}
     job = service.client.post(path, content=problem, headers=headers).json()
-    until(service, job, "succeeded")  # of what is still at work the page would choose what comes first
+    until(service, job, "succeeded")  # while the job runs, the page would choose the part that comes first
     page = visiting(**options).open(f"/#{job['id']}{part}")
     page.wait_for_selector(".stage:visible")
     expect(page.locator(".pane")).to_have_attribute("aria-busy", "false")
@@ -34,12 +34,12 @@ def shown(visiting: Visiting, service: Served, kind: str, part: str = "", **opti
 
 
 def large(page: Page) -> str:
-    """The large map, which is the last one."""
+    """Return the pixels of the large map, which is the last one."""
     return picture(page, page.locator("canvas.base").count() - 1)
 
 
 def radio(page: Page, number: int) -> str:
-    """Which part that point is, once it is chosen and its map is shown."""
+    """Wait until the point of this number is chosen, and return its label."""
     point = page.get_by_role("radio").nth(number)
     expect(point).to_have_attribute("aria-checked", "true")
     return point.get_attribute("aria-label") or point.inner_text()
@@ -67,8 +67,8 @@ def test_points_are_chosen_and_their_maps_seen(visiting: Visiting, service: Serv
 
 def test_a_sweep_shows_where_nothing_fits_and_the_smallest_size(visiting: Visiting, service: Served) -> None:
     page = shown(visiting, service, "sweep")
-    said = page.locator(".curve [role=status]")
-    expect(said).to_have_text(
+    status = page.locator(".curve [role=status]")
+    expect(status).to_have_text(
         "17 sizes \u00b7 12 fit, 5 proven to be too small \u00b7 smallest arena: 84 B, proven on both sides"
     )
     assert page.url.endswith("@smallest")
@@ -119,20 +119,20 @@ def test_who_watches_arenas_being_planned_sees_what_others_see_later(
         "/v1/plans?arenas=nested", content=LOOP, headers={"Content-Type": "application/json", "Prefer": "respond-async"}
     ).json()
     until(service, job, "succeeded")
-    visit, asked = visiting(), list[dict[str, Any]]()
+    visit, answers = visiting(), list[dict[str, Any]]()
 
     def first_at_work(route: Route) -> None:
-        told = route.fetch()
-        asked.append(told.json())
+        fetched = route.fetch()
+        answers.append(fetched.json())
         route.fulfill(
-            response=told, json=asked[0] | ({"state": "running", "finished": None} if len(asked) == 1 else {})
+            response=fetched, json=answers[0] | ({"state": "running", "finished": None} if len(answers) == 1 else {})
         )
 
     visit.page.route(f"**/v1/jobs/{job['id']}", first_at_work)
     page = visit.open(f"/#{job['id']}{part}")
     expect(page.locator(".badge")).to_have_text("optimal")
     expect(page.locator(".figures")).to_contain_text(first)
-    assert [told["state"] for told in asked[:2]] == ["succeeded", "succeeded"]
+    assert [answer["state"] for answer in answers[:2]] == ["succeeded", "succeeded"]
     visit.page.unroute_all()
 
 

@@ -1,4 +1,4 @@
-"""A problem with variants on the page: its frontier as a curve, points that come, and the map of the one that is chosen."""
+"""The frontier of a problem with variants on the page: its curve, points as they come, and the chosen point's map."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MANY = {
 
 def curve_of(page: Page, problem: object) -> None:
     page.fill("#text", json.dumps(problem))
-    page.fill("[name=time_limit]", "90")  # a busy machine has proven nothing after the usual ten
+    page.fill("[name=time_limit]", "90")  # after the usual ten, a busy machine may have proven nothing
     page.get_by_role("button", name="Frontier", exact=True).click()
     expect(page.locator(".curve [role=status]")).to_contain_text("all of the frontier, proven")
     expect(page.locator(".badge")).to_have_text("optimal")
@@ -124,27 +124,28 @@ def test_points_come_while_more_are_looked_for_and_stay(visiting: Visiting) -> N
     page.fill("[name=time_limit]", "600")
     page.fill("#text", LONG.decode())
     page.click("#frontier")
-    said = page.locator(".curve [role=status]")
-    expect(said).to_contain_text("more points are looked for")
+    status = page.locator(".curve [role=status]")
+    expect(status).to_contain_text("more points are looked for")
     expect(page.get_by_role("radio").nth(2)).to_be_attached()
     page.wait_for_selector(".stage:visible")
     expect(page.locator(".badge")).to_have_text("running")
     page.get_by_role("button", name="Stop", exact=True).first.click()
     expect(page.locator(".badge")).to_have_text("cancelled")
-    expect(said).to_contain_text("not proven to be all (cancelled)")
+    expect(status).to_contain_text("not proven to be all (cancelled)")
     assert page.get_by_role("radio").count() > 2
 
 
 def test_how_much_better_another_plan_may_be_is_said_and_drawn(visiting: Visiting, service: Served) -> None:
-    """Of a frontier of which two points were asked for: below the line of all points together there is no plan."""
+    """Two points of a frontier are asked for; the page draws a line below which there is no plan."""
     job = service.client.post("/v1/pareto?points=2", json=MANY, headers={"Prefer": "respond-async"}).json()["id"]
     page = visiting().open(f"/#{job}")
     expect(page.locator(".curve [role=status]")).to_contain_text("not proven to be all", timeout=120_000)
     within = service.client.get(f"/v1/jobs/{job}/plan").json()["within"]
     assert within > 0
     share = f"{within * 100:.{2 if within < 0.1 else 1}f} %"
-    said = f"2 points · not proven to be all (no more were asked for): any plan is matched by one of these but for {share}, proven"
-    expect(page.locator(".curve [role=status]")).to_have_text(said)
+    status = "2 points · not proven to be all (no more were asked for): any plan is matched by one of these"
+    status += f" but for {share}, proven"
+    expect(page.locator(".curve [role=status]")).to_have_text(status)
     expect(page.locator(".figures > div").first).to_have_text(f"frontierwithin {share}, proven")
     bound = "() => document.querySelector('.curve polyline.bound').getAttribute('points').split(' ').map((at) => at.split(',').map(Number))"
     spot = "() => [...document.querySelectorAll('.curve g.spot circle:last-child')].map((at) => [+at.getAttribute('cx'), +at.getAttribute('cy')])"

@@ -1,4 +1,4 @@
-"""The page without a pointer."""
+"""Everything on the page can be done with the keyboard alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOCUS = """() => {
 
 
 def tab_to(page: Page, wanted: str) -> None:
-    """Press Tab until the focus is there; every element focused on the way must be visible."""
+    """Press Tab until the wanted element has the focus; each one on the way must show that it has the focus."""
     for _ in range(200):
         page.keyboard.press("Tab")
         tag, id_, label, outline = page.evaluate(FOCUS)

@@ -1,4 +1,4 @@
-"""The memory map on the page: pointed at, moved, searched and touched."""
+"""The memory map on the page can be pointed at, moved, searched and touched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.http.served import THREE
 from tests.web.browsing import Visiting, picture, planned, point
 
 RIGHT, TOP = 4, 96
-"""The right and top end of THREE's map: all steps, and addresses up to the end of its pool."""
+"""The right and the top end of the map of THREE: all its steps, and addresses up to its pool's end."""
 
 
 def test_pointing_at_a_buffer_says_what_it_is(visiting: Visiting) -> None:
@@ -20,8 +20,8 @@ def test_pointing_at_a_buffer_says_what_it_is(visiting: Visiting) -> None:
     page.mouse.move(*point(page, 2.0, 70, RIGHT, TOP))
     tip = page.locator(".tip")
     expect(tip.locator("strong")).to_have_text("edges")
-    said = " ".join(tip.inner_text().split())
-    assert "size 20 B offset 64 to 84 hex 0x40 to 0x54 live [1, 3), 2 steps" in said
+    text = " ".join(tip.inner_text().split())
+    assert "size 20 B offset 64 to 84 hex 0x40 to 0x54 live [1, 3), 2 steps" in text
     page.mouse.click(*point(page, 3.0, 20, RIGHT, TOP))
     expect(page.locator(".chosen")).to_contain_text("score")
     page.mouse.move(*point(page, 0.2, 90, RIGHT, TOP))
@@ -112,7 +112,7 @@ def test_buffers_are_found_in_every_pool_one_after_the_other(visiting: Visiting)
     find, found, tabs = page.get_by_role("searchbox"), page.locator(".tools output"), page.get_by_role("tab")
     find.fill("1")
     find.press("Enter")
-    for key, said, tab in (
+    for key, count, tab in (
         ("", "1 of 2", 0),
         ("Enter", "2 of 2", 1),
         ("Enter", "1 of 2", 0),
@@ -120,7 +120,7 @@ def test_buffers_are_found_in_every_pool_one_after_the_other(visiting: Visiting)
     ):
         if key:
             find.press(key)
-        expect(found).to_have_text(said)
+        expect(found).to_have_text(count)
         expect(tabs.nth(tab)).to_have_attribute("aria-selected", "true")
     expect(page.locator(".chosen")).to_contain_text("b1")
     find.fill("c")

@@ -1,4 +1,4 @@
-"""A plan as a page of its own: it works from a file, loads nothing, and nothing in a plan becomes markup."""
+"""A plan's own page works from a file and loads nothing, and nothing in a plan becomes markup."""
 
 from __future__ import annotations
 

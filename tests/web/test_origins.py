@@ -1,4 +1,4 @@
-"""Pages of other origins, in a real browser: those that are allowed may plan and read the answers, others may not."""
+"""In a real browser, pages of allowed origins may plan and read the answers, and pages of others may not."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Page(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def origins() -> Iterator[list[str]]:
-    """Two of them."""
+    """The addresses of two servers, each with a page of its own origin."""
     servers = [ThreadingHTTPServer(("127.0.0.1", 0), Page) for _ in range(2)]
     threads = [threading.Thread(target=server.serve_forever) for server in servers]
     for thread in threads:

@@ -27,7 +27,7 @@ def test_an_example_is_planned_and_shown(visiting: Visiting, service: Served) ->
     expect(page.locator(".legend")).to_contain_text("intermediate")
     expect(page.locator("#jobs li").first).to_contain_text("160 buffers")
     page.reload()
-    until_planned(page)  # its address names the job
+    until_planned(page)  # the address names the job
 
 
 def test_a_cost_is_called_one_and_keeps_its_gap(visiting: Visiting) -> None:
@@ -65,13 +65,13 @@ def test_a_long_run_is_watched_and_stopped(visiting: Visiting) -> None:
     plan_text(page, SLOW.decode())
     expect(page.locator(".badge")).to_have_text("running")
     expect(page.locator(".convergence polyline")).to_have_count(2)
-    page.wait_for_selector(".stage:visible")  # the best plan so far
+    page.wait_for_selector(".stage:visible")  # the map of the best plan so far
     expect(page.locator(".figures")).to_contain_text("best so far")
     page.get_by_role("button", name="Stop", exact=True).first.click()
     expect(page.locator(".badge")).to_have_text("cancelled")
     expect(page.locator(".figures")).to_contain_text("peak")
     expect(page.locator("#jobs li").first).to_contain_text("cancelled")
-    # Another job, from the list of jobs.
+    # Another job is stopped from the list of jobs.
     page.click("#plan")
     expect(page.locator("#jobs li").first).to_contain_text("running")
     page.locator("#jobs li").first.get_by_role("button", name="Stop").click()

@@ -1,4 +1,4 @@
-"""The page's modules that compute, each called alone, in the browser that runs them."""
+"""The modules of the page that compute, each called by itself in a browser."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Boxes = list[tuple[float, float, float, float]]
 @pytest.fixture(scope="module")
 def page(tabs: Tabs, service: Served) -> Iterator[Page]:
     visit = Visit(tabs, service.address)
-    yield visit.open("/web/page.css")  # of the same origin, and nothing runs on it
+    yield visit.open("/web/page.css")  # a page of the same origin on which nothing runs
     visit.end()
 
 
 def call_module(page: Page, module: str, function: str, *arguments: Any) -> Any:
-    """The result of a module's function."""
+    """Return what a function of one of the page's modules returns."""
     call = "([module, name, given]) => import(`/web/${module}.js`).then((found) => found[name](...given))"
     return page.evaluate(call, [module, function, list(arguments)])
 
 
 def painted(boxes: Boxes, view: dict[str, float], width: int, height: int) -> list[int]:
-    """The colour at each pixel's middle: 1 and up for the boxes, the last one on top; 0 where there is none."""
+    """Return the number of the topmost box at each pixel's middle, from 1; 0 where there is none."""
     per_time, per_byte = width / (view["right"] - view["left"]), height / (view["high"] - view["low"])
     found = []
     for y in range(height):
@@ -50,7 +50,7 @@ def painted(boxes: Boxes, view: dict[str, float], width: int, height: int) -> li
 
 
 def paint(page: Page, boxes: Boxes, view: dict[str, float], width: int, height: int) -> list[int]:
-    """The same by the page."""
+    """Return the same as `painted`, as the page's own code paints it."""
     columns = {name: [box[i] for box in boxes] for i, name in enumerate(("left", "right", "low", "high"))}
     layer = {"count": len(boxes), "colour": list(range(len(boxes))), **columns}
     script = """([layer, view, width, height]) => import("/web/map/raster.js").then(({ paint }) => {
@@ -171,7 +171,7 @@ def test_marks_of_addresses_read_differently(page: Page, low: float, high: float
 
 @pytest.mark.parametrize("seed", range(3))
 def test_neighbours_stay_apart_to_the_eye(page: Page, seed: int) -> None:
-    """Boxes side by side, their edges anywhere between pixels: each pair keeps the line between them."""
+    """Boxes side by side, with edges anywhere between pixels, all have a line between them."""
     chance = random.Random(seed)
     edges = [0.0]
     while edges[-1] < 90:

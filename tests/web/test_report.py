@@ -1,4 +1,4 @@
-"""The report of a benchmark in a browser: its tables can be sorted."""
+"""In a browser, the tables in the report of a benchmark can be sorted."""
 
 from __future__ import annotations
 

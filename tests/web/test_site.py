@@ -1,4 +1,4 @@
-"""The documentation site: whole, with nothing from elsewhere, and served by memplan itself under a policy that lets it work."""
+"""The documentation site is complete, loads nothing from elsewhere, and works as memplan serves it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_site_is_small(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def served(folder: Path) -> Iterator[str]:
-    """The site where `memplan serve` would find it, served by the same routes."""
+    """The address of a server with the routes by which `memplan serve` serves the site."""
     app = FastAPI(docs_url=None, redoc_url=None)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
@@ -125,8 +125,8 @@ def test_it_works_under_its_policy(visiting: Visiting, served: str) -> None:
     page = visit.open("/docs")
     expect(page.locator("h1").first).to_be_visible()
     page.locator("input[name=query]").click()
-    expect(page.locator(".md-search-result__meta")).not_to_contain_text("Initializing")  # it fetches its index
-    page.locator("input[name=query]").press_sequentially("colocation")  # it listens to keys
+    expect(page.locator(".md-search-result__meta")).not_to_contain_text("Initializing")  # the search fetches its index
+    page.locator("input[name=query]").press_sequentially("colocation")  # the search listens to keys
     expect(page.locator(".md-search-result__link").first).to_be_visible()
     page.locator(".md-search-result__link").first.click()
     expect(page).to_have_url(re.compile(r"/docs/[\w-]+\.html"))

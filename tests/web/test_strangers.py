@@ -1,4 +1,4 @@
-"""Names come from anybody, and the page can be reached by anybody: nothing of that may act."""
+"""Names that strangers chose do nothing on the page, and the page shows strangers only what is theirs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOSTILE = [
 
 
 def test_hostile_names_are_shown_and_do_nothing(visiting: Visiting) -> None:
-    """Each name is a pool with a buffer of the same name, which the page only displays."""
+    """Each name is that of a pool and of a buffer in it, and the page only displays it."""
     page = visiting(viewport={"width": 1280, "height": 1000}).open()
     problem = {
         **THREE,
@@ -72,7 +72,7 @@ def test_what_stands_in_the_address_is_a_job_or_nothing(visiting: Visiting) -> N
 
 
 def test_markup_from_text_is_impossible(visiting: Visiting) -> None:
-    """Trusted types: even a mistake in the page's own code could not turn text into markup."""
+    """With trusted types, even a mistake in the page's own code could not turn text into markup."""
     visit = visiting()
     visit.wanted = "TrustedHTML|Content Security Policy|CSP|CORS"
     page = visit.open()
@@ -97,7 +97,7 @@ def test_with_tokens_the_page_asks_for_one_and_shows_what_belongs_to_it(visiting
         page.keyboard.press("Enter")
         expect(page.locator("#first-steps button").first).to_be_visible()
         plan_text(page, json.dumps({**THREE, "name": "secret"}))
-        until_planned(page)  # told by a stream that needs the token, too
+        until_planned(page)  # events come by a stream that needs the token, too
         other = visiting(service.address)
         page = other.open(f"/#{page.url.partition('#')[2]}")
         page.get_by_role("textbox", name="Token").fill("other")

@@ -121,7 +121,7 @@ def described(made: NestedPlan, notes: Sequence[str], stop: StopReason | None) -
     )
 
 
-def _pools(file: ProgramFile, options: Options) -> tuple[Pool, ...]:
+def _pools(file: ProgramFile, options: Options) -> Sequence[Pool]:
     return with_capacity(Problem((), file.pools), options.capacity).pools
 
 

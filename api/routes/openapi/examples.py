@@ -99,6 +99,7 @@ FRONTIER: dict[str, Any] = {
     "complete": True,
     "within": 0.0,
     "infeasible": False,
+    "missing": None,
     "stop": "proved",
     "reproducible": True,
     "problem_digest": PLAN["problem_digest"],

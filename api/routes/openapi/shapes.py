@@ -82,6 +82,7 @@ PARTS: dict[str, Schema] = {
         complete=YES_OR_NO,
         within=GAP,
         infeasible=YES_OR_NO,
+        missing=perhaps(TEXT),
         stop=STOP,
         reproducible=YES_OR_NO,
         problem_digest=TEXT,

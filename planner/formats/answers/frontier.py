@@ -10,7 +10,7 @@ from solvers.model.errors import StopReason
 
 from ...checks.report import bad_input
 from ...model.errors import BadInput, Code
-from ...model.plan import Frontier, Plan, Run
+from ...model.plan import MAX_PROSE, Frontier, Plan, Run
 from ..documents import FRONTIER_FORMAT, require_format
 from ..json.lines import Written, compact, document
 from ..json.scan import scan
@@ -24,6 +24,7 @@ def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warning
         "complete": frontier.is_complete,
         "within": frontier.within,
         "infeasible": frontier.is_infeasible,
+        "missing": None if frontier.missing is None else frontier.missing[:MAX_PROSE],
         "stop": str(frontier.stop),
         "reproducible": frontier.reproducible,
         "problem_digest": frontier.problem_digest,
@@ -39,7 +40,8 @@ def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warning
 
 def point_fields(plan: Plan) -> dict[str, Any]:
     """Return a point's figures."""
-    assert plan.choice is not None
+    if plan.choice is None:
+        raise bad_input(Code.INVALID_VALUE, ("points",), "each point is the plan of a choice; one has no choice")
     return {
         "status": str(plan.status),
         "cost": plan.choice.cost,
@@ -90,6 +92,7 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
             str(document["problem_digest"]),
             Run(float(document["run"]["seconds"])),
             None if document.get("within") is None else float(document["within"]),
+            None if document.get("missing") is None else str(document["missing"])[:MAX_PROSE],
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise bad_input(Code.INVALID_VALUE, (), "the frontier lacks fields that concern all its points") from error

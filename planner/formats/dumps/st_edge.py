@@ -1,7 +1,8 @@
 """The file that ST Edge AI Core writes beside the C code (`network_c_info.json`, schema 2): memories, and buffers with epochs and places.
 
-Epochs are inclusive at both ends. Weights are not planned; buffers that overlap at a common epoch share on purpose. For NPUs, memories may
-consist of others (`subpools`), which are then parts of one range of addresses, and may consist of others in turn.
+Epochs are inclusive at both ends. Weights are not planned, but keep their places; buffers that overlap at a common epoch share on purpose.
+States are kept between runs. For NPUs, memories may consist of others (`subpools`), which are then parts of one range of addresses, and may
+consist of others in turn.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...checks import sound_as_read
 from ...checks.pool_choice import Classes
 from ...checks.report import Place, Report, bad_input, quoted
+from ...facts.intervals import merged
 from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Constraints, Lifetimes, Pool, Problem
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 NOWHERE = -1
 """The place of a buffer that the caller provides, and the size of a memory that grows as needed."""
 NO_ADDRESS = "NULL"
-KINDS = {"STAI_FLAG_INPUTS": "input", "STAI_FLAG_OUTPUTS": "output"}
+STATE = "mutable"
+KINDS = {"STAI_FLAG_INPUTS": "input", "STAI_FLAG_OUTPUTS": "output", "STAI_FLAG_STATES": STATE}
 
 
 class _Memory(NamedTuple):
@@ -39,30 +42,45 @@ class _Memory(NamedTuple):
     place: Place
 
 
+class _Weights(NamedTuple):
+    """Where weights are: bytes of a memory that nothing else may use."""
+
+    memory: int
+    start: int
+    end: int
+
+
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem of its activations: each memory that holds some, and the file's places as hints; warnings if memories lie in others."""
     document = source.loaded(("memory_pools",), ("buffers",))
     report = Report()
     memories = dict(_memories(document, report))
-    found = list(_buffers(document, memories, report))
+    weights: list[_Weights] = []
+    found = list(_buffers(document, memories, report, weights))
     homes = _homes({number for number, _ in found}, memories, report)
     report.raise_if_any()
     buffers: list[Buffer] = []
     held: dict[Pool, list[Buffer]] = {home: [] for home in sorted(homes.values(), key=attrgetter("rank"))}
     for number, buffer in found:
         own, home = memories[number].pool, homes[number]
-        at = (buffer.hint or 0) + ((own.base or 0) - (home.base or 0) if own is not home else 0)
+        at = (buffer.hint or 0) + _distance(own, home)
         buffers.append(replace(buffer, alignment=_common(buffer.alignment, home, [at]), pools=(home.name,), hint=at))
         held[home].append(buffers[-1])
+    reserved = _reserved(weights, memories, homes)
     pools = tuple(
-        replace(home, alignment=_common(home.alignment, home, [0, *(b.hint or 0 for b in each)]))
+        replace(
+            home,
+            alignment=_common(home.alignment, home, [0, *(b.hint or 0 for b in each)]),
+            reserved=merged(reserved.get(home, ())),
+        )
         for home, each in held.items()
     )
+    tied = tuple(colocations(buffers, ("buffers",)))
     taken = sum(max(map(end_of, each)) for each in held.values())
     problem = Problem(
-        tuple(buffers),
+        tuple(_kept(buffers)),
         pools or (Pool("heap_overlay_pool"),),
-        Constraints(colocations=tuple(colocations(buffers, ("buffers",)))),
+        Constraints(colocations=tied),
         name=f"ST Edge AI's own plan: {taken} bytes",
         lifetimes=Lifetimes.HALF_OPEN,
     )
@@ -71,6 +89,45 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         f"the memory {quoted(part.name)} is a part of {quoted(whole.name)}, and planned as one with it"
         for part, whole in parts
     )
+
+
+def _distance(own: Pool, home: Pool) -> int:
+    """Return where a memory begins in the one that it is planned with."""
+    return 0 if own is home else (own.base or 0) - (home.base or 0)
+
+
+def _reserved(
+    weights: list[_Weights], memories: dict[int, _Memory], homes: dict[int, Pool]
+) -> dict[Pool, list[tuple[int, int]]]:
+    """Return the bytes that weights take in memories that hold activations, too."""
+    found: dict[Pool, list[tuple[int, int]]] = {}
+    spans = [
+        (home, home.base, home.base + home.size) for home in {*homes.values()} if home.base is not None and home.size
+    ]
+    for number, start, end in weights:
+        own = memories[number].pool
+        home = homes.get(number)
+        if home is not None:
+            distance = _distance(own, home)
+            found.setdefault(home, []).append((start + distance, end + distance))
+        elif own.base is not None:
+            for other, low, high in spans:
+                if own.base + start < high and low < own.base + end:
+                    found.setdefault(other, []).append(
+                        (max(own.base + start, low) - low, min(own.base + end, high) - low)
+                    )
+    return found
+
+
+def _kept(buffers: list[Buffer]) -> Iterator[Buffer]:
+    """Return the buffers; states live throughout."""
+    if not any(buffer.kind == STATE for buffer in buffers):
+        yield from buffers
+        return
+    lives = [span for buffer in buffers for span in buffer.live or ()]
+    always = ((min(start for start, _ in lives), max(end for _, end in lives)),)
+    for buffer in buffers:
+        yield replace(buffer, live=always) if buffer.kind == STATE else buffer
 
 
 def _common(alignment: int, pool: Pool, offsets: list[int]) -> int:
@@ -94,6 +151,7 @@ def _homes(used: set[int], memories: dict[int, _Memory], report: Report) -> dict
                 joined.join(number, part)
                 seen += [] if part in looked_at else [part]
                 looked_at.add(part)
+    _join_overlapping(looked_at, memories, joined)
     together: dict[int, list[int]] = {}
     for number in sorted(used):
         together.setdefault(joined.of(number), []).append(number)
@@ -102,6 +160,21 @@ def _homes(used: set[int], memories: dict[int, _Memory], report: Report) -> dict
         home = _around([memories[each].pool for each in numbers])
         found |= dict.fromkeys(numbers, home)
     return found
+
+
+def _join_overlapping(numbers: set[int], memories: dict[int, _Memory], joined: Classes) -> None:
+    """Join memories that have addresses in common, even if the file names none as a part of the other."""
+    placed = [
+        (pool.base, pool.base + pool.size, each)
+        for each in numbers
+        if (pool := memories[each].pool).base is not None and pool.size
+    ]
+    end, last = 0, 0
+    for start, stop, number in sorted(placed):
+        if start < end:
+            joined.join(last, number)
+        if stop > end:
+            end, last = stop, number
 
 
 def _around(pools: list[Pool]) -> Pool:
@@ -149,7 +222,10 @@ def _memories(document: Any, report: Report) -> Iterator[tuple[int, _Memory]]:
         size = _number(row, "size_bytes", place, report, NOWHERE)
         alignment = _number(row, "alignment", place, report)
         name = _name(row, taken, place, report)
-        pool = Pool(name, None if size == NOWHERE else size, max(alignment, 1), _address(row, place, report), rank=rank)
+        base = _address(row, place, report)
+        if base is not None and "offset_start" in row:
+            base += _number(row, "offset_start", place, report)
+        pool = Pool(name, None if size == NOWHERE else size, max(alignment, 1), base, rank=rank)
         parts = row.get("subpools", [])
         if not (isinstance(parts, list) and all(type(each) is int for each in parts)):
             report.add(Code.WRONG_TYPE, (*place, "subpools"), "must be a list of memories' numbers")
@@ -167,8 +243,10 @@ def _address(row: dict[str, Any], place: Place, report: Report) -> int | None:
     return _number({"address": address}, "address", place, report)
 
 
-def _buffers(document: Any, memories: dict[int, _Memory], report: Report) -> Iterator[tuple[int, Buffer]]:
-    """Return the activations that the file places, each with its memory's number."""
+def _buffers(
+    document: Any, memories: dict[int, _Memory], report: Report, weights: list[_Weights]
+) -> Iterator[tuple[int, Buffer]]:
+    """Return the activations that the file places, each with its memory's number; add the weights to the list."""
     taken: set[str] = set()
     numbers: set[int] = set()
     for place, row in _rows(document, "buffers", report):
@@ -177,6 +255,14 @@ def _buffers(document: Any, memories: dict[int, _Memory], report: Report) -> Ite
             report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another buffer {id_}")
         numbers.add(id_)
         if row.get("is_param") is True:
+            home, at, size = (row.get(field) for field in ("mpool_id", "offset_start", "size_bytes"))
+            if (
+                type(home) is type(at) is type(size) is int
+                and home in memories
+                and at >= 0
+                and 0 < size <= MAX_ADDRESS - at
+            ):
+                weights.append(_Weights(home, at, at + size))
             continue
         number = _number(row, "mpool_id", place, report, NOWHERE)
         offset = _number(row, "offset_start", place, report, NOWHERE)

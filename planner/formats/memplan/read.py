@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from solvers.model.instance import Term
 
 from ...checks import sound_as_read
-from ...checks.names import are_in_range
+from ...checks.names import are_in_range, are_plain_pools
 from ...checks.report import Place, Report, quoted
 from ...facts.intervals import merged
 from ...model.columns import KeptBuffers
@@ -141,11 +141,17 @@ def _read_plain(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
-    """Return the problem whose buffers were read in columns; None if anything about it is wrong or unusual."""
+    """Return the problem whose long lists were read in columns; None if anything about it is wrong or unusual."""
     try:
         wire = _choosing_wire() if "variants" in (scanned.top or {}) else _wire()
         empty = _problem(validate(wire, taken.rest, scanned))
+        if taken.pools is not None:
+            if not are_plain_pools(taken.pools):
+                return None
+            empty = replace(empty, pools=taken.pools)
         columns = taken.buffers
+        if columns is None:
+            return sound_as_read(empty)
         if empty.lifetimes is Lifetimes.INCLUSIVE:
             if columns.end.max() >= MAX_TIME or (columns.end < columns.start).any():
                 return None

@@ -3,8 +3,8 @@
 Differences: capacities are always binding here, so the term capacity_overflow is implied. The term bank_cost is 0 for every plan there,
 whatever the banks (their cost model is left to a later version), so it decides nothing. Pins that are exclusive for all time become buffers
 that live for all time. Colocations may form cycles there, and penalties of colocated pairs cost nothing there; both are dropped. Alias
-classes and pipeline groups are provenance: the separations already contain their demands. That buffers may share addresses only from a
-common beginning (`whole_slot_reuse`, `no_partial_overlaps`) is a choice for each pair of them.
+classes and pipeline groups are provenance: the separations already contain their demands. Where buffers may share addresses only from a
+common beginning (`whole_slot_reuse`, `no_partial_overlaps`), which of them do so is chosen.
 """
 
 from __future__ import annotations

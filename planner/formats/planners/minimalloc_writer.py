@@ -31,9 +31,8 @@ def write_csv(problem: Problem) -> bytes:
             raise bad_input(
                 Code.LIFETIMES_MISSING, ("buffers", i, "live"), "a row needs a lifetime, and this buffer has none"
             )
-    head = b"" if not pool.base else b"# pool_offset=%d\n" % pool.base
     named: dict[str, int | str] = {"pool": "" if pool.name == DEFAULT else pool.name}
-    return head + _table([_row(buffer) | named for buffer in problem.buffers])
+    return _beginning(problem) + _table([_row(buffer) | named for buffer in problem.buffers])
 
 
 def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
@@ -48,7 +47,13 @@ def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
             "pool": place.pool if len(problem.pools) > 1 else "",
         }
         rows.append(_row(buffer) | placed)
-    return _table(rows)
+    return _beginning(problem) + _table(rows)
+
+
+def _beginning(problem: Problem) -> bytes:
+    """Return the line that says where the only memory begins: without it, alignments could not be checked."""
+    base = problem.pools[0].base if len(problem.pools) == 1 else None
+    return b"# pool_offset=%d\n" % base if base else b""
 
 
 def _row(buffer: Buffer) -> dict[str, int | str]:

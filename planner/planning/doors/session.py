@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 
@@ -13,6 +14,7 @@ from solvers.model.registry import AUTO
 from solvers.model.solver import Goal
 
 from ...checks import require_sound
+from ...checks.arguments import checked, explained, require_types
 from ...facts.digest import digest
 from ...model.deadline import OutOfTime
 from ...model.errors import echo
@@ -48,6 +50,7 @@ class Session:
     earlier requests affect only the time. Threads may share a session.
     """
 
+    @checked
     def __init__(self, max_bytes: int = MOST_BYTES, *, afresh: bool = False) -> None:
         if max_bytes < 0:
             raise bad_option("max_bytes", f"{echo(max_bytes)} is out of range: it must be 0 or more")
@@ -69,6 +72,7 @@ class Session:
         self._open: _Open | None = None
         """Set if a plan stayed open although it had all of the limits."""
 
+    @explained
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """Plan as the library's `plan` does, with the same errors."""
         options = options or USUAL
@@ -76,6 +80,7 @@ class Session:
         known = self._known(same)
         return self._made(problem, options, same) if known is None else known
 
+    @explained
     def plan_memory(
         self,
         pools: Iterable[Pool | tuple[str, int | None]],
@@ -98,6 +103,7 @@ class Session:
         """Return the plan of a problem whose buffer objects are new; equal ones may have been planned."""
         begun = time.monotonic()
         if options is not self._valid[0]:
+            require_types(options, ("options",))
             require_valid(options)
             if not isinstance(options.capacity, Mapping):
                 self._valid = options, repr(options)
@@ -151,7 +157,8 @@ class Session:
             return None
         before.variants += 1
         if made.gap is not None and made.gap > before.gap and before.variants > MOST_IN_A_ROW:
-            made = plan(problem, options, start=made, begun=begun)
+            with suppress(OutOfTime):  # then the plan from part of the limits stands
+                made = plan(problem, options, start=made, begun=begun)
             self._open = _opened(options, made)
         return made if made.placements or made.stop is StopReason.PROVED else None
 
@@ -230,14 +237,14 @@ def _of_the_same_objects(problem: Problem, options: str) -> Hashable | None:
     if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
         return None
     buffers = problem.buffers if isinstance(problem.buffers, tuple) else (problem.buffers,)
-    return _key(buffers, (problem.pools, problem.terms, problem.peak_price, problem.was), options)
+    return _key(buffers, (tuple(problem.pools), problem.terms, problem.peak_price, problem.was), options)
 
 
 def _key(buffers: tuple[object, ...], besides: tuple[object, ...], options: str) -> Hashable:
     return tuple(map(id, buffers)), repr(besides), options
 
 
-def _named_alike(pools: tuple[Pool, ...], others: tuple[Pool, ...]) -> bool:
+def _named_alike(pools: Sequence[Pool], others: Sequence[Pool]) -> bool:
     """True if both have the same pools in the same order, apart from their sizes, so that buffers' pool names mean the same."""
     return [(pool.name, pool.rank, pool.read_only) for pool in pools] == [
         (other.name, other.rank, other.read_only) for other in others

@@ -23,6 +23,8 @@ from ...facts.intervals import merged
 from ...facts.places import Places
 from ...model.columns import BufferColumns, alignments, restricted, sizes
 from ...model.deadline import in_time, look
+from ...model.pool_columns import alignments_of as alignments_of_pools
+from ...model.pool_columns import any_reserved, bases_of, names_of, sizes_of
 from ...model.problem import Buffer
 
 BEFORE, AFTER = -ADDRESS_LIMIT - 1, ADDRESS_LIMIT + 1
@@ -98,7 +100,9 @@ class _Translated:
     def rooms(self) -> Rooms:
         """Return the pools with their occupied ranges."""
         taken: dict[str, list[tuple[int, int]]] = {
-            pool.name: [*pool.reserved] for pool in self._problem.pools if pool.reserved
+            pool.name: [*pool.reserved]
+            for pool in (self._problem.pools if any_reserved(self._problem.pools) else ())
+            if pool.reserved
         }
         entered = np.zeros(len(self._order), dtype=np.int64)
         for i, buffer in self._special.items():
@@ -113,11 +117,13 @@ class _Translated:
             for low, high in merged(taken[name])
             if high > 0
         ]
-        pools = [self._places.pools[name] for name in self._order]
+        pools = self._problem.pools
+        index = dict(zip(names_of(pools), range(len(pools)), strict=True))
+        order = [index[name] for name in self._order]
         return Rooms(
-            end=_ints([ADDRESS_LIMIT - 1 if pool.size is None else pool.size for pool in pools]),
-            alignment=_ints([pool.alignment for pool in pools]),
-            base=_ints([pool.base or 0 for pool in pools]),
+            end=_ints([ADDRESS_LIMIT - 1 if size is None else size for size in sizes_of(pools)])[order],
+            alignment=_ints(alignments_of_pools(pools))[order],
+            base=_ints(bases_of(pools))[order],
             entered=entered,
             taken=_ints(rows).reshape(-1),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from ...facts.places import LOOKING, Places
 from ...model.columns import BufferColumns, ids, restricted, sizes
 from ...model.deadline import in_time, look
 from ...model.plan import PlanCertificate
+from ...model.pool_columns import PoolColumns, costs_of, names_of, sizes_of
 from ...model.problem import Buffer, BufferId, Problem
 
 LOOK_EVERY = 128
@@ -53,6 +55,7 @@ class _Looking:
         self._is_plain = self._are_plain()
         self._lists: dict[int, tuple[str, ...]] = {}
         """By identity."""
+        self._sizes = dict(zip(names_of(problem.pools), sizes_of(problem.pools), strict=True))
         self._equal: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def refusal(self) -> EasyBound | None:
@@ -94,8 +97,11 @@ class _Looking:
         problem = self._problem
         if problem.constraints.colocations or problem.constraints.same_pool:
             return range(len(problem.buffers))
-        free = (pool for pool in problem.pools if not pool.reserved and not pool.base)
-        room = max((ADDRESS_LIMIT if pool.size is None else pool.size for pool in free), default=-1)
+        pools = problem.pools
+        free = (
+            pools if isinstance(pools, PoolColumns) else [each for each in pools if not each.reserved and not each.base]
+        )
+        room = max((ADDRESS_LIMIT if size is None else size for size in sizes_of(free)), default=-1)
         large = np.flatnonzero(np.array(sizes(problem.buffers), dtype=np.int64) > room).tolist()
         return sorted({*large, *(i for i, _ in restricted(problem.buffers))})
 
@@ -151,7 +157,8 @@ class _Looking:
 
     def _too_much(self, names: Sequence[str], members: Sequence[Buffer]) -> EasyBound | None:
         """Return a proof that nothing fits, if these members need more at some time than all of their pools have."""
-        of_pools = [self._places.pools[name].size for name in names]
+        size_of = self._sizes
+        of_pools = [size_of[name] for name in names]
         room = sum(size or 0 for size in of_pools)
         own, start, end, size = _lives(members, np.ones(len(members), dtype=bool))
         busiest, most = _busiest_time(start, end, size)
@@ -172,11 +179,10 @@ class _Looking:
         look(LOOKING)
         names = ids(problem.buffers)
         crowd = tuple(names[i] for i in own[(start <= busiest) & (busiest < end)].tolist())
-        cost = min(pool.cost for pool in problem.pools)
-        weights = tuple((pool.name, busiest, max(cost, 1), 1) for pool in problem.pools)
-        room = None
-        if all(pool.size is not None for pool in problem.pools):
-            room = sum(pool.size or 0 for pool in problem.pools)
+        cost = min(costs_of(problem.pools))
+        weights = (*zip(names_of(problem.pools), repeat(busiest), repeat(max(cost, 1)), repeat(1)),)
+        of_pools = sizes_of(problem.pools)
+        room = None if None in of_pools else sum(size or 0 for size in of_pools)
         if room is not None and most > room:
             missing = (most - room) * max(cost, 1)
             certificate = PlanCertificate(Proof.POOL_SHARING, missing, time=busiest, buffers=crowd, weights=weights)

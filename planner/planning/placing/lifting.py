@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import starmap
+from itertools import repeat, starmap
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
@@ -17,6 +17,8 @@ from ...model.columns import ids as ids_of
 from ...model.deadline import in_time
 from ...model.errors import echo
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, Run, TermValue, gap_to
+from ...model.pool_columns import names_of as pool_names
+from ...model.pool_columns import sizes_of as sizes_of_pools
 from ...model.problem import Problem
 from ...model.versions import versions
 from .lowering import Lowered
@@ -57,7 +59,9 @@ def unproven_plan(
 ) -> Plan:
     """Return a plan of these placements, with these peaks and values; nothing is proven but the bound of the sum."""
     terms = tuple(TermValue(term, value, None) for term, value in zip(problem.terms, values, strict=True))
-    uses = [PoolUse(pool.name, pool.size, peaks.get(pool.name, 0), 0) for pool in in_time(problem.pools, "placing")]
+    names = pool_names(problem.pools)
+    reached = map(peaks.get, in_time(names, "placing"), repeat(0))
+    uses = map(PoolUse, names, sizes_of_pools(problem.pools), reached, repeat(0))
     return Plan(
         status=PlanStatus.FEASIBLE,
         stop=StopReason.WORK_LIMIT,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from ...facts.places import LOOKING, Places
 from ...model.columns import BufferColumns, ids, sizes
 from ...model.deadline import WRITING_SECONDS, expect, finish, look
 from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
+from ...model.pool_columns import cost_one_byte, costs_of, names_of, ranks_of
+from ...model.pool_columns import sizes_of as sizes_of_pools
 from ...model.problem import BufferId, Constraints, Problem
 from .by_birth import Spots, plan_by_birth
 from .easy_bounds import easy_bound
@@ -100,7 +103,7 @@ class ManyPools:
     def _expect_to_verify(self) -> None:
         """Raise OutOfTime if a plan could no longer be verified in time."""
         if self._quick is not None:
-            finish()
+            finish(self._seconds_to_finish)
         what = f"{len(self.problem.buffers)} buffers in {len(self.problem.pools)} pools"
         written_late = min(seconds_to_write(self.problem), WRITING_SECONDS)
         expect(self._seconds_to_finish - written_late, "verifying the plan of", what)
@@ -113,20 +116,24 @@ class ManyPools:
             kept = set() if self._bound.is_infeasible else self._needed_anyway()
         else:
             kept = {place.pool for place in self._quick}
-        sizes = {pool.name: pool.size for pool in problem.pools}
         if len(kept) > most or self._bound.is_infeasible:
             return self._nothing
         if self._quick is None:
             spare = most - len(kept)
         else:
-            spare = min(SPARE_POOLS, most - len(kept)) if any(sizes[name] is not None for name in kept) else 0
+            limited = {
+                name
+                for name, size in zip(names_of(problem.pools), sizes_of_pools(problem.pools), strict=True)
+                if size is not None
+            }
+            spare = 0 if limited.isdisjoint(kept) else min(SPARE_POOLS, most - len(kept))
         for name in self._order:
             if not spare:
                 break
             if name not in kept:
                 kept.add(name)
                 spare -= 1
-        pools = tuple(pool for pool in problem.pools if pool.name in kept)
+        pools = tuple(problem.pools[p] for p, name in enumerate(names_of(problem.pools)) if name in kept)
         if isinstance(problem.buffers, BufferColumns):  # which list no pools
             return replace(problem, pools=pools)
         lists: dict[int, tuple[str, ...]] = {}
@@ -156,7 +163,7 @@ class ManyPools:
         return needed
 
     def _nothing_fits(self, made: Plan) -> Plan:
-        pools = tuple(PoolUse(pool.name, pool.size, None, 0) for pool in self.problem.pools)
+        pools = _unused(self.problem)
         terms = tuple(TermValue(term, None, None) for term in self.problem.terms)
         return replace(
             made,
@@ -192,7 +199,7 @@ class ManyPools:
             terms.append(TermValue(term, None if value is None else found.value, price * bound.sum_of_peaks))
         pools = made.pools
         if value is None:
-            pools = tuple(PoolUse(pool.name, pool.size, None, 0) for pool in problem.pools)
+            pools = _unused(problem)
         is_best = value is not None and all(term.value == term.bound for term in terms)
         stop = made.stop
         if stop is StopReason.PROVED and not is_best:
@@ -201,7 +208,7 @@ class ManyPools:
             made,
             status=PlanStatus.OPTIMAL if is_best else status,
             stop=StopReason.PROVED if is_best else stop,
-            bound=bound.sum_of_peaks if all(pool.cost == 1 for pool in problem.pools) else 0,
+            bound=bound.sum_of_peaks if cost_one_byte(problem.pools) else 0,
             gap=gap_to(terms[0].bound, value) if len(terms) == 1 else None,
             objective=Objective(value, terms[0].bound, tuple(terms)),
             pools=pools,
@@ -219,7 +226,7 @@ class ManyPools:
         """Return an integer for each term of the objective."""
         problem = self.problem
         pools = self._places.pools
-        dear = (pool for pool in problem.pools if pool.cost != 1)
+        dear = () if cost_one_byte(problem.pools) else (pool for pool in problem.pools if pool.cost != 1)
         of_peaks = sum(peaks.values()) + sum((pool.cost - 1) * peaks.get(pool.name, 0) for pool in dear)
         values = []
         for term in problem.terms:
@@ -249,6 +256,11 @@ def _placed(problem: Problem, spots: Spots) -> tuple[Placement, ...]:
     return tuple(map(Placement, ids(problem.buffers), pools, offsets, sizes(problem.buffers)))
 
 
+def _unused(problem: Problem) -> tuple[PoolUse, ...]:
+    """Return the pools of an answer without placements."""
+    return (*map(PoolUse, names_of(problem.pools), sizes_of_pools(problem.pools), repeat(None), repeat(0)),)
+
+
 def _peaks(placements: Sequence[Placement]) -> dict[str, int]:
     peaks: dict[str, int] = {}
     for place in placements:
@@ -273,9 +285,9 @@ def _in_order(problem: Problem) -> list[str]:
     adds = LINEAR_TERMS.get(problem.terms[0], Linear())
     if adds.choice is not Choice.ACCESS:
         is_priced = adds.peaks and adds.choice is None
-        costs = np.array([pool.cost if is_priced else 0 for pool in problem.pools], dtype=np.int64)
-        ranks = np.array([pool.rank for pool in problem.pools], dtype=np.int64)
-        return [problem.pools[number].name for number in np.lexsort((ranks, costs)).tolist()]
+        ranks, names = ranks_of(problem.pools), names_of(problem.pools)
+        costs = costs_of(problem.pools) if is_priced else [0] * len(names)
+        return [names[number] for number in np.lexsort((ranks, costs)).tolist()]
     typical = max(filter(is_used, problem.buffers), key=lambda buffer: buffer.size, default=None)
 
     def cost(number: int) -> tuple[int, int, int]:

@@ -13,6 +13,7 @@ from solvers.model.instance import Instance, Placement
 from solvers.model.needs import is_joint
 from solvers.model.solver import Limits
 
+from ...model.deadline import OutOfTime
 from ...model.errors import CannotSolve, Code, Finding
 from ...model.plan import Plan, PlanStatus, Run, TracePoint
 from ...model.problem import Problem
@@ -84,25 +85,31 @@ class AnswerPath(ABC, Generic[Answer, Known]):
         on_log: OnLog | None,
     ) -> Answer:
         """Run all steps after lowering. Raises CannotSolve."""
-        known = None if start is None else self._known(start)
+        sure = None if start is None else self._known(start)
+        known = None if sure is None else sure[0]
         counted, joint = self.seconds_after_solving, is_joint(self.instance)
         limits = limits_of(self.options, self.clock, counted, chooses_pools=joint)
         watch = Watch(self.clock, limits.deadline, self.instance, self._so_far, on_progress, cancelled, on_log)
         try:
             made = self.solve(known, limits, watch)
+            if start is not None:
+                made = self._with_start(start, made, used=known is not None)
+            return self._finished(made, tuple(watch.trace))
         except SolverError as refusal:
             raise cannot_solve(refusal) from refusal
-        if start is not None:
-            made = self._with_start(start, made, used=known is not None)
-        return self._finished(made, tuple(watch.trace))
+        except OutOfTime:
+            if start is None or sure is None:
+                raise
+            kept = replace(self._with_start(start, sure[1], used=True), stop=StopReason.TIME_LIMIT)
+            return self._with_run(kept, tuple(watch.trace))
 
-    def _known(self, start: Answer) -> Known | None:
-        """Return the start if it keeps every rule. Its claims are not used, so they do not matter."""
+    def _known(self, start: Answer) -> tuple[Known, Answer] | None:
+        """Return the start and its verified answer, if it keeps every rule. Its claims are not used, so they do not matter."""
         known = self.lower_start(start)
         if known is None:
             return None
         bare = self.bare(known)
-        return None if bare.status is PlanStatus.UNKNOWN or self.verify(bare) else known
+        return None if bare.status is PlanStatus.UNKNOWN or self.verify(bare) else (known, bare)
 
     def _so_far(self, placement: Placement) -> Answer:
         return self._finished(self.bare(self.of_placement(placement)))
@@ -119,6 +126,9 @@ class AnswerPath(ABC, Generic[Answer, Known]):
         findings = self.verify(made)
         if findings:
             made = self._withdrawn(made, findings)
+        return self._with_run(made, trace)
+
+    def _with_run(self, made: Answer, trace: tuple[TracePoint, ...]) -> Answer:
         return replace(made, run=Run(round(self.clock.seconds, 6), trace, machine(), made.run.work))
 
     def _withdrawn(self, made: Answer, findings: Sequence[AnswerFinding]) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...model.columns import BufferColumns
+from ...model.pool_columns import any_reserved
 from ...model.problem import Problem
 
 MICROSECONDS = {
@@ -41,7 +42,7 @@ def _counts(problem: Problem) -> dict[str, int]:
     counts = {
         "buffers": len(problem.buffers),
         "pools": len(problem.pools),
-        "reserved ranges": sum(len(pool.reserved) for pool in problem.pools),
+        "reserved ranges": sum(len(pool.reserved) for pool in problem.pools) if any_reserved(problem.pools) else 0,
         "pairs": sum(map(len, (constraints.conflicts, constraints.exclusions, constraints.reuse_penalties))),
         "buffers beside those that may share": len(problem.buffers)
         if constraints.exclusions or constraints.colocations

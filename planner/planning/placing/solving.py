@@ -190,7 +190,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
             is_wanting = outcome.stop is StopReason.TIME_LIMIT and len(self._solved.buffers) <= MOST_IN_A_HURRY
         if is_wanting:
             outcome = self._by_birth(outcome)
-        finish()
+        finish(self.seconds_after_solving)
         made = self._lifted(outcome)
         if made.status is not PlanStatus.INFEASIBLE:
             return made

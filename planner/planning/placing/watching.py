@@ -39,7 +39,7 @@ MOST_IN_A_HURRY = 1000
 """This many buffers are placed in a few hundredths of a second, by solvers or by birth, whether there is time or not."""
 RESERVED_AT_LEAST = 0.02
 RESERVED_SHARE = 3
-"""At most 1/RESERVED_SHARE of the time is reserved for what follows solving."""
+"""At most 1/RESERVED_SHARE of the time is reserved for what follows solving, unless more was counted."""
 STEPS_PER_SECOND = 6.0
 """Solvers look at the clock between steps, which are longer in larger problems: they may end late by this many times the time of lowering."""
 FIRST_PASS = 2.0
@@ -103,7 +103,7 @@ class Clock:
         if chooses_pools:
             needed *= FIRST_PASS
         most = self._limit / RESERVED_SHARE
-        return self.end - max(min(RESERVED_AT_LEAST + needed, most), counted)
+        return self.end - max(min(RESERVED_AT_LEAST + needed, most), self._busy * counted)
 
 
 class Watch:

@@ -46,7 +46,7 @@ def _findings(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
         yield "it was made for another problem: the digests or the symbols differ"
         return
     if found.mode is Mode.EXPRESSIONS:
-        structure = list(_order(problem.largest, found.behind))
+        structure = [*_pools(problem.largest, found), *_order(problem.largest, found.behind)]
         yield from structure
         if structure:
             return
@@ -87,6 +87,11 @@ def _apart(problem: Problem) -> list[tuple[int, int]]:
         for j in range(i + 1, count)
         if tied[i] != tied[j] and _conflict(problem, i, j, excluded, named)
     ]
+
+
+def _pools(problem: Problem, found: ShapesPlan) -> Iterator[str]:
+    if [pool.name for pool in found.pools] != [pool.name for pool in problem.pools]:
+        yield "it does not list the problem's pools, in their order"
 
 
 def _order(problem: Problem, behind: Sequence[Behind]) -> Iterator[str]:
@@ -173,9 +178,6 @@ def _expressions(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     closed = {each.id: alternatives(each.offset) for each in found.behind}
     sizes = {each.id: alternatives(each.size) for each in found.behind}
     yield from _offsets(found, closed, sizes, problem.symbols)
-    if [pool.name for pool in found.pools] != [pool.name for pool in problem.largest.pools]:
-        yield "it does not list the problem's pools, in their order"
-        return
     yield from _peaks(found, closed, sizes, problem.symbols)
     for pool, claim in zip(problem.largest.pools, found.pools, strict=True):
         if claim.size != pool.size:

@@ -75,7 +75,7 @@ class _SharingPath(AnswerPath[Sharing, Arrangement]):
         task = SharingTask(limits, self.options.seed, known, verbose=self.options.verbose)
         control = AsSharingControl(self.instance, watch)
         found = solve(self.instance, task, control, self.options.solver, self._lift.may_fit)
-        finish()
+        finish(self.seconds_after_solving)
         return self._lift.sharing(found)
 
     def verify(self, made: Sharing) -> Sequence[SharingFinding]:

@@ -152,7 +152,7 @@ def _of_order(found: Sweep) -> Iterator[str]:
             where = ", ".join(f"{name}={size}" for name, size in other.capacity.items())
             if other.status is PlanStatus.INFEASIBLE and point.status.has_plan:
                 yield f"{where} is claimed to be too small, but there is a plan for less"
-            if point.value is not None and (other.value is None or other.value > point.value):
+            if point.value is not None and (other.value is None or (*other.value,) > (*point.value,)):
                 yield f"{where} has no plan as good as one for less"
-            if point.value is not None and other.bound > point.value:
+            if point.value is not None and (*other.bound,) > (*point.value,):
                 yield f"{where} is proven to need {other.bound}, but {point.value} can be had with less"

@@ -13,6 +13,7 @@ from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import ChoiceGoal, Plan, PlanCertificate, PlanStatus
+from ...model.pool_columns import cost_one_byte
 from ...model.problem import BufferId
 from ..findings import FindingKind, VerifyFinding
 from ..objective import can_be_priced, choice_cost, has_choice, price_of_peaks
@@ -101,7 +102,7 @@ class _Proven:
     def sum_of_peaks(self) -> int:
         """Return the bound of the sum of peaks, whatever their bytes cost."""
         by_pool = sum(self._peaks.values())
-        if any(pool.cost != 1 for pool in self.places.problem.pools):
+        if not cost_one_byte(self.places.problem.pools):
             return by_pool
         searched = self._searched.get(self.first, 0) if self.first is Term.SUM_OF_PEAKS else 0
         return max(by_pool, self._all_pools, searched)

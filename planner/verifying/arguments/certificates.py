@@ -16,6 +16,7 @@ from ...facts.sweep import VERIFYING
 from ...model.deadline import in_time
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
+from ...model.pool_columns import costs_of, names_of, sizes_of
 from ...model.problem import BufferId
 from .weights import live_at, meet, one_group, read_weights, weigh
 
@@ -297,18 +298,28 @@ def _shared(places: Places, certificate: PlanCertificate) -> _Shared | str:
         return weights
     unit = weights.denominator
     least = _least_weight(places, certificate, weights.moments)
-    sizes = [(places.pools[name].size, total) for name, total in weights.totals.items() if total]
+    names, totals = [*weights.totals], [*weights.totals.values()]
+    sizes, costs = _sizes_and_costs(places, names)
     shortage = 0
-    if all(size is not None for size, _ in sizes):
-        shortage = max(_rounded_up(least - sum(total * (size or 0) for size, total in sizes), unit), 0)
+    if not any(size is None and total for size, total in zip(sizes, totals, strict=True)):
+        room = sum(total * (size or 0) for size, total in zip(sizes, totals, strict=True))
+        shortage = max(_rounded_up(least - room, unit), 0)
     bound = least
-    for name, total in weights.totals.items():
-        pool_ = places.pools[name]
-        if total > unit * pool_.cost:
-            if pool_.size is None:
+    for name, total, size, cost in zip(names, totals, sizes, costs, strict=True):
+        if total > unit * cost:
+            if size is None:
                 return _Shared(shortage, beyond_cost=name)
-            bound -= (total - unit * pool_.cost) * pool_.size
+            bound -= (total - unit * cost) * size
     return _Shared(shortage, _rounded_up(bound, unit))
+
+
+def _sizes_and_costs(places: Places, names: list[str]) -> tuple[list[int | None], list[int]]:
+    """Return the sizes and the costs of these pools."""
+    pools = places.problem.pools
+    if names == names_of(pools):
+        return sizes_of(pools), costs_of(pools)
+    some = [places.pools[name] for name in names]
+    return sizes_of(some), costs_of(some)
 
 
 def _rounded_up(number: int, unit: int) -> int:

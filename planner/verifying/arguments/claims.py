@@ -16,6 +16,8 @@ from ...model.columns import sizes
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
+from ...model.pool_columns import names_of
+from ...model.pool_columns import sizes_of as sizes_of_pools
 from ...model.problem import Problem
 from ...model.storage import Sharing
 from ..findings import FindingKind, VerifyFinding
@@ -99,7 +101,7 @@ def _value_of(plan: Plan, values: Mapping[Term, int], certificate: PlanCertifica
 
 def _peaks(problem: Problem, where: Sequence[Placement | None]) -> dict[str, int]:
     """Return the largest end offset in each pool; 0 for empty pools."""
-    peaks = {pool.name: 0 for pool in problem.pools}
+    peaks = dict.fromkeys(names_of(problem.pools), 0)
     for size, place in zip(sizes(problem.buffers), where, strict=True):
         if place is not None:
             end = place.offset + size
@@ -134,12 +136,13 @@ def ended_otherwise(answer: Plan | Sharing, stops_of_optimal: Container[StopReas
 
 
 def _pools(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
-    if [use.name for use in plan.pools] != [pool.name for pool in problem.pools]:
+    names, sizes = names_of(problem.pools), sizes_of_pools(problem.pools)
+    if [use.name for use in plan.pools] != names:
         yield VerifyFinding(FindingKind.WRONG_POOL_USE, "the plan does not list the problem's pools, in their order")
         return
-    for pool, use in zip(problem.pools, plan.pools, strict=True):
-        if pool.size != use.size:
-            text = f"pool {echo(pool.name)} has {_bytes(pool.size)} in the problem, {_bytes(use.size)} in the plan"
+    for name, size, use in zip(names, sizes, plan.pools, strict=True):
+        if size != use.size:
+            text = f"pool {echo(name)} has {_bytes(size)} in the problem, {_bytes(use.size)} in the plan"
             yield VerifyFinding(FindingKind.WRONG_POOL_USE, text)
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import lcm
 from typing import NamedTuple, TypeAlias
 
-from ...facts.colocation import Congruence, groups
+from ...facts.colocation import Congruence, groups, joined
 from ...facts.intervals import merged, overlap
 from ...model.problem import Interval, Problem
 
@@ -79,17 +79,18 @@ class Blocks:
 
     def _find(self, members: tuple[int, ...]) -> Block:
         pool = self.pool
-        rule: Congruence | None = Congruence()
+        rules = []
         first, last = 0, self._height
         for number in members:
             buffer, low = self.problem.buffers[number], self.low[number]
             modulus = lcm(pool.alignment, buffer.alignment)
-            rule = rule and rule.and_also(Congruence(modulus, -(low + (pool.base or 0)) % modulus))
+            rules.append(Congruence(modulus, -(low + (pool.base or 0)) % modulus))
             last = min(last, self._height - low - buffer.size)
             if buffer.max_offset is not None:
                 last = min(last, buffer.max_offset - low)
             if buffer.fixed is not None and buffer.fixed.offset is not None:
                 first, last = max(first, buffer.fixed.offset - low), min(last, buffer.fixed.offset - low)
+        rule = joined(rules)
         if rule is None:
             return Block(members, Congruence(), 0, -1)
         bare = Block(members, rule, first, rule.at_most(last))

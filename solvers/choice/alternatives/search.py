@@ -6,7 +6,7 @@ the master learns that and is asked again. Questions left open at the end are as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -82,6 +82,12 @@ class Search:
         while self._again(is_whole=self._demand.points is not None or (is_all and self._within() == 0)):
             is_all = self._all()
         return self._result(is_complete=is_all, is_whole=self._demand.points is None)
+
+    def so_far(self, others: Iterable[Point]) -> Frontier:
+        """What is found and proven if the search ends here for lack of time. `others` were placed, and not noted before it ended."""
+        self._is_open = True
+        self._points.extend(others)
+        return replace(self._result(is_complete=False), stop=StopReason.TIME_LIMIT)
 
     def _again(self, *, is_whole: bool = True) -> bool:
         """If something is open and there is more work for it, allow it to be asked again."""

@@ -1,4 +1,4 @@
-"""Sizes, seconds and capacities on the command line."""
+"""Sizes, seconds and capacities are read from the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input, from usage errors to garbage: exit code 2 and clear sentences, or JSON, and never a traceback."""
+"""Bad input, from usage errors to garbage, ends with exit code 2 and clear sentences or JSON, never a traceback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THREE = b'{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "
 
 
 def refused(arguments: list[str], capture: Captured) -> tuple[list[str], list[dict[str, str]]]:
-    """Invoke it twice; return the lines on stderr, and the errors in the JSON on stdout."""
+    """Run the command with and without --json; return the lines on stderr, and the errors in the JSON on stdout."""
     assert invoke(arguments) == 2
     out, err = capture.readouterr()
     assert out == b""
@@ -144,8 +144,8 @@ def test_a_goal_may_be_spelled_as_others_do(goal: str, tmp_path: Path, capfdbina
 )
 def test_what_a_choice_may_be_is_said_in_our_words(arguments: list[str], tmp_path: Path, capfdbinary: Captured) -> None:
     assert invoke(["plan", written(tmp_path, THREE), *arguments]) == 2
-    said = capfdbinary.readouterr()[1].decode()
-    assert arguments[0] in said
-    assert arguments[1] in said
-    assert "Value error" not in said
-    assert "nput should" not in said
+    errors = capfdbinary.readouterr()[1].decode()
+    assert arguments[0] in errors
+    assert arguments[1] in errors
+    assert "Value error" not in errors
+    assert "nput should" not in errors

@@ -34,7 +34,7 @@ ELSEWHERE = {
 
 
 def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command, by the words that call it."""
+    """Yield every command with the words that call it."""
     for name, command in getattr(group, "commands", {}).items():
         if getattr(command, "commands", None):
             yield from commands(command, *path, name)
@@ -46,7 +46,7 @@ COMMANDS = dict(commands(typer.main.get_command(app)))
 
 
 def options(command: Any) -> set[str]:
-    """The long names of its options."""
+    """Return the long names of a command's options."""
     params = command.get_params(command.make_context(command.name, [], resilient_parsing=True))
     every = (word for param in params for word in (*param.opts, *param.secondary_opts))
     return {word for word in every if word.startswith("--")} - {"--help"}
@@ -65,7 +65,7 @@ def test_a_usage_error_points_to_the_help_of_its_command(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     takes_a_value = [param for param in COMMANDS[words].params if param.opts[0].startswith("--") and not param.is_flag]
-    for wrong in ("--no-such-option", *(param.opts[0] for param in takes_a_value[:1])):  # without its value
+    for wrong in ("--no-such-option", *(param.opts[0] for param in takes_a_value[:1])):  # an option without its value
         assert invoke([*words, wrong]) == 2
         assert capsys.readouterr().err.splitlines()[-1] == f"try 'memplan {' '.join(words)} --help'"
 
@@ -76,7 +76,7 @@ def test_the_page_names_each_command_and_each_of_its_options(words: tuple[str, .
     called = " ".join(word for word in words if word != "run")
     assert f"memplan {called}" in text
     missing = {option for option in options(COMMANDS[words]) if option not in text}
-    if words[0] in ("serve", "worker", "migrate"):  # settings, by whose names the page calls them
+    if words[0] in ("serve", "worker", "migrate"):  # the page explains these options by their settings' names
         missing = {each for each in missing if each[2:].replace("-", "_") not in text}
     assert not missing
 

@@ -1,4 +1,4 @@
-"""`memplan plan` as users and scripts run it: files, pipes, exit codes, signals."""
+"""`memplan plan`, run as users and scripts run it: files, pipes, exit codes, signals."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_fault_of_its_own_is_a_sentence_too(problem: str) -> None:
 
 
 def interrupted(number: signal.Signals, *arguments: str, deaf: bool = False) -> tuple[int, bytes, bytes]:
-    """Start a plan that never ends, and send the signal while it runs (twice if it is deaf)."""
+    """Start planning that never ends, send the signal meanwhile (twice if deaf); return exit code and outputs."""
     command = [sys.executable, "-c", UNHURRIED, "plan", *arguments, *(["--deaf"] if deaf else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""Programs at the command: planned in one arena or nested, drawn, refused with their places."""
+"""The command plans programs in one arena or in nested ones, draws them, and refuses bad ones with their places."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_nested_arenas_share_the_limits(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr("planner.planning.placing.shares.plan", plan_within)
     run("plan", str(LOOP), "--arenas", "nested", "--time-limit", "60", "--work-limit", "9000")
-    assert [options.work_limit for options in given] == [3000, 3000]  # a third would be that of state
+    assert [options.work_limit for options in given] == [3000, 3000]  # the third share is the state's
     left = [options.time_limit or 0 for options in given]
     assert left[0] <= 20
     assert left[1] <= 30
@@ -59,15 +59,15 @@ def test_nested_arenas_share_the_limits(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("more", [["--report", "full"], ["--explain"]])
 def test_what_nested_arenas_do_not_have(more: list[str]) -> None:
-    code, _, said = run("plan", str(LOOP), "--arenas", "nested", *more)
+    code, _, errors = run("plan", str(LOOP), "--arenas", "nested", *more)
     assert code == 2
-    assert "--arenas" in said
+    assert "--arenas" in errors
 
 
 def test_a_problem_has_no_functions() -> None:
-    code, _, said = run("plan", str(LOOP.with_name("three.json")), "--arenas", "nested")
+    code, _, errors = run("plan", str(LOOP.with_name("three.json")), "--arenas", "nested")
     assert code == 2
-    assert "memplan-graph/2" in said
+    assert "memplan-graph/2" in errors
 
 
 def test_pictures_name_the_steps(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Jobs' tests may use the planner that waits (tests/running/installed)."""
+"""Lets the tests of jobs use the planner that waits (tests/running/installed)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dispatchers with all that they need: an embedded one, and one that submits to a worker in the same process."""
+"""Dispatchers with all that they need: an embedded one, and one that submits jobs to a worker in the same process."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ from tests.running.forked import forking_workers
 
 SECONDS = 120.0
 STALLED_SECONDS = 2.5
-"""After this time a worker counts as dead; long enough that a busy machine does not make a living one count as dead."""
+"""A worker that was silent for this long counts as dead; a living one on a busy machine is heard of sooner."""
 LIMITS = QueueLimits(1000, 1000, 1 << 40)
 EASY = write_problem(Problem(tuple(Buffer(i, 16 + i, live=((i, i + 2),)) for i in range(5))))
 SLOW = write_problem(generate("random", Request(400, seed=5)))
 FOREVER = Options(solver="waiting", time_limit=600, workers=1)
-"""Of SLOW a first plan is there at once; then it goes on until it is stopped, and takes no processor (tests/running/installed)."""
+"""With these options SLOW has a plan at once, then waits until it is stopped (tests/running/installed)."""
 OBJECTS_FOREVER = Options(time_limit=600, work_limit=10**12, workers=1)
-"""The same where its buffers share storage objects."""
+"""Like FOREVER, for jobs whose buffers share storage objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rig:
-    """A dispatcher, and the workers behind it."""
+    """A dispatcher and the workers behind it."""
 
     store: Store
     dispatcher: Dispatcher
     processes: ProcessPool
 
     def add(self, problem: bytes = EASY, options: Options | None = None, *, objects: bool = False) -> Job:
-        """Queue a job, as a service does it."""
+        """Queue a job as the service does."""
         job = add(self.store, problem, options, objects=objects)
         self.dispatcher.wake()
         return job
 
     def cancel(self, job: Job) -> None:
-        """Stop it, as a service does it."""
+        """Stop a job as the service does."""
         self.store.cancel(job.id, job.owner)
         self.dispatcher.stop_job(job.id)
 
@@ -88,7 +88,7 @@ async def until(store: Store, job: Job, holds: Callable[[Job], bool]) -> Job:
 async def rig(
     url: str, wrap: Callable[[Store], Any] = lambda store: store, stalled_seconds: float = 60.0, size: int = 1
 ) -> AsyncIterator[Rig]:
-    """With so many worker processes; `wrap` stands between the store and those who use it."""
+    """Open a rig with `size` worker processes; `wrap` is applied to the store that the rig uses."""
     async with contextlib.AsyncExitStack() as resources:
         resources.enter_context(forking_workers())
         plain = open_store(url)
@@ -117,7 +117,7 @@ def with_rig(
     stalled_seconds: float = 60.0,
     size: int = 1,
 ) -> None:
-    """Do the work with a rig, and take that down."""
+    """Open a rig, do the work with it and close it."""
 
     async def whole() -> None:
         async with rig(url, wrap, stalled_seconds, size) as made:
@@ -127,7 +127,7 @@ def with_rig(
 
 
 def spied(made: Rig) -> list[int]:
-    """A list that receives the number of parts of every task begun from now on."""
+    """Return a list that receives the number of parts of every task begun from now on."""
     do, parts = made.processes.do, []
 
     async def noted(task: Any) -> Any:
@@ -139,7 +139,7 @@ def spied(made: Rig) -> list[int]:
 
 
 class Unreliable:
-    """A store that cannot be reached for a while, just when something has ended."""
+    """A store that cannot be reached the first two times a job's end is written."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""An attempt that ends without an answer of its own after it has reported a plan."""
+"""An attempt that reported a plan and then ends without an answer of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OUT_OF_TIME = Refusal(413, Code.OUT_OF_TIME, "the time limit of 3 s was over whi
 
 
 class Worker:
-    """Tells of a plan, if it has one, and then cannot write its answer."""
+    """A worker that reports a plan, if it has one, and then cannot write its answer."""
 
     def __init__(self, end: Refusal, best: bytes | None) -> None:
         self._end, self._best = end, best

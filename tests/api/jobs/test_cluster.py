@@ -1,4 +1,4 @@
-"""A cluster worker runs a task in a process of its own, which can be stopped or killed and serves the next task."""
+"""A cluster worker runs tasks in a process of its own, which can be stopped or killed and serves the next task."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.api.jobs.rigs import EASY, SECONDS, SLOW
 from tests.running.forked import forking_workers
 
 FOREVER = Options(solver="cbc", time_limit=600, work_limit=10**12, workers=1)
-"""A plan is known before the solver begins, so there is one whenever it is stopped."""
+"""With these options a plan is known before the solver begins, so there is one whenever the solver is stopped."""
 
 
 def header_of(options: Options) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def test_a_task_there_is_stopped_killed_and_followed_by_another(monkeypatch: pyt
             running = begun("stopped")
             assert stop_there(["stopped", "later"]) == ["stopped"]
             reply, _ = running.result(SECONDS)
-            assert reply.header["kind"] in ("done", "died")  # the latter where the machine is too busy to end in time
+            assert reply.header["kind"] in ("done", "died")  # "died" if a busy machine does not end it in time
             if reply.header["kind"] == "done":
                 assert (reply.header["stop"], bool(read_plan(reply.payload).placements)) == ("cancelled", True)
             reply, best = do_there("later", header_of(FOREVER), [SLOW], 600.0, settings)
@@ -79,37 +79,37 @@ def test_a_task_there_is_stopped_killed_and_followed_by_another(monkeypatch: pyt
 def test_what_a_task_tells_often_is_said_now_and_then_and_the_last_of_it_always(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    said: list[tuple[str, Any]] = []
-    monkeypatch.setattr(cluster_worker, "tell_from_there", lambda topic: lambda news: said.append((topic, list(news))))
+    sent: list[tuple[str, Any]] = []
+    monkeypatch.setattr(cluster_worker, "tell_from_there", lambda topic: lambda news: sent.append((topic, list(news))))
     monkeypatch.setattr(cluster_worker, "NEWS_SECONDS", 0.2)
-    told = cluster_worker._Told("topic-1")
+    news_of_task = cluster_worker._Told("topic-1")
     news = [{"kind": "progress", "best": best} for best in range(100)]
     for each in news:
-        told(Reply(each))
-    until(lambda: said and said[-1][1][1] == news[-1])
-    assert len(said) < 20
-    assert {(topic, ticket) for topic, (ticket, _) in said} == {("topic", "topic-1")}
-    told(Reply({"kind": "plan", "points": [1]}, b"a"))
-    told(Reply({"kind": "plan", "points": [2]}, b"b"))
-    assert told.best == Reply({"kind": "plan", "points": [1, 2]}, b"b")
-    told(Reply(news[0]))
-    told.end()
-    count = len(said)
-    told._tell()
-    assert len(said) == count
+        news_of_task(Reply(each))
+    until(lambda: sent and sent[-1][1][1] == news[-1])
+    assert len(sent) < 20
+    assert {(topic, ticket) for topic, (ticket, _) in sent} == {("topic", "topic-1")}
+    news_of_task(Reply({"kind": "plan", "points": [1]}, b"a"))
+    news_of_task(Reply({"kind": "plan", "points": [2]}, b"b"))
+    assert news_of_task.best == Reply({"kind": "plan", "points": [1, 2]}, b"b")
+    news_of_task(Reply(news[0]))
+    news_of_task.end()
+    count = len(sent)
+    news_of_task._tell()
+    assert len(sent) == count
 
 
 def test_of_the_best_plans_only_new_ones_are_handed_out_and_none_that_are_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told = {ticket: cluster_worker._Told(ticket) for ticket in ("t-1", "t-2", "t-3", "t-4")}
-    tasks = {ticket: Task({}, on_message=each) for ticket, each in told.items()}
+    news_of_task = {ticket: cluster_worker._Told(ticket) for ticket in ("t-1", "t-2", "t-3", "t-4")}
+    tasks = {ticket: Task({}, on_message=each) for ticket, each in news_of_task.items()}
     monkeypatch.setattr(cluster_worker, "_running", tasks)
     monkeypatch.setattr(cluster_worker, "MOST_OF_A_PLAN", 5)
     monkeypatch.setattr(cluster_worker, "MOST_AT_ONCE", 6)
     for ticket, plan in (("t-1", b"1"), ("t-1", b"four"), ("t-2", b"too long"), ("t-3", b"next")):
-        told[ticket](Reply({"kind": "plan"}, plan))
-    none = dict.fromkeys((*told, "elsewhere"), 0)
+        news_of_task[ticket](Reply({"kind": "plan"}, plan))
+    none = dict.fromkeys((*news_of_task, "elsewhere"), 0)
     answer = best_there(none)
     assert answer == {"t-1": (2, Reply({"kind": "plan"}, b"four")), "t-2": (1, None)}
     assert best_there({**none, "t-1": 2, "t-2": 1}) == {"t-3": (1, Reply({"kind": "plan"}, b"next"))}
@@ -135,10 +135,10 @@ def test_a_task_that_nobody_waits_for_is_called_off() -> None:
 def test_what_a_worker_is_told_of_the_service_is_no_secret() -> None:
     pytest.importorskip("distributed")
     settings = Settings(tokens={"me": "0" * 64}, metrics_tokens=("me",), store_url="postgresql" + "://me:secret@x/y")
-    told = cluster.ClusterPool("tcp://127.0.0.1:1", settings)._settings
-    assert "secret" not in told
-    assert "0" * 64 not in told
-    Settings.model_validate_json(told)
+    passed_on = cluster.ClusterPool("tcp://127.0.0.1:1", settings)._settings
+    assert "secret" not in passed_on
+    assert "0" * 64 not in passed_on
+    Settings.model_validate_json(passed_on)
 
 
 class Ended:
@@ -155,7 +155,8 @@ class Ended:
     ("status", "error", "is_death"),
     [
         ("cancelled", CancelledError("scheduler-connection-lost"), False),
-        ("finished", OSError("in <rpc>: Stream is closed"), False),  # Dask has not noticed yet that it has no scheduler
+        # Dask has not noticed yet that its scheduler is gone.
+        ("finished", OSError("in <rpc>: Stream is closed"), False),
         ("finished", ValueError("nothing that can be read"), True),
         ("error", OSError("the worker's own"), True),
     ],

@@ -1,4 +1,4 @@
-"""One suite for every dispatcher: jobs are carried out once, can be stopped, and survive the workers that work on them."""
+"""One suite for every dispatcher: jobs are carried out once, can be stopped, and survive the deaths of workers."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_what_cannot_be_done_fails_with_its_reason(url: str) -> None:
 def test_a_running_job_is_stopped_and_keeps_its_best_plan(url: str) -> None:
     async def work(made: Rig) -> None:
         running = made.add(SLOW, FOREVER)
-        await made.until(running, JobState.RUNNING)  # short jobs go before it as long as it waits
+        await made.until(running, JobState.RUNNING)  # while it waits, short jobs would go first
         waiting = made.add()
         found = await made.until_there_is_a_plan(running)
         made.cancel(waiting)
@@ -96,7 +96,7 @@ def test_a_running_job_is_stopped_and_keeps_its_best_plan(url: str) -> None:
 
 
 def test_a_cancel_that_comes_while_a_job_is_taken_on_is_heeded(url: str) -> None:
-    """The cancel comes while nobody knows yet which attempt has to stop."""
+    """The cancel comes between the claim of the job and the start of its attempt."""
 
     class Overtaken:
         """A store that cancels each job as soon as it is claimed."""
@@ -128,7 +128,7 @@ def test_a_job_whose_worker_dies_is_tried_again_and_given_up_after_three(url: st
             now = await made.until_there_is_a_plan(job)
             assert best is None or (now.best or 0) <= best
             best = now.best
-            while not made.processes.pids:  # the job is running before the worker's successor is there
+            while not made.processes.pids:  # the job counts as running before the worker's successor is there
                 await asyncio.sleep(0.01)
             for pid in made.processes.pids:
                 os.kill(pid, signal.SIGKILL)
@@ -157,7 +157,7 @@ def test_a_job_that_runs_out_of_time_ends_with_its_best_and_is_not_tried_again(
     async def work(made: Rig) -> None:
         job = made.add(SLOW, OBJECTS_FOREVER if objects else FOREVER, objects=objects)
         await made.until_there_is_a_plan(job)
-        monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", -600.0)  # as if its 600 seconds were over
+        monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", -600.0)  # as if the job's 600 seconds were over
         now = await made.until(job, JobState.SUCCEEDED)
         assert (now.attempt, now.deaths, now.status, now.stop) == (1, 0, "feasible", "time_limit")
         kept = made.store.plan(job.id)
@@ -180,7 +180,7 @@ def test_a_job_that_runs_out_of_memory_ends_with_its_best_and_is_not_tried_again
         job = made.add(SLOW, OBJECTS_FOREVER if objects else FOREVER, objects=objects)
         await made.until_there_is_a_plan(job)
         for pid in made.processes.pids:
-            os.kill(pid, signal.SIGABRT)  # so ends a process whose C++ cannot allocate
+            os.kill(pid, signal.SIGABRT)  # a process whose C++ cannot allocate ends like this
         now = await made.until(job, JobState.SUCCEEDED)
         assert (now.attempt, now.deaths, now.status, now.stop) == (1, 0, "feasible", "memory_limit")
         kept = made.store.plan(job.id)
@@ -291,7 +291,7 @@ def test_the_end_of_a_job_is_not_lost_while_the_store_is_gone(url: str) -> None:
 
 
 async def begun_at_once(made: Rig, new: NewJob, problem: bytes) -> Attempt:
-    """Begin it as soon as there is room: a job's end is in the store a moment before its process counts as free."""
+    """Begin a job as soon as there is room: an earlier one's end is stored a moment before its process is free."""
     async with asyncio.timeout(SECONDS):
         while (attempt := made.dispatcher.at_once(new, problem)) is None:
             await asyncio.sleep(0.01)
@@ -336,7 +336,7 @@ def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
         made.cancel(job)
         assert (await made.until(job, JobState.CANCELLED)).attempt == 1
         broken = Posted("me", b"{", None, "application/json", {}, 60.0)
-        async with asyncio.timeout(30):  # an end is in the store a moment before its process counts as free
+        async with asyncio.timeout(30):  # a job's end is stored a moment before its process counts as free
             while (attempt := await made.dispatcher.unread(broken)) is None:
                 await asyncio.sleep(0.01)
         with pytest.raises(Refusal):

@@ -1,4 +1,4 @@
-"""Jobs of several plans that are begun again: each goes on from what an earlier attempt found, and ends with the same result."""
+"""Jobs of several plans that are begun again go on from what an earlier attempt found, and end with the same result."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ OPTIONS = Options(work_limit=2_000_000, workers=1)
 
 
 @dataclass
-class Told(Line):
-    """A line that records a job's reports, and the job's state at each."""
+class Record(Line):
+    """A line that records a job's points, the answer so far at each, and what is written of better plans."""
 
     most: int | None = None
-    """The answer is no longer wanted after this many points."""
+    """The number of points after which the answer is no longer wanted."""
     points: list[Mapping[str, Any]] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     best: list[Answer] = field(default_factory=list)
-    """What was written of plans that got better."""
+    """What was written of each better plan."""
 
     def understood(self, fields: dict[str, Any]) -> None: ...
 
@@ -58,19 +58,19 @@ class Told(Line):
         return self.most is not None and len(self.points) >= self.most
 
 
-def run(name: str, best: bytes | None = None, most: int | None = None) -> tuple[dict[str, Any], bytes, Told]:
-    """Run an attempt; return what the service must know of its answer, the answer, and the record of its reports."""
+def run(name: str, best: bytes | None = None, most: int | None = None) -> tuple[dict[str, Any], bytes, Record]:
+    """Run an attempt; return its answer's header, the answer, and the record of its reports."""
     problem, own = CASES[name]
     source = Source(problem)
-    kind, told = kind_of(name), Told(most)
+    kind, record = kind_of(name), Record(most)
     subject, instructions = kind.read(recognised(source), source), Instructions(OPTIONS, own)
     kind.check(subject, instructions, Settings())
-    head, data = kind.run(subject, instructions, told, time.monotonic(), best)
-    return head, data, told
+    head, data = kind.run(subject, instructions, record, time.monotonic(), best)
+    return head, data, record
 
 
 def plans(document: object) -> Iterator[dict[str, Any]]:
-    """All plans in the document."""
+    """Yield all plans in the document."""
     if isinstance(document, list):
         for each in document:
             yield from plans(each)
@@ -82,7 +82,7 @@ def plans(document: object) -> Iterator[dict[str, Any]]:
 
 
 def moments(data: bytes) -> set[str]:
-    """The times at which its plans were made; a plan that is made again has another time."""
+    """Return the run of each plan in the data; a plan that is made again has another run."""
     return {json.dumps([plan["problem_digest"], plan["run"]]) for plan in plans(json.loads(data))}
 
 
@@ -100,13 +100,13 @@ def test_every_kind_that_tells_of_points_is_here() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_attempt_goes_on_where_another_ended(name: str) -> None:
-    head, data, told = run(name)
-    assert len(told.points) > 1
-    for count in {0, len(told.answers) // 2}:
-        before = told.answers[count][1]
+    head, data, record = run(name)
+    assert len(record.points) > 1
+    for count in {0, len(record.answers) // 2}:
+        before = record.answers[count][1]
         again, found, more = run(name, before)
-        assert len(told.points) - count - 1 >= len(more.points), "nothing is told of twice"
-        assert not any(point in told.points[: count + 1] for point in more.points)
+        assert len(record.points) - count - 1 >= len(more.points), "nothing is told of twice"
+        assert not any(point in record.points[: count + 1] for point in more.points)
         last = found if name != "shapes" or not more.answers else more.answers[-1][1]
         if name != "shapes" or more.answers:
             assert moments(before) <= moments(last), "what was known is not made again"
@@ -121,19 +121,19 @@ def test_an_attempt_goes_on_where_another_ended(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_there_is_an_answer_when_the_run_is_ended(name: str) -> None:
-    _, _, told = run(name, most=1)
+    _, _, record = run(name, most=1)
     if name == "shapes":
         with pytest.raises(Exception, match="no plan for all shapes"):
-            kind_of(name).cut_short(told.answers[0][1], StopReason.TIME_LIMIT)
+            kind_of(name).cut_short(record.answers[0][1], StopReason.TIME_LIMIT)
         return
-    head, data = kind_of(name).cut_short(told.answers[0][1], StopReason.TIME_LIMIT)
+    head, data = kind_of(name).cut_short(record.answers[0][1], StopReason.TIME_LIMIT)
     assert (head["stop"], head["lasting"]) == ("time_limit", False)
-    assert moments(data) == moments(told.answers[0][1])
+    assert moments(data) == moments(record.answers[0][1])
     assert any("ended from outside" in text for text in json.loads(data)["warnings"])
 
 
 def test_the_plan_is_an_answer_when_the_search_for_its_proof_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind, told = kind_of("proof"), Told()
+    kind, record = kind_of("proof"), Record()
     problem = write_problem(tangle())
     source = Source(problem)
     subject, instructions = kind.read(recognised(source), source), Instructions(OPTIONS, {}, ("a note",))
@@ -144,9 +144,9 @@ def test_the_plan_is_an_answer_when_the_search_for_its_proof_is_ended(monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(proofs, "prove", endless)
         with pytest.raises(MemoryError):
-            kind.run(subject, instructions, told, time.monotonic(), None)
-    assert len(told.best) > 1
-    best = told.best[-1][1]
+            kind.run(subject, instructions, record, time.monotonic(), None)
+    assert len(record.best) > 1
+    best = record.best[-1][1]
     head, data = kind.cut_short(best, StopReason.MEMORY_LIMIT)
     document = json.loads(data)
     assert (document["proof"], document["why_not"]) == (None, "it was not found in time")
@@ -154,15 +154,15 @@ def test_the_plan_is_an_answer_when_the_search_for_its_proof_is_ended(monkeypatc
     assert not verify(subject.problem, read_plan(kind.part(data, "plan")))
     assert any("a note" in text for text in document["plan"]["warnings"])
 
-    again, found = kind.run(subject, instructions, Told(), time.monotonic(), best)
+    again, found = kind.run(subject, instructions, Record(), time.monotonic(), best)
     assert (again["status"], again["best"]) == ("optimal", head["best"])
     proven = check_proof(subject.problem, json.loads(found)["proof"].encode())
     assert proven.height == json.loads(found)["height"] == document["height"]
-    assert kind.run(subject, instructions, Told(), time.monotonic(), b"nonsense")[0]["best"] == head["best"]
+    assert kind.run(subject, instructions, Record(), time.monotonic(), b"nonsense")[0]["best"] == head["best"]
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_cannot_be_read_any_more_is_found_again(name: str) -> None:
-    head, _, told = run(name)
+    head, _, record = run(name)
     again, _, more = run(name, b'{"format": "memplan-nothing/0"}')
-    assert (again["status"], len(more.points)) == (head["status"], len(told.points))
+    assert (again["status"], len(more.points)) == (head["status"], len(record.points))

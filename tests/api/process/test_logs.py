@@ -56,10 +56,10 @@ def test_people_read_first_what_happened(capsys: pytest.CaptureFixture[str]) -> 
     structlog.get_logger("memplan.service").info("started", solvers=2)
     assert re.match(r"\d\d:\d\d:\d\d started solvers=2\b", capsys.readouterr().err)
     structlog.get_logger("memplan.http").info("request", path="\x1b[2J", owner="anonymous")
-    said = capsys.readouterr().err
-    assert "owner" not in said
-    assert "logger" not in said
-    assert "\x1b" not in said
+    output = capsys.readouterr().err
+    assert "owner" not in output
+    assert "logger" not in output
+    assert "\x1b" not in output
 
 
 def test_a_terminal_s_lines_break_between_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Containers' limits count, on whatever level of the hierarchy they are set."""
+"""The limits of containers count, on whatever level of the hierarchy they are set."""
 
 from __future__ import annotations
 

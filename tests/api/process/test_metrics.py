@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: which process serves them, where, and what they show when the store does not answer."""
+"""Metrics for Prometheus: which process serves them, where, and what they contain if the store does not answer."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def test_jobs_and_workers_are_counted_when_they_are_asked_for(tmp_path: Path, mo
         metrics.watch_team("solvers", Team())
         add(store)
         with metrics.served("127.0.0.1", 0) as port:
-            told = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
-            assert 'memplan_jobs{state="queued"} 1.0' in told
-            assert "memplan_store_up 1.0" in told
-            assert 'memplan_workers_busy{processes="solvers"} 1.0' in told
+            text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+            assert 'memplan_jobs{state="queued"} 1.0' in text
+            assert "memplan_store_up 1.0" in text
+            assert 'memplan_workers_busy{processes="solvers"} 1.0' in text
             with pytest.raises(WrongSettings, match="metrics_port"), metrics.served("127.0.0.1", port):
                 pass
         with socket.socket() as probe:
@@ -40,6 +40,6 @@ def test_jobs_and_workers_are_counted_when_they_are_asked_for(tmp_path: Path, mo
             raise StoreUnavailable("gone")
 
         monkeypatch.setattr(store, "counts", gone)
-        told = metrics.expose().decode()
-        assert "memplan_store_up 0.0" in told
-        assert "memplan_jobs{" not in told
+        text = metrics.expose().decode()
+        assert "memplan_store_up 0.0" in text
+        assert "memplan_jobs{" not in text

@@ -1,4 +1,4 @@
-"""Requests that wait for jobs: events wake them, and they look for themselves now and then, not all at once."""
+"""Requests that wait for jobs are woken by events, and look by themselves now and then, but not all at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_whoever_waits_looks_by_itself_now_and_then(monkeypatch: pytest.MonkeyPa
         waiting = asyncio.create_task(steps.until_over(service(store), "a"))
         while store.looks["a"] < 5:
             await asyncio.sleep(0.01)
-        store.over.add("a")  # nobody tells
+        store.over.add("a")  # no event is sent
         assert (await waiting) is not None
 
     asyncio.run(asyncio.wait_for(wait(), 120))
@@ -57,7 +57,7 @@ def test_many_who_wait_look_no_more_often_together_than_a_few(monkeypatch: pytes
         waiting = [asyncio.create_task(steps.until_over(made, id_)) for id_ in ids]
         while len(store.looks) < len(ids):
             await asyncio.sleep(0.01)
-        await asyncio.sleep(1)  # at 0.001 s each there would be tens of thousands
+        await asyncio.sleep(1)  # with a look of each every 0.001 s there would be tens of thousands
         assert store.looks.total() <= 3 * len(ids)
         store.over.update(ids)
         made.hub.tell(None)

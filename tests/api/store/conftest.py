@@ -1,4 +1,4 @@
-"""Every store, with SQLite and with PostgreSQL, and the jobs that tests put into it."""
+"""Stores with SQLite and with PostgreSQL, and the jobs that tests put into them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add(store: Store, owner: str = "me", *, urgent: bool = False, once: Once | N
     return store.add(NewJob(owner, ABOUT, urgent), b"problem", NO_LIMITS, once).job
 
 
-def told(store: Store, id_: str) -> list[tuple[int, EventKind]]:
+def events_of(store: Store, id_: str) -> list[tuple[int, EventKind]]:
     return [(event.number, event.kind) for event in store.events(id_, 0)]
 
 

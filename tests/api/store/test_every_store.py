@@ -17,7 +17,7 @@ from api.store.records import (
     NewJob,
     StoredPlan,
 )
-from tests.api.store.conftest import ABOUT, NO_LIMITS, OPTIMAL, WORST, Open, add, feasible, told
+from tests.api.store.conftest import ABOUT, NO_LIMITS, OPTIMAL, WORST, Open, add, events_of, feasible
 
 
 def test_a_job_goes_from_queued_to_its_answer(store: Store) -> None:
@@ -45,7 +45,7 @@ def test_a_job_goes_from_queued_to_its_answer(store: Store) -> None:
     assert ended.created <= (ended.started or 0) <= (ended.finished or 0)
     assert store.problem(job.id) == b"problem"
     assert store.plan(job.id) == StoredPlan(b"best", '"e"', OPTIMAL, 5.0)
-    assert told(store, job.id) == [(1, EventKind.STATE), (2, EventKind.STATE), (3, EventKind.DONE)]
+    assert events_of(store, job.id) == [(1, EventKind.STATE), (2, EventKind.STATE), (3, EventKind.DONE)]
 
 
 def test_what_somebody_waits_for_goes_first_and_otherwise_the_oldest(store: Store) -> None:
@@ -64,7 +64,7 @@ def test_progress_is_noted_once_for_each_step(store: Store) -> None:
     now = store.job(job.id)
     assert now is not None
     assert (now.best, now.bound, now.gap) == (100, 50, 1.0)
-    assert [kind for _, kind in told(store, job.id)][2:] == [EventKind.INCUMBENT, EventKind.BOUND]
+    assert [kind for _, kind in events_of(store, job.id)][2:] == [EventKind.INCUMBENT, EventKind.BOUND]
     assert [event.number for event in store.events(job.id, 2, limit=1)] == [3]
 
 

@@ -1,4 +1,4 @@
-"""How much a store takes, and which jobs it forgets first."""
+"""How many jobs and bytes a store takes, and which jobs it forgets first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from api.store.records import (
     Once,
     QueueLimits,
 )
-from tests.api.store.conftest import ABOUT, NO_LIMITS, OPTIMAL, WORST, add, feasible, told
+from tests.api.store.conftest import ABOUT, NO_LIMITS, OPTIMAL, WORST, add, events_of, feasible
 
 
 def test_too_many_jobs_are_refused(store: Store) -> None:
@@ -80,7 +80,7 @@ def test_what_is_old_is_forgotten_but_never_what_is_unfinished(store: Store) -> 
     assert store.prune(time.time() + 3600, WORST) == 2
     assert (store.job(ended.id), store.plan(ended.id), store.kept("me", "k")) == (None, None, None)
     assert store.problem(ended.id) is None
-    assert told(store, ended.id) == []
+    assert events_of(store, ended.id) == []
     assert store.job(queued.id) is not None
 
 

@@ -1,4 +1,4 @@
-"""Several at once with one store: a job is claimed by one, a key counts once, steps stay in order."""
+"""Several users of one store at once: a job is claimed by one, a key counts once, events stay in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.store.records import (
     NewJob,
     Once,
 )
-from tests.api.store.conftest import ABOUT, NO_LIMITS, SECONDS, Open, add, told
+from tests.api.store.conftest import ABOUT, NO_LIMITS, SECONDS, Open, add, events_of
 
 
 def test_a_job_is_claimed_by_one_only(store: Store) -> None:
@@ -58,7 +58,7 @@ def test_steps_are_noted_one_after_the_other_whoever_notes_them(store: Store) ->
     now = store.job(job.id)
     assert now is not None
     assert (now.best, now.bound) == (91, 9)
-    numbers = [number for number, _ in told(store, job.id)]
+    numbers = [number for number, _ in events_of(store, job.id)]
     assert numbers == list(range(1, len(numbers) + 1))
 
 

@@ -1,4 +1,4 @@
-"""A database that is locked, full or gone: an error of our own, nothing half done, and all is well again afterwards."""
+"""If a database is locked, full or gone, the store raises its own error, leaves nothing half done, and recovers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DatabaseS
 
 @pytest.fixture(scope="module")
 def own_server(postgresql: Server) -> Iterator[Server]:
-    """One that may be stopped."""
+    """A PostgreSQL server that a test may stop."""
     with contextlib.closing(Server(postgresql.programs)) as server:
         yield server
 
@@ -57,7 +57,7 @@ def test_a_full_disk_loses_nothing_that_was_there(store: DatabaseStore) -> None:
     job = store.add(NewJob("me", ABOUT), b"problem", LIMITS).job
     with store.read() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-        connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 2}")  # of this connection, the only one there is
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 2}")  # for the only connection
     with pytest.raises(StoreUnavailable, match="full"):
         store.add(NewJob("me", ABOUT), b"x" * 1_000_000, LIMITS)
     assert store.counts().by_state == {JobState.QUEUED: 1}

@@ -1,4 +1,4 @@
-"""Pictures of plans over HTTP, the page's files, and its examples."""
+"""Pictures of plans over HTTP, and the files and examples of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every format over HTTP: sent with its own content type, as plain text, as bytes, and with a wrong content type."""
+"""Every format can be sent over HTTP with its own content type, as plain text and as bytes; a wrong type is refused."""
 
 from __future__ import annotations
 

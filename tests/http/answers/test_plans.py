@@ -1,4 +1,4 @@
-"""POST /v1/plans, verify, validate and explain, as a client sees them."""
+"""POST to /v1/plans, /v1/verify, /v1/validate and /v1/explain, as a client sees the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer to any bad request is a problem document with a stable code, never a 500, and the service keeps running."""
+"""Any bad request is answered with a problem document that has a stable code, never a 500, and the service goes on."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_hostile_bodies(service: Served, body: bytes, status: int, code: str) ->
 
 
 def test_names_come_back_as_they_were_sent(service: Served) -> None:
-    """NUL, line ends, escape sequences, right-to-left marks: they are in JSON strings, and nowhere else."""
+    """Control characters and the like in names are in JSON strings of the answers, and nowhere else."""
     names = ["\x00", "\r\nX-Evil: 1", "\x1b[31m", "\u202e", "<script>", "💥", "a" * 1024, "../../x", "{{7*7}}"]
     problem = {"format": "memplan/1", "name": names[1], "buffers": [{"id": name, "size": 8} for name in names]}
     response = service.plan(problem)
@@ -153,13 +153,13 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(service: 
             b"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: 100000000\r\n\r\n"
         )
-        answer = line.makefile("rb").read()  # to the end: the service hangs up
+        answer = line.makefile("rb").read()  # reading ends because the service hangs up
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert b'"code": "too_large"' in answer
 
 
 def test_a_body_that_does_not_say_its_length_is_cut_off(service: Served) -> None:
-    """100 MB in chunks: the service hangs up long before they are through."""
+    """Of 100 MB in chunks, the service takes less than half before it hangs up."""
     where = urlsplit(service.address)
     sent = 0
     chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
@@ -268,7 +268,7 @@ def test_a_request_without_a_host_is_refused(service: Served) -> None:
 
 
 def exchanged(service: Served, request: bytes) -> bytes:
-    """Everything that comes back until the service ends the line."""
+    """Send a request, and return everything that comes back until the service closes the connection."""
     host, port = service.address.removeprefix("http" + "://").split(":")
     with socket.create_connection((host, int(port)), SECONDS) as line:
         line.sendall(request)

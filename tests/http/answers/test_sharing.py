@@ -1,4 +1,4 @@
-"""POST /v1/plans?objects=true: storage objects instead of offsets, kept apart from plans, and verified."""
+"""POST /v1/plans?objects=true answers with storage objects instead of offsets, kept apart from plans, and verified."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def test_kept_answers_of_the_two_ways_are_not_mixed_up(service: Served) -> None:
 
 
 def test_as_a_job_and_in_the_body(service: Served) -> None:
-    asked = {**ROOMY, "solve": {"objects": True, "seed": 3}}
+    document = {**ROOMY, "solve": {"objects": True, "seed": 3}}
     response = service.client.post(
-        "/v1/plans", content=json.dumps(asked).encode(), headers=JSON | {"Prefer": "respond-async"}
+        "/v1/plans", content=json.dumps(document).encode(), headers=JSON | {"Prefer": "respond-async"}
     )
     assert (response.status_code, response.json()["options"]["objects"]) == (202, True)
     job = response.json()
     with service.client.stream("GET", job["links"]["events"]) as stream:
-        stream.read()  # it ends when the job does
+        stream.read()  # the stream ends when the job does
     job = service.client.get(job["links"]["self"]).json()
     assert (job["status"], job["best"], job["bound"]) == ("optimal", 84, 84)
     answer = service.client.get(job["links"]["plan"]).json()

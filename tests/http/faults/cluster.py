@@ -1,4 +1,4 @@
-"""Several services and workers on one PostgreSQL, each a process that may be killed, and the jobs that were given to them."""
+"""Services and workers on one PostgreSQL, each a process that tests may kill, and the jobs that were given to them."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ READY = re.compile(r"memplan worker is ready")
 STALLED_SECONDS = 2.5
 ENDLESS = "?solver=waiting&time_limit=600"
 LONG = "?solver=waiting&time_limit=3"
-"""Ends by the clock, with a plan."""
+"""A query for a job that ends by its time limit, with a plan."""
 LONG_OBJECTS = "?objects=true&time_limit=3&work_limit=1000000000000"
-"""The same with shared storage objects."""
+"""Like LONG, with shared storage objects."""
 
 
 class Stream(threading.Thread):
@@ -96,7 +96,7 @@ class Cluster:
             "MEMPLAN_READY_SECONDS": "0.1",
         }
         self._given: dict[str, bytes] = {}
-        """Problems by job."""
+        """The problem of each job."""
         self._sound: set[str] = set()
         self.workers: list[Running] = []
         self.services: list[Served] = []
@@ -124,7 +124,7 @@ class Cluster:
     def post(
         self, service: Served, problem: bytes | None = None, query: str = "", *, door: str = "jobs", **headers: str
     ) -> str:
-        """The id of a new job."""
+        """Post a job and return its id."""
         content = json.dumps(THREE).encode() if problem is None else problem
         headers = {**JSON, "Prefer": "respond-async", **headers}
         response = service.client.post(f"/v1/{door}{query}", content=content, headers=headers)
@@ -134,11 +134,11 @@ class Cluster:
         return id_
 
     def post_some(self, seeds: range) -> list[str]:
-        """Quick ones, at all services in turn."""
+        """Post quick jobs to all services in turn, and return their ids."""
         return [self.post(self.services[seed % 2], None, f"?seed={seed}") for seed in seeds]
 
     def worker_of(self, id_: str, attempt: int) -> Running:
-        """The worker that has the attempt."""
+        """Return the worker that has taken on this attempt of the job."""
         end = time.monotonic() + SECONDS
         while True:
             for worker in self.workers:
@@ -169,7 +169,7 @@ class Cluster:
         return now
 
     def require_sound(self) -> None:
-        """No job that was given is lost, none has ended twice, every plan is right, and nothing is left in the queue."""
+        """Assert that no job is lost, none has ended twice, every plan is right, and nothing is left in the queue."""
         for id_, content in self._given.items():
             if id_ in self._sound:
                 continue
@@ -191,7 +191,7 @@ class Cluster:
         assert {id_: ended.get(id_) for id_ in self._sound} == dict.fromkeys(self._sound, 1), "of all before, too"
 
     def _require_right(self, content: bytes, answer: bytes, best: int) -> None:
-        """Require that the plan or sharing is valid for its problem, and has the value that the job states."""
+        """Assert that an answer is valid for its problem, and has the value that the job states if it is one plan."""
         document = json.loads(answer)
         if document["format"] == SO_FAR:
             shapes, _ = read_shaped(content)

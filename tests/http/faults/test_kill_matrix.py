@@ -1,4 +1,4 @@
-"""Two services and two workers on a PostgreSQL server, each killed in turn: no job is lost, no plan doubled, no plan wrong."""
+"""Services and workers on a PostgreSQL server are killed in turn: no job is lost, and no plan is doubled or wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.running.postgresql import Server
 
 
 def shaped() -> bytes:
-    """SLOW for many shapes."""
+    """The problem SLOW with sizes for many shapes."""
     problem = json.loads(SLOW)
     for buffer in problem["buffers"]:
         buffer["size"] = f"{buffer['size']}*n"
@@ -31,7 +31,7 @@ def shaped() -> bytes:
 
 
 def program(functions: int = 40, tensors: int = 120) -> bytes:
-    """Functions that are hard to plan each, run one after the other."""
+    """A program of functions that run one after the other, each of which is hard to plan."""
     rows = random.Random(3)
     found: list[dict[str, Any]] = []
     for number in range(functions):
@@ -55,7 +55,7 @@ SEVERAL = {
     "shapes": (shaped(), "shapes", "?" + "&".join(f"at=n={n}" for n in range(1, 65)) + PACE),
     "nested": (program(), "plans", f"?arenas=nested{PACE}"),
 }
-"""Each goes on for many seconds, and is told of part by part."""
+"""Jobs of several plans that go on for many seconds and are reported part by part: problem, door and query."""
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def whole(postgresql: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def system(whole: Cluster) -> Iterator[Cluster]:
-    """The cluster, with all its processes running at the beginning, and checked at the end."""
+    """The cluster, with all processes running at the beginning of the test; what it did is checked at the end."""
     whole.restore()
     yield whole
     whole.restore()
@@ -99,10 +99,11 @@ def test_a_worker_is_killed_amid_a_job(system: Cluster, query: str) -> None:
         id_ = system.post(here, SLOW, query.replace("time_limit=3", f"time_limit={seconds}"))
         stream = Stream(there, id_)
         before = system.until_there_is_a_plan(id_)
-        first = 1000 * seconds + (0 if query == LONG else 6)  # what was asked before is answered from the store
+        # Each time other seeds, as what was asked before is answered from the store.
+        first = 1000 * seconds + (0 if query == LONG else 6)
         others = system.post_some(range(first, first + 6))
         system.worker_of(id_, 1).stop(signal.SIGKILL)
-        if system.job(id_)["state"] != "succeeded":  # on a busy machine it may have come to its end before
+        if system.job(id_)["state"] != "succeeded":  # on a busy machine the job may have ended before
             break
         system.restore()
     now = system.until(id_, "succeeded", attempt=2)
@@ -117,20 +118,20 @@ def test_a_worker_is_killed_amid_a_frontier(system: Cluster) -> None:
     here, there = system.services
     id_ = system.post(here, FRONTIER, FRONTIER_QUERY, door="pareto")
     stream = Stream(there, id_)
-    told = stream.until("point")
+    point = stream.until("point")
     system.worker_of(id_, 1).stop(signal.SIGKILL)
     system.until(id_, "running", attempt=2)
-    plan = there.client.get(f"/v1/jobs/{id_}/plan", params={"part": told["part"]})
-    assert plan.json()["choice"]["cost"] == told["cost"]
+    plan = there.client.get(f"/v1/jobs/{id_}/plan", params={"part": point["part"]})
+    assert plan.json()["choice"]["cost"] == point["cost"]
     here.client.delete(f"/v1/jobs/{id_}")
     assert system.until(id_, "cancelled")["status"] == "feasible"
     stream.join(SECONDS)
     points = there.client.get(f"/v1/jobs/{id_}/plan").json()["points"]
-    assert any(each["cost"] <= told["cost"] and each["memory"] <= told["memory"] for each in points)
+    assert any(each["cost"] <= point["cost"] and each["memory"] <= point["memory"] for each in points)
 
 
 def test_a_worker_is_killed_amid_several_plans(system: Cluster, *, nightly: bool) -> None:
-    """One of the kinds: the mechanism is the same, and tests/api/jobs/test_going_on.py tries all of them without killing anybody."""
+    """By day one kind is tried; tests/api/jobs/test_going_on.py tries all kinds without killing a worker."""
     for kind in SEVERAL if nightly else ["shapes"]:
         require_gone_on(system, kind)
         system.restore()
@@ -157,7 +158,7 @@ def require_gone_on(system: Cluster, kind: str) -> None:
 
 
 def made(service: Served, id_: str) -> set[str]:
-    """The times at which a job's plans so far were made; a plan that is made again has another time."""
+    """Return the run of each plan that a job has so far; a plan that is made again has another run."""
     return moments(service.client.get(f"/v1/jobs/{id_}/plan").content)
 
 
@@ -175,7 +176,7 @@ def test_a_worker_is_told_to_end_amid_a_job(system: Cluster) -> None:
 
 def test_a_service_is_killed_while_clients_wait(system: Cluster) -> None:
     here, there = system.services
-    id_ = system.post(here, SLOW, ENDLESS)  # so that it has not ended before the service has
+    id_ = system.post(here, SLOW, ENDLESS)  # a job that does not end before the service does
     others = system.post_some(range(200, 206))
     stream = Stream(here, id_)
     stream.until("incumbent")

@@ -1,4 +1,4 @@
-"""Jobs when workers or the service are killed or stopped."""
+"""What becomes of jobs when workers or the service are killed or stopped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.running.forked import children_of
 
 
 def gone(pids: list[int]) -> bool:
-    """Have all these processes ended?"""
+    """Wait for these processes to end, and return whether they did."""
     end = time.monotonic() + SECONDS
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         if time.monotonic() > end:
@@ -33,7 +33,7 @@ def gone(pids: list[int]) -> bool:
 
 
 def group(pids: list[int]) -> list[int]:
-    """The processes and their descendants."""
+    """Return the processes and their descendants."""
     found = list(pids)
     for pid in found:
         found += children_of(pid)
@@ -102,9 +102,9 @@ def test_a_service_that_is_told_to_stop_puts_its_jobs_back(tmp_path: Path) -> No
 
 def test_one_service_to_a_data_folder(tmp_path: Path) -> None:
     with serving(tmp_path) as first:
-        code, said = refused_start(tmp_path)
-        assert (code, "in use by another service" in said, str(first.process.pid) in said) == (2, True, True)
-        assert "Traceback" not in said
+        code, message = refused_start(tmp_path)
+        assert (code, "in use by another service" in message, str(first.process.pid) in message) == (2, True, True)
+        assert "Traceback" not in message
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_one_service_to_a_data_folder(tmp_path: Path) -> None:
 def test_a_service_that_cannot_start_says_why_in_a_sentence(
     tmp_path: Path, variables: dict[str, str], word: str
 ) -> None:
-    code, said = refused_start(tmp_path, variables)
-    assert (code, "error: " in said, word in said, "Traceback" in said) == (2, True, True, False), said
+    code, message = refused_start(tmp_path, variables)
+    assert (code, "error: " in message, word in message, "Traceback" in message) == (2, True, True, False), message
 
 
 @pytest.mark.parametrize("damage", ["no database", "a broken one"])
@@ -135,9 +135,9 @@ def test_a_store_that_is_damaged_is_not_opened(tmp_path: Path, damage: str) -> N
         data = bytearray(file.read_bytes())
         data[4096:] = random.Random(1).randbytes(len(data) - 4096)
         file.write_bytes(data)
-    code, said = refused_start(tmp_path)
-    assert (code, "Traceback" in said) == (2, False), said
-    assert any(word in said for word in ("damaged", "not a database", "malformed")), said
+    code, message = refused_start(tmp_path)
+    assert (code, "Traceback" in message) == (2, False), message
+    assert any(word in message for word in ("damaged", "not a database", "malformed")), message
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_started(tmp_path: Path) -> None:
@@ -145,14 +145,14 @@ def test_a_port_that_is_taken_is_said_before_anything_is_started(tmp_path: Path)
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        code, said = refused_start(tmp_path / "new", port=port)
-    assert (code, said.count("\n")) == (2, 1), said
-    assert f"port: {port} is in use already on 127.0.0.1" in said
+        code, message = refused_start(tmp_path / "new", port=port)
+    assert (code, message.count("\n")) == (2, 1), message
+    assert f"port: {port} is in use already on 127.0.0.1" in message
     assert not (tmp_path / "new").exists()
 
 
 def refused_start(folder: Path, variables: dict[str, str] | None = None, port: int = 0) -> tuple[int, str]:
-    """The exit code and the message of a service that must not start."""
+    """Return the exit code and the message of a service that must not start."""
     done = run("serve", "--port", str(port), env={"MEMPLAN_DATA_DIR": str(folder), **(variables or {})})
     return done.returncode, done.stderr.decode()
 

@@ -1,4 +1,4 @@
-"""A request's memory is free once it is answered: no garbage collection is needed, and it is given back to the system."""
+"""A request's memory is free once it is answered, without garbage collection, and goes back to the system."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Ser
 
 MIB = 1 << 20
 MOST_BYTES = 10 * MIB
-"""The largest body."""
+"""The most bytes of a body."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def body(number: int) -> bytes:
-    """Large enough to be read by a reader, not by a solver at once, if the number is odd."""
+    """A body; with an odd number it is so large that a reader reads it, not a solver at once."""
     return json.dumps({**THREE, "notes": "x" * (300_000 if number % 2 else 10), "name": f"problem {number}"}).encode()
 
 
@@ -102,16 +102,16 @@ def test_a_body_is_free_when_it_is_answered(inside: tuple[httpx.Client, Bodies],
 
 WARM, COUNTED = 3, 12
 LEFT_BYTES = 400
-"""A request may leave this much: counters, and containers that have grown."""
+"""What a request may leave behind: counters, and containers that have grown."""
 
 
 def test_next_to_nothing_is_left_of_a_request(inside: tuple[httpx.Client, Bodies]) -> None:
-    """A kilobyte of each would be megabytes a minute."""
+    """A kilobyte left of each request would be megabytes a minute."""
     client, _ = inside
     kinds = [ask for kind, ask in REQUESTS.items() if kind != "too long"]
 
     def held(rounds: int) -> int:
-        """After so many rounds of the same requests."""
+        """Return the memory in use after this many rounds of the same requests."""
         for number in range(rounds):
             for ask in kinds:
                 ask(client, 2 * (number % 3))
@@ -123,7 +123,7 @@ def test_next_to_nothing_is_left_of_a_request(inside: tuple[httpx.Client, Bodies
         return tracemalloc.get_traced_memory()[0]
 
     held(WARM)
-    logging.disable()  # pytest keeps what is logged
+    logging.disable()  # pytest would keep what is logged
     tracemalloc.start()
     try:
         held(WARM)
@@ -145,11 +145,11 @@ def test_memory_is_given_back_after_a_burst(tmp_path: Path) -> None:
 
 
 FLOOD = 10_000_000
-"""Bytes of each of many bodies at a time."""
+"""The bytes of each of many bodies that are sent at the same time."""
 
 
 def limited(folder: Path, bytes_: int) -> Served:
-    """A service with an address space of so many bytes, in an interpreter of its own, since forked ones have more."""
+    """A service with an address space of so many bytes, in its own interpreter, since forked ones use more."""
     return Served(folder, command=["tests.running.limited", f"RLIMIT_AS={bytes_}", "serve", "--port", "0"])
 
 
@@ -188,7 +188,7 @@ def test_large_answers_come_from_the_store_in_pieces_and_who_takes_nothing_is_cu
             int(whole.headers["content-length"]),
         )
         until(lambda: memory(service.process.pid, "VmRSS") < before + 50 * MIB)
-        Path(f"/proc/{service.process.pid}/clear_refs").write_text("5")  # the most is counted from here on
+        Path(f"/proc/{service.process.pid}/clear_refs").write_text("5")  # the peak is counted from here on
         resting = sockets(service.process.pid)
         lines = [deaf(service.address, path) for _ in range(20)]
         time.sleep(0.5)
@@ -282,7 +282,7 @@ def test_large_answers_are_counted_for_as_long_as_they_are_sent() -> None:
 def test_who_is_refused_hears_of_it_at_once(
     inside: tuple[httpx.Client, Bodies], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole body has arrived, so nobody waits for more of it."""
+    """As the whole body has arrived, the service does not wait for more of it."""
     monkeypatch.setattr(sending, "REST_SECONDS", 2 * SECONDS)
     client, _ = inside
     batch = client.post("/v1/batches", content=b"\n" * 1_000_000, headers=LINES)
@@ -295,7 +295,7 @@ def test_who_is_refused_hears_of_it_however_much_is_still_to_be_sent(tmp_path: P
 
 
 def sockets(pid: int) -> int:
-    """The number of sockets that a process has open."""
+    """Return the number of sockets that a process has open."""
     found = 0
     for each in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -304,7 +304,7 @@ def sockets(pid: int) -> int:
 
 
 def deaf(address: str, path: str) -> socket.socket:
-    """A line on which something is asked for, and nothing is read."""
+    """A connection on which an answer is requested and not read."""
     host, _, port = address.removeprefix("http://").partition(":")
     line = socket.socket()
     line.settimeout(SECONDS)
@@ -315,7 +315,7 @@ def deaf(address: str, path: str) -> socket.socket:
 
 
 def taken(line: socket.socket) -> bytes:
-    """Read all that has arrived."""
+    """Return all that has arrived on a connection."""
     read = bytearray()
     with line:
         line.settimeout(5)

@@ -1,4 +1,4 @@
-"""The soak finds growth: ./scripts/load --soak runs for an hour, .ci/run runs two minutes of it."""
+"""The soak test finds growth: ./scripts/load --soak runs for an hour, .ci/run runs two minutes of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COUNT = int(60 * MINUTES / SAMPLE_SECONDS)
 
 
 def samples(mib_a_minute: float = 0, descriptors: float = 0, threads: float = 0) -> list[Sample]:
-    """Samples of a process that grows at these rates per minute, with a large task now and then."""
+    """Samples of a process that grows at these rates per minute, most of them during a large task."""
     return [
         Sample(
             int((100 + mib_a_minute * minute) * MIB) + (200 * MIB if number % 3 else 0),

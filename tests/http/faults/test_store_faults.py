@@ -1,4 +1,4 @@
-"""A service whose SQLite file is locked by another process, or whose disk is full: it refuses with a message, loses nothing, and recovers."""
+"""If a service's SQLite file is locked or its disk is full, it refuses with a message, loses nothing, and recovers."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def test_a_job_that_ends_while_the_database_is_locked_has_its_end_noted_later(tm
 
 
 def moved(folder: Path) -> Callable[[], object]:
-    """Rename the file. The function returned renames it back."""
+    """Rename the database file; return a function that renames it back."""
     (folder / "memplan.sqlite").rename(folder / "elsewhere")
     return lambda: (folder / "elsewhere").rename(folder / "memplan.sqlite")
 
 
 def replaced(folder: Path) -> Callable[[], object]:
-    """Put another file in its place."""
+    """Put another file in the place of the database; return a function that puts it back."""
     back = moved(folder)
     (folder / "memplan.sqlite").write_bytes((folder / "elsewhere").read_bytes())
     return back
@@ -77,7 +77,7 @@ def folder_moved(folder: Path) -> Callable[[], object]:
 
 @pytest.mark.parametrize("take", [moved, replaced, folder_moved])
 def test_a_database_that_is_taken_away(tmp_path: Path, take: Callable[[Path], Callable[[], object]]) -> None:
-    """SQLite would go on writing to a file that nobody will read again, so meanwhile the service promises nothing."""
+    """SQLite would go on writing to a file that nobody reads again, so the service accepts nothing meanwhile."""
     folder = tmp_path / "data"
     with serving(folder, ready_seconds="0.05") as service:
         kept = post_job(service, THREE)
@@ -95,7 +95,7 @@ def test_a_database_that_is_taken_away(tmp_path: Path, take: Callable[[Path], Ca
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small disk of its own, where one may be mounted; otherwise a folder."""
+    """A small disk where mounting is allowed, otherwise a folder."""
     folder = tmp_path / "disk"
     folder.mkdir()
     is_mounted = mount(folder, f"size={SMALL}")
@@ -112,7 +112,7 @@ def mount(folder: Path, options: str) -> bool:
 
 
 def resized(disk: Path, service: Served, size: int) -> None:
-    """More or less room: on the disk if it is one, otherwise for each file that the service writes."""
+    """Change the room: on the disk if it is one, otherwise for each file that the service writes."""
     if disk.is_mount():
         assert mount(disk, f"remount,size={size}")
     else:
@@ -148,7 +148,7 @@ def post_filling(service: Served, seed: int) -> httpx.Response:
 
 
 def require_sound(service: Served, job: dict[str, Any], before: dict[str, Any]) -> None:
-    """Require that the job can be stopped, and has its earlier events once."""
+    """Assert that the job can be stopped, keeps a valid plan, and has each event once."""
     assert service.client.delete(job["links"]["self"]).status_code == 200
     now = until(service, job, "cancelled")
     assert now["best"] <= before["objective"]["value"]

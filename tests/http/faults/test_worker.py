@@ -1,4 +1,4 @@
-"""`memplan worker` as a process: when it starts or refuses to, what it logs, and how it ends."""
+"""`memplan worker`, run as a process: when it starts or refuses to, what it logs, and how it ends."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from tests.running.postgresql import Server
 )
 def test_a_worker_that_cannot_start_says_why_in_a_sentence(tmp_path: Path, arguments: list[str], words: str) -> None:
     done = run("worker", *arguments, cwd=tmp_path)
-    said = done.stderr.decode()
-    assert (done.returncode, done.stdout, "Traceback" in said, "secret" in said) == (2, b"", False, False)
-    assert words in said
+    message = done.stderr.decode()
+    assert (done.returncode, done.stdout, "Traceback" in message, "secret" in message) == (2, b"", False, False)
+    assert words in message
 
 
 def test_a_service_says_why_its_database_cannot_be_used(tmp_path: Path) -> None:
     url = "postgresql" + "://me:secret@127.0.0.1:1/x"
     done = run("serve", "--port", "0", "--store", url, cwd=tmp_path)
-    said = done.stderr.decode()
-    assert (done.returncode, "Traceback" in said, "secret" in said) == (2, False, False)
-    assert "Connection refused" in said
+    message = done.stderr.decode()
+    assert (done.returncode, "Traceback" in message, "secret" in message) == (2, False, False)
+    assert "Connection refused" in message
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -50,9 +50,9 @@ def test_a_worker_tells_how_it_is_and_ends_when_it_is_told_to(postgresql: Server
     ready = re.compile(r"memplan worker is ready for 2 jobs at a time; metrics on port (\d+)")
     variables = {"MEMPLAN_STORE_URL": postgresql.new_database(), "MEMPLAN_METRICS_PORT": "0", "MEMPLAN_WORKERS": "2"}
     worker = Running(ready, ["api.cli", "worker"], variables)
-    told = httpx.get(f"http://127.0.0.1:{worker.wait()[1]}/metrics", trust_env=False, verify=PLAIN).text
-    assert 'memplan_workers{processes="solvers"} 2.0' in told
-    assert 'memplan_jobs{state="queued"} 0.0' in told
+    metrics = httpx.get(f"http://127.0.0.1:{worker.wait()[1]}/metrics", trust_env=False, verify=PLAIN).text
+    assert 'memplan_workers{processes="solvers"} 2.0' in metrics
+    assert 'memplan_jobs{state="queued"} 0.0' in metrics
     processes = group(worker.children())
     assert len(processes) >= 2
     assert worker.stop(number) == 0
@@ -75,8 +75,8 @@ def test_figures_on_a_port_of_their_own_are_not_on_the_other(tmp_path: Path) -> 
         port = re.search(r'"metrics_port": (\d+)', started)
         assert port is not None
         service.plan(THREE)
-        told = httpx.get(f"http://127.0.0.1:{port[1]}", trust_env=False, verify=PLAIN).text
-        assert 'memplan_requests_total{method="POST",route="/v1/plans",status="200"} 1.0' in told
+        metrics = httpx.get(f"http://127.0.0.1:{port[1]}", trust_env=False, verify=PLAIN).text
+        assert 'memplan_requests_total{method="POST",route="/v1/plans",status="200"} 1.0' in metrics
 
 
 def test_without_workers_a_plan_becomes_a_job_that_waits(postgresql: Server, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_without_workers_a_plan_becomes_a_job_that_waits(postgresql: Server, tmp
             while service.client.get(response.headers["location"]).json()["state"] != "succeeded":
                 assert time.monotonic() < end
                 time.sleep(0.05)
-            with psycopg.connect(url, autocommit=True) as connection:  # the queue hears of it a moment later
+            with psycopg.connect(url, autocommit=True) as connection:  # the job leaves the queue a moment later
                 while connection.execute("SELECT count(*) FROM procrastinate_jobs").fetchone() != (0,):
                     assert time.monotonic() < end
                     time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Documents with one absurd value, at any place: the service answers or refuses with a message."""
+"""Documents with one absurd value at any place, which the service must answer or refuse with a message."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ SOLVE = {"time_limit": 1, "work_limit": 100_000, "seed": 1, "workers": 1, "memor
 
 
 def ways(part: Any, way: Way = ()) -> Iterator[Way]:
-    """The paths to all values in the document."""
+    """Yield the paths to all values in the document."""
     yield way
     for step, value in part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ():
         yield from ways(value, (*way, step))
 
 
 def with_value(document: Any, way: Way, value: Any) -> Any:
-    """The document with another value at the path."""
+    """Return the document with another value at the path."""
     if not way:
         return value
     document = here = copy.deepcopy(document)
@@ -65,11 +65,11 @@ def with_value(document: Any, way: Way, value: Any) -> Any:
 
 
 def absurd_attacks(share: float) -> Iterator[Attack]:
-    """This share of all such documents, sent to every path that takes them."""
-    asked = {**RICH, "solve": SOLVE}
+    """Attacks that send this share of all such documents to every path that takes them."""
+    document = {**RICH, "solve": SOLVE}
     right = (200, 202, 400, 409, 413, 422)
     for path in ("/v1/plans", "/v1/validate", "/v1/explain", "/v1/jobs"):
-        yield Attack(f"absurd values: {path}", _each(path, lambda _: asked, lambda made: made, share), right)
+        yield Attack(f"absurd values: {path}", _each(path, lambda _: document, lambda made: made, share), right)
     for path in ("/v1/verify", "/v1/draw", "/v1/draw?as=map"):
         yield Attack(
             f"absurd values in plans: {path}",

@@ -1,4 +1,4 @@
-"""Attacks on a service, and what they cost: how long others wait meanwhile, and how much memory its processes take."""
+"""Attacks on a service, and their cost: how long others wait meanwhile, and how much memory the service takes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import httpx
 from tests.http.served import PLAIN, SECONDS, THREE, Served
 
 HUNG_UP = 0
-"""In place of a status: the service closed the connection, and its answer, if any, is lost."""
+"""Stands for a status if the service closed the connection and its answer, if any, is lost."""
 CHUNK = 1 << 16
 HOST = "Host: localhost\r\n"
 JSON = "application/json"
@@ -29,12 +29,12 @@ LINES = "application/x-ndjson"
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """Something hostile to send; gives the statuses of the answers."""
+    """Something hostile to send to a service; `send` returns the statuses of the answers."""
 
     name: str
     send: Callable[[Served], list[int]]
     right: tuple[int, ...]
-    """Statuses that are right."""
+    """The statuses that are right."""
     meanwhile: Callable[[Served], AbstractContextManager[object]] = contextlib.nullcontext
     """A context that is open while the attack is sent; its own time does not count."""
 
@@ -46,13 +46,13 @@ class Cost:
     statuses: tuple[int, ...]
     seconds: float
     stall_seconds: float
-    """The longest that /healthz took meanwhile, asked over and over."""
+    """The longest time that /healthz took during the attack."""
     service_bytes: int
-    """The most that the service's own process took more than before."""
+    """How many bytes more than before the service's own process took at most."""
     workers_bytes: int
-    """The most that any worker process took more than before."""
+    """How many bytes more than before any worker process took at most."""
     log_bytes: int
-    """The size of what the service logged."""
+    """How much the service logged."""
 
 
 def connected(service: Served) -> socket.socket:
@@ -63,7 +63,7 @@ def connected(service: Served) -> socket.socket:
 
 
 def status_of(line: socket.socket) -> int:
-    """The status of the answer, which is read to its end."""
+    """Read an answer to its end, and return its status."""
     try:
         with line.makefile("rb") as answer:
             words = answer.readline().split()
@@ -75,7 +75,7 @@ def status_of(line: socket.socket) -> int:
 
 
 def sent(service: Served, pieces: Iterator[bytes]) -> list[int]:
-    """Send the pieces on a connection of their own until the service closes it."""
+    """Send the pieces on a new connection until the service closes it, and return the answer's status."""
     with connected(service) as line:
         with contextlib.suppress(ConnectionError):
             for piece in pieces:
@@ -89,12 +89,12 @@ def head(path: str, kind: str, *more: str) -> bytes:
 
 
 def whole(path: str, body: bytes, kind: str = JSON) -> Callable[[Served], list[int]]:
-    """A request whose body has its length in the header."""
+    """A request whose header states the length of the body."""
     return lambda service: sent(service, iter((head(path, kind, f"Content-Length: {len(body)}"), body)))
 
 
 def chunked(path: str, chunk: bytes, count: int) -> Callable[[Served], list[int]]:
-    """A body that does not."""
+    """A request whose body comes in chunks."""
     some = min(count, max(1, CHUNK // len(chunk)))
     written = b"%x\r\n%s\r\n" % (len(chunk), chunk) * some
 
@@ -108,7 +108,7 @@ def chunked(path: str, chunk: bytes, count: int) -> Callable[[Served], list[int]
 
 
 def many(count: int, attack: Callable[[Served], list[int]]) -> Callable[[Served], list[int]]:
-    """The same at the same time."""
+    """The same attack many times at once."""
 
     def send(service: Served) -> list[int]:
         with ThreadPoolExecutor(count) as threads:
@@ -118,7 +118,7 @@ def many(count: int, attack: Callable[[Served], list[int]]) -> Callable[[Served]
 
 
 def held(count: int, beginning: bytes, seconds: float) -> Callable[[Served], list[int]]:
-    """Connections on which a request begins and does not go on."""
+    """Connections on which a request is begun and never finished."""
 
     def send(service: Served) -> list[int]:
         with ExitStack() as lines:
@@ -131,12 +131,12 @@ def held(count: int, beginning: bytes, seconds: float) -> Callable[[Served], lis
 
 
 def filled(beginning: bytes, unit: bytes, end: bytes, most: int) -> bytes:
-    """The unit over and over, as often as fits."""
+    """Return the unit repeated between beginning and end, as often as fits into `most` bytes."""
     return beginning + unit * ((most - len(beginning) - len(end)) // len(unit)) + end
 
 
 def large_bodies(most: int) -> Iterator[Attack]:
-    """Bodies as large as the service takes."""
+    """Attacks with bodies as large as the service takes."""
     opening = b'{"format": "memplan/1", "buffers": ['
     plans = {
         "blanks": (b" " * most, 400),
@@ -175,7 +175,7 @@ def large_bodies(most: int) -> Iterator[Attack]:
 
 
 def floods(most: int) -> Iterator[Attack]:
-    """More than the service takes, in bytes, pieces or lines."""
+    """Attacks with more bytes, pieces or connections than the service takes."""
     hundred = 100_000_000
     yield Attack("100 MB", whole("/v1/plans", b" " * hundred), (413, HUNG_UP))
     yield Attack("100 MB in chunks", chunked("/v1/plans", b" " * CHUNK, hundred // CHUNK), (413, HUNG_UP))
@@ -189,7 +189,7 @@ def floods(most: int) -> Iterator[Attack]:
 
 
 class Watch:
-    """Asks /healthz over and over."""
+    """Asks for /healthz over and over, and keeps the longest time that an answer took."""
 
     def __init__(self, service: Served, pause: float) -> None:
         self._address = service.address
@@ -216,7 +216,7 @@ class Watch:
 
 
 def memory(pid: int, fact: str) -> int:
-    """What the kernel says of a process's memory: VmRSS, now; VmHWM, at most."""
+    """Return what the kernel says of a process's memory: VmRSS is the present amount, VmHWM the peak."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         name, _, rest = line.partition(":")
         if name == fact:
@@ -225,21 +225,21 @@ def memory(pid: int, fact: str) -> int:
 
 
 def cost(service: Served, attack: Attack, pause: float = 0.005) -> Cost:
-    """Of one attack. `pause`: seconds from one look at how long /healthz takes to the next, each of which costs the processor some milliseconds."""
+    """Return the cost of an attack; `pause` is the seconds between two requests for /healthz."""
     workers = service.children()
     before = {}
     for pid in (service.process.pid, *workers):
-        Path(f"/proc/{pid}/clear_refs").write_text("5")  # the most is counted from here on
+        Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak is counted from here on
         before[pid] = memory(pid, "VmRSS")
-    said = len("".join(service.log))
+    before_log = len("".join(service.log))
     with attack.meanwhile(service), Watch(service, pause) as watch:
         begun = time.perf_counter()
         statuses = attack.send(service)
         seconds = time.perf_counter() - begun
     more: dict[int, int] = {}
     for pid, had in before.items():
-        with contextlib.suppress(LookupError, OSError):  # it has ended
+        with contextlib.suppress(LookupError, OSError):  # the process has ended
             more[pid] = memory(pid, "VmHWM") - had
     own = more.pop(service.process.pid)
-    log = len("".join(service.log)) - said
+    log = len("".join(service.log)) - before_log
     return Cost(tuple(statuses), seconds, watch.longest, own, max(more.values(), default=0), log)

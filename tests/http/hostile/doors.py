@@ -1,4 +1,4 @@
-"""Attacks on the doors of answers that are made of several plans, on proofs and on files: little that is sent, much that is asked for."""
+"""Attacks that send little and ask for much: studies of several plans, proofs, forms, batches and files."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ ODD = (
     "..",
     "z" * 5000,
 )
-"""Places that take a number, a size or a name."""
+"""Odd values for places that take a number, a size or a name."""
 
 
 def crowd(count: int, **more: object) -> dict[str, Any]:
-    """A problem of so many buffers, each of which conflicts with a few."""
+    """A problem of so many buffers, each of which is live together with a few others."""
     rows = [{"id": k, "size": 16 + k % 97, "live": [[k, k + 2 + k % 5]]} for k in range(count)]
     return BASE | {"pools": [{"name": "arena"}], "buffers": rows} | more
 
 
 def choices(groups: int, alternatives: int) -> dict[str, Any]:
-    """A problem with as many variants as there are ways to choose them."""
+    """A problem of groups of alternatives, all of whose combinations are variants."""
     rows = [
         {"name": f"g{g}", "alternatives": [{"name": f"a{k}", "costs": {"cycles": k}, "buffers": [{"id": f"{g}.{k}", "size": 64 * (alternatives - k), "live": [[g, g + 2]]}]} for k in range(alternatives)]}
         for g in range(groups)
@@ -75,13 +75,13 @@ def form(parts: list[tuple[str, bytes]], boundary: bytes = b"b", path: str = "/v
 
 
 def got(path: str) -> Send:
-    """One GET with its path verbatim."""
+    """A GET request with its path verbatim."""
     request = f"GET {path} HTTP/1.1\r\n{HOST}Connection: close\r\n\r\n".encode()
     return lambda service: sent(service, iter((request,)))
 
 
 def keyed(body: bytes, key: str) -> Send:
-    """A batch with an Idempotency-Key."""
+    """A batch that is sent with an Idempotency-Key."""
     request = head("/v1/batches", LINES, f"Idempotency-Key: {key}", f"Content-Length: {len(body)}") + body
     return lambda service: sent(service, iter((request,)))
 
@@ -253,7 +253,7 @@ def batch_attacks() -> Iterator[Attack]:
 
 
 def onnx_chain(count: int, dimension: int = 1) -> bytes:
-    """A model of so many tiny operators in a chain."""
+    """An ONNX model of so many tiny operators in a chain."""
     nodes = [onnx.node("Relu", f"t{k}", f"t{k + 1}") for k in range(count)]
     ends = ([onnx.value(f"t{at}", [dimension])] for at in (0, count))
     return onnx.model(onnx.graph(nodes, *ends))
@@ -294,6 +294,6 @@ def file_attacks() -> Iterator[Attack]:
 
 
 def door_attacks() -> Iterator[Attack]:
-    """All of them."""
+    """All attacks of this module."""
     for attacks in (sweep_attacks(), study_attacks(), proof_attacks(), form_attacks(), batch_attacks(), file_attacks()):
         yield from attacks

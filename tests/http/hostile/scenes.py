@@ -1,4 +1,4 @@
-"""Attacks on a service beyond single bodies: each scene is a service with its own settings, and an attack on it."""
+"""Attacks that are more than single bodies; each scene is a service with its own settings and the attacks on it."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ LONG = {
     "sweeps": (f"/v1/sweep?capacity=1000..100000&step=1000&solver=waiting&{ENDLESS}", SLOW),
     "proofs": (f"/v1/proof?solver=waiting&{ENDLESS}", SLOW),
 }
-"""Requests that take hours: path and body."""
+"""Requests that take hours, each with its path and its body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A service, and the attack on it."""
+    """A service and the attacks on it."""
 
     name: str
     attacks: tuple[Attack, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
     limit: str | None = None
-    """The limit that it is started with, in the form of tests/running/limited.py."""
+    """The limit that the service is started with, in the form of tests/running/limited.py."""
 
 
 def client(service: Served, name: str = "") -> httpx.Client:
-    """A client with one of the tokens, where there are any."""
+    """A client with one of the tokens; without a name, with none."""
     headers = JSON | ({"Authorization": f"Bearer {TOKENS[name]}"} if name else {})
     return httpx.Client(base_url=service.address, headers=headers, timeout=4 * SECONDS, trust_env=False, verify=PLAIN)
 
 
 def request_of(method: str, path: str, body: bytes | None = None, name: str = "") -> Callable[[Served], list[int]]:
-    """One request, in the usual way."""
+    """An attack that sends one ordinary request."""
 
     def send(service: Served) -> list[int]:
         with client(service, name) as one:
@@ -67,7 +67,7 @@ def request_of(method: str, path: str, body: bytes | None = None, name: str = ""
 
 
 def posted(path: str, document: object, name: str = "") -> Callable[[Served], list[int]]:
-    """Post a document, which is serialized when it is sent."""
+    """An attack that posts a document, which is serialized when it is sent."""
 
     def send(service: Served) -> list[int]:
         return request_of("POST", path, json.dumps(document).encode(), name)(service)
@@ -76,12 +76,12 @@ def posted(path: str, document: object, name: str = "") -> Callable[[Served], li
 
 
 def literal_request(text: str) -> Callable[[Served], list[int]]:
-    """Send one request verbatim."""
+    """An attack that sends one request verbatim."""
     return lambda service: sent(service, iter((text.encode("latin-1"),)))
 
 
 def memory_scene(size: int) -> Scene:
-    """Bodies and answers of that size, many at a time."""
+    """A scene with many bodies and answers of this size at the same time."""
     long = {**THREE, "name": "n" * size}
     ids = {**THREE, "buffers": [{"id": f"{n}" + "i" * 2000, "size": 1} for n in range(size // 4000)]}
     kinds = {**THREE, "buffers": [{"id": 1, "size": 1, "kind": "k" * size}]}
@@ -112,7 +112,7 @@ def deaf_lines(count: int, size: int) -> Callable[[Served], list[int]]:
 
 
 def held_answers(service: Served, paths: list[str], name: str = "") -> list[int]:
-    """The statuses of answers of which no more is read, all of them open at a time."""
+    """Return the statuses of answers of which nothing more is read, all open at the same time."""
     leave = f"Authorization: Bearer {TOKENS[name]}\r\n" if name else ""
     statuses = []
     with contextlib.ExitStack() as lines:
@@ -127,7 +127,7 @@ def held_answers(service: Served, paths: list[str], name: str = "") -> list[int]
 
 
 def batches(count: int) -> Callable[[Served], list[int]]:
-    """Each with a hundred problems; of the answers nothing more than the status is taken."""
+    """An attack with many batches of a hundred problems, of whose answers only the status is read."""
     lines = b"\n".join(json.dumps({**THREE, "name": f"{n}"}).encode() for n in range(100))
     request = head("/v1/batches", "application/x-ndjson", f"Content-Length: {len(lines)}") + lines
 
@@ -168,7 +168,7 @@ def budget_scene() -> Scene:
 
 
 def patient(send: Callable[[Served], list[int]]) -> Callable[[Served], list[int]]:
-    """Repeats the request for as long as the answer tells it to."""
+    """Repeat the request as long as the answer says that the service is busy."""
 
     def again(service: Served) -> list[int]:
         end = time.monotonic() + SECONDS
@@ -180,9 +180,9 @@ def patient(send: Callable[[Served], list[int]]) -> Callable[[Served], list[int]
 
 
 def time_scene(scale: int) -> Scene:
-    """Problems with one list or two that are long; 1: as long as they were when they were found to take too long.
+    """A scene with problems in which one list or two are long; with a scale of 1, as long as when they took too long.
 
-    On a busy machine the answer to the largest may be that there is no plan in time (503), or that time was over while it was read (413).
+    On a busy machine the answer to the largest may be that there was no time for a plan (503) or for reading (413).
     """
     n = scale
 
@@ -220,12 +220,12 @@ def time_scene(scale: int) -> Scene:
 
 
 def tokens_scene(jobs: int, buffers: int) -> Scene:
-    """What one token does leaves room for the other."""
+    """A scene in which what one token does must leave room for the other."""
     small = json.dumps(THREE).encode()
     large = {**THREE, "buffers": [{"id": n, "size": 8, "live": [[n, n + 2]]} for n in range(buffers)]}
 
     def long_jobs(door: str) -> Callable[[Served], AbstractContextManager[None]]:
-        """As many as there may be, until the other has been answered."""
+        """A context in which as many long jobs of a run as there may be."""
 
         @contextmanager
         def meanwhile(service: Served) -> Iterator[None]:
@@ -243,7 +243,7 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
         return meanwhile
 
     def left(service: Served) -> list[int]:
-        """The service drops requests that nobody waits for: 200 once none is left."""
+        """Return 200 once the service has dropped all requests that nobody waits for any more."""
         with contextlib.ExitStack() as lines:
             for path, body in LONG.values():
                 line = lines.enter_context(connected(service))
@@ -330,7 +330,7 @@ def small_print_scene() -> Scene:
 
 
 def compressed(*says: str) -> Callable[[Served], list[int]]:
-    """20 MB of blanks in 100 kB."""
+    """An attack with 20 MB of blanks compressed to 100 kB."""
 
     def send(service: Served) -> list[int]:
         body = gzip.compress(b" " * 20_000_000, 1)
@@ -341,7 +341,7 @@ def compressed(*says: str) -> Callable[[Served], list[int]]:
 
 
 def described(service: Served) -> list[int]:
-    """Asked for over and over by lines that take nothing of it."""
+    """Request the OpenAPI document over and over on connections that read nothing of it."""
     with contextlib.ExitStack() as lines:
         for _ in range(100):
             line = lines.enter_context(connected(service))
@@ -352,7 +352,7 @@ def described(service: Served) -> list[int]:
 
 
 def killed_worker(service: Served) -> list[int]:
-    """Its job is carried out by the next."""
+    """Kill the worker that runs a job, which the next worker must finish."""
     with client(service) as one:
         id_ = one.post("/v1/jobs?solver=waiting&time_limit=3", content=SLOW).json()["id"]
         time.sleep(0.7)
@@ -365,8 +365,8 @@ def killed_worker(service: Served) -> list[int]:
 
 
 def scenes(most: int) -> Iterator[Scene]:
-    """All of them, as people run them."""
-    patience = str(2 * SECONDS)  # or a busy machine answers that time was over, before it has seen what is wrong
+    """All scenes, as ./scripts/hostile runs them."""
+    patience = str(2 * SECONDS)  # else time may be over on a busy machine before the fault is found
     bodies = {"max_body_bytes": str(most), "default_time_limit": patience, "max_explain_seconds": patience}
     yield Scene(f"bodies of {most // MIB} MiB", (*large_bodies(most), *floods(most)), bodies)
     yield memory_scene(20_000_000)
@@ -388,7 +388,7 @@ def absurd_scene(share: float) -> Scene:
 
 
 def quick_scenes() -> Iterator[Scene]:
-    """Small versions of the scenes that other tests do not try."""
+    """Small versions of the scenes that no other test tries."""
     yield tokens_scene(6, 1000)
     yield small_print_scene()
     yield absurd_scene(0.01)

@@ -1,4 +1,4 @@
-"""Which requests pass the guard, by the address they came in on and the host they name."""
+"""Whether a request passes the guard depends on the address it came in on, the host it names, origin and token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from api.settings import Settings
 
 
 def answer_to(settings: Settings, address: str, host: str | None = None, **headers: str) -> tuple[int, str]:
-    """The status and, of a refusal, the code, for a request that comes in on the address."""
+    """Return the status and the text, or a refusal's code, for a request that comes in on this address."""
 
     async def ask() -> httpx.Response:
         guard = Guard(PlainTextResponse("in"), settings, Metrics())

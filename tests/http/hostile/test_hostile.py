@@ -1,4 +1,4 @@
-"""Whatever strangers send, the answer is right, no process dies, and memory stays within a multiple of what was sent."""
+"""Whatever strangers send, the answer is right, no process dies, and memory stays bounded."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from tests.http.hostile.scenes import Scene, quick_scenes, scenes
 from tests.http.served import SECONDS, Served, serving
 
 MOST = 1_000_000
-"""Bytes of a body; in three of them there is room for 10^5 bad items."""
+"""The most bytes of a body."""
 SERVICE_BYTES = 64 << 20
 WORKER_BYTES = 200 << 20
-"""Far above what was measured (docs/experiments.md), far below what a fault would take."""
+"""Limits far above what was measured (docs/experiments.md), and far below what a fault would take."""
 PAUSE = 0.1
-"""These tests do not look at how long others wait."""
+"""Seconds between looks at /healthz, few because these tests do not check how long others wait."""
 ATTACKS = [*large_bodies(MOST), *floods(MOST)]
 
 
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    patience = str(2 * SECONDS)  # or a busy machine answers that time was over
+    patience = str(2 * SECONDS)  # else time may be over on a busy machine
     with serving(
         tmp_path_factory.mktemp("data"),
         max_body_bytes=str(MOST),
@@ -64,7 +64,7 @@ POST = head("/v1/plans", "application/json").decode()[:-2]
 
 @pytest.mark.parametrize("size", [1_000, 300_000, 900_000])
 def test_an_answer_that_comes_before_the_body_s_end_is_not_lost(attacked: Served, size: int) -> None:
-    """Where the line ends with it, too: whoever is still sending would have the line reset, and never read it."""
+    """The service closes such a connection, but must not reset it while the client is still sending."""
     sending = head("/v1/plans?time_limit=never", "application/json", f"Content-Length: {size}")
     for _ in range(5):
         with connected(attacked) as line:
@@ -133,7 +133,7 @@ def test_an_answer_that_nobody_reads_holds_nobody_up(attacked: Served) -> None:
 
 
 def test_a_rush_of_lines_never_takes_the_last_descriptor(tmp_path: Path) -> None:
-    """The event loop takes no line for a second once it has found none left."""
+    """Once no descriptor is left, the event loop accepts no connection for a second."""
     few = ["tests.running.limited", "RLIMIT_NOFILE=256", "serve", "--port", "0"]
     service = Served(tmp_path, command=few)
     with contextlib.ExitStack() as lines:
@@ -146,7 +146,7 @@ def test_a_rush_of_lines_never_takes_the_last_descriptor(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("scene", [pytest.param(scene, id=scene.name) for scene in quick_scenes()])
 def test_scenes(tmp_path: Path, scene: Scene) -> None:
-    """The others are tried by ./scripts/hostile, and in small by the tests of memory, fairness and refusals."""
+    """The other scenes are run by ./scripts/hostile, and in small by the tests of memory, fairness and refusals."""
     with serving(tmp_path, **scene.settings) as service:
         for attack in scene.attacks:
             found = cost(service, attack, PAUSE)

@@ -1,4 +1,4 @@
-"""Long batches: read and answered at the same time, resumed by clients that come back, and no burden to others."""
+"""Long batches are read and answered at the same time, resumed by clients that come back, and no burden to others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINES = {"Content-Type": "application/x-ndjson"}
 
 
 def problem(number: int) -> dict[str, Any]:
-    """All different."""
+    """A problem that differs from those of all other numbers."""
     buffers = [{**each, "size": each["size"] + 16 * (number % 60)} for each in THREE["buffers"]]
     return {**THREE, "name": f"{number}", "pools": [{"name": "arena"}], "buffers": buffers, "solve": {"seed": number}}
 
@@ -51,7 +51,7 @@ class Sending:
         self.line.sendall(b"0\r\n\r\n")
 
     def answers(self) -> Iterator[dict[str, Any]]:
-        """Each line as it arrives; a line in several pieces is put together."""
+        """Yield each line as it arrives; a line in several pieces is put together."""
         while not self.head.endswith(b"\r\n\r\n"):
             self.head += self._heard.readline()
         rest = b""
@@ -96,7 +96,8 @@ def test_who_comes_back_gets_the_rest(service: Served) -> None:
     batch = next(answers)["batch"]
     have = {next(answers)["line"] for _ in range(7)}
     sending.close()
-    again = Sending(service, Idempotency_Key="nightly")  # all of it, since nobody knows how much arrived
+    # All lines are sent again, since the client does not know which arrived.
+    again = Sending(service, Idempotency_Key="nightly")
     for number in range(60):
         again.send(line(number))
     again.end()
@@ -104,8 +105,8 @@ def test_who_comes_back_gets_the_rest(service: Served) -> None:
     again.close()
     assert (found[0], found[-1]) == ({"batch": batch}, {"batch": batch, "problems": 60})
     assert sorted(each["line"] for each in found[1:-1]) == list(range(60)), "each of them once"
-    said = ",".join(map(str, sorted(have)))
-    rest = [json.loads(text) for text in service.client.get(f"/v1/batches/{batch}?have={said}").text.splitlines()]
+    known = ",".join(map(str, sorted(have)))
+    rest = [json.loads(text) for text in service.client.get(f"/v1/batches/{batch}?have={known}").text.splitlines()]
     assert sorted(each["line"] for each in rest[1:-1]) == sorted(set(range(60)) - have)
     for each in rest[1:-1]:
         require_right(each)
@@ -135,7 +136,7 @@ def test_a_batch_goes_on_when_its_client_leaves_until_its_jobs_are_cancelled(tmp
 
 
 def test_a_batch_is_ended_at_one_go(tmp_path: Path) -> None:
-    """Waiting jobs are cancelled, running ones stopped with their plans, and no more are taken from this request or another with its key."""
+    """Waiting jobs are cancelled, running ones stop with their plans, and no more lines are taken with its key."""
     with serving(tmp_path) as service:
         key = {"Idempotency-Key": "taken-back"}
         slow = b"%s\n" % json.dumps({**problem(0), "solve": {"solver": "waiting", "time_limit": 600}}).encode()
@@ -158,15 +159,15 @@ def test_a_batch_is_ended_at_one_go(tmp_path: Path) -> None:
         )
         sending.send(line(120))
         sending.end()
-        said = list(answers)
-        assert (said[-1]["problems"], said[-1]["error"]["code"], said[-1]["error"]["status"]) == (
+        received = list(answers)
+        assert (received[-1]["problems"], received[-1]["error"]["code"], received[-1]["error"]["status"]) == (
             120,
             "batch_ended",
             409,
         )
-        (first,) = [each for each in said[:-1] if each["line"] == 0]
+        (first,) = [each for each in received[:-1] if each["line"] == 0]
         assert (first["state"], first["status"], first["stop"]) == ("cancelled", "feasible", "cancelled")
-        assert {each["state"] for each in said[:-1]} == {"cancelled", "succeeded"}
+        assert {each["state"] for each in received[:-1]} == {"cancelled", "succeeded"}
         assert service.client.delete(path).json() == {"batch": batch, "problems": 120, "unfinished": 0}
         sent = service.client.post("/v1/batches", content=line(1), headers={**LINES, **key})
         assert (sent.status_code, refusal(sent)["code"]) == (409, "batch_ended")
@@ -231,7 +232,7 @@ def test_a_service_that_ends_leaves_the_rest_to_be_had_later(tmp_path: Path) -> 
         batch = next(answers)["batch"]
         lines = [next(answers)["line"]]
         service.process.send_signal(signal.SIGTERM)
-        with contextlib.suppress(ValueError, OSError):  # the line is cut in the end
+        with contextlib.suppress(ValueError, OSError):  # in the end the connection breaks
             lines += [found["line"] for found in answers if "line" in found]
         sending.close()
     with serving(tmp_path) as service:
@@ -283,7 +284,7 @@ def test_a_client_that_takes_nothing_holds_nobody_up(service: Served) -> None:
 
 
 def test_a_batch_that_is_refused_at_once_ends_without_a_fault(tmp_path: Path) -> None:
-    """While the rest of its body is still being sent."""
+    """The refusal comes while the rest of the body is still being sent."""
     with serving(tmp_path, max_body_bytes="4096") as service:
         sent = service.client.post("/v1/batches", content=iter([b"[" * 100_000] * 20), headers=LINES)
         assert refusal(sent)["code"] == "too_large"

@@ -1,4 +1,4 @@
-"""Batches on a Dask cluster of real processes that come late, are killed and come back: each line is answered once, and rightly."""
+"""Batches on a Dask cluster whose processes come late, die and come back: each line is answered once, and rightly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PATIENCE = 3 * SECONDS
 LONG = json.dumps(
     {**json.loads(SLOW), "solve": {"solver": "waiting", "time_limit": 600, "work_limit": 10**12}}
 ).encode()
-"""Its proof would take hours, and a first plan is there at once."""
+"""A problem that has a plan at once, and then waits until it is stopped."""
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +56,14 @@ class Cluster:
         self._run("worker")
 
     def _run(self, part: str) -> None:
-        """As Kubernetes would, but for ports and folders."""
+        """Start a part of the cluster as Kubernetes does, but for ports and folders."""
         (arguments,) = [found for found in COMMANDS if found[0] == part]
         here = {"8786": self.address.rpartition(":")[2], SCHEDULER: self.address, "/tmp": str(self._folder)}
         arguments = ["127.0.0.1:0" if each.startswith(":") else here.get(each, each) for each in arguments]
         self._processes.append(started(*arguments))
 
     def kill_worker(self) -> None:
-        """The one that has been there for longest."""
+        """Kill the oldest worker."""
         self._kill(self._processes.pop(1))
 
     def end(self) -> None:
@@ -112,8 +112,8 @@ def test_what_runs_there_stops_with_its_best_plan_and_goes_back_when_the_service
         assert ended["attempt"] == 1
         sending.close()
     with closing(sqlite3.connect(tmp_path / "memplan.sqlite")) as store:
-        told = store.execute("SELECT state, deaths FROM jobs WHERE id = ?", (second,)).fetchone()
-    assert told == ("queued", 0)
+        row = store.execute("SELECT state, deaths FROM jobs WHERE id = ?", (second,)).fetchone()
+    assert row == ("queued", 0)
     with serving(tmp_path) as again:
         assert until(lambda: state_of(again, second, "running"))["attempt"] == 2, (
             "where no cluster is named, processes do it"
@@ -187,9 +187,8 @@ def test_a_cluster_that_has_workers_only_while_there_is_work_begins(tmp_path: Pa
 def test_a_batch_outlives_whoever_carries_it_out(cluster: Cluster, tmp_path: Path) -> None:
     with serving(tmp_path, cluster=cluster.address, ready_seconds="0.1", body_seconds="600") as service:
         until(lambda: cluster_of(service) == "ready")
-        until(
-            lambda: figure(service, 'memplan_workers{processes="cluster"}') == "8.0"
-        )  # two for each thread, and eight however few
+        # There are two for each thread, but never fewer than eight.
+        until(lambda: figure(service, 'memplan_workers{processes="cluster"}') == "8.0")
         assert figure(service, "memplan_cluster_up") == "1.0"
         sending = Sending(service)
         sending.line.settimeout(PATIENCE)

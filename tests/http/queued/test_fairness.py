@@ -1,4 +1,4 @@
-"""One token's jobs leave room for the others'."""
+"""The jobs of one token leave room for those of others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path, work
         end = time.monotonic() + SECONDS
         while not (running := running_ids(a)):
             assert time.monotonic() < end
-        time.sleep(1)  # time for more of them to begin, which must not
+        time.sleep(1)  # gives more of them time to begin, which they must not
         assert b.post("/v1/plans", content=json.dumps(THREE)).status_code == 200, "long before a's jobs have ended"
         assert running_ids(a) == running, "one worker is kept for what is short"
         assert len(running) == 1
@@ -38,7 +38,7 @@ def running_ids(one: httpx.Client) -> list[str]:
 
 
 LARGE = json.dumps({**THREE, "buffers": [{"id": n, "size": 8, "live": [[n, n + 2]], "hint": 0} for n in range(30_000)]})
-"""With hints, so that they are read one by one; in columns reading takes almost no time."""
+"""A problem whose buffers have hints, so that they are read one by one; reading columns takes almost no time."""
 
 
 @pytest.mark.parametrize("readers", ["1", "2"])
@@ -59,7 +59,7 @@ def test_a_small_body_is_checked_while_large_ones_wait(tmp_path: Path, readers: 
 
 @pytest.mark.parametrize("path", ["/v1/validate", "/v1/jobs"])
 def test_nothing_is_read_for_clients_that_have_left(tmp_path: Path, path: str) -> None:
-    """Otherwise the only reader would be busy for long with requests that nobody waits for."""
+    """Otherwise the only reader would be busy for a long time with requests that nobody waits for."""
     body = b'{"format": "memplan/1", "buffers": [' + b"{}," * 7_500_000 + b"{}]}"
     with serving(tmp_path) as service:
         service.plan()

@@ -1,4 +1,4 @@
-"""Jobs, their events, batches, and requests that count once, as a client sees them."""
+"""Jobs, their events, batches, and repeated requests that count once, as a client sees them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, TOO
 
 
 def post_job(service: Served, problem: object, query: str = "", **headers: str) -> dict[str, Any]:
-    """POST /v1/jobs, accepted."""
+    """Post a job that must be accepted, and return it."""
     content = problem if isinstance(problem, bytes) else json.dumps(problem).encode()
     response = service.client.post(f"/v1/jobs{query}", content=content, headers={**JSON, **headers})
     assert response.status_code == 202, response.text
@@ -28,7 +28,7 @@ def post_job(service: Served, problem: object, query: str = "", **headers: str) 
 
 
 def events(service: Served, job: dict[str, Any], after: int | None = None) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The events of the job's stream, until it ends."""
+    """Yield number, kind and data of each event of the job's stream, until the stream ends."""
     headers = {} if after is None else {"Last-Event-ID": str(after)}
     with service.client.stream("GET", job["links"]["events"], headers=headers) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
@@ -118,8 +118,8 @@ def test_a_plan_that_takes_long_becomes_a_job_that_can_be_stopped(service: Serve
         if kind == "incumbent" and not stopped:
             stopped = True
             assert data["best"] == best.json()["objective"]["value"]
-            told = service.client.delete(job["links"]["self"]).json()
-            assert told["cancelling"] or told["state"] == "cancelled"
+            answer = service.client.delete(job["links"]["self"]).json()
+            assert answer["cancelling"] or answer["state"] == "cancelled"
     assert {"state", "incumbent", "done"} <= kinds <= {"state", "incumbent", "bound", "done"}
     now = service.client.get(job["links"]["self"]).json()
     assert (now["state"], now["stop"], now["best"] <= best.json()["peak"]) == ("cancelled", "cancelled", True)
@@ -264,7 +264,7 @@ def test_a_full_queue_says_when_to_come_again(tmp_path: Path) -> None:
         assert (found["status"], found["code"], response.headers["retry-after"]) == (429, "queue_full", "5")
         assert small.plan().status_code == 200, "what is short does not have to wait in it"
         with small.client.stream("GET", running["links"]["events"]) as stream:
-            lines = stream.iter_lines()  # the stream is open for as long as this is
+            lines = stream.iter_lines()  # the stream is open as long as this iterator is
             assert next(lines) == "id: 1"
             found = refusal(small.client.get(waiting["links"]["events"]))
             assert (found["status"], found["code"]) == (429, "too_many_streams")

@@ -1,4 +1,4 @@
-"""POST /v1/pareto: the frontier of memory and cost; points are reported as they are found, and each plan can be fetched."""
+"""POST /v1/pareto answers with the frontier of memory and cost; points are reported when found, with a plan each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.http.served import JSON, THREE, Served, refusal
 STRIPES: dict[str, Any] = VARIANTS
 LONG = write_problem(generate("variants", Request(60, seed=9, parameters={"groups": 20, "alternatives": 4})))
 LONG_QUERY = "?time_limit=600&work_limit=1000000000000"
-"""Some points come at once; the search for more goes on for minutes and finds none."""
+"""With this query, LONG has some points at once, and the search for more takes minutes."""
 
 
 def pareto(service: Served, problem: object = STRIPES, query: str = "", **headers: str) -> httpx.Response:
@@ -39,7 +39,7 @@ def as_job(service: Served, problem: object, query: str, **headers: str) -> dict
 
 
 def first_points(service: Served, job: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """The data of the first points' events."""
+    """Return the data of the events of the first points."""
     heard: list[dict[str, Any]] = []
     for _, kind, data in events(service, job):
         if kind == "point":
@@ -50,7 +50,7 @@ def first_points(service: Served, job: dict[str, Any], count: int) -> list[dict[
 
 
 def require_sound(problem: bytes, answer: bytes) -> None:
-    """Require that every point is a valid plan, and that none dominates another."""
+    """Assert that every point is a valid plan, and that none dominates another."""
     read, _ = read_problem(problem)
     worth: list[tuple[int, int]] = []
     for plan in read_frontier(answer).points:
@@ -81,8 +81,8 @@ def test_each_point_of_a_job_is_told_of_and_can_be_had_and_seen(service: Served)
     job = as_job(service, STRIPES, "?seed=2")
     heard = list(events(service, job))
     assert heard[-1][1] == "done"
-    told = {data["part"]: data for _, kind, data in heard if kind == "point"}
-    assert {part: data["memory"] for part, data in told.items()} == {"1000": 60000, "1400": 25000}
+    reported = {data["part"]: data for _, kind, data in heard if kind == "point"}
+    assert {part: data["memory"] for part, data in reported.items()} == {"1000": 60000, "1400": 25000}
     now = service.client.get(job["links"]["self"]).json()
     assert (now["state"], now["status"], now["stop"], now["gap"]) == ("succeeded", "optimal", "proved", 0.0)
     problem, _ = read_problem(json.dumps(STRIPES).encode())
@@ -107,8 +107,8 @@ def test_points_can_be_had_while_more_are_looked_for_and_stay_when_it_is_stopped
     assert response.status_code == 202
     job = response.json()
     problem, _ = read_problem(LONG)
-    told = first_points(service, job, 2)
-    for data in told:
+    reported = first_points(service, job, 2)
+    for data in reported:
         plan = read_plan(service.client.get(f"{job['links']['self']}/plan", params={"part": data["part"]}).content)
         assert planner.verify(problem, plan) == ()
         assert plan.choice is not None
@@ -118,19 +118,19 @@ def test_points_can_be_had_while_more_are_looked_for_and_stay_when_it_is_stopped
     assert (now["status"], now["stop"]) == ("feasible", "cancelled")
     answer = service.client.get(now["links"]["plan"])
     require_sound(LONG, answer.content)
-    assert {point["cost"] for point in answer.json()["points"]} >= {data["cost"] for data in told}
+    assert {point["cost"] for point in answer.json()["points"]} >= {data["cost"] for data in reported}
 
 
 def test_a_killed_worker_loses_no_point(service: Served) -> None:
     job = as_job(service, LONG, f"{LONG_QUERY}&seed=1")
-    told = first_points(service, job, 3)
+    reported = first_points(service, job, 3)
     until_there_is_a_plan(service, job)
     for pid in service.children():
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     while until(service, job, "running", "queued")["attempt"] < 2:
         pass
-    first = {data["part"] for data in told}
+    first = {data["part"] for data in reported}
     found = service.client.get(f"{job['links']['self']}/drawing?as=map").json()
     assert first <= {point["plan"] for point in found["points"]}
     service.client.delete(job["links"]["self"])
@@ -138,10 +138,10 @@ def test_a_killed_worker_loses_no_point(service: Served) -> None:
     answer = service.client.get(f"{job['links']['self']}/plan")
     require_sound(LONG, answer.content)
     best = {point["cost"]: point["memory"] for point in answer.json()["points"]}
-    for data in told:  # it, or what beats it
+    for data in reported:  # the answer has each point, or one that beats it
         assert any(cost <= data["cost"] and memory <= data["memory"] for cost, memory in best.items())
     heard = [(data["part"], data["memory"]) for _, kind, data in events(service, job) if kind == "point"]
-    assert len(heard) == len(set(heard)), "what an earlier attempt has told is not told again"
+    assert len(heard) == len(set(heard)), "what an earlier attempt has reported is not reported again"
 
 
 def test_a_request_that_is_sent_again_is_one_job(service: Served) -> None:

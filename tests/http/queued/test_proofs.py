@@ -1,4 +1,4 @@
-"""Proofs over HTTP: jobs like any other, whose answer holds a proof that the library checks."""
+"""Proofs over HTTP are jobs like any other, whose answer contains a proof that the library can check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SEARCHED: dict[str, Any] = {
         {"id": "f", "size": 1, "live": [[3, 8]]},
     ],
 }
-"""More than one step refutes what is below its bound."""
+"""A problem for which refuting what is below the bound takes more than one step."""
 
 
 def post_proof(service: Served, problem: object, query: str = "", **headers: str) -> Any:

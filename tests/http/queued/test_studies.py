@@ -1,4 +1,4 @@
-"""Sweeps, plans for all shapes and nested arenas over HTTP: the same answers as the library's, as jobs like any other."""
+"""Sweeps, plans for all shapes and nested arenas over HTTP have the library's answers, and are jobs like any other."""
 
 from __future__ import annotations
 

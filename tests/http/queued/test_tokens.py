@@ -1,4 +1,4 @@
-"""With tokens set, nothing is done without one, and one token's jobs do not exist for the others."""
+"""If tokens are set, nothing is done without one, and the jobs of one token do not exist for the others."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def test_no_token_is_ever_logged(guarded: Served) -> None:
 
 
 def test_a_new_token_comes_with_its_setting() -> None:
-    said = run("serve", "--new-token", "eve").stdout.decode()
-    found = re.fullmatch(r"token:   (\S{40,})\nsetting: MEMPLAN_TOKENS=eve=([0-9a-f]{64})\n", said)
+    output = run("serve", "--new-token", "eve").stdout.decode()
+    found = re.fullmatch(r"token:   (\S{40,})\nsetting: MEMPLAN_TOKENS=eve=([0-9a-f]{64})\n", output)
     assert found is not None
     assert hashlib.sha256(found[1].encode()).hexdigest() == found[2]
 
@@ -107,5 +107,5 @@ def test_a_new_token_comes_with_its_setting() -> None:
 @pytest.mark.parametrize("name", ["", " ", "a,b", "a=b"])
 def test_a_name_that_no_setting_can_have_gets_no_token(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["serve", "--new-token", name]) == ExitCode.BAD_INPUT
-    said = capsys.readouterr()
-    assert (said.out, "--new-token" in said.err) == ("", True)
+    output = capsys.readouterr()
+    assert (output.out, "--new-token" in output.err) == ("", True)

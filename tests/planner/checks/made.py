@@ -1,4 +1,4 @@
-"""Problems for the checks, and the checks' findings."""
+"""Functions that make problems and return what the checks find in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A contradictory problem is bad input; one that merely cannot fit is not."""
+"""A problem that contradicts itself is refused as bad input; one that merely does not fit is not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.model.errors import BadInput
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
 from tests.planner.checks.made import TWO, at, follows, found, make
 
-# What is fixed
+# Fixed buffers
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from tests.small.strategies import effort
 
 
 def placements(whole: Problem, reach: int) -> Iterator[tuple[tuple[str, int], ...]]:
-    """Every way to give each buffer a pool and an offset below `reach` that its own fields allow."""
+    """Yield every way to give each buffer a pool and an offset below `reach` that its own fields allow."""
     choices = []
     for buffer in whole.buffers:
         mine = []
@@ -73,7 +73,7 @@ def is_valid(whole: Problem, where: tuple[tuple[str, int], ...]) -> bool:
 
 @st.composite
 def small_problems(draw: st.DrawFn) -> Problem:
-    """Unlimited pools and room enough: if there is no plan, the problem contradicts itself."""
+    """Draw a problem of two buffers in unlimited pools: if it has no plan, it contradicts itself."""
     pools = tuple(
         Pool(name, alignment=a, base=draw(st.sampled_from([None, 0, a])))
         for name in draw(st.sampled_from(["p", "pq"]))
@@ -108,7 +108,7 @@ def test_with_room_enough_a_problem_is_refused_only_if_it_has_no_plan(whole: Pro
         frozenset(p) for p in whole.constraints.exclusions
     }
     if Code.CYCLIC_COLOCATION in codes or pair_twice:
-        return  # refused whether or not some plan happens to satisfy it
+        return  # such a problem is refused even if some plan satisfies it
     plan_exists = any(is_valid(whole, where) for where in placements(whole, 24))
     if codes:
         assert not plan_exists

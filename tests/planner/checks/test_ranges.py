@@ -1,4 +1,4 @@
-"""Numbers, sums and names that leave their ranges."""
+"""Numbers, sums and lengths of names that are out of range are refused."""
 
 from __future__ import annotations
 
@@ -128,6 +128,6 @@ def test_one_name_among_many_that_nobody_has() -> None:
 
 def test_one_range_among_many_that_is_wrong() -> None:
     for wrong, code in (((9, 8), "interval_reversed"), ((9, 1 << 63), "out_of_range"), ((9, True), "wrong_type")):
-        [(said, place)] = found(make(0, live=((0, 1), (2, 3), wrong)))
-        assert said == code
+        [(found_code, place)] = found(make(0, live=((0, 1), (2, 3), wrong)))
+        assert found_code == code
         assert place.startswith("/buffers/0/live/2")

@@ -1,4 +1,4 @@
-"""Contradictory variants: the message and its place."""
+"""Variants that are wrong or contradict themselves are refused, with the place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST = f"{GROUP}/alternatives/0"
 
 
 def document(alternative: dict[str, Any] | None = None, **variants: Any) -> dict[str, Any]:
-    """Two groups of two; the first alternative is the one that is given."""
+    """Return a document with two groups of two alternatives; the argument is added to the first alternative."""
     groups = [
         {"name": "g", "alternatives": [{"name": "a", **(alternative or {})}, {"name": "b"}]},
         {"name": "h", "alternatives": [{"name": "a"}, {"name": "b", "buffers": [buffer("hb")]}]},
@@ -85,7 +85,7 @@ def test_bad_variants_are_named(variants: dict[str, Any], code: str, place: str)
 
 
 def test_an_alternative_that_nothing_can_choose_is_named_alone() -> None:
-    """The others of its group can be chosen."""
+    """Only the alternative is refused, not its group, whose other alternative can be chosen."""
     assert wrong(document(forbids=[[["g", "a"], ["g", "a"]]])) == [("contradiction", FIRST)]
 
 
@@ -109,7 +109,7 @@ def test_alternatives_of_one_group_may_share_ids() -> None:
 
 
 def test_alternatives_need_not_be_sound_together() -> None:
-    """Which is looked at first, as it shows at once that each is sound."""
+    """Alternatives that are sound one by one are accepted, although the first check takes all of them at once."""
     large = 1 << 61
     fixed = {"pool": "default", "offset": 0}
     for rest in {"size": large}, {"fixed": fixed}:
@@ -122,7 +122,7 @@ def test_alternatives_need_not_be_sound_together() -> None:
 
 
 def test_what_the_alternatives_contradict_of_the_problem_is_found() -> None:
-    """x and y conflict; an alternative ties them together."""
+    """An alternative colocates x and y, which conflict in the problem."""
     tied = {"constraints": {"colocations": [{"buffer": "x", "base": "y", "offset": 0}]}}
     bad = document(tied) | {"constraints": {"conflicts": [["x", "y"]]}}
     assert wrong(bad) == [("contradiction", FIRST)]
@@ -137,7 +137,7 @@ def test_what_the_alternatives_contradict_of_the_problem_is_found() -> None:
     ],
 )
 def test_it_may_be_said_where_buffers_were(alternative: dict[str, Any]) -> None:
-    """Of the problem's own, whichever of them an alternative touches."""
+    """The problem's own buffers may have earlier places, even if an alternative changes them."""
     was = [{"buffer": id_, "pool": "default", "offset": 0} for id_ in ("x", "y")]
     assert len(read(document(alternative) | {"objective": {"was": was}}).was) == 2
 
@@ -155,7 +155,7 @@ def test_lifetimes_must_be_said_for_alternatives_too() -> None:
 
 
 def test_long_chains_of_rules_and_large_groups_of_buffers_do_not_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps are counted: twice as many rules take twice as long, not four times."""
+    """Checking takes steps in proportion to the rules, and only one alternative reads all buffers."""
     from planner.checks import part, variants
 
     steps: list[int] = []

@@ -1,4 +1,4 @@
-"""For tests that run compilers."""
+"""Fixtures for tests that run compilers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small networks in PyTorch, each with inputs; the same numbers every time."""
+"""Small PyTorch networks with inputs, with the same numbers in every run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Block(nn.Module):  # type: ignore[misc]
 
 
 class _Dense(nn.Module):  # type: ignore[misc]
-    """Each layer sees all before it."""
+    """A dense block: each layer reads the outputs of all layers before it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class _Dense(nn.Module):  # type: ignore[misc]
 
 
 class _Branch(nn.Module):  # type: ignore[misc]
-    """Its branches need memory of their own, and what is given back lies there."""
+    """A condition whose branches need memory of their own, in which their results lie."""
 
     def forward(self, x: Any) -> Any:
         before = (x * 3).tanh().sum(0)
@@ -72,7 +72,7 @@ class _Branch(nn.Module):  # type: ignore[misc]
 
 
 class _State(nn.Module):  # type: ignore[misc]
-    """Its sum stays for the next run."""
+    """A network whose running sum stays for the next run."""
 
     def __init__(self) -> None:
         super().__init__()

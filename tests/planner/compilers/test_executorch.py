@@ -1,4 +1,4 @@
-"""The algorithm for ExecuTorch's memory planning, with stand-ins for its tensors and graphs; test_exported_pte.py has the real ones."""
+"""memplan's algorithm for ExecuTorch, with stand-ins for tensors and graphs; test_exported_pte.py has the real ones."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Node:
 
 
 class Module:
-    """A graph module; others inside it are its attributes."""
+    """A graph module; inner modules are its attributes."""
 
     def __init__(self, nodes: list[Node], inner_sizes: list[int] | None = None, **inner: list[int]) -> None:
         self.graph = type("Graph", (), {"nodes": nodes})()

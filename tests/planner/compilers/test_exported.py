@@ -1,4 +1,4 @@
-"""Programs of torch.export as programs of ours. Run by scripts/compilers."""
+"""Programs of torch.export become programs of memplan. Run by scripts/compilers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ torch: Any = pytest.importorskip("torch", reason="ExecuTorch is not installed (.
 
 
 def made(function: Any, *inputs: Any, in_place: bool = False, **more: Any) -> GraphProblem:
-    """The problem of the function, exported."""
+    """Return the problem of the exported function."""
 
     class Module(torch.nn.Module):  # type: ignore[misc]
         def forward(self, *given: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Programs that ExecuTorch exports with memplan as its planner: the same outputs as with its own, and our places in the file. Run by scripts/compilers."""
+"""Programs that ExecuTorch exports with memplan as planner have the same outputs as with its own planner.
+
+Run by scripts/compilers.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ EVERY = pytest.mark.parametrize("name", NETWORKS)
 
 
 def exported(name: str, planning: Any) -> Any:
-    """The program as ExecuTorch's own manager has it."""
+    """Return the ExecuTorch program of a network, exported with this memory planning."""
     from executorch.exir import ExecutorchBackendConfig, to_edge
 
     module, inputs = NETWORKS[name]()
@@ -30,7 +33,7 @@ def exported(name: str, planning: Any) -> Any:
 
 
 def outputs(program: Any, name: str) -> list[Any]:
-    """The outputs of two runs, the second in the memory that the first has left."""
+    """Return the outputs of two runs; the second finds the memory as the first left it."""
     from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
     loaded = _load_for_executorch_from_buffer(program.buffer)

@@ -1,4 +1,4 @@
-"""JAX's functions as problems. Run by scripts/compilers."""
+"""JAX functions become problems. Run by scripts/compilers."""
 
 from __future__ import annotations
 

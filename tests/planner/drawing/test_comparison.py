@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from planner import Options, plan
 from planner.drawing import Sheet, compared, memory_map, rectangles
 from planner.generate import Request, generate
+from solvers.model.instance import Term
 
 
 def test_both_are_drawn_on_the_same_scales_and_what_moved_is_outlined() -> None:
@@ -29,6 +31,34 @@ def test_both_are_drawn_on_the_same_scales_and_what_moved_is_outlined() -> None:
     assert "higher" in picture
 
 
+def test_what_was_minimised_is_compared_if_it_is_no_peak() -> None:
+    """A plan of a higher peak may be the better one."""
+    problem = generate("pools", Request(12, 1))
+    best = plan(problem)
+    costs = replace(problem, terms=(Term.ACCESS_COST, Term.SUM_OF_PEAKS))
+    value = replace(best.objective, value=1000)
+    drawn = [memory_map(costs, replace(best, objective=replace(value, value=each))) for each in (1000, 1500)]
+    picture = compared(drawn[0], drawn[1]).decode()
+    assert "access cost 1 000" in picture
+    assert ">the access cost of B is 500 higher (+50.00%)</text>" in picture.replace("\xa0", " ").replace("\u202f", " ")
+
+
+def test_names_of_pools_have_the_room_that_figures_leave() -> None:
+    """Of several spaces SVG shows one."""
+    problem = generate("transformer", Request(2000, 2))
+    drawn = memory_map(problem, plan(problem, Options(solver="greedy")))
+    assert ">B: arena</text>" in compared(drawn, drawn, Sheet(640)).decode()
+
+
+def test_outlines_are_drawn_over_neighbours() -> None:
+    problem = generate("transformer", Request(40, 1))
+    drawn = [memory_map(problem, plan(problem, Options(solver=name))) for name in ("greedy", "usmp_by_size")]
+    for part in compared(drawn[0], drawn[1]).decode().split('<rect class="field"')[1:]:
+        kinds = ["moved" in each for each in re.findall(r'<rect class="([^"]* box[^"]*)"', part)]
+        assert kinds == sorted(kinds)
+        assert any(kinds)
+
+
 def test_a_plan_beside_itself_has_moved_nowhere() -> None:
     problem = generate("pools", Request(12, 1))
     drawn = memory_map(problem, plan(problem))
@@ -38,7 +68,7 @@ def test_a_plan_beside_itself_has_moved_nowhere() -> None:
 
 
 def test_what_moved_is_seen_among_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Boxes too small for an outline, and those drawn together, have its colour."""
+    """Boxes too small for an outline, and boxes drawn together, have the colour of the outline."""
     monkeypatch.setattr(rectangles, "MOST", 100)
     problem = generate("random", Request(400, 1))
     best, other = plan(problem), plan(problem, Options(solver="usmp_by_size"))

@@ -1,4 +1,4 @@
-"""The map of a plan: every buffer at its addresses, for its lifetime."""
+"""The map of a plan shows every buffer at its addresses, for its lifetime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes in use over time: names at the highest steps, the buffers live at the highest, and the memory needed where nothing fits."""
+"""The picture of the bytes in use names the highest steps, their buffers, and the bytes needed if nothing fits."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ HILLS = Problem(
 )
 
 
-def said(picture: bytes) -> list[str]:
+def texts_of(picture: bytes) -> list[str]:
     return [each.text or "" for each in ET.fromstring(picture).iter(NAMESPACE + "text")]
 
 
 def test_the_highest_places_have_the_names_of_their_steps() -> None:
-    words = said(profile(HILLS, plan(HILLS)))
+    words = texts_of(profile(HILLS, plan(HILLS)))
     assert "softmax" in words
     assert "conv" in words
     assert "softmax: second 500 B, low 100 B, beside 20 B" in words
@@ -36,7 +36,7 @@ def test_the_highest_places_have_the_names_of_their_steps() -> None:
 
 def test_long_names_keep_their_numbers() -> None:
     named = replace(HILLS, steps=((10, "conv"), (60, "DEPTHWISE_CONV_2D.11")))
-    words = said(profile(named, plan(named)))
+    words = texts_of(profile(named, plan(named)))
     assert any("…" in word and word.endswith("2D.11") for word in words)
 
 
@@ -54,14 +54,14 @@ def test_no_label_lies_across_the_bound() -> None:
 
 
 def test_without_names_it_says_when() -> None:
-    words = said(profile(replace(HILLS, steps=()), plan(HILLS)))
+    words = texts_of(profile(replace(HILLS, steps=()), plan(HILLS)))
     assert "at 65" in words
 
 
 def test_what_is_needed_is_drawn_where_nothing_fits() -> None:
     tight = replace(HILLS, pools=(Pool("arena", 600),))
     picture = profile(tight, plan(tight))
-    assert "bytes needed over time" in " ".join(said(picture))
+    assert "bytes needed over time" in " ".join(texts_of(picture))
     assert b"the pool ends here" in picture
 
 
@@ -76,7 +76,7 @@ def test_a_line_is_left_out_where_it_would_cover_all() -> None:
     problem = generate("random", Request(3000, 1))
     dense = profile(problem, plan(problem))
     assert b'class="live"' not in dense
-    assert "bytes in use over time  ·  3 000 buffers  ·  faint: the most of each pixel, strong: the least" in said(
+    assert "bytes in use over time  ·  3 000 buffers  ·  faint: the most of each pixel, strong: the least" in texts_of(
         dense
     )
     assert b'class="live"' in profile(HILLS, plan(HILLS))

@@ -1,4 +1,4 @@
-"""Pictures as PNG and PDF: as large as the SVG states, with readable letters, and a clear message where Typst is missing."""
+"""PNG and PDF pictures are as large as the SVG states and readable; a message says so if Typst is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture: well-formed whatever the names, the same every time, and never too large to open."""
+"""Pictures are well-formed whatever the names, the same every time, and never too large to open."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def test_every_buffer_is_a_rectangle_that_says_what_it_is() -> None:
         "image (input): 64 B at 0 to 64, live [0, 2)",
         "edges (input): 64 B at 64 to 128, live [1, 3)",
     ]
-    said = [text.text for text in parts(picture, "text")]
-    assert {"image", "edges", "arena", "input", "bytes in use", "proven bound"} <= set(said)
+    texts = [text.text for text in parts(picture, "text")]
+    assert {"image", "edges", "arena", "input", "bytes in use", "proven bound"} <= set(texts)
 
 
 def test_time_goes_across_and_addresses_up() -> None:
@@ -140,7 +140,7 @@ def test_it_fetches_nothing_and_runs_nothing() -> None:
 
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> Problem:
-    """More rectangles than a picture has."""
+    """Return a problem with more rectangles than a picture draws one by one."""
     monkeypatch.setattr("planner.drawing.rectangles.MOST", 300)
     return generate("packing", Request(500, seed=1))
 
@@ -149,8 +149,8 @@ def test_very_many_rectangles_are_drawn_together(many: Problem) -> None:
     picture = drawn(many)
     titled = [box for box in parts(picture, "rect") if len(box)]
     assert 280 < len(titled) <= 300
-    said = f"The {500 - len(titled)} smallest rectangles are drawn together, without names."
-    assert said in [text.text for text in parts(picture, "text")]
+    message = f"The {500 - len(titled)} smallest rectangles are drawn together, without names."
+    assert message in [text.text for text in parts(picture, "text")]
 
 
 def test_what_is_drawn_one_by_one_is_what_is_largest(many: Problem) -> None:
@@ -178,9 +178,9 @@ def test_pools_stand_one_above_the_other_and_empty_ones_are_named() -> None:
     buffers = (Buffer("a", 8, live=((0, 1),), pools=("fast",)), Buffer("b", 8, live=((0, 1),), pools=("slow",)))
     problem = Problem(buffers, (Pool("fast"), Pool("slow", 64), Pool("idle")), lifetimes=Lifetimes.INCLUSIVE)
     picture = drawn(problem)
-    said = [text.text or "" for text in parts(picture, "text")]
-    assert said.index("fast") < said.index("slow")
-    assert "Nothing is placed in: idle" in said
+    texts = [text.text or "" for text in parts(picture, "text")]
+    assert texts.index("fast") < texts.index("slow")
+    assert "Nothing is placed in: idle" in texts
     assert "live [0, 0]" in (
         next(box for box in parts(picture, "rect") if len(box)).findtext(f"{NAMESPACE}title") or ""
     )
@@ -224,15 +224,17 @@ def test_numbers_beyond_any_screen_are_drawn() -> None:
 
 
 def test_a_line_that_would_cover_all_is_a_band_that_can_be_seen_through() -> None:
-    """Of 4 000 steps some two are in a pixel; of 40 there is a line."""
+    """With 4 000 steps about two share a pixel, and a band is drawn; with 40 steps a line is drawn."""
     for steps, is_band in ((40, False), (4_000, True)):
         buffers = tuple(Buffer(i, 8 + 56 * (i % 2), live=((i, i + 1),)) for i in range(steps))
         problem = Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
         picture = drawn(problem)
         paths = parts(picture, "path")
         band = [path for path in paths if path.get("class") == "ink"]
-        assert [path.get("class") for path in paths].count("live") == (0 if is_band else 2)  # one is of the legend
-        assert [box.get("class") for box in parts(picture, "rect")].count("ink") == is_band  # which has the band, too
+        assert [path.get("class") for path in paths].count("live") == (0 if is_band else 2)  # one is in the legend
+        assert [box.get("class") for box in parts(picture, "rect")].count(
+            "ink"
+        ) == is_band  # the band's sample in the legend
         assert len(band) == is_band
         for path in band:
             xs = [float(x) for x in re.findall(r"[MLH]([0-9.]+)", path.get("d") or "")]

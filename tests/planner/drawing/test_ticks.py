@@ -43,7 +43,7 @@ def test_times_are_marked_at_round_numbers(begin: int, span: int, most: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("size", "said"),
+    ("size", "text"),
     [
         (0, "0 B"),
         (3920, "3920 B"),
@@ -54,8 +54,8 @@ def test_times_are_marked_at_round_numbers(begin: int, span: int, most: int) -> 
         (1 << 62, "4 EiB"),
     ],
 )
-def test_bytes_are_exact_where_that_is_short(size: int, said: str) -> None:
-    assert short_bytes(size) == said
+def test_bytes_are_exact_where_that_is_short(size: int, text: str) -> None:
+    assert short_bytes(size) == text
 
 
 def test_long_numbers_are_grouped() -> None:

@@ -1,4 +1,4 @@
-"""Colocations taken together give the same as one by one: groups, contradictions, and possible addresses."""
+"""Colocations processed all at once give the same groups, contradictions and possible addresses as one by one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ import pytest
 from planner.checks import check
 from planner.facts import colocation
 from planner.facts.colocation import FAR, Congruence, forest_of, groups, joined
+from planner.model.plan import PlanStatus
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
+from planner.planning.options.options import Options
 from planner.planning.placing.bases import Bases
 from planner.planning.placing.lowering import lower
+from planner.planning.placing.solving import plan
+from planner.verifying.proofs.blocks import Blocks
+from planner.verifying.verify import verify
 
 
 def made_up(seed: int) -> Problem:
-    """A problem whose buffers often follow others, and often contradict themselves."""
+    """Return a random problem with many colocations, which often contradict each other."""
     chance = random.Random(seed)
     count = chance.randrange(3, 30)
     names = chance.sample(range(count), count)
@@ -115,3 +120,21 @@ def test_rules_that_no_address_or_only_one_satisfies_are_joined_in_small_numbers
     many = joined(Congruence(modulus, 0) for modulus in range(1, 2000))
     assert many is not None
     assert many.modulus < FAR * 2000
+
+
+def test_a_block_that_could_only_lie_above_all_addresses_fits_nowhere() -> None:
+    """The product of the coprime alignments would have thousands of digits; no number much above an address is made."""
+    coprime = [
+        modulus for modulus in range(2, 3000) if all(modulus % below for below in range(2, int(modulus**0.5) + 1))
+    ]
+    buffers = (Buffer(0, 8, live=((0, 3),)), *(Buffer(p, 8, p, ((0, 3),)) for p in coprime))
+    tied = tuple(Colocation(p, 0, 8 * i) for i, p in enumerate(coprime))
+    problem = Problem(buffers, (Pool("unlimited"),), Constraints(colocations=tied))
+    made = plan(problem, Options(workers=1))
+    assert made.status is PlanStatus.INFEASIBLE
+    assert verify(problem, made) == ()
+    block = Blocks(problem, 1 << 20).block(0)
+    assert block.first > block.last
+    nearly = replace(problem, constraints=Constraints(colocations=tuple(replace(tie, offset=0) for tie in tied)))
+    assert verify(nearly, plan(nearly, Options(workers=1))) == ()
+    assert Blocks(nearly, 1 << 20).block(0).rule.modulus < FAR * 3000

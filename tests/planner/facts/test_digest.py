@@ -1,4 +1,4 @@
-"""The digest is the same for every way to write a problem, and differs between problems."""
+"""The digest is the same for all ways to write one problem, and differs between problems."""
 
 from __future__ import annotations
 

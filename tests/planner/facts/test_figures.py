@@ -15,7 +15,7 @@ from planner.model.problem import Neighbour
 
 def made_up(name: str, chance: random.Random) -> Buffer:
     starts = sorted(chance.sample(range(20), chance.randrange(4)))
-    live = tuple((start, start + chance.randrange(3)) for start in starts)  # some touch, some are empty
+    live = tuple((start, start + chance.randrange(3)) for start in starts)  # some intervals touch, some are empty
     return Buffer(name, chance.randrange(50), chance.choice((1, 4, 8)), live=live)
 
 

@@ -1,4 +1,4 @@
-"""Lists of half-open ranges, against sets of their points."""
+"""Operations on lists of half-open ranges agree with the same operations on sets of their points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who has no place at all is whom no pool is possible for; that is asked of many buffers, so most are answered by a look at the bottom."""
+"""A buffer counts as homeless exactly if no pool can take it; the quick look at offset 0 changes no answer."""
 
 from __future__ import annotations
 

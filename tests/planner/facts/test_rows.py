@@ -1,4 +1,4 @@
-"""Rows made from columns at once equal those made one by one."""
+"""Rows written from whole columns equal rows written one by one."""
 
 from __future__ import annotations
 

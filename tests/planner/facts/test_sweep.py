@@ -1,4 +1,4 @@
-"""The sweep finds the pairs that looking at every pair finds."""
+"""The sweep finds the same pairs as a comparison of every pair."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_all_meetings_are_found_and_no_other(those: list[Piece]) -> None:
 
 
 WAYS = {"by neighbours": (0, 100), "by ranges": (0, 0), "by pairs": (100, 0)}
-"""PAIRS_PER_PIECE and PIECES_PER_RANGE with which it looks so."""
+"""Each way to look for pairs, with the PAIRS_PER_PIECE and PIECES_PER_RANGE that make the sweep take it."""
 
 
 @effort(24, 3000)

@@ -1,4 +1,4 @@
-"""Helpers that read a document and return its errors."""
+"""Functions that read a document and return its errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).parents[4] / "s
 
 
 def corpus(pattern: str) -> list[Any]:
-    """Parameters for the corpus files that match; one that skips where there is no corpus."""
+    """Return parameters for the corpus files that match, or one that skips if there is no such file."""
     others = {"problem.schema.json", "SUMMARY.csv", "MANIFEST.csv"}
     found = sorted(path for path in CORPUS.glob(pattern) if path.name not in others)
     if not found:
@@ -34,7 +34,7 @@ def read(document: Any) -> Problem:
 
 
 def refusal(document: Any, **options: Any) -> BadInput:
-    """The BadInput that reading it raises; its form is checked on the way."""
+    """Return the BadInput that reading the document raises, after checking its form."""
     with pytest.raises(BadInput) as caught:
         read_problem(encoded(document), **options)
     error = caught.value
@@ -52,11 +52,11 @@ def refusal(document: Any, **options: Any) -> BadInput:
 
 
 def wrong(document: Any, **options: Any) -> list[tuple[str, str]]:
-    """Codes and places of all listed findings."""
+    """Return codes and places of all listed findings."""
     return [(str(f.code), f.pointer) for f in refusal(document, **options).findings]
 
 
 def problem(*buffers: dict[str, Any], **rest: Any) -> dict[str, Any]:
-    """A memplan/1 document; buffers without live lists get one."""
+    """Return a memplan/1 document; buffers without live lists get one."""
     full = [{"size": 8, "live": [[0, 10]], **buffer} for buffer in buffers]
     return {"format": "memplan/1", "lifetimes": "half_open", "buffers": full, **rest}

@@ -1,4 +1,4 @@
-"""The page on formats agrees with the code."""
+"""docs/format.md agrees with the code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLES = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
 
 
 def rows(title: str) -> set[str]:
-    """The words in code style in the first column of the tables below a heading."""
+    """Return the words in code style in the first column of the tables below a heading."""
     section = re.split(r"^#+ ", PAGE.split(f" {title}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
     cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
     return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}

@@ -83,7 +83,7 @@ ODD: st.SearchStrategy[Any] = st.sampled_from(
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Every (container, key) below the value."""
+    """Return every (container, key) below the value."""
     found: list[tuple[Any, Any]] = []
     todo = [value]
     while todo:
@@ -97,7 +97,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 @st.composite
 def mutations(draw: st.DrawFn) -> bytes:
-    """A sound document with a few values replaced, removed, doubled or renamed, and perhaps a few bytes too."""
+    """Draw a sound document with a few values replaced, removed, doubled or renamed, and perhaps some bytes changed."""
     document = json.loads(json.dumps(draw(st.sampled_from([MEMPLAN, MEMPLAN, DSA, USMP, SPANS]))))
     for _ in range(draw(st.integers(0, 3))):
         spots = places(document)

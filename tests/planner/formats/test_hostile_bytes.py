@@ -1,5 +1,7 @@
-"""Files that were made to take time or memory: names that all are one, messages of two bytes, lists of empty objects. Each is read, or refused,
-in memory that its length bounds."""
+"""Files made to take much time or memory: equal names, messages of two bytes, lists of empty objects.
+
+Each is read or refused in memory proportional to its length.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from tests.planner.formats.models.onnx.models import value as declared
 
 COUNT = 2000
 MOST = 5
-"""Bytes of memory for each byte of JSON, besides a base."""
+"""Bytes of memory for each byte of JSON, besides a fixed amount."""
 
 
 def onnx(graph: bytes, functions: bytes = b"") -> bytes:
@@ -30,7 +32,7 @@ def onnx(graph: bytes, functions: bytes = b"") -> bytes:
 
 
 def relus(names: str) -> bytes:
-    """An input, and so many operators that read it."""
+    """Return a model with an input and COUNT operators of one name that read it."""
     made = (node("Relu", "a", f"b{i}", name=names) for i in range(COUNT))
     return onnx(
         inside(11, declared("a", [4])) + b"".join(inside(1, each) for each in made) + inside(12, declared("b0", None))
@@ -42,7 +44,7 @@ def one_constant_given_out() -> bytes:
 
 
 def one_function_run() -> bytes:
-    """Its value in between is called `x` each time."""
+    """Return a model that runs a function COUNT times; its inner value is called `x` each time."""
     inner = inside(1, "F") + inside(10, "own") + inside(4, "p") + inside(5, "q")
     inner += inside(7, node("Relu", "p", "x")) + inside(7, node("Relu", "x", "q"))
     runs = (node("F", "a", f"b{i}", domain="own") for i in range(COUNT))
@@ -126,7 +128,7 @@ def test_lists_of_empty_objects_are_refused_in_little_memory(name: str, monkeypa
     for module in (pieces, scan, loading):
         monkeypatch.setattr(module, "PIECE", 1 << 10)
     data = json.dumps(DOCUMENTS[name], separators=(",", ":")).encode()
-    refused(data)  # what is imported, and made, once
+    refused(data)  # imports modules and fills caches
     tracemalloc.start()
     try:
         error = refused(data)

@@ -1,4 +1,4 @@
-"""The memory that reading takes, for every format: a whole file and the same file cut off, in a process of its own."""
+"""Reading a file, whole or cut off, takes no more memory than its format's row states, in a process of its own."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LENGTH = 5 * MIB // 4
 FEW = 6
 FEW_BESIDES = 2
 SLACK = 8 * MIB
-"""What is worked out of a chunk at a time, however long the file is."""
+"""Memory for the chunk of a file that is worked on at a time, however long the file is."""
 
 
 def test_the_documents_say_what_every_format_is_held_to() -> None:
     section = DOCS.read_text().partition("## What reading takes")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([a-z-]+) \| .* \| [0-9.]+ \| (\d+) \| (\d+) \| (\d+) \|$", section, re.MULTILINE)
-    told = {name: tuple(map(int, said)) for name, *said in rows}
-    assert told == {row.name: row.memory for row in FORMATS.values()}, (
+    documented = {name: tuple(map(int, limits)) for name, *limits in rows}
+    assert documented == {row.name: row.memory for row in FORMATS.values()}, (
         "docs/format.md: the table below 'What reading takes'"
     )
 
@@ -36,14 +36,14 @@ def test_no_format_takes_more_than_is_said_of_all() -> None:
 
 @pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 def test_reading_takes_no_more_than_is_said(row: Format, tmp_path: Path) -> None:
-    # Of graphs, views take most. The less is taken whatever the length, the shorter a file may be to show the rest.
+    # Of all graphs, those of views take most. The less memory a short file takes, the shorter the files here may be.
     length = LENGTH if row.memory.besides > FEW_BESIDES else LENGTH // 2
     data = FILES.get((row.name, "views alone"), PLAIN[row.name])(length)
-    more, said = taken(row.name, data, tmp_path)
-    assert said.endswith("buffers")
+    more, outcome = taken(row.name, data, tmp_path)
+    assert outcome.endswith("buffers")
     assert more < row.memory.read * len(data) + row.memory.besides * MIB
-    more, said = taken(row.name, data[:-20], tmp_path)
-    assert said != "DIED"
+    more, outcome = taken(row.name, data[:-20], tmp_path)
+    assert outcome != "DIED"
     assert more < row.memory.cut_off * len(data) + row.memory.besides * MIB
 
 
@@ -58,16 +58,16 @@ def test_an_example_makes_long_files_whether_it_is_written_or_not(name: str) -> 
 @pytest.mark.parametrize("name", ["empty lists", "empty objects", "zeros", "pairs"])
 def test_lists_that_hold_something_else_take_a_few_times_their_length(name: str, tmp_path: Path) -> None:
     data = FILES["memplan", name](LENGTH)
-    more, said = taken("memplan", data, tmp_path)
-    assert said in ("wrong_type", "missing_field")
+    more, outcome = taken("memplan", data, tmp_path)
+    assert outcome in ("wrong_type", "missing_field")
     assert more < FEW * len(data) + SLACK
 
 
 @pytest.mark.parametrize("name", ["functions", "value infos", "nodes of one letter"])
 def test_what_nobody_reads_of_a_model_is_not_made(name: str, tmp_path: Path) -> None:
     data = FILES["onnx", name](LENGTH)
-    more, said = taken("onnx", data, tmp_path)
-    assert said in ("too_large", "invalid_value")
+    more, outcome = taken("onnx", data, tmp_path)
+    assert outcome in ("too_large", "invalid_value")
     assert more < 7 * len(data) + SLACK
 
 

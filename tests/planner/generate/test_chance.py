@@ -1,4 +1,4 @@
-"""The generator of chance keeps its promises about ranges, and never changes."""
+"""The random numbers of the generators stay in their ranges and never change."""
 
 from __future__ import annotations
 

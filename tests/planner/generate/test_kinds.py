@@ -1,4 +1,4 @@
-"""Made-up problems: sound, of the size that was asked for, the same everywhere, and true about themselves."""
+"""Generated problems are sound, have the size asked for, are the same everywhere, and state true facts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ DIGESTS = {
     "variants": "3e3fb1049453997c3fa958fbf9b70bb00a7504faa991c435245718b4595599c7",
     "pools": "e64087b71cf90340c5c588aff8da28125d62211826fc571d3386bbe9c92c176d",
 }
-"""For 40 buffers, seed 7, alignment 8. If a generator changes, its names denote other instances, and old results are void."""
+"""Digests for 40 buffers, seed 7, alignment 8.
+
+If a generator changes, its names denote other instances, and old results are void.
+"""
 
 
 def area(problem: Problem) -> int:
@@ -111,11 +114,11 @@ def test_a_small_packing_is_solved_to_its_known_optimum() -> None:
 
 
 def test_pangu_has_about_as_many_conflicts_as_asked_for() -> None:
-    asked = 200_000
-    problem = generate("pangu", Request(2_000, 1, parameters={"conflicts": asked}))
+    wanted = 200_000
+    problem = generate("pangu", Request(2_000, 1, parameters={"conflicts": wanted}))
     live = [(buffer.live or ())[0] for buffer in problem.buffers]
     found = sum(a[0] < b[1] and b[0] < a[1] for i, a in enumerate(live) for b in live[:i])
-    assert asked / 2 < found < asked * 2
+    assert wanted / 2 < found < wanted * 2
 
 
 def test_pools_are_there_to_choose_from() -> None:
@@ -145,7 +148,7 @@ def test_a_training_graph_that_runs_segments_again_keeps_little() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "request_", "said"),
+    ("kind", "request_", "message"),
     [
         ("nonsense", Request(1), "there is no kind 'nonsense'"),
         ("unet", Request(1, parameters={"live": 3}), "unet has no parameter 'live'; it takes none"),
@@ -155,6 +158,6 @@ def test_a_training_graph_that_runs_segments_again_keeps_little() -> None:
         ("random", Request(1, seed=-1), "-1 is out of range"),
     ],
 )
-def test_what_makes_no_sense_is_refused(kind: str, request_: Request, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_what_makes_no_sense_is_refused(kind: str, request_: Request, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         generate(kind, request_)

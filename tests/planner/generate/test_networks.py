@@ -1,4 +1,4 @@
-"""Made-up networks: the problems that a tape records, and the characteristics of each kind."""
+"""Generated networks: the problems that a tape records, and the characteristics of each kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Lives = dict[str, list[tuple[int, int, int]]]
 
 
 def lives(buffers: tuple[Buffer, ...]) -> Lives:
-    """Size, birth and end of all tensors of a name, in the order in which they are made."""
+    """Return size, birth and end of all tensors of each name, in the order in which they are made."""
     found: Lives = {}
     for buffer in buffers:
         ((start, end),) = buffer.live or ()

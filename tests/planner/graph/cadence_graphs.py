@@ -1,4 +1,4 @@
-"""The graphs of the published tests of ExecuTorch's Cadence memory planning, as data: 32-bit elements, operators in order."""
+"""The graphs in ExecuTorch's published tests of Cadence memory planning: 32-bit elements, operators in order."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def back(id_: str, *shape: int) -> Tensor:
 
 
 def compute(*names: str) -> Operator:
-    """The last one from the others."""
+    """Return the operator that computes the last tensor from the others."""
     return Operator(OperatorKind.COMPUTE, names[:-1], names[-1:])
 
 
 def joined(*names: str, dim: int = 0) -> Operator:
-    """The last one is the concatenation of the others."""
+    """Return the operator that concatenates the other tensors into the last."""
     return Operator(OperatorKind.CONCATENATE, names[:-1], names[-1:], dim)
 
 
@@ -45,7 +45,7 @@ def problem_of(tensors: tuple[Tensor, ...], *operators: Operator, **options: obj
 
 
 def places(found: GraphProblem) -> dict[BufferId, tuple[BufferId, int]]:
-    """Each tensor that lies inside another: the other, and the offset there."""
+    """Return for each tensor that lies inside another: the other tensor, and the offset in it."""
     return {tie.buffer: (tie.base, tie.offset) for tie in found.problem.constraints.colocations}
 
 

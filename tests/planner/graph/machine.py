@@ -27,7 +27,7 @@ Location: TypeAlias = tuple[str, int]
 
 @dataclass
 class Slot:
-    """A tensor while a function runs: its right value, and its location."""
+    """A tensor while a function runs: its right value and its location."""
 
     value: np.ndarray
     width: int
@@ -40,7 +40,10 @@ Value: TypeAlias = "Slot | list[Value]"
 
 
 class Machine:
-    """Memory laid out by the plan, a separate place for each other tensor, and the right value of everything."""
+    """Runs a program in the memory of its plan, and compares what is read with each tensor's right value.
+
+    A tensor that the plan does not place has a place of its own.
+    """
 
     def __init__(
         self, program: Program, found: GraphProblem, places: dict[BufferId, Location], chance: random.Random
@@ -66,7 +69,7 @@ class Machine:
     # Memory
 
     def home(self, function: str | None, id_: BufferId) -> Location:
-        """Its location in the plan, or a separate place."""
+        """Return the tensor's location in the plan, or a new place of its own."""
         home = self.homes[function, id_]
         return self.places[home] if home in self.places else (f"outside {next(self.spaces)}", 0)
 
@@ -95,7 +98,7 @@ class Machine:
             assert all(self.bytes.get(at) == content for at, content in self.cells(value)), f"{what} is not what it was"
 
     def move(self, source: Slot, result: Slot) -> None:
-        """The same elements, there; nothing if they are there."""
+        """Copy the source's elements to the result's location, unless they lie there already."""
         result.value = source.value.reshape(result.value.shape)
         if source.at != result.at:
             self.check(source, "a copy's source")
@@ -104,7 +107,7 @@ class Machine:
     # Functions
 
     def run_entry(self, name: str) -> None:
-        """Run it from outside; everything but state is overwritten before."""
+        """Run an entry function with new inputs, after all bytes but state are lost; check its outputs."""
         function = self.functions[name]
         state = [slot for slot in (*self.shared.values(), *self.state.values()) if isinstance(slot, Slot)]
         kept = {at for slot in state for at, _ in self.cells(slot)}
@@ -123,7 +126,7 @@ class Machine:
             self.check(values[id_], id_)
 
     def static(self, function: Function, tensor: Tensor) -> Slot:
-        """State of a function's own."""
+        """Return the slot of a function's own state, made at its first use."""
         key = (function.name, tensor.id)
         if key not in self.state:
             self.state[key] = self.slot(tensor, self.home(*key))
@@ -131,7 +134,7 @@ class Machine:
         return self.state[key]
 
     def run(self, function: Function, given: list[Value], wanted: list[Value] | None) -> dict[BufferId, Value]:
-        """Its tensors when it has run; `wanted` are where its outputs are to be."""
+        """Run the function and return its tensors; `wanted` are the slots in which its outputs must be, if given."""
         values: dict[BufferId, Value] = dict(self.shared)
         values.update(zip(function.inputs, given, strict=True))
         tensors = {tensor.id: tensor for tensor in function.tensors}
@@ -173,7 +176,7 @@ class Machine:
         return slot
 
     def assert_home(self, function: str, tensor: Tensor, value: Value, id_: str = "") -> None:
-        """What is planned is where it was handed over."""
+        """Require that the plan, if it places the tensor, does so where the tensor was handed over."""
         id_ = id_ or str(tensor.id)
         if isinstance(value, list):
             assert tensor.items is not None
@@ -217,7 +220,7 @@ class Machine:
             self.compute(function, index, operator, inputs, outputs)
 
     def look(self, source: Value, result: Value) -> None:
-        """A view: outside of the plan it lies where its source lies."""
+        """Make the result a view of the source; a view that the plan does not place lies where its source lies."""
         if isinstance(source, list):
             assert isinstance(result, list)
             for mine, theirs in zip(source, result, strict=True):
@@ -324,7 +327,7 @@ class Machine:
             self.ask(function, index, operator, [*outputs[:carried], *inputs[carried:]])
 
     def lent(self, body: Function, own: dict[BufferId, Tensor], given: list[Value]) -> list[Value]:
-        """A value that is only read stays, whatever its slot is used for later."""
+        """Return a body's arguments, with new slots for those it only reads, as the given slots may change."""
         return [
             Slot(each.value, each.width, each.at)
             if isinstance(each, Slot) and own[id_].kind is TensorKind.INPUT
@@ -339,7 +342,7 @@ class Machine:
     def next_place(
         self, function: Function, index: int, operator: Operator, like: Value, leaf: int
     ) -> tuple[Value, int]:
-        """The location of the next turn's value; one name for each part of a tuple."""
+        """Return slots for a value that the next turn receives; each part of a tuple is numbered, from `leaf` on."""
         if isinstance(like, list):
             parts = []
             for part in like:
@@ -351,9 +354,9 @@ class Machine:
 
     def ask(self, function: Function, index: int, operator: Operator, given: list[Value]) -> None:
         assert operator.condition is not None
-        asked = self.functions[operator.condition]
-        tensors = {tensor.id: tensor for tensor in (*asked.tensors, *self.program.tensors)}
+        condition = self.functions[operator.condition]
+        tensors = {tensor.id: tensor for tensor in (*condition.tensors, *self.program.tensors)}
         at = self.places[self.made(function, index, operator, "condition")]
-        truth = self.slot(tensors[asked.outputs[0]], at)
-        self.run(asked, given, [truth])
+        truth = self.slot(tensors[condition.outputs[0]], at)
+        self.run(condition, given, [truth])
         self.check(truth, "a condition")

@@ -15,7 +15,7 @@ BITS = (8, 8, 32)
 
 
 def random_program(seed: int) -> Program:
-    """Always the same for the same seed."""
+    """Return a random program, always the same for the same seed."""
     return _Maker(random.Random(seed)).program()
 
 
@@ -224,7 +224,7 @@ class _FunctionMaker:
         condition = None
         if not stacked and not scanned:
             kept = [_type(tensor) for tensor in (*inputs, *same)]
-            asked = [
+            conditions = [
                 f
                 for f in self.maker.functions
                 if len(f.outputs) == 1
@@ -232,7 +232,7 @@ class _FunctionMaker:
                 and all(t.kind is TensorKind.INPUT for t in f.tensors if t.id in f.inputs)
                 and next(t for t in f.tensors if t.id == f.outputs[0]).items is None
             ]
-            condition = self.chance.choice(asked).name if asked and self.chance.random() < 0.7 else None
+            condition = self.chance.choice(conditions).name if conditions and self.chance.random() < 0.7 else None
         self.add(
             K.LOOP,
             [*inputs, *same],

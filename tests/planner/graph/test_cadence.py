@@ -1,4 +1,4 @@
-"""The expectations of ExecuTorch's own tests of the Cadence back end: which operators move nothing, and which do."""
+"""In the graphs of ExecuTorch's own Cadence tests, the operators expected there, and no others, move nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_concatenation_of_inputs(plan_inputs: bool) -> None:
 
 
 def added(x: tuple[int, ...], y: tuple[int, ...], cat: tuple[int, ...], dim: int, *, used: bool) -> GraphProblem:
-    """cat(x + c, y + c), perhaps with something added."""
+    """Return the problem of cat(x + c, y + c); if `used`, another operator reads the result."""
     tensors = (given("x", *x), given("y", *y), made("add_x", *x), made("add_y", *y))
     begin = (compute("x", "add_x"), compute("y", "add_y"), joined("add_x", "add_y", "cat", dim=dim))
     if not used:
@@ -86,7 +86,7 @@ def test_a_slice_comes_before_the_concatenation_that_wants_it(plan_inputs: bool)
         plan_inputs=plan_inputs,
         opt_level=3,
     )
-    # Of the same bytes as its source it is an alias there; a real part of it is not.
+    # In ExecuTorch a slice that takes all bytes of its source is an alias, and a slice of a part is not.
     part = problem_of(
         (*tensors[:-1], made("s", 1, 6), back("cat", 6, 6)),
         compute("x", "add_x"),

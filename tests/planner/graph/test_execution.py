@@ -1,6 +1,6 @@
-"""The judge of all rules: random graphs are planned, then run in the planned memory, operators that were applied moving nothing.
+"""Random graphs are planned, then run in the planned memory, where operators with an applied rule move no bytes.
 
-Whatever is read must be what was written there: each bit carries where it comes from.
+Each bit carries its origin, and every read checks that it finds the bits that were written.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tests.small.strategies import effort
 K = OperatorKind
 FLAT = tuple(kind for kind in K if kind not in OF_PROGRAMS)
 Cell: TypeAlias = tuple[tuple[str, int], object]
-"""A bit's place, and its actual or right content."""
+"""A bit's place, and its content."""
 SHAPES = ((2, 4), (1, 4), (4, 2), (3,), (8,), (1, 2, 4), (2, 1, 2))
 
 
 class Builder:
-    """A graph in the making; every tensor in it can be read."""
+    """A random graph under construction. Operators read tensors made before, except results of unfinished transfers."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw: Any = draw
@@ -89,7 +89,7 @@ class Builder:
             inputs = [part.id for part in parts]
             shape = (*shape[:dim], sum(part.shape[dim] for part in parts), *shape[dim + 1 :])
         elif kind is K.IN_PLACE:
-            # What lies inside the source, if there is such a tensor, is the operand that makes trouble.
+            # A tensor that lies inside the source, if there is one, is the most difficult operand.
             parts = [id_ for op in self.operators if op.inputs[:1] == (source.id,) for id_ in op.outputs]
             ready = [id_ for id_ in parts or [t.id for t in self.tensors] if id_ not in self.pending]
             inputs += self.draw(st.lists(st.sampled_from(ready), max_size=1)) if ready else []
@@ -107,7 +107,7 @@ class Builder:
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """Graphs of up to nine operators of every kind."""
+    """Draw a graph of up to nine operators of any kind."""
     builder = Builder(draw)
     for kind in (
         TensorKind.INPUT,
@@ -120,7 +120,10 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 class Machine:
-    """Memory laid out by the plan, a separate place for each other tensor, and the right value of everything."""
+    """Runs a graph in the memory of its plan, and compares what is read with each tensor's right value.
+
+    A tensor that the plan does not place has a place of its own.
+    """
 
     def __init__(self, graph: Graph, found: GraphProblem, offsets: dict[BufferId, tuple[str, int]]) -> None:
         self.graph = graph
@@ -134,7 +137,7 @@ class Machine:
         self.begun: dict[BufferId, BufferId] = {}
 
     def cells(self, id_: BufferId) -> Iterator[Cell]:
-        """Each bit's place, and its right content."""
+        """Yield the place and the right content of each bit of a tensor."""
         space, at = self.home[id_]
         width = self.tensor[id_].element_bits
         for i, token in enumerate(self.value[id_].ravel().tolist()):
@@ -154,7 +157,7 @@ class Machine:
         )
 
     def result(self, operator: Operator) -> np.ndarray:
-        """The result of an operator that computes nothing."""
+        """Return the result of an operator that moves its inputs but computes nothing."""
         values = [self.value[id_] for id_ in operator.inputs]
         index: list[slice | int] = [slice(None)] * values[0].ndim
         shape = self.tensor[operator.outputs[0]].shape
@@ -196,7 +199,7 @@ class Machine:
             self.over(list(self.cells(id_)), before, self.tensor[id_])
         elif operator.kind in (K.IDMA_LOAD, K.IDMA_STORE):
             self.fresh(id_)
-            self.write(id_)  # anything may be there until the transfer is done
+            self.write(id_)  # the bytes may change until the transfer ends
             self.begun[id_] = operator.inputs[0]
         else:
             if operator.kind is K.IDMA_WAIT:
@@ -208,7 +211,10 @@ class Machine:
                 self.home[id_] = self.home[operator.inputs[0]]
 
     def over(self, after: list[Cell], before: dict[BufferId, list[Cell]], result: Tensor) -> None:
-        """Element by element: operands like the result are read at the same element, others as a whole each time."""
+        """Write the result element by element.
+
+        Before each element, operands of the result's size are read at that element, and others as a whole.
+        """
         width = result.element_bits
         for at in range(0, len(after), width):
             for cells in before.values():
@@ -217,7 +223,7 @@ class Machine:
             self.bits.update(after[at : at + width])
 
     def finish(self, id_: BufferId) -> None:
-        """A transfer reads its source as late as it may."""
+        """End a transfer. It reads its source only now, which is as late as it may."""
         source = self.begun.pop(id_)
         self.check(source)
         self.value[id_] = self.value[source].reshape(self.tensor[id_].shape)

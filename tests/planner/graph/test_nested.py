@@ -1,4 +1,4 @@
-"""Function by function: valid, no better than the whole program at once, and worse where that is known to be."""
+"""Plans made function by function are valid and need no less memory than a plan of the whole program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compute(source: str, result: str) -> Operator:
 
 
 def two_calls() -> Program:
-    """A function whose first buffer is large and its last small, called twice."""
+    """Return a program that calls a function twice; the function's first buffer is large and its last small."""
     inner = Function(
         "inner",
         (
@@ -81,7 +81,7 @@ def test_nested_arenas_hold_what_the_function_needs() -> None:
 
 
 def test_the_whole_program_at_once_needs_no_more() -> None:
-    """Unless a function is run from several places, and its arena lies in another place each time."""
+    """Left out are programs that run a function from several places, where its arena may lie elsewhere each time."""
     compared = saved = 0
     for seed in range(80):
         program = random_program(seed)

@@ -1,7 +1,8 @@
-"""The judge of programs: random ones are planned, then run in the planned memory, through every branch and several turns of every loop.
+"""Random programs are planned, then run in the planned memory, through branches and several turns of loops.
 
-The machine knows the program and the plan, and nothing of how the plan was made. Functions are handed where things lie. Whatever is read must be
-what was written there: each byte carries where it comes from. Between two runs everything but state is overwritten.
+The machine knows the program and the plan, but not how the plan was made. Functions are handed the places of their
+arguments and results. Each byte carries its origin, and every read checks that it finds the bytes that were written.
+Between two runs all bytes but state are lost.
 """
 
 from __future__ import annotations

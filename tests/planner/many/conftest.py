@@ -1,4 +1,4 @@
-"""A folder of problems, and runs over it."""
+"""A folder of problems, and functions that run `plan_many` over it."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def written(folder: Path, name: str, problem: Problem) -> Path:
 
 @pytest.fixture
 def forked_companions() -> Iterator[None]:
-    """Those of the killed command start as they do for users."""
+    """Fork this process's companions, which is fast; those of a command that is killed start as they do for users."""
     with forking_companions():
         yield
 
 
 @pytest.fixture
 def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of eight problems, two of them the same as others."""
+    """Return a folder of eight problems, two of them the same as others."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "problems"
     for seed in range(6):

@@ -1,4 +1,4 @@
-"""A worker that ends in the middle of some files, for the tests."""
+"""Workers for tests: one ends in the middle of some files, the other reports progress."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from planner.many.worker import Make, Read, work
 _at = [""]
 
 
-def fall(asked: Read | Make, send: Callable[[object], None]) -> None:
+def fall(request: Read | Make, send: Callable[[object], None]) -> None:
     """Plan the file, unless its name asks for a fault."""
-    if isinstance(asked, Read):
-        _at[0] = Path(asked.path).name
+    if isinstance(request, Read):
+        _at[0] = Path(request.path).name
         if "dies_reading" in _at[0]:
             os.kill(os.getpid(), 9)
     else:
@@ -27,18 +27,18 @@ def fall(asked: Read | Make, send: Callable[[object], None]) -> None:
             time.sleep(600)
         if "waits" in _at[0]:
             time.sleep(1)
-        died = Path(f"{asked.out}.died")
+        died = Path(f"{request.out}.died")
         if "dies_once" in _at[0] and not died.exists():
             died.parent.mkdir(parents=True, exist_ok=True)
             died.touch()
             os._exit(1)
-    work(asked, send)
+    work(request, send)
 
 
-def work_and_tell(asked: Read | Make, send: Callable[[object], None]) -> None:
+def work_and_tell(request: Read | Make, send: Callable[[object], None]) -> None:
     """Plan the file, and report progress just before the answer."""
-    if isinstance(asked, Make):
-        assert asked.tells
+    if isinstance(request, Make):
+        assert request.tells
         send(Reached(None, 5))
         send(Reached(9, 5))
-    work(replace(asked, tells=False) if isinstance(asked, Make) else asked, send)
+    work(replace(request, tells=False) if isinstance(request, Make) else request, send)

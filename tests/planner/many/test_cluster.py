@@ -1,4 +1,4 @@
-"""A Dask cluster of real processes gives the same plans, although a worker is killed in the middle and the scheduler at the end."""
+"""A Dask cluster of real processes gives the same plans, although a worker and later the scheduler are killed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPTIONS = Options(time_limit=20, workers=1)
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[Forked]]]:
-    """A scheduler and two workers; the first test kills one."""
+    """Start a scheduler and two workers; the first test kills one of them."""
     address = f"tcp://127.0.0.1:{free_port()}"
     folder = tmp_path_factory.mktemp("dask")
     processes = [scheduler_at(address), *(worker_of(address, folder) for _ in range(2))]
@@ -45,7 +45,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, lis
 
 
 def thirty(folder: Path) -> list[ProblemFile]:
-    """Problem files, five of them duplicates, and a folder for their plans, all below the current folder."""
+    """Write thirty problem files, five of them duplicates, and a folder for plans below the current folder."""
     (folder / "problems").mkdir()
     for seed in range(30):
         problem = generate("transformer", Request(60, seed % 25))
@@ -155,7 +155,7 @@ def descendants_of(pid: int) -> set[int]:
 
 
 def require_right(entries: Mapping[str, Entry], folder: Path) -> None:
-    """Each plan is one of its problem."""
+    """Require that each entry's plan is right for its problem."""
     for name, entry in entries.items():
         assert entry.plan is not None
         problem, _ = read_problem((folder / name).read_bytes())
@@ -165,7 +165,7 @@ def require_right(entries: Mapping[str, Entry], folder: Path) -> None:
 def test_a_scheduler_that_is_restarted_costs_no_file_and_one_that_is_gone_ends_the_run(
     cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last test of a cluster, since it takes it away."""
+    """This is the last test that uses the cluster, since it ends the cluster."""
     address, processes = cluster
     monkeypatch.chdir(tmp_path)
     files = thirty(tmp_path)
@@ -205,13 +205,13 @@ def test_a_place_that_is_given_up_writes_nowhere_any_more(tmp_path: Path) -> Non
     numbers = {place.fileno(), place.fileno() + 1}
     place.end()
     with (tmp_path / "a").open("wb") as one, (tmp_path / "b").open("wb") as other:
-        assert numbers & {one.fileno(), other.fileno()}  # the numbers are other files' by now
+        assert numbers & {one.fileno(), other.fileno()}  # the numbers now belong to these files
         place._done(Cancelled())
     assert (tmp_path / "a").read_bytes() + (tmp_path / "b").read_bytes() == b""
 
 
 class Cancelled:
-    """A future that was."""
+    """A future that was cancelled."""
 
     status = "cancelled"
 
@@ -241,12 +241,12 @@ def test_a_large_cluster_has_as_many_places_as_files_may_be_open(monkeypatch: py
 
 
 def test_dask_understands_what_the_recipe_for_slurm_tells_workers() -> None:
-    """It reads `3h50m` as no time at all, and each job ends as it begins."""
+    """Dask reads a time like `3h50m` as 0 s, and each job would end at once."""
     seconds_of: Any = importlib.import_module("dask.utils").parse_timedelta
     recipe = (ROOT / "docs" / "many.md").read_text(encoding="utf-8")
-    said = dict(re.findall(r'"(--lifetime[a-z-]*)", "([^"]+)"', recipe))
+    times = dict(re.findall(r'"(--lifetime[a-z-]*)", "([^"]+)"', recipe))
     walltime = re.search(r'walltime="0?(\d+):00:00"', recipe)
     assert walltime is not None
-    assert sum(seconds_of(said[name]) for name in ("--lifetime", "--lifetime-stagger")) <= 3600 * int(walltime[1]), (
+    assert sum(seconds_of(times[name]) for name in ("--lifetime", "--lifetime-stagger")) <= 3600 * int(walltime[1]), (
         "a job ends before Slurm ends it"
     )

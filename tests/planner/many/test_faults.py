@@ -1,4 +1,4 @@
-"""Faults that end a run over many files, or spoil one file: nothing is lost, and the next call goes on."""
+"""A fault that ends a run over many files, or spoils one, loses nothing else, and the next call goes on."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_plan_that_cannot_be_written_is_said(problems: Path, tmp_path: Path) -
 
 
 def test_a_full_disk_ends_the_run_and_nothing_that_was_written_is_lost(problems: Path, tmp_path: Path) -> None:
-    """No file can grow beyond a limit, as on a full disk: first the manifest cannot, then no plan."""
+    """Files cannot grow beyond a limit, as on a full disk: at first the manifest cannot, at last no plan can."""
     out = tmp_path / "out"
     for most in (1_500, 3_000, 900):
         limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))"

@@ -1,4 +1,4 @@
-"""Many files: each is planned once, however a run is cut off, and the next call goes on."""
+"""Of many files each is planned once; if a run is cut off, the next call goes on."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_baseline_keeps_what_is_unchanged_and_starts_what_changed(problems: Pa
         assert entry.plan is not None
         assert (tmp_path / "new" / entry.plan).read_bytes() == (tmp_path / "old" / entry.plan).read_bytes()
     started = read_plan((tmp_path / "new" / "problems/5.json.plan.json").read_bytes())
-    assert not started.reproducible  # it depends on its starting plan
+    assert not started.reproducible  # the plan depends on the plan it started from
 
 
 def test_with_stability_buffers_stay_and_the_manifest_says_what_moved(problems: Path, tmp_path: Path) -> None:
@@ -180,9 +180,9 @@ def test_what_reading_took_counts_in_the_time_limit(monkeypatch: pytest.MonkeyPa
     assert isinstance(reader.read(write_problem(generate("transformer", Request(20))), "", None), WasRead)
     assert reader.seconds > 0
     reader.seconds = 1000.0
-    said: list[object] = []
-    work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None), said.append)
-    assert isinstance(said[0], WasMade)
+    messages: list[object] = []
+    work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None), messages.append)
+    assert isinstance(messages[0], WasMade)
     assert began[0] < time.monotonic() - 1000
 
 
@@ -202,11 +202,11 @@ def test_it_is_known_how_far_each_is_that_takes_long(
     assert plan_many(files, tmp_path / "out", QUICK, stopped=look, under_way=under_way)
     assert under_way == {}, "nothing is at work any more"
     planned = {file for file, entry in entries_of(tmp_path / "out").items() if entry.source == "solved"}
-    assert {name for name, told in seen.items() if told == Reached(9, 5)} == planned
+    assert {name for name, reached in seen.items() if reached == Reached(9, 5)} == planned
 
 
 def test_who_plans_tells_of_the_last_progress_and_of_nothing_after_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[object] = []
+    messages: list[object] = []
     monkeypatch.setattr("planner.many.progress.TELL_SECONDS", 0.01)
     monkeypatch.setattr("planner.many.worker._sender", ProgressSender())
 
@@ -214,7 +214,7 @@ def test_who_plans_tells_of_the_last_progress_and_of_nothing_after_its_answer(mo
         hear(Progress(0.0, None, 5))
         hear(Progress(0.1, 9, 5))
         until = time.monotonic() + 60
-        while not said and time.monotonic() < until:
+        while not messages and time.monotonic() < until:
             time.sleep(0.01)
         hear(Progress(0.2, 8, 5))
         return plan(problem, options)
@@ -223,26 +223,26 @@ def test_who_plans_tells_of_the_last_progress_and_of_nothing_after_its_answer(mo
     monkeypatch.setattr("planner.many.worker._reader", reader)
     monkeypatch.setattr("planner.many.worker.plan", plans)
     reader.read(write_problem(generate("transformer", Request(20))), "", None)
-    work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None, tells=True), said.append)
+    work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None, tells=True), messages.append)
     time.sleep(0.05)
-    assert isinstance(said[0], Reached)
-    assert isinstance(said[-1], WasMade)
-    assert {type(each) for each in said[:-1]} == {Reached}
-    work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None), said.append)
-    assert isinstance(said[-1], WasMade)
+    assert isinstance(messages[0], Reached)
+    assert isinstance(messages[-1], WasMade)
+    assert {type(each) for each in messages[:-1]} == {Reached}
+    work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None), messages.append)
+    assert isinstance(messages[-1], WasMade)
 
 
 def test_places_that_come_while_it_runs_are_of_use(
     problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a cluster whose workers come once there is work."""
+    """Places that appear during the run are used, as on a cluster that starts workers once there is work."""
 
     class Growing(places.Processes):
-        opened = asked = 0
+        opened = counted = 0
 
         def count(self) -> int:
-            self.asked += 1
-            return min(self.asked, 3)
+            self.counted += 1
+            return min(self.counted, 3)
 
         def open(self) -> places.Place:
             self.opened += 1

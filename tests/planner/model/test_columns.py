@@ -1,4 +1,4 @@
-"""A problem whose buffers are columns equals the one with rows: checks, digest, arrays, plan and bytes."""
+"""A problem with buffers in columns equals the same problem in rows: in checks, digest, arrays, plan and bytes."""
 
 from __future__ import annotations
 

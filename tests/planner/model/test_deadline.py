@@ -1,4 +1,4 @@
-"""Time limits hold before and after the solvers, too; the error states where time ran out; the wall clock has no influence."""
+"""Time limits hold outside the solvers, too; the error states where time ran out; the wall clock has no influence."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PROBLEM = Problem(tuple(Buffer(i, 8 + i % 7, live=((i, i + 3),)) for i in range(
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is small counts as much as what is large."""
+    """Take away the processor time that even the smallest problem is granted after its limit."""
     monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
 
 
@@ -77,11 +77,11 @@ def test_reading_is_given_up(data: bytes) -> None:
     assert "1 s" in out_of_time(caught)
 
 
-@pytest.mark.parametrize("asked", [plan, share])
-def test_planning_is_given_up(asked: object) -> None:
-    assert callable(asked)
+@pytest.mark.parametrize("function", [plan, share])
+def test_planning_is_given_up(function: object) -> None:
+    assert callable(function)
     with pytest.raises(OutOfTime) as caught:
-        asked(PROBLEM, Options(time_limit=1), begun=time.monotonic() - LONG_AGO)
+        function(PROBLEM, Options(time_limit=1), begun=time.monotonic() - LONG_AGO)
     out_of_time(caught)
 
 
@@ -106,7 +106,7 @@ def test_what_is_small_has_its_plan_however_busy_the_machine_is(monkeypatch: pyt
 def test_a_busy_machine_does_not_take_the_time_to_finish(
     monkeypatch: pytest.MonkeyPatch, left: float, share: float, owed: float
 ) -> None:
-    """What an idle one would have given it of the processor until its time was over, and a little more."""
+    """Once there is a plan, the processor time that remained until the limit, and a little more, is granted for it."""
     now, had = [0.0], [5.0]
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: now[0], thread_time=lambda: had[0]))
     with time_limit(100.0, begun=0.0):
@@ -116,15 +116,15 @@ def test_a_busy_machine_does_not_take_the_time_to_finish(
         now[0] += 1000.0
         had[0] += owed - 0.01
         look("verifying")
-        finish()  # another plan, of a sweep
+        finish()  # a second plan, as in a sweep, gains no time
         had[0] += 0.02
         with pytest.raises(OutOfTime):
             look("verifying")
 
 
-@pytest.mark.parametrize(("asked", "path"), [(plan, placing), (share, sharing)])
+@pytest.mark.parametrize(("function", "path"), [(plan, placing), (share, sharing)])
 def test_what_solvers_found_has_more_time_to_be_verified(
-    asked: Callable[..., object], path: ModuleType, monkeypatch: pytest.MonkeyPatch
+    function: Callable[..., object], path: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[float] = []
     verify = path.verify
@@ -136,7 +136,7 @@ def test_what_solvers_found_has_more_time_to_be_verified(
         return verify(*answer)
 
     monkeypatch.setattr(path, "verify", verified)
-    asked(replace(PROBLEM, buffers=PROBLEM.buffers[:5]), Options(time_limit=3600, workers=1))
+    function(replace(PROBLEM, buffers=PROBLEM.buffers[:5]), Options(time_limit=3600, workers=1))
     assert given == [FINISH_SECONDS]
 
 
@@ -162,11 +162,11 @@ def test_of_limits_within_each_other_the_outer_one_holds() -> None:
 
 
 def test_loops_of_solvers_ask_whether_they_are_waited_for() -> None:
-    asked = []
-    with interrupted_by(lambda: asked.append(1)):
+    calls = []
+    with interrupted_by(lambda: calls.append(1)):
         assert list(interruptible(range(3 * ASK_EVERY))) == list(range(3 * ASK_EVERY))
-    assert len(asked) == 3
-    assert interruptible(asked) is asked
+    assert len(calls) == 3
+    assert interruptible(calls) is calls
 
 
 def test_a_sweep_out_of_time_says_what_is_settled() -> None:
@@ -212,11 +212,11 @@ def test_commands_that_look_at_plans_have_limits_of_their_own(
     problem.write_bytes(write_problem(PROBLEM))
     made.write_bytes(write_plan(plan(PROBLEM, Options(solver="greedy", time_limit=None, work_limit=0))))
     name, *rest = command
-    asked = [name, str(problem), str(made), *rest, "--time-limit"]
-    assert invoke([*asked, "3600"]) == 0
+    arguments = [name, str(problem), str(made), *rest, "--time-limit"]
+    assert invoke([*arguments, "3600"]) == 0
     capfdbinary.readouterr()
     monkeypatch.setattr(deadline, "GRACE_SECONDS", 0.0)
-    assert invoke([*asked, "0"]) == 4
+    assert invoke([*arguments, "0"]) == 4
     assert b"out_of_time" in b"".join(capfdbinary.readouterr())
 
 
@@ -226,7 +226,7 @@ def modules() -> Iterator[Path]:
 
 
 def test_the_wall_clock_has_no_say_in_planning() -> None:
-    """It may jump; tests/property/test_growth.py has it jump while plans are made."""
+    """No module reads the wall clock, which may jump; tests/property/test_growth.py makes it jump during planning."""
     walls = {("time", "time"), ("time", "time_ns"), ("datetime", "now"), ("datetime", "utcnow"), ("date", "today")}
     looked = 0
     for path in modules():
@@ -242,7 +242,7 @@ def test_the_wall_clock_has_no_say_in_planning() -> None:
 
 
 def test_the_service_reckons_with_the_wall_clock_where_days_count_alone() -> None:
-    """Stamps are kept to be shown. What is worked out with them is what is older than the days that things are kept, and the header Age."""
+    """Only two modules compute with time stamps: which stored things are too old, and the header Age."""
     reckoning = set()
     for path in sorted((ROOT / "api").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -1,4 +1,4 @@
-"""Certificates in words: by how much memory falls short, and why a peak cannot be lower."""
+"""Certificates are explained in words: how much memory is missing, and why a peak cannot be lower."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def test_the_message_names_pool_bytes_time_and_buffers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("term", "said"),
+    ("term", "name"),
     [(Term.SPILLED_BYTES, "spilled bytes"), (Term.ACCESS_COST, "access cost"), (Term.SUM_OF_PEAKS, "sum of peaks")],
 )
-def test_what_could_be_saved_is_of_what_was_minimised(term: Term, said: str) -> None:
-    """A sum of peaks may be weighted by the pools' costs, and then is not the peak."""
+def test_what_could_be_saved_is_of_what_was_minimised(term: Term, name: str) -> None:
+    """The saving is that of the objective's first term; a sum of peaks weighted by cost, say, is not the peak."""
     minimised = Objective(107, 100, (TermValue(term, 107, 100),))
     made = replace(plan(TIGHT, GREEDY), status=PlanStatus.FEASIBLE, peak=110, objective=minimised, certificates=())
-    assert explain_bound(TIGHT, made) == f"The objective's first term, {said}, is 107: at most 7 could be saved."
+    assert explain_bound(TIGHT, made) == f"The objective's first term, {name}, is 107: at most 7 could be saved."
 
 
 def test_on_request_the_subset_comes_with_it() -> None:
@@ -55,7 +55,7 @@ def test_on_request_the_subset_comes_with_it() -> None:
 
 
 def test_a_subset_of_too_many_to_be_checked_was_not_cut_short() -> None:
-    """Nobody knows of 61 buffers whether one can be spared, which is the same on every machine."""
+    """More than 60 buffers are never checked one by one, on any machine, so the plan stays reproducible."""
     buffers = tuple(Buffer(i, 10, 1, ((0, 2),)) for i in range(61))
     made = plan(Problem(buffers, (Pool("sram", 605),)), replace(GREEDY, explain=True))
     assert made.shortage is not None
@@ -185,6 +185,6 @@ def test_every_plan_of_a_random_problem_can_be_explained(problem: Problem) -> No
 
 def test_each_bound_names_its_term() -> None:
     problem = read_problem(TWO_MEMORIES.read_bytes())[0]
-    said = explain_bound(problem, plan(problem, Options(prefer=Preference.SPEED)))
-    assert "The access cost cannot be below 4283126: search tried every placement below it\n" in said
-    assert "The sum of peaks cannot be below 5000: search tried every placement below it, the terms before" in said
+    text = explain_bound(problem, plan(problem, Options(prefer=Preference.SPEED)))
+    assert "The access cost cannot be below 4283126: search tried every placement below it\n" in text
+    assert "The sum of peaks cannot be below 5000: search tried every placement below it, the terms before" in text

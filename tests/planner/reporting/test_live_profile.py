@@ -1,4 +1,4 @@
-"""The bytes in use over time: examples, and a count byte by byte at every step."""
+"""The profile of live bytes is right in examples, and equals a count byte by byte at every step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report's figures: for each memory, for all of them, and which buffers would have to shrink."""
+"""The report's figures for each memory and for all together, and the buffers that would have to shrink."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_proof_names_those_who_would_have_to_shrink() -> None:
     assert cause is not None
     assert (cause.proven, cause.buffers, cause.step) == (True, ("large",), 2)
     shrunk = replace(TWO, buffers=tuple(replace(b, size=6999) if b.id == "large" else b for b in TWO.buffers))
-    assert plan(shrunk, GREEDY).pools[1].peak == 7000  # the other that is as large was not proof, but it is there
+    assert plan(shrunk, GREEDY).pools[1].peak == 7000  # "late" is as large; the proof does not need it
 
 
 def test_without_a_proof_the_plan_itself_is_the_reason() -> None:
@@ -120,7 +120,7 @@ def test_a_capacity_that_was_tried_is_the_plans() -> None:
 
 
 def test_a_buffer_without_bytes_may_be_what_defines_the_peak() -> None:
-    """Its alignment counts, and so does the place where it stands."""
+    """An empty buffer has an aligned address, too, and the peak reaches up to it."""
     problem = Problem(
         (Buffer("a", 0, alignment=3, live=((0, 1),)), Buffer("b", 1, live=((2, 3),))), (Pool("p", None, base=1),)
     )

@@ -86,30 +86,30 @@ CROWD = Problem(
 
 
 def crowd_fits(problem: Problem) -> bool:
-    """The three large ones do not fit together; all others never meet."""
+    """True if the problem lacks one of the three large buffers of CROWD; its other buffers never live together."""
     return sum(b.size for b in problem.buffers if b.size == 5) <= 12
 
 
 def test_few_questions_are_asked() -> None:
-    asked: list[int] = []
+    sizes: list[int] = []
 
     def answer(problem: Problem) -> bool:
-        asked.append(len(problem.buffers))
+        sizes.append(len(problem.buffers))
         return crowd_fits(problem)
 
     assert irreducible_subset(CROWD, answer) == (LARGE, True)
-    assert len(asked) < 60
+    assert len(sizes) < 60
 
 
 def test_suspects_are_tried_first() -> None:
-    asked: list[int] = []
+    sizes: list[int] = []
 
     def answer(problem: Problem) -> bool:
-        asked.append(len(problem.buffers))
+        sizes.append(len(problem.buffers))
         return crowd_fits(problem)
 
     assert irreducible_subset(CROWD, answer, suspects=(555, 300, 301, 7)) == (LARGE, True)
-    assert max(asked) == 4
+    assert max(sizes) == 4
     assert irreducible_subset(CROWD, answer, suspects=(1, 2, 3)) == (LARGE, True)
 
 

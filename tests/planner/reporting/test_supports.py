@@ -1,4 +1,4 @@
-"""The buffers that hold a peak up: down the stack to the floor, and none beside it."""
+"""The buffers that hold a peak up are those of its stack, from the top down to the floor, and no others."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def test_only_those_that_must_be_apart_hold_each_other() -> None:
     buffers = (
         Buffer("later", 10, live=((5, 6),)),
         Buffer("never", 10, live=((0, 2),)),
-        Buffer("told", 10),
+        Buffer("conflicting", 10),
         Buffer("top", 10, live=((0, 2),)),
     )
-    constraints = Constraints(conflicts=(("told", "top"),), exclusions=(("never", "top"),))
+    constraints = Constraints(conflicts=(("conflicting", "top"),), exclusions=(("never", "top"),))
     problem = Problem(buffers, (ARENA,), constraints)
-    assert ids(problem, {"later": 0, "never": 0, "told": 0, "top": 10}) == ["top", "told"]
+    assert ids(problem, {"later": 0, "never": 0, "conflicting": 0, "top": 10}) == ["top", "conflicting"]
 
 
 def test_a_group_rests_on_what_any_of_its_members_rests_on() -> None:
@@ -91,7 +91,10 @@ def test_the_same_as_who_looks_at_all_pairs(seed: int) -> None:
 
 
 def thrown(dice: random.Random) -> tuple[Problem, dict[BufferId, int]]:
-    """Buffers at any address, whether or not that is allowed: some live twice, some colocated, excluded, in conflict or fixed."""
+    """Return a problem and random offsets, valid or not.
+
+    Some buffers have two live intervals; some are colocated, excluded, in conflict or fixed.
+    """
     buffers, offsets = [], dict[BufferId, int]()
     for i in range(30):
         start = dice.randrange(20)
@@ -148,7 +151,7 @@ def test_few_of_many_are_looked_at_for_what_ends_in_a_wide_range() -> None:
 
 
 class Watched(list[Point]):
-    """Counts how often one of them was looked at."""
+    """A list of points that counts how often one is read."""
 
     looks = 0
 

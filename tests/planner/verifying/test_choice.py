@@ -1,4 +1,4 @@
-"""Verification of plans of problems with variants: faults of a choice are found from the problem and the plan alone."""
+"""Verification finds a wrong choice of variants from the problem and the plan alone."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_costs_that_are_wrong(made: Plan, changes: dict[str, object], kind: Kind
 
 
 def test_placements_are_those_of_the_chosen_problem(made: Plan) -> None:
-    """The other alternative's buffer is larger, and the input may then be overwritten earlier."""
+    """Verified as another choice, a buffer has the wrong size; with all buffers at 0, those of the choice overlap."""
     other = chosen(
         made, alternatives=(("conv", "whole"), ("pool", "in place")), cost=10, costs=(("cycles", 10),), cost_bound=10
     )
@@ -109,7 +109,7 @@ def test_no_plan_and_yet_a_choice(made: Plan) -> None:
 
 
 def test_it_is_said_which_choices_the_bound_is_of(made: Plan) -> None:
-    """A plan that was allowed to cost so much, and does not say so, cannot be told from one that was allowed anything."""
+    """A note states which choices the bound covers: all, or those within the plan's own cost limit."""
     assert "all choices whatever they cost; only the plan says which were allowed" in notes(made)[0]
     limited = chosen(made, most_cost=40)
     assert not verify(PROBLEM, limited)

@@ -1,4 +1,4 @@
-"""A plan's claims: its status, its bounds, and its certificates."""
+"""The claims of a plan are checked: its status, its bounds and its certificates."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_access_costs_are_proven_by_the_fastest_pools_and_reuse_costs_by_a_searc
 
 def test_a_bound_without_a_plan_needs_a_proof_too() -> None:
     nothing = replace(infeasible_plan(CHAIN), status=PlanStatus.UNKNOWN, stop=StopReason.TIME_LIMIT, certificates=())
-    assert kinds(CHAIN, nothing) == {Kind.WRONG_STATUS}  # what the clock cut short is not reproducible
+    assert kinds(CHAIN, nothing) == {Kind.WRONG_STATUS}  # a run cut short by the clock is not reproducible
     nothing = replace(nothing, reproducible=False)
     assert verify(CHAIN, nothing) == ()
     assert kinds(CHAIN, replace(nothing, bound=1)) == {Kind.UNPROVEN_BOUND}

@@ -1,4 +1,4 @@
-"""Verification of frontiers: true ones pass, and every change to one is noticed."""
+"""Verification accepts true frontiers and notices every change to one."""
 
 from __future__ import annotations
 

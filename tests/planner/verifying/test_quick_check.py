@@ -1,4 +1,4 @@
-"""`verify` finds no fault in a plan that the quick check accepts, whatever was changed in it; right plans of simple problems are accepted."""
+"""The quick check accepts right plans of simple problems, and no plan in which `verify` finds a fault."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def problem_of(seed: int) -> Problem:
 
 
 def problem_with_rules(seed: int) -> Problem:
-    """Of two pools, each buffer with one that it must be in; some fixed, or with a greatest offset."""
+    """Return a problem with two pools and a given pool for each buffer; some are fixed, or have a greatest offset."""
     chance, problem = random.Random(seed), problem_of(seed)
     (pool,) = problem.pools
     usual = plan(problem, OPTIONS)
@@ -51,7 +51,7 @@ def problem_with_rules(seed: int) -> Problem:
 
 
 def problem_with_views(seed: int) -> Problem:
-    """Some of its buffers have views of a part, views of views, needed at the same times or later."""
+    """Return a problem with views of parts of buffers, and views of views, live at the same times or later."""
     chance, problem = random.Random(seed), problem_of(seed)
     buffers, ties = list(problem.buffers), []
     for k in range(4):
@@ -66,7 +66,7 @@ def problem_with_views(seed: int) -> Problem:
 
 
 def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
-    """The plan with one thing of it changed, for better or worse."""
+    """Return the plan with one change; some changes leave it right."""
     places = list(plan.placements)
     i = chance.randrange(len(places))
     by = chance.choice((-8, -1, 1, 8))

@@ -1,4 +1,4 @@
-"""The verifier finds nothing in honest plans, and exactly the fault in spoilt ones."""
+"""The verifier finds nothing in right plans, and in a plan with one fault exactly this fault."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ MANY = 20_000
 @pytest.mark.parametrize("live", [((0, 10),), None])
 @pytest.mark.parametrize("chained", [False, True])
 def test_many_buffers_that_move_as_one_are_no_trouble(live: tuple[tuple[int, int], ...] | None, chained: bool) -> None:
-    """Anything quadratic in them would take minutes."""
+    """Work that grows with the square of their number would take minutes here."""
     buffers = tuple(Buffer(n, 64, 1, live or ((n, n + 5),)) for n in range(MANY))
     ties = tuple(Colocation(n, n - 1 if chained else 0, 0) for n in range(1, MANY))
     problem = Problem(buffers, CHAIN.pools, Constraints(colocations=ties, same_pool=(tuple(range(MANY)),)))

@@ -1,4 +1,4 @@
-"""The verdict of verification against that of looking at every pair, and of exhaustion."""
+"""Verification agrees with a check of every pair, and with the plans that trying all placements finds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_what_exhaustion_finds_is_verified(problem: Problem) -> None:
 
 @st.composite
 def scattered(draw: st.DrawFn) -> tuple[Problem, Plan]:
-    """A sound problem and buffers thrown anywhere."""
+    """Draw a sound problem, and a plan with its buffers at random places, valid or not."""
     problem = draw(problems())
     spots = {
         b.id: (draw(st.sampled_from(problem.pools)).name, draw(st.integers(0, 10) | st.integers(-1, 24)))
@@ -56,7 +56,7 @@ PLACEMENT_KINDS = {
 
 
 def naive_kinds(problem: Problem, plan: Plan) -> set[FindingKind]:
-    """The same verdict on placements, spelled out pair by pair."""
+    """Return the kinds of faults in the plan's placements, found by comparing every pair."""
     found = set()
     pools = {p.name: p for p in problem.pools}
     c = problem.constraints
@@ -107,7 +107,7 @@ def test_the_verdict_is_that_of_looking_at_every_pair(case: tuple[Problem, Plan]
     problem, plan = case
     wanted = naive_kinds(problem, plan)
     assert kinds(problem, plan) == wanted
-    with patch.object(sweep, "PAIRS_PER_PIECE", -1):  # as where too many are live together to look at each two
+    with patch.object(sweep, "PAIRS_PER_PIECE", -1):  # the way taken where too many pairs are live together
         assert kinds(problem, plan) == wanted
     assert naive_kinds(problem, plan) <= PLACEMENT_KINDS
 

@@ -1,4 +1,4 @@
-"""Problems and honest plans of them, which tests spoil."""
+"""Problems with right plans, in which tests make faults."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def kinds(problem: Problem, plan: Plan) -> set[FindingKind]:
 
 
 def moved(spots: dict[BufferId, tuple[str, int]]) -> Plan:
-    """RICH with some buffers elsewhere, honest about the consequences."""
+    """Return a plan of RICH with some buffers elsewhere, whose peaks and values are right for these places."""
     return make_plan(RICH, {**SPOTS, **spots})
 
 
@@ -81,7 +81,7 @@ SUM, LARGEST, ACCESS, REUSE = Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.ACCESS_
 
 
 def called_optimal(problem: Problem, spots: dict[BufferId, tuple[str, int]], *certificates: PlanCertificate) -> Plan:
-    """A plan whose bounds are raised to its values, whatever the certificates prove."""
+    """Return a plan that claims to be optimal: its bounds equal its values, whatever the certificates prove."""
     plan = make_plan(problem, spots)
     terms = tuple(replace(term, bound=term.value) for term in plan.objective.terms)
     objective = replace(plan.objective, bound=terms[0].bound, terms=terms)

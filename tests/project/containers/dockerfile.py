@@ -1,4 +1,4 @@
-"""Reads the Dockerfile, as far as the tests need it."""
+"""Reads as much of the Dockerfile as the tests need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One instruction: its name, flags like --from, and the rest."""
+    """One instruction: its name, its flags such as --from, and the rest."""
 
     name: str
     flags: dict[str, str]
@@ -34,11 +34,11 @@ class Stage:
     steps: list[Step] = field(default_factory=list)
 
     def of(self, name: str) -> list[Step]:
-        """The instructions of one kind."""
+        """Return the instructions of one kind."""
         return [step for step in self.steps if step.name == name]
 
     def only(self, name: str) -> Step:
-        """The one instruction of that kind."""
+        """Return the only instruction of this kind."""
         (step,) = self.of(name)
         return step
 
@@ -50,7 +50,7 @@ class Stage:
 
 
 def read_dockerfile() -> list[Stage]:
-    """Its stages, in order."""
+    """Return the stages of the Dockerfile, in order."""
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
     stages: list[Stage] = []
     for line in (line.strip() for line in text.splitlines()):
@@ -70,12 +70,12 @@ def read_dockerfile() -> list[Stage]:
 
 
 def copied_from_here(stage: Stage) -> list[str]:
-    """The paths that COPY takes from the source tree."""
+    """Return the paths that a stage copies from the source tree."""
     return [source for step in stage.of("COPY") if "from" not in step.flags for source in step.words[:-1]]
 
 
 def is_sent(path: str) -> bool:
-    """Whether .dockerignore lets a file or folder of the source tree through."""
+    """Return whether .dockerignore lets a file or folder of the source tree through."""
     sent = True
     for rule in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
         if not rule or rule.startswith("#"):

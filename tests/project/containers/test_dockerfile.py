@@ -1,4 +1,4 @@
-"""The Dockerfile, as text: the files it names exist, the packages it installs are pinned, and it runs as an unprivileged user."""
+"""The files that the Dockerfile names exist, packages are pinned, and the image's user has no privileges."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The image, built of the real Dockerfile and run, by buildah in a chroot: no engine's daemon is needed, but root's rights and buildah and debootstrap.
+"""The image is built of the real Dockerfile and run, by buildah in a chroot.
 
-The base image is Debian's own, made on the spot under the name that the Dockerfile wants. How this machine finds Python's packages is shown to the build as
-mounted files, and is in none of the images.
+This needs root's rights, buildah and debootstrap, but no engine's daemon. The base image is Debian, made here under
+the name that the Dockerfile wants. The build sees this machine's settings for finding Python packages as mounted files,
+which are in none of the images.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.slow
 BUILD, RUN = read_dockerfile()
 WANTED = "MEMPLAN_TEST_IMAGE"
 RELEASE = "trixie"
-"""Debian's release whose Python is the Dockerfile's."""
+"""The release of Debian whose Python is the Dockerfile's."""
 PYTHON = "python3,python3-venv,python3-dev,ca-certificates"
 USER = "10001"
 MEMPLAN = RUN.only("ENTRYPOINT").words[-1]
@@ -49,8 +50,8 @@ class Store:
         env = {**os.environ, "STORAGE_DRIVER": "overlay", "BUILDAH_ISOLATION": "chroot", **env}
         return subprocess.run(command, cwd=ROOT, input=data, capture_output=True, check=False, env=env)
 
-    def told(self, *words: str) -> str:
-        """The command's output; it must succeed."""
+    def output_of(self, *words: str) -> str:
+        """Return the output of a command, which must succeed."""
         done = self.buildah(*words)
         assert done.returncode == 0, (done.stdout + done.stderr)[-3000:].decode(errors="replace")
         return done.stdout.decode().strip()
@@ -58,19 +59,19 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """What was built, as a container that can be run and a folder that can be looked at."""
+    """The built image as a container that can be run and as a folder that can be looked at."""
 
     store: Store
     name: str
     root: Path
     mounted: tuple[str, ...]
-    """What the build was shown of this machine: empty places of the same names are left of that."""
+    """The paths of this machine that the build could see, of which empty places of the same names are left."""
 
     @classmethod
     def of(cls, store: Store, mounted: tuple[str, ...]) -> Container:
-        """In which nothing has run yet."""
-        name = store.told("from", "--pull-never", "localhost/memplan")
-        return cls(store, name, Path(store.told("mount", name)), mounted)
+        """Make a container in which nothing has run yet."""
+        name = store.output_of("from", "--pull-never", "localhost/memplan")
+        return cls(store, name, Path(store.output_of("mount", name)), mounted)
 
     def run(self, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """Run a command as the image's user."""
@@ -81,7 +82,7 @@ class Container:
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[Container]:
-    """The Dockerfile's last stage."""
+    """The image of the Dockerfile's last stage, built once for all tests."""
     if not os.environ.get(WANTED):
         pytest.skip(f"docker: the image takes minutes to build; {WANTED}=1, which .ci/run sets, has it built")
     assert not os.geteuid(), "to build the image takes root"
@@ -93,7 +94,7 @@ def image() -> Iterator[Container]:
         base_image(store, folder / "base")
         mounts = package_settings(folder)
         volumes = [word for there, here in mounts.items() for word in ("--volume", f"{here}:{there}:ro")]
-        store.told("bud", "--pull-never", "--layers=false", "--network", "host", *volumes, "--tag", "memplan", ".")
+        store.output_of("bud", "--pull-never", "--layers=false", "--network", "host", *volumes, "--tag", "memplan", ".")
         yield Container.of(store, tuple(mounts))
     finally:
         store.buildah("rm", "--all")
@@ -102,7 +103,7 @@ def image() -> Iterator[Container]:
 
 
 def base_image(store: Store, folder: Path) -> None:
-    """Debian with Python, under the name of the image that the Dockerfile starts from."""
+    """Make an image of Debian with Python, under the name of the image that the Dockerfile starts from."""
     command = ["debootstrap", "--variant=minbase", f"--include={PYTHON}", RELEASE, str(folder)]
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stdout[-3000:]
@@ -110,26 +111,26 @@ def base_image(store: Store, folder: Path) -> None:
     wanted = re.match(r"python:(3\.\d+)", BUILD.image)
     assert wanted
     assert (folder / "usr" / "bin" / f"python{wanted[1]}").exists(), "the base's Python is another one"
-    name = store.told("from", "scratch")
-    store.told("copy", "--quiet", name, str(folder), "/")
+    name = store.output_of("from", "scratch")
+    store.output_of("copy", "--quiet", name, str(folder), "/")
     path = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
-    store.told("config", "--env", f"PATH={path}", "--cmd", "python3", name)
-    store.told("commit", "--quiet", "--rm", name, f"docker.io/library/{BUILD.image}")
+    store.output_of("config", "--env", f"PATH={path}", "--cmd", "python3", name)
+    store.output_of("commit", "--quiet", "--rm", name, f"docker.io/library/{BUILD.image}")
     shutil.rmtree(folder)
 
 
 def package_settings(folder: Path) -> dict[str, Path]:
-    """pip's settings for packages on this machine: what is to be mounted where."""
+    """Write pip's settings for finding packages on this machine; return what is to be mounted where."""
     listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, check=True, text=True)
     settings = dict(re.findall(r"^(?:global|user|site|:env:)\.([\w-]+)='(.*)'$", listed.stdout, re.MULTILINE))
     for name in ("index-url", "extra-index-url", "find-links", "cert"):
         if value := os.environ.get(f"PIP_{name.replace('-', '_').upper()}"):
             settings[name] = value
     (folder / "pip.conf").write_text("[global]\n" + "".join(f"{name} = {value}\n" for name, value in settings.items()))
-    said = " ".join(settings.values())
-    # An index's pages lead to files beside its folder.
-    places = [Path(path).parent for path in re.findall(r"file://(/\S+)", said)]
-    places += [Path(word) for word in said.split() if word.startswith("/")]
+    text = " ".join(settings.values())
+    # The pages of an index link to files beside its folder, so the parent is mounted.
+    places = [Path(path).parent for path in re.findall(r"file://(/\S+)", text)]
+    places += [Path(word) for word in text.split() if word.startswith("/")]
     mounts = {str(place): place for place in places if place.exists()}
     return {"/etc/pip.conf": folder / "pip.conf", **mounts}
 
@@ -191,7 +192,7 @@ def test_it_is_of_reasonable_size(image: Container) -> None:
 
 
 def test_its_user_can_write_nowhere_but_into_data_and_tmp(image: Container) -> None:
-    untouched = Container.of(image.store, image.mounted)  # solvers that others ran may not have cleared away theirs yet
+    untouched = Container.of(image.store, image.mounted)  # elsewhere, solvers may not have removed their files yet
     looking = "find / -xdev ( -path /proc -o -path /sys -o -path /dev ) -prune -o -writable -not -type l -print"
     found = untouched.run(*looking.split())
     assert set(found.stdout.decode().splitlines()) == {"/data", "/tmp"}
@@ -224,10 +225,10 @@ def test_it_serves_as_its_user_on_a_root_that_cannot_be_written(image: Container
         try:
             assert eventually(lambda: is_healthy() or service.poll() is not None)
             assert service.poll() is None, service.stderr and service.stderr.read()
-            asked = urllib.request.Request(
+            request = urllib.request.Request(
                 f"http://127.0.0.1:{port}/v1/plans", EXAMPLE, {"Content-Type": "application/json"}
             )
-            with urllib.request.urlopen(asked) as answer:
+            with urllib.request.urlopen(request) as answer:
                 assert json.load(answer)["peak"] == 84
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz") as answer:
                 assert answer.status == 200

@@ -1,4 +1,4 @@
-"""Compose file and Kubernetes manifests, read: every file, command, setting, path and volume that they name exists."""
+"""Every file, command, setting, path and volume that the Compose file and the Kubernetes manifests name exists."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ UNITS = {"m": MIB, "g": 1 << 30, "Mi": MIB, "Gi": 1 << 30}
 
 
 def size(text: str) -> int:
-    """The size in bytes; Compose's `512m` is Kubernetes' `512Mi`."""
+    """Return a size in bytes; Compose's `512m` is Kubernetes' `512Mi`."""
     digits = text.rstrip("mgMGi")
     return int(digits) * UNITS[text.removeprefix(digits)]
 
@@ -102,7 +102,7 @@ def test_prometheus_watches_services_and_workers() -> None:
 
 
 def pods() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Every manifest that makes pods, and its one container."""
+    """Yield every manifest that makes pods, with its only container."""
     for manifest in MANIFESTS:
         if manifest["kind"] in ("Deployment", "Job"):
             (container,) = manifest["spec"]["template"]["spec"]["containers"]
@@ -114,7 +114,7 @@ def runs_dask(container: dict[str, Any]) -> bool:
 
 
 def divided() -> Iterator[tuple[str, str, int, float, int]]:
-    """Where memplan runs: its name, its command, the memory and the cores that its container has, and what its folders may take of the memory."""
+    """Yield the name, command, memory, cores and folders' memory of each container that runs memplan."""
     for name, service in own_services().items():
         folders = [option.rpartition("size=")[2] for option in service["tmpfs"]]
         cores = float(service.get("cpus", 2))
@@ -194,13 +194,13 @@ def test_probes_ask_for_paths_that_there_are() -> None:
         if name.endswith("Probe")
     ]
     assert len(probes) == 9
-    for container, asked in probes:
-        assert asked["path"] in (dask if runs_dask(container) else paths)
-        assert asked["port"] in {port["name"] for port in container["ports"]}
+    for container, probed in probes:
+        assert probed["path"] in (dask if runs_dask(container) else paths)
+        assert probed["port"] in {port["name"] for port in container["ports"]}
 
 
 def dask_pods() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-    """By what Dask is to be there."""
+    """Return the manifest and the container of Dask's scheduler and of its workers, by name."""
     return {container["args"][0]: (manifest, container) for manifest, container in pods() if runs_dask(container)}
 
 
@@ -226,10 +226,10 @@ def test_dask_takes_the_arguments_of_the_cluster_s_pods(monkeypatch: pytest.Monk
 
 def test_the_operator_s_cluster_has_the_same_pods() -> None:
     plain = list(yaml.safe_load_all((DOCKER / "kubernetes" / "cluster.yaml").read_text(encoding="utf-8")))
-    told, cluster, policy = yaml.safe_load_all(
+    settings, cluster, policy = yaml.safe_load_all(
         (DOCKER / "kubernetes" / "operator" / "cluster.yaml").read_text(encoding="utf-8")
     )
-    assert (told, policy) == (plain[0], plain[-1])
+    assert (settings, policy) == (plain[0], plain[-1])
     assert (cluster["apiVersion"], cluster["kind"]) == ("kubernetes.dask.org/v1", "DaskCluster")
     for part, (manifest, container) in dask_pods().items():
         pod = cluster["spec"][part]
@@ -239,7 +239,7 @@ def test_the_operator_s_cluster_has_the_same_pods() -> None:
         assert pod["spec"] == {**its["spec"], "containers": [its_container]}
         assert pod["metadata"] == its["metadata"]
     assert cluster["spec"]["worker"]["replicas"] == dask_pods()["worker"][0]["spec"]["replicas"]
-    (address,) = told["data"].values()
+    (address,) = settings["data"].values()
     ports = {port["name"]: port for port in cluster["spec"]["scheduler"]["service"]["ports"]}
     assert set(ports) == {"tcp-comm", "http-dashboard"}, "by these names the operator finds them"
     assert address == f"tcp://{cluster['metadata']['name']}-scheduler:{ports['tcp-comm']['port']}"
@@ -250,9 +250,9 @@ def test_the_operator_s_cluster_has_the_same_pods() -> None:
 def test_whoever_is_to_reach_the_scheduler_finds_it_and_nobody_else_does() -> None:
     (service,) = [m for m in MANIFESTS if m["kind"] == "Service" and m["metadata"]["name"] == "memplan-scheduler"]
     (port,) = service["spec"]["ports"]
-    (told,) = [m["data"] for m in MANIFESTS if "MEMPLAN_CLUSTER" in m.get("data", {})]
+    (settings,) = [m["data"] for m in MANIFESTS if "MEMPLAN_CLUSTER" in m.get("data", {})]
     address = f"tcp://{service['metadata']['name']}:{port['port']}"
-    assert told["MEMPLAN_CLUSTER"] == dask_pods()["worker"][1]["args"][1] == address
+    assert settings["MEMPLAN_CLUSTER"] == dask_pods()["worker"][1]["args"][1] == address
     (policy,) = [m["spec"] for m in MANIFESTS if m["kind"] == "NetworkPolicy"]
     _, parts = policy["podSelector"]["matchExpressions"]
     made = {manifest["spec"]["template"]["metadata"]["labels"]["part"] for manifest, _ in dask_pods().values()}

@@ -1,4 +1,4 @@
-"""./scripts/demo without its set-up: it plans the example, shows it, and serves it until Ctrl-C."""
+"""./scripts/demo, without its set-up, plans the example, shows the plan and serves it until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import httpx
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = [sys.executable, "scripts/steps/serve_example.py"]
 USUAL = {name: value for name, value in os.environ.items() if not name.startswith("MEMPLAN_")}
-"""The environment without the variables of tests and CI, which are no settings: a service warns about each."""
+"""The environment without the variables of tests and CI: they are no settings, and a service warns about each."""
 ENVIRONMENT = {**USUAL, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEMPLAN_WORKERS": "1"}
 
 
@@ -22,14 +22,14 @@ def test_it_serves_the_page_of_the_plan_until_it_is_interrupted(tmp_path: Path) 
     command = [*COMMAND, "--data", str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as demo:
         assert demo.stdout is not None
-        said = ""
+        output = ""
         for line in demo.stdout:
-            said += line
+            output += line
             if line.startswith("Ctrl-C"):
                 break
-        assert re.search(r"^optimal +keyword_spotting", said, re.MULTILINE)
-        assert re.search(r"^audio_window +0 +16 000", said, re.MULTILINE)
-        page, job = re.findall(r"Page: +(\S+)/#([0-9a-f]+)", said)[0]
+        assert re.search(r"^optimal +keyword_spotting", output, re.MULTILINE)
+        assert re.search(r"^audio_window +0 +16 000", output, re.MULTILINE)
+        page, job = re.findall(r"Page: +(\S+)/#([0-9a-f]+)", output)[0]
         with httpx.Client(trust_env=False) as client:
             assert "<title>memplan</title>" in client.get(page).text
             assert client.get(f"{page}/v1/jobs/{job}").json()["status"] == "optimal"

@@ -1,4 +1,4 @@
-"""The pages name things that exist, their examples run, and the site needs nothing from elsewhere."""
+"""The pages of the documentation name only things that exist, and their commands and pictures are right."""
 
 from __future__ import annotations
 

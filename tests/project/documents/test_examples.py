@@ -1,4 +1,4 @@
-"""The examples work as described; two_memories.json is worked out in tests/planner/planning/placing/test_memories.py."""
+"""The examples work as described; tests/planner/planning/placing/test_memories.py tries two_memories.json."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ def test_planning_the_whole_program_takes_less_than_planning_its_functions(name:
     problem = program_problem(file.program, file.pools, file.options).problem
     assert planner.plan(problem).peak == whole
     assert nested_plan(file.program, file.pools, file.options, planner.plan).peak == nested
-    said = f"| {whole:,} | {nested:,} |".replace(",", " ")
-    assert said in (EXAMPLES.parent / "docs" / "programs.md").read_text("utf-8")
+    row = f"| {whole:,} | {nested:,} |".replace(",", " ")
+    assert row in (EXAMPLES.parent / "docs" / "programs.md").read_text("utf-8")

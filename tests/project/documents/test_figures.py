@@ -1,6 +1,7 @@
-"""The first table of figures says what is so: each planner's gaps and proofs on @graphs, as the README and docs/figures.md show them.
+"""The table of each planner's gaps and proofs on @graphs, in the README and in docs/figures.md, is right.
 
-At night the hill climbs, too: their worst gaps and proofs, since on three networks ten seconds end them, and how far they came is a matter of speed.
+The hill climbs are checked at night, and only their worst gaps and proofs: on three networks ten seconds end them, so
+that the other figures depend on the machine's speed.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ NAMES = {
     "xla_heap": "XLA's heap simulator",
 }
 CLIMBS = {"vela_hill_climb", "usmp_hill_climb"}
-"""They take minutes."""
+"""Solvers that take minutes."""
 PATIENT = Options(workers=1, time_limit=None, work_limit=10 * WORK_PER_SECOND)
-"""What their command's ten seconds stand for, on a machine however busy."""
+"""Options that stand for the command's ten seconds, however busy the machine is."""
 
 
 @cache
 def plans(solver: str) -> tuple[Plan, ...]:
-    """One plan for each network."""
+    """Return one plan for each network."""
     options = Options(solver=solver, workers=1) if solver in CLIMBS else replace(PATIENT, solver=solver)
     return tuple(plan(generate(kind, request), options) for kind, request in SUITES["graphs"])
 
 
 @cache
 def measured(solver: str) -> tuple[tuple[float, ...], int]:
-    """The gap on each network in percent, beside its greatest bound, which is that of `auto`, and how many plans are optimal."""
+    """Return the gap on each network in percent of the bound of `auto`, and how many plans are optimal."""
     values = [made.objective.value for made in plans(solver)]
     bounds = [made.objective.bound for made in plans("auto")]
     gaps = [100 * (value - bound) / bound for value, bound in zip(values, bounds, strict=True) if value and bound]

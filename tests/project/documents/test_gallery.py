@@ -1,4 +1,4 @@
-"""The gallery's networks are sound ONNX, and their plans have the figures of docs/gallery.md."""
+"""The networks of the gallery are sound ONNX models, and their plans have the figures of docs/gallery.md."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_each_network_is_sound_and_planned_to_its_figures() -> None:
         problem, warnings = planner.read_problem(data, name=f"{name}.onnx")
         assert not warnings
         assert row[0] == f"| {model.graph.name}"
-        said = [int(re.sub(r"\D.*", "", cell.replace(" ", ""))) for cell in row[1:8]]
-        operators, tensors, total, worst, best, peak, bound = said
+        figures = [int(re.sub(r"\D.*", "", cell.replace(" ", ""))) for cell in row[1:8]]
+        operators, tensors, total, worst, best, peak, bound = figures
         assert (operators, tensors) == (len(model.graph.node), len(problem.buffers))
         assert total == sum(buffer.size for buffer in problem.buffers)
         assert {buffer.id for buffer in problem.buffers} <= shapes.keys()

@@ -1,4 +1,4 @@
-"""The code on the library's page runs, and the names on it exist."""
+"""The code on the page about the library runs, and the names on the page exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROGRAMS = (ROOT / "docs" / "programs.md").read_text("utf-8")
 
 
 def first_column(heading: str) -> set[str]:
-    """The words in code style in the first column of the table with that heading."""
+    """Return the words in code style in the first column of the table with this heading."""
     table = PAGE.split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0]
     return {name for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)", cell)}
 

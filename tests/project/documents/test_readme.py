@@ -26,7 +26,7 @@ def test_it_is_short() -> None:
 
 
 def steady(plan: dict[str, Any]) -> dict[str, Any]:
-    """The plan without the fields that differ between machines and runs."""
+    """Return the plan without the field that differs between runs."""
     return {key: value for key, value in plan.items() if key != "run"}
 
 

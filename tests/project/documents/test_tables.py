@@ -1,4 +1,4 @@
-"""The tables of the pages on measuring and on sharing have a row for everything that the code has."""
+"""The tables on the pages about measuring and about sharing have a row for everything that the code has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BENCH, SHARING = ((ROOT / "docs" / name).read_text("utf-8") for name in ("bench.
 
 
 def rows(title: str) -> dict[str, str]:
-    """The words in code style in the first column of the tables below a heading, and the rest of their row."""
+    """Return the rest of each row below a heading, by the words in code style in the row's first column."""
     section = re.split(r"^#+ ", BENCH.split(f"# {title}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
     found = re.findall(r"^\| (`.*?) \|(.*)", section, re.MULTILINE)
     return {name: rest for cell, rest in found for name in re.findall(r"`([@\w]+)`", cell)}

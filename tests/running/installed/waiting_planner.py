@@ -1,6 +1,6 @@
-"""A planner of a user's own, as if it were installed: its plan is there at once, and then it waits until it is stopped.
+"""A user's own planner that tests treat as installed: it has a plan at once, and then waits until it is stopped.
 
-In place of a solver that computes for hours, where a test is about the job and not about what it computes.
+It replaces a solver that computes for hours in tests that are about the job and not about what it computes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EVERY_SECONDS = 0.02
 
 
 class Waiting:
-    """Puts one block above the other."""
+    """A planner that puts one block above the other."""
 
     features = frozenset({Feature.CAPACITY})
 

@@ -1,4 +1,4 @@
-"""Bounds beside walls: as high as they must be, never above a placement's height."""
+"""Lower bounds on heights beside fixed blocks: they have the expected values and never exceed a placement's height."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def test_too_many_sums_are_not_formed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Sums([6, 9]).largest(14) == 12
 
 
-def test_of_very_many_stretches_the_first_are_filled_with_sums() -> None:
-    """What is left to form of sums is for all of them together: else thousands of ranges would take hours."""
+def test_sums_are_formed_only_for_the_first_of_many_stretches() -> None:
+    """The work of forming sums is limited for all stretches together; else thousands of ranges would take hours."""
     sums = Sums([(1 << 18) + k for k in range(40)])
     assert sums.largest(1 << 18) == 1 << 18
     for _ in range(2):
@@ -36,8 +36,8 @@ def test_of_very_many_stretches_the_first_are_filled_with_sums() -> None:
     assert found == (1 << 19) - 1
 
 
-def test_what_is_larger_than_all_memory_is_in_no_sum() -> None:
-    """Bits as many as it has bytes took more memory than there is."""
+def test_pieces_larger_than_all_memory_are_in_no_sum() -> None:
+    """A set of sums with one bit for each byte of a huge piece would take more memory than there is."""
     assert height_beside([Piece(0, 5, 1), Piece(0, 1 << 60, 1)], [(9, 10)]) == 10 + (1 << 60)
     wall = Buffer("wall", 1, live=((0, 1),), fixed=Fixed("ram", 9))
     free = [Buffer(name, size, live=((0, 1),)) for name, size in (("small", 5), ("huge", 1 << 60))]
@@ -49,7 +49,9 @@ WALLS = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from((1, 2, 4))), min_size=1, max_size=4), WALLS, WALLS)
-def test_no_order_of_the_pieces_ends_lower(pieces: list[tuple[int, int]], gaps: list[int], thick: list[int]) -> None:
+def test_stacking_the_pieces_in_any_order_ends_no_lower(
+    pieces: list[tuple[int, int]], gaps: list[int], thick: list[int]
+) -> None:
     walls, end = [], 0
     for gap, size in zip(gaps, thick, strict=False):
         walls.append((end + gap, end + gap + size))
@@ -62,7 +64,7 @@ def test_no_order_of_the_pieces_ends_lower(pieces: list[tuple[int, int]], gaps: 
     assert max(found, walls[-1][1]) <= least_height(places, "ram", range(len(fixed) + len(free)))
 
 
-def test_what_some_add_up_to_decides() -> None:
+def test_sums_of_some_pieces_decide_the_height() -> None:
     assert height_beside([Piece(0, 5, 1), Piece(0, 5, 1), Piece(0, 6, 1)], [(9, 10)]) == 20
 
 
@@ -76,7 +78,7 @@ def test_the_verifier_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _stacked(order: tuple[tuple[int, int], ...], walls: list[tuple[int, int]]) -> int:
-    """The height of the highest block if each is placed as low as it can be, in this order."""
+    """Return the height of the pieces if each is placed as low as possible, in this order."""
     taken, top = list(walls), 0
     for height, modulus in order:
         start = 0

@@ -1,4 +1,4 @@
-"""Bounds: as high as they can be shown to be, and never above a reachable peak."""
+"""Lower bounds on the peak: they have the expected values and never exceed a reachable peak."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def bound(instance: Instance) -> Certificate:
     return found
 
 
-def test_plain_bound_is_the_largest_live_sum_and_names_it() -> None:
+def test_the_plain_bound_is_the_largest_live_sum_and_names_its_parts() -> None:
     found = bound(make_instance([(0, 2, 5), (1, 3, 4), (2, 4, 3), (5, 6, 8)]))
     assert (found.proof, found.value, found.section, found.parts) == (Proof.LIVE_TOGETHER, 9, 1, (0, 1))
 
 
-def test_only_the_topmost_needs_no_padding() -> None:
+def test_only_the_topmost_block_needs_no_padding() -> None:
     found = bound(
         make_instance([plain(0, 1, 5, alignment=4), plain(0, 1, 7, alignment=4), plain(0, 1, 1, alignment=4)])
     )
@@ -45,7 +45,7 @@ def test_excluded_pairs_count_once() -> None:
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=7), st.data())
-def test_of_parts_that_exclude_each_other_the_larger_ones_count(sizes: list[int], data: st.DataObject) -> None:
+def test_the_larger_of_parts_that_exclude_each_other_count(sizes: list[int], data: st.DataObject) -> None:
     pairs = [(a, b) for a in range(len(sizes)) for b in range(a)]
     excluded = data.draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
     taken: list[int] = []
@@ -67,9 +67,9 @@ def test_views_count_once() -> None:
     assert bound(make_instance([Block([(0, 2, [(0, 1)]), (6, 8, [(0, 1)])]), (0, 1, 9)])).value == 13
 
 
-def test_reserved_ranges_push_up_what_does_not_fit_below() -> None:
+def test_reserved_ranges_push_up_blocks_that_do_not_fit_below() -> None:
     low = make_instance([(0, 1, 4), (0, 1, 4)], pools=[PoolSpec(None, ((5, 20),))])
-    assert bound(low).value == 24  # the free 5 below hold one block only
+    assert bound(low).value == 24  # the 5 free bytes below the range hold one block only
     assert bound(make_instance([(0, 1, 6)], pools=[PoolSpec(None, ((5, 20),))])).value == 26
     assert bound(make_instance([(0, 1, 4)], pools=[PoolSpec(None, ((5, 20),))])).value == 4
 
@@ -84,7 +84,7 @@ def test_conflicts_without_time_form_cliques() -> None:
     assert (found.proof, found.value, found.parts) == (Proof.CONFLICT_CLIQUE, 9, (0, 1, 2))
 
 
-def test_where_time_is_over_no_cliques_are_looked_for() -> None:
+def test_no_cliques_are_looked_for_once_time_is_over() -> None:
     instance = make_instance([Block([(0, size, [])]) for size in (4, 3, 2)], conflicts=[(0, 1), (1, 2), (0, 2)])
     found = pool_bound(instance, 0, stopped=lambda: "over")
     assert found is not None
@@ -110,5 +110,5 @@ def test_a_block_larger_than_every_pool_is_homeless() -> None:
     assert homeless(make_instance([(0, 1, 8)], capacity=8)) is None
 
 
-def test_nothing_stands_at_zero() -> None:
+def test_a_stack_of_no_blocks_has_height_zero() -> None:
     assert stack_height(make_instance([(0, 1, 3)]), 0, []) == 0

@@ -1,4 +1,4 @@
-"""Blocks that want a pool each: a crowd is found exactly where there is one."""
+"""Blocks that must all be in different pools: a crowd with too few pools is found exactly where there is one."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def test_more_blocks_than_pools() -> None:
     assert (found.proof, found.value, found.parts) == (Proof.TOO_FEW_POOLS, 3, (0, 2, 3))
 
 
-def test_only_those_that_crowd_are_named() -> None:
+def test_only_the_crowding_blocks_are_named() -> None:
     homes = [frozenset({0, 1, 2}), frozenset({2}), frozenset({0, 1, 2}), frozenset({2})]
     found = crowded(instance(homes, list(combinations(range(4), 2)), 4))
     assert found is not None
     assert found.parts == (1, 3)
 
 
-def test_nothing_to_keep_apart() -> None:
+def test_without_conflicts_there_is_no_crowd() -> None:
     assert crowded(instance([frozenset({0})] * 3, [], 1)) is None
 
 
 @given(st.lists(st.frozensets(st.integers(0, 3), min_size=1), min_size=2, max_size=5))
-def test_a_group_fits_if_it_can_be_matched(homes: list[frozenset[int]]) -> None:
+def test_a_group_fits_if_its_blocks_can_be_matched_to_pools(homes: list[frozenset[int]]) -> None:
     everyone = range(len(homes))
     found = crowded(instance(homes, list(combinations(everyone, 2)), 4))
     matched = (
@@ -58,7 +58,7 @@ def test_a_group_fits_if_it_can_be_matched(homes: list[frozenset[int]]) -> None:
         assert found.value == len(found.parts) > len(frozenset().union(*(homes[part] for part in found.parts)))
 
 
-def test_two_with_one_home_show_however_little_time_there_is() -> None:
+def test_two_blocks_with_one_pool_are_found_even_without_time() -> None:
     homes = [frozenset({0, 1, 2})] * 200 + [frozenset({1})] * 2
     pairs = [(i, i + 1) for i in range(0, 202, 2)]
     found = crowded(instance(homes, pairs, 3), lambda: True)
@@ -67,7 +67,7 @@ def test_two_with_one_home_show_however_little_time_there_is() -> None:
     assert crowded(instance(homes[:200], pairs[:100], 3), lambda: True) is None
 
 
-def test_where_it_is_plain_that_there_is_none_there_is_none() -> None:
+def test_where_plainly_no_crowd_exists_none_is_found() -> None:
     plainly = found = 0
     for seed in range(600):
         chance = random.Random(seed)
@@ -89,7 +89,7 @@ def test_where_it_is_plain_that_there_is_none_there_is_none() -> None:
 
 
 def test_a_long_chain_is_not_peeled_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    """50 000 pairs once took 97 s without a look at the clock."""
+    """A chain of 50 000 pairs once took 97 s, in which nothing looked at the clock."""
     counted: list[int] = []
     usual = np.bincount
 

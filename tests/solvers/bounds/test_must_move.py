@@ -1,4 +1,4 @@
-"""Bounds on what must move: never above the truth, and near it where old places overlap."""
+"""Lower bounds on what must move: they never exceed the optimum, and come near it where old places overlap."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def proofs(problem: Problem) -> tuple[Certificate, ...]:
 
 @effort(32, 6000)
 @given(problems(max_buffers=5, moves=True))
-def test_no_more_is_proven_than_is_true_and_the_verifier_proves_as_much(problem: Problem) -> None:
+def test_bounds_are_true_and_the_verifier_proves_the_same(problem: Problem) -> None:
     for proof in proofs(problem):
         assert proof.term is not None
         (truth,) = oracle.solve(replace(problem, terms=(proof.term,))).value or (None,)
@@ -37,7 +37,7 @@ def test_no_more_is_proven_than_is_true_and_the_verifier_proves_as_much(problem:
 
 
 def grown(*terms: Term) -> Problem:
-    """A stack of five, live together; three have grown, so each reaches into the next one's place."""
+    """Five buffers that are live together; three have grown, so each of them reaches into the next one's old place."""
     sizes = (6, 6, 4, 6, 4)
     return Problem(
         tuple(Buffer(f"b{number}", size, 1, ((0, 1),)) for number, size in enumerate(sizes)),
@@ -47,7 +47,7 @@ def grown(*terms: Term) -> Problem:
     )
 
 
-def test_the_lightest_of_two_in_each_other_s_way_moves() -> None:
+def test_the_lighter_of_two_overlapping_buffers_moves() -> None:
     problem = grown(Term.MOVED_BYTES)
     (proof,) = proofs(problem)
     assert (proof.value, proof.term) == (*(oracle.solve(problem).value or (0,)), Term.MOVED_BYTES)
@@ -55,7 +55,7 @@ def test_the_lightest_of_two_in_each_other_s_way_moves() -> None:
     assert proof.value == 2
 
 
-def test_who_was_beyond_the_end_has_moved() -> None:
+def test_buffers_that_were_beyond_the_end_have_moved() -> None:
     problem = replace(grown(Term.MOVED_BUFFERS), was=(Was("b0", "arena", 35), Was("b1", "nowhere", 0)))
     (proof,) = proofs(problem)
     assert proof.value == 2
@@ -70,7 +70,7 @@ def made(*terms: Term) -> tuple[Problem, Plan, PlanCertificate]:
     return problem, found, proof
 
 
-def test_a_later_term_has_a_bound_of_its_own_and_a_sum_counts_it() -> None:
+def test_a_later_term_has_its_own_bound_and_a_sum_counts_it() -> None:
     problem, _, proof = made(Term.SUM_OF_PEAKS, Term.MOVED_BYTES)
     assert proof.value == 10
     hurried = plan(problem, Options(work_limit=500))
@@ -88,7 +88,7 @@ def test_a_later_term_has_a_bound_of_its_own_and_a_sum_counts_it() -> None:
     assert found.objective.bound == (oracle.solve(problem).value or (0,))[0]
 
 
-def test_what_is_spoiled_is_refused() -> None:
+def test_spoiled_certificates_are_refused() -> None:
     problem, found, proof = made(Term.MOVED_BYTES)
     spoiled = [
         ("no more", replace(proof, value=proof.value + 1)),
@@ -107,7 +107,7 @@ def test_what_is_spoiled_is_refused() -> None:
         assert any(text in finding.message for finding in findings), (text, findings)
 
 
-def test_moves_are_asked_for_wherever_they_count() -> None:
+def test_bounds_on_moves_are_sought_for_each_term_with_moves() -> None:
     assert {proof.term for term in sorted(oracle.MOVES) for proof in proofs(grown(term))} == {
         Term.MOVED_BUFFERS,
         Term.MOVED_BYTES,

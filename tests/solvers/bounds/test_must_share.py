@@ -1,4 +1,4 @@
-"""Bounds on the cost of sharing addresses: never above the truth, and nearly always tight where blocks are alike."""
+"""Lower bounds on the cost of sharing addresses: never above the optimum, and mostly equal for like blocks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bound_of(problem: Problem) -> int:
 
 
 def crowded(problem: Problem, chance: random.Random) -> Problem:
-    """The same with a cost on most pairs, memories that are hardly large enough, and one term."""
+    """Return the problem with a cost on most pairs, pools that are hardly large enough, and one objective term."""
     ids = [buffer.id for buffer in problem.buffers]
     penalties = [ReusePenalty(a, b, chance.randint(1, 3)) for a, b in combinations(ids, 2) if chance.random() < 0.85]
     largest = max((buffer.size for buffer in problem.buffers), default=1)
@@ -48,7 +48,7 @@ def crowded(problem: Problem, chance: random.Random) -> Problem:
 
 
 def kernel(seed: int, buffers: int = 6) -> Problem:
-    """Buffers of at most two sizes at random times; sharing costs for most pairs."""
+    """A problem with buffers of at most two sizes at random times; sharing addresses costs something for most pairs."""
     chance = random.Random(seed)
     ids = [f"b{number}" for number in range(buffers)]
     sizes = chance.choice(((4,), (1, 4), (2, 3)))
@@ -70,9 +70,7 @@ def kernel(seed: int, buffers: int = 6) -> Problem:
 
 @effort(24, 5000)
 @given(problems(max_buffers=5), st.randoms(use_true_random=False))
-def test_no_more_is_proven_than_is_true_and_the_verifier_proves_as_much(
-    problem: Problem, chance: random.Random
-) -> None:
+def test_bounds_are_true_and_the_verifier_proves_the_same(problem: Problem, chance: random.Random) -> None:
     problem = crowded(problem, chance)
     if check(problem):
         return
@@ -85,7 +83,7 @@ def test_no_more_is_proven_than_is_true_and_the_verifier_proves_as_much(
         assert objections(Places(problem), [lifted]) == []
 
 
-def test_mostly_all_that_is_true_is_proven() -> None:
+def test_bounds_mostly_equal_the_optimum() -> None:
     proven = costly = 0
     for seed in range(40):
         problem = kernel(seed)
@@ -101,7 +99,7 @@ def test_mostly_all_that_is_true_is_proven() -> None:
     assert proven >= 0.7 * costly
 
 
-def test_who_is_told_of_crowds_finds_what_is_true() -> None:
+def test_cpsat_proves_the_optimum_with_bounds_of_crowds() -> None:
     costly = 0
     for seed in range(0, 40, 4):
         problem = kernel(seed)
@@ -119,7 +117,7 @@ def test_even_heaps_have_the_fewest_pairs(count: int, heaps: int, pairs: int) ->
 
 
 def halves() -> tuple[Problem, Plan]:
-    """Three that fit two at a time, each pair for 1, twice: what each three must pay is one of the three pairs."""
+    """A problem and its plan: five buffers in room for two; any two that share cost 1, so any three cost at least 1."""
     problem = kernel(0)
     ids = tuple(f"b{number}" for number in range(5))
     penalties = tuple(ReusePenalty(a, b, 1) for a, b in combinations(ids, 2))
@@ -140,7 +138,7 @@ def test_a_plan_is_optimal_by_a_proof_that_is_worked_out_again() -> None:
     assert not any(c.proof is Proof.SEARCH for c in made.certificates)
 
 
-def test_what_is_spoiled_is_refused() -> None:
+def test_spoiled_certificates_are_refused() -> None:
     problem, made = halves()
     (proof,) = (c for c in made.certificates if c.proof is Proof.MUST_SHARE)
     ids, over, under = proof.sets[0]
@@ -162,7 +160,7 @@ def test_what_is_spoiled_is_refused() -> None:
         assert any(text in finding.message for finding in findings), (text, findings)
 
 
-def test_where_a_buffer_has_no_place_whatever_is_said_of_its_sharing_holds() -> None:
+def test_any_bound_holds_where_a_buffer_fits_nowhere() -> None:
     sizes, ids = (5, 1, 1, 1), ("nowhere", "a", "b", "c")
     problem = Problem(
         tuple(Buffer(id_, size) for id_, size in zip(ids, sizes, strict=True)),
@@ -188,8 +186,8 @@ def test_two_proofs_of_the_same_buffers_do_not_add_up() -> None:
     assert any("the certificates prove 4" in finding.message for finding in verify(problem, twice))
 
 
-def test_it_takes_no_longer_where_there_is_very_much_to_look_at() -> None:
-    """What is counted is bounded, whatever the problem: nobody looks at the clock in between."""
+def test_the_work_is_bounded_however_many_crowds_there_are() -> None:
+    """The crowds to look at are bounded in size for every problem, because nothing looks at the clock in between."""
     chance = random.Random(1)
     ids = [f"b{number}" for number in range(590)]
     lives = [((chance.randrange(600), 600),) for _ in ids]

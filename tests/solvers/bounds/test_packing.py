@@ -1,4 +1,4 @@
-"""Amounts that gain the most within limits."""
+"""Amounts of columns within limits: those found gain as much as the best corner of the linear program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Numbers = list[Fraction]
 
 
 def solved(matrix: list[Numbers], right: Numbers) -> Numbers | None:
-    """The only solution of a square system, if there is one."""
+    """Return the only solution of a square system of equations, or None if there is not exactly one."""
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     for at in range(len(rows)):
         pivot = next((row for row in rows[at:] if row[at]), None)
@@ -28,7 +28,7 @@ def solved(matrix: list[Numbers], right: Numbers) -> Numbers | None:
 
 
 def most(columns: list[Column], limits: list[int]) -> Fraction:
-    """The best corner, of all there are."""
+    """Return the greatest gain of a corner of the linear program, found by trying all corners."""
     count = len(columns)
     walls = [[Fraction(row in column.rows) for column in columns] for row in range(len(limits))]
     walls += [[Fraction(-(at == number)) for at in range(count)] for number in range(count)]
@@ -46,7 +46,7 @@ def most(columns: list[Column], limits: list[int]) -> Fraction:
     return best
 
 
-def test_no_corner_gains_more() -> None:
+def test_no_corner_of_the_linear_program_gains_more() -> None:
     chance = random.Random(5)
     fractions = 0
     for number in range(30):
@@ -57,7 +57,7 @@ def test_no_corner_gains_more() -> None:
             )
             for _ in range(chance.randint(1, 5))
         ]
-        if not number % 5:  # pairs in a circle of three: halves of each
+        if not number % 5:  # three pairs in a circle: the best takes half of each
             limits, columns = [1, 1, 1], [Column(1, (0, 1)), Column(1, (1, 2)), Column(1, (0, 2))]
         packed = pack(columns, limits, None)
         truth = most(columns, limits)
@@ -69,7 +69,7 @@ def test_no_corner_gains_more() -> None:
     assert fractions > 2, "else roundings were never tried"
 
 
-def test_what_is_known_when_the_work_ends_keeps_to_the_limits() -> None:
+def test_amounts_keep_to_the_limits_whenever_the_work_ends() -> None:
     columns = [Column(1, (a, b)) for a, b in combinations(range(9), 2)]
     limits = [1] * 9
     gains = [gain(columns, pack(columns, limits, work)) for work in (0, 5, 20, 100, None)]

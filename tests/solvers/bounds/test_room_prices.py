@@ -1,4 +1,4 @@
-"""Prices on room: any prices prove true bounds, and those found are nearly the best."""
+"""Prices on room: the bound that any prices prove is true, and the prices that are found prove nearly the best one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.small.strategies import effort, problems
 
 @effort(14, 3000)
 @given(problems(max_buffers=5), st.sampled_from(sorted(LINEAR)), st.randoms(use_true_random=False))
-def test_no_prices_whatever_prove_more_than_is_true(problem: Problem, term: Term, chance: random.Random) -> None:
+def test_no_prices_prove_more_than_is_true(problem: Problem, term: Term, chance: random.Random) -> None:
     problem = replace(problem, terms=(term,))
     if check(problem):
         return
@@ -47,7 +47,7 @@ def test_no_prices_whatever_prove_more_than_is_true(problem: Problem, term: Term
     assert truth is None or not found.bound or found.bound[0] <= truth[0]
 
 
-def test_room_for_one_of_two_costs_what_the_cheaper_one_loses() -> None:
+def test_room_for_one_of_two_blocks_costs_the_cheaper_one_s_loss() -> None:
     pools = [PoolSpec(10), PoolSpec(None, rank=1)]
     blocks = [plain(0, 2, 10, access=[0, 70]), plain(1, 3, 10, access=[0, 50])]
     instance = make_instance(blocks, pools=pools, terms=[Term.ACCESS_COST])
@@ -57,7 +57,7 @@ def test_room_for_one_of_two_costs_what_the_cheaper_one_loses() -> None:
     assert [certificate.proof for certificate in found.certificates] == [Proof.PRICED_ROOM]
 
 
-def test_what_cannot_be_priced_gets_no_bound() -> None:
+def test_instances_that_cannot_be_priced_get_no_bound() -> None:
     pools = [PoolSpec(10), PoolSpec(None)]
     largest = make_instance([(0, 1, 4)], pools=pools, terms=[Term.LARGEST_PEAK])
     assert RoomPrices().solve(largest, Task(), Silent()).bound == ()

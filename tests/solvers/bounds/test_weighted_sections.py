@@ -1,4 +1,4 @@
-"""A bound on several pools at once, exact for any weights."""
+"""Weights on sections of several pools prove a bound on all pools at once, which is true for any weights."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_live_parts_of_a_block_count_as_their_union() -> None:
     assert dict(LiveHeights(instance).over([0, 1])) == {0: {0: 6, 1: 3}, 1: {0: 5, 1: 3}}
 
 
-def test_of_an_excluded_pair_only_the_larger_counts() -> None:
+def test_only_the_larger_of_an_excluded_pair_counts() -> None:
     instance = make_instance([(0, 1, 3), (0, 1, 5), (0, 1, 2)], exclusions=[(0, 1)])
     assert LiveHeights(instance).at(0) == {1: 5, 2: 2}
 
@@ -56,7 +56,7 @@ def test_only_sections_that_no_neighbour_contains_are_peaks() -> None:
     assert peak_sections(make_instance([])) == []
 
 
-def test_a_dear_small_pool_and_a_cheap_one_share_what_is_live() -> None:
+def test_a_dear_pool_and_a_small_cheap_one_share_the_live_blocks() -> None:
     pools = [PoolSpec(None, cost=5), PoolSpec(10, cost=1)]
     instance = make_instance([(0, 1, 8), (0, 1, 8)], pools=pools)
     assert sharing_value(instance, [(0, 0, 5, 1), (1, 0, 5, 1)]) == 80 - 4 * 10
@@ -74,7 +74,7 @@ def test_blocks_of_one_class_go_to_one_pool_together() -> None:
     assert sharing_value(tied, [(0, 0, 3, 1)]) == 30
 
 
-def test_a_shortage_is_what_the_capacities_lack() -> None:
+def test_a_shortage_is_live_bytes_minus_capacities() -> None:
     pools = [PoolSpec(10), PoolSpec(6)]
     instance = make_instance([(0, 1, 6), (0, 1, 6), (0, 1, 5)], pools=pools)
     assert sharing_shortage(instance, [(0, 0, 1, 1), (1, 0, 1, 1)]) == 1
@@ -83,7 +83,7 @@ def test_a_shortage_is_what_the_capacities_lack() -> None:
 
 @effort(24, 1000)
 @given(problem=problems(max_buffers=5), seed=st.integers(0, 1000))
-def test_no_weights_whatever_prove_more_than_is_true(problem: Problem, seed: int) -> None:
+def test_no_weights_prove_more_than_is_true(problem: Problem, seed: int) -> None:
     instance = lower(problem).instance
     rng = random.Random(seed)
     truth = oracle.solve(problem)
@@ -115,16 +115,15 @@ def test_the_bound_found_is_true_and_its_certificate_proves_it(child: Child, pro
 
 
 def test_fractional_sharing_is_found(child: Child) -> None:
-    """Three sections, each pair of blocks live together in one: half of each block in each pool would be best."""
+    """The relaxation may split blocks between pools: of the 55 live in section 1, 30 cost 1 and the rest cost 2."""
     pools = [PoolSpec(None, cost=2), PoolSpec(30, cost=1)]
     instance = make_instance([(0, 2, 20), (1, 3, 20), (0, 3, 15)], pools=pools)
     outcome = child.solve("PoolSharing", instance)
-    # 55 live in section 1: 30 of it at cost 1, the rest at cost 2
     assert outcome.bound == (30 + 2 * 25,)
     assert outcome.stop is StopReason.WORK_LIMIT, "it is not a solver that ends with a placement"
 
 
-def test_capacities_that_cannot_hold_it_all_are_found(child: Child) -> None:
+def test_capacities_too_small_for_all_blocks_are_found(child: Child) -> None:
     pools = [PoolSpec(10), PoolSpec(6), PoolSpec(None)]
     blocks = [plain(0, 2, 6, pools=[0, 1]), plain(0, 2, 6, pools=[0, 1]), plain(1, 3, 5, pools=[0, 1]), plain(0, 3, 9)]
     outcome = child.solve("PoolSharing", make_instance(blocks, pools=pools), Task())
@@ -140,7 +139,7 @@ def test_no_blocks_prove_nothing(child: Child) -> None:
 
 @effort(16, 1000)
 @given(problems(max_pools=3))
-def test_one_sweep_says_what_looking_at_each_section_says(problem: Problem) -> None:
+def test_one_sweep_gives_the_heights_of_each_section(problem: Problem) -> None:
     instance = lower(problem).instance
     heights = LiveHeights(instance)
     assert list(heights.over(range(instance.sections))) == [(s, heights.at(s)) for s in range(instance.sections)]
@@ -160,11 +159,11 @@ def test_a_class_may_go_where_all_its_blocks_may_go(problem: Problem) -> None:
 def test_bounds_are_given_up_with_the_time() -> None:
     blocks = [Block([(0, 4, [(i, i + 3)]), (4, 8, [(i, i + 3)])]) for i in range(ASK_EVERY)]
     instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
-    asked: list[None] = []
+    calls: list[None] = []
 
     def soon_over() -> bool:
-        asked.append(None)
-        return len(asked) > 2
+        calls.append(None)
+        return len(calls) > 2
 
     given_up = first_bounds(instance, soon_over)
     assert (given_up.value, given_up.of_several, given_up.pools) == ((0,), None, ())

@@ -1,4 +1,4 @@
-"""Greedy's table of orders and passes is the same in both sets of kernels: each row does the same in both, and what it states."""
+"""Both sets of kernels know greedy's table of orders and passes, and each row does in both what the table states."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def instances() -> list[Instance]:
 
 
 def only(kernels: Kernels, instance: Instance, order: str, fit: str) -> list[int] | None:
-    """The outcome of one pass alone."""
+    """Return the offsets that one pass alone finds, or None."""
     table = columns(instance)
     found, _ = kernels.greedy(instance.sections, table, [(order, fit)], None, None, 1, None, lambda _: False)
     return None if found is None else found.tolist()
@@ -65,14 +65,14 @@ def test_a_pass_alone_gives_the_placement_of_its_order_and_fit(
     assert placed > 10
 
 
-def test_no_two_passes_are_one(kernels: Kernels) -> None:
+def test_all_passes_differ_in_some_placement(kernels: Kernels) -> None:
     many = [random_instance(seed, scale=4) for seed in range(800, 812)]
     placements = {each: [only(kernels, instance, *each) for instance in many] for each in PASSES}
     for one, other in combinations(PASSES, 2):
         assert placements[one] != placements[other], (one, other)
 
 
-def test_of_passes_that_end_alike_the_earlier_one_wins(kernels: Kernels) -> None:
+def test_the_earlier_of_equally_good_passes_wins(kernels: Kernels) -> None:
     instance = make_instance([(0, 2, 3), (1, 3, 4)])
     assert only(kernels, instance, "birth", Fit.LOWEST) == [0, 3]
     assert only(kernels, instance, "size", Fit.LOWEST) == [4, 0]

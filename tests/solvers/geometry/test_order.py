@@ -1,4 +1,4 @@
-"""From an order to exact offsets."""
+"""An order of blocks becomes exact offsets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def table(rules: list[tuple[int, int, int]]) -> Ints:
     return np.array(rules, dtype=np.int64).reshape(-1, 3)
 
 
-def test_without_rules_every_block_lies_at_its_lowest() -> None:
+def test_without_rules_every_block_lies_at_its_lowest_place() -> None:
     instance = make_instance([(0, 1, 5), plain(0, 1, 3, alignment=8, residue=5), plain(0, 1, 2, fixed=40)])
     assert offsets(instance, []) == [0, 5, 40]
 
@@ -57,7 +57,7 @@ def test_a_block_with_a_hole_straddles_a_reserved_range() -> None:
     assert offsets(instance, []) == [0]
 
 
-def test_beyond_the_highest_place_there_is_none() -> None:
+def test_a_block_above_its_highest_place_has_no_offsets() -> None:
     instance = make_instance([(0, 1, 5), plain(0, 1, 3, max_offset=4)])
     assert offsets(instance, [(0, 1, 5)]) is None
     assert offsets(instance, [(1, 0, 3)]) == [3, 0]
@@ -72,11 +72,11 @@ def test_interlocked_blocks_follow_rules_with_negative_distances() -> None:
     comb = Block([(0, 2, [(0, 1)]), (10, 12, [(1, 2)])])
     tooth = Block([(0, 3, [(0, 1)]), (4, 6, [(1, 2)])])
     instance = make_instance([comb, tooth])
-    # the second above the first by its first part, below it by its second
+    # The second block is above the first by its first part, and below it by its second part.
     assert offsets(instance, [(0, 1, 2), (1, 0, -4)]) == [0, 2]
 
 
-def test_a_pool_that_is_not_allowed_has_no_offsets() -> None:
+def test_a_block_in_a_forbidden_pool_has_no_offsets() -> None:
     instance = make_instance([plain(0, 1, 5, pools=[1])], pools=[PoolSpec(), PoolSpec()])
     assert least_offsets(instance, np.array([0]), table([])) is None
     assert least_offsets(instance, np.array([1]), table([])) is not None
@@ -100,7 +100,7 @@ def test_empty_instances_have_an_empty_order() -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_blurred_offsets_of_a_valid_placement_are_made_exact_and_no_higher(seed: int) -> None:
+def test_blurred_offsets_become_exact_and_no_higher(seed: int) -> None:
     rng = random.Random(seed)
     instance = make_instance(
         [
@@ -127,7 +127,7 @@ def test_blurred_offsets_of_a_valid_placement_are_made_exact_and_no_higher(seed:
     assert repair(instance, everywhere, exact.offset) is not None
 
 
-def test_a_placement_that_no_order_can_save_is_none() -> None:
+def test_placements_that_no_order_can_repair_are_dropped() -> None:
     instance = make_instance([(0, 1, 5), (0, 1, 5)], capacity=9)
     assert repair(instance, np.zeros(2, dtype=np.int64), np.array([0.0, 5.0])) is None
     assert violation(instance, Placement(np.zeros(2, dtype=np.int64), np.array([0, 5]))) is not None

@@ -19,7 +19,7 @@ from tests.small.strategies import effort
 part = st.tuples(
     st.integers(0, 6), st.integers(0, 4), st.lists(st.integers(0, 8), min_size=2, max_size=4, unique=True).map(sorted)
 ).map(lambda p: (p[0], p[0] + p[1], list(zip(p[2][::2], p[2][1::2], strict=False))))
-"""Low, high and one or two live intervals that do not touch."""
+"""A part: low, high and one or two live intervals that do not touch."""
 block = st.one_of(
     part.map(lambda p: Block([(0, p[1] - p[0], p[2])])), st.lists(part, min_size=2, max_size=3).map(Block)
 )
@@ -49,7 +49,7 @@ def overlap_among_all_pairs(instance: Instance, placement: Placement) -> bool:
 
 @effort(64, 10000)
 @given(placed())
-def test_as_comparing_all_pairs(case: tuple[Instance, Placement]) -> None:
+def test_the_sweep_agrees_with_comparing_all_pairs(case: tuple[Instance, Placement]) -> None:
     wanted = overlap_among_all_pairs(*case)
     for many, per_rect, at_once in (5_000, 50, 9), (0, 50, 1 << 18), (0, 50, 1), (0, 0, 1):
         with (
@@ -76,20 +76,20 @@ def test_only_the_excluded_parts_of_two_blocks_may_overlap() -> None:
     assert first_overlap(instance, at(0, 1)) is not None
 
 
-def test_a_block_without_exclusions_overlaps_no_one_who_has_them() -> None:
+def test_blocks_with_and_without_exclusions_must_not_overlap() -> None:
     instance = make_instance([(0, 2, 4), (0, 2, 4), (0, 2, 4), (1, 3, 4)], exclusions=[(0, 1)])
     assert first_overlap(instance, at(0, 0, 4, 8)) is None
     assert first_overlap(instance, at(0, 0, 4, 3)) is not None
     assert first_overlap(instance, at(0, 0, 3, 8)) is not None
 
 
-def test_an_interval_that_begins_as_another_ends_finds_its_place_free() -> None:
+def test_an_interval_may_begin_in_the_place_of_one_that_ends() -> None:
     instance = make_instance([Block([(0, 4, [(0, 2), (4, 6)])]), Block([(0, 4, [(2, 4), (6, 8)])])])
     assert first_overlap(instance, at(0, 2)) is None
 
 
-def test_of_many_blocks_only_those_with_exclusions_are_swept_one_by_one() -> None:
-    """A few exclusions beside 200 000 blocks made it 3 s of Python."""
+def test_only_blocks_with_exclusions_are_swept_one_by_one() -> None:
+    """A few exclusions among 200 000 blocks once made the sweep take 3 s in Python."""
     blocks = [(0, 2, 4)] * 300
     instance = make_instance(blocks, exclusions=[(0, 1), (1, 2), (5, 9)])
     offsets = [4 * i for i in range(300)]

@@ -22,7 +22,7 @@ def overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
 
 
 @given(spans)
-def test_squeezed_time_keeps_who_meets_whom(rows: list[tuple[int, int]]) -> None:
+def test_squeezing_time_keeps_which_blocks_meet(rows: list[tuple[int, int]]) -> None:
     live = [(start, start + length) for start, length in rows]
     instance = make_instance([(start, end, 1) for start, end in live])
     piece = restrict(instance, np.arange(len(live)), [0])
@@ -35,7 +35,7 @@ def test_squeezed_time_keeps_who_meets_whom(rows: list[tuple[int, int]]) -> None
 
 
 @given(spans)
-def test_components_never_cut_what_meets(rows: list[tuple[int, int]]) -> None:
+def test_components_never_part_blocks_that_meet(rows: list[tuple[int, int]]) -> None:
     live = [(start, start + length) for start, length in rows]
     label = components(make_instance([(start, end, 1) for start, end in live]))
     for i, a in enumerate(live):
@@ -51,16 +51,16 @@ def test_components_follow_conflicts_and_multi_interval_blocks() -> None:
     assert label[3] == label[4] != label[0]
 
 
-def test_unit_ignores_alignments_that_divide_it() -> None:
+def test_the_unit_ignores_alignments_that_divide_it() -> None:
     assert unit(make_instance([plain(0, 2, 2048, alignment=64), plain(1, 3, 1024, alignment=64)])) == 1024
 
 
-def test_unit_respects_alignments_that_do_not() -> None:
+def test_the_unit_respects_alignments_that_do_not_divide_it() -> None:
     instance = make_instance([plain(0, 2, 6, alignment=4), plain(1, 3, 12, alignment=1)])
     assert unit(instance) == 2
 
 
-def test_unit_counts_residues_fixed_bases_and_reserved_ends() -> None:
+def test_the_unit_counts_residues_fixed_bases_and_reserved_ends() -> None:
     assert unit(make_instance([plain(0, 1, 8, alignment=8, residue=4)])) == 4
     assert unit(make_instance([plain(0, 1, 8, fixed=6)])) == 2
     assert unit(make_instance([(0, 1, 8)], pools=[PoolSpec(None, ((8, 11),))])) == 1
@@ -78,7 +78,7 @@ def test_scaling_divides_everything_and_rounds_capacity_down() -> None:
     assert small.hint.tolist() == [2, 0]
 
 
-def test_restrict_renumbers_pairs_and_drops_those_with_outsiders() -> None:
+def test_restricting_renumbers_pairs_and_drops_pairs_with_outsiders() -> None:
     instance = make_instance(
         [(0, 1, 1), (0, 1, 1), (0, 1, 1)], conflicts=[(0, 2), (0, 1)], exclusions=[(1, 2)], penalties=[(0, 2, 7)]
     )
@@ -89,7 +89,7 @@ def test_restrict_renumbers_pairs_and_drops_those_with_outsiders() -> None:
 
 
 def members(piece: Piece) -> list[object]:
-    """A piece's fields in comparable form."""
+    """Return a piece's fields in a form that can be compared."""
     values = [getattr(piece.instance, field.name) for field in fields(Instance)]
     values += [piece.blocks, piece.parts, piece.pools, piece.sections]
     return [(v.dtype, v.shape, v.tolist()) if isinstance(v, np.ndarray) else v for v in values]
@@ -117,13 +117,13 @@ def grouped(draw: st.DrawFn) -> tuple[Instance, list[list[int]]]:
         penalties=[(a, b, 7) for a, b in some(part_count)],
         apart=some(count),
     )
-    label = [draw(st.integers(0, 3)) for _ in range(count)]  # 3: in no group
+    label = [draw(st.integers(0, 3)) for _ in range(count)]  # 3 means in no group
     order = draw(st.permutations(range(count)))
     return instance, [[b for b in order if label[b] == group] for group in range(3) if group in label]
 
 
 @given(grouped())
-def test_cutting_many_pieces_is_restricting_to_each(case: tuple[Instance, list[list[int]]]) -> None:
+def test_cutting_into_pieces_equals_restricting_to_each(case: tuple[Instance, list[list[int]]]) -> None:
     instance, groups = case
     chosen = [np.array(group, dtype=np.int64) for group in groups]
     pieces = list(cut(instance, chosen, 1))
@@ -131,7 +131,7 @@ def test_cutting_many_pieces_is_restricting_to_each(case: tuple[Instance, list[l
 
 
 @given(grouped())
-def test_taking_the_pools_apart_is_restricting_to_each(case: tuple[Instance, list[list[int]]]) -> None:
+def test_cutting_by_pools_equals_restricting_to_each(case: tuple[Instance, list[list[int]]]) -> None:
     instance, groups = case
     pool_of = np.ones(instance.blocks, dtype=np.int64)
     pool_of[groups[0] if groups else []] = 0
@@ -141,7 +141,7 @@ def test_taking_the_pools_apart_is_restricting_to_each(case: tuple[Instance, lis
 
 
 @given(grouped())
-def test_a_piece_says_of_its_blocks_what_the_whole_says(case: tuple[Instance, list[list[int]]]) -> None:
+def test_a_piece_describes_its_blocks_as_the_whole_does(case: tuple[Instance, list[list[int]]]) -> None:
     instance, groups = case
     for group in groups:
         piece = restrict(instance, np.array(group, dtype=np.int64), [1, 0], squeeze=False)
@@ -183,7 +183,7 @@ def test_cutting_into_no_groups_gives_no_pieces() -> None:
 
 @pytest.mark.parametrize("spread", [3, 40, 10**6, 1 << 60])
 @pytest.mark.parametrize("count", [0, 1, 7, 300])
-def test_ranks_of_times_are_the_same_counted_and_sorted(spread: int, count: int) -> None:
+def test_ranks_of_times_agree_whether_counted_or_sorted(spread: int, count: int) -> None:
     rng = np.random.default_rng(count + spread % 1000)
     start = rng.integers(-spread, spread, count)
     end = start + rng.integers(1, spread, count, endpoint=True)

@@ -17,7 +17,7 @@ Row = tuple[int, int, int, int, int]
 part = st.tuples(
     st.integers(0, 9), st.integers(0, 6), st.lists(st.integers(0, 12), min_size=2, max_size=4, unique=True).map(sorted)
 ).map(lambda p: (p[0], p[0] + p[1], list(zip(p[2][::2], p[2][1::2], strict=False))))
-"""Low, high and one or two live intervals that do not touch."""
+"""A part: low, high and one or two live intervals that do not touch."""
 blocks = st.lists(st.lists(part, min_size=1, max_size=7).map(Block), min_size=1, max_size=4)
 
 
@@ -28,7 +28,7 @@ def outlines(given_blocks: list[Block]) -> list[Row]:
 
 
 def slice_by_slice(block: Block) -> list[tuple[int, int, int, int]]:
-    """Cut at every time where something begins or ends, join what continues unchanged."""
+    """Return a block's outline, cut wherever something begins or ends, with what continues unchanged joined."""
     rects = [(s, e, low, high) for low, high, live in block.parts for s, e in live]
     running: dict[tuple[int, int], int] = {}
     done = []
@@ -43,7 +43,7 @@ def slice_by_slice(block: Block) -> list[tuple[int, int, int, int]]:
 
 @effort(96, 5000)
 @given(blocks)
-def test_outlines_are_those_found_slice_by_slice(given_blocks: list[Block]) -> None:
+def test_outlines_agree_with_those_found_slice_by_slice(given_blocks: list[Block]) -> None:
     tangled = [b for b, block in enumerate(given_blocks) if len(block.parts) > 1]
     expected = sorted((b, *rect) for b in tangled for rect in slice_by_slice(given_blocks[b]))
     assert [row for row in outlines(given_blocks) if row[0] in tangled] == expected

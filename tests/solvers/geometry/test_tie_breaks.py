@@ -1,4 +1,4 @@
-"""Between placements of equal cost, the one with less in the pools to use last."""
+"""Of placements of equal cost, the one with less in the pools to use last is preferred."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_ties_go_to_the_preferred_pool() -> None:
 
 
 def test_the_cost_comes_first_whatever_the_ties() -> None:
-    """A byte of cost outweighs the fullest pool of no cost."""
+    """One byte in a pool that costs outweighs filling a pool that costs nothing."""
     pools = [PoolSpec(capacity=10, cost=1, rank=0), PoolSpec(capacity=1000, cost=0, rank=1)]
     instance, bound = preferring(make_instance([(0, 1, 4)], pools=pools), (4,))
     assert bound[0] >= 4 * instance.pools[0].cost
@@ -32,8 +32,8 @@ def test_the_cost_comes_first_whatever_the_ties() -> None:
 
 @pytest.mark.parametrize("solver", ["auto", "cpsat", "cbc"])
 @pytest.mark.parametrize("cost", [1, 0])
-def test_the_same_sum_is_had_with_less_in_the_slower_pool(solver: str, cost: int) -> None:
-    """Two pools of one cost: only one of four pairings keeps the slower one down to 2 bytes."""
+def test_ties_between_pools_put_less_in_the_slower_one(solver: str, cost: int) -> None:
+    """Both pools cost the same, so the sum leaves open how much is in the slower one; the least is 2 bytes."""
     pytest.importorskip("ortools")
     pools = (Pool("slow", 8, cost=cost, rank=1), Pool("fast", 8, cost=cost, rank=0))
     buffers = tuple(Buffer(name, size, 1, ((0, 1),)) for name, size in zip("abcd", (2, 3, 2, 3), strict=True))

@@ -1,4 +1,4 @@
-"""The beam keeps all rules, never worsens a placement, leaves blocks that it does not take, and both kernels decide alike."""
+"""The beam keeps all rules, worsens no placement and leaves blocks that it does not take; both kernels decide alike."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def kernel() -> Kernels:
 
 @pytest.fixture(params=["native", "reference"])
 def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Beam:
-    """The solver, with either kernel."""
+    """The solver, once with each kernel."""
     if request.param == "native":
         request.getfixturevalue("kernel")
     else:
@@ -36,7 +36,7 @@ def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Be
 
 
 def aligned(seed: int) -> Instance:
-    """Plain blocks, some of them aligned."""
+    """A random instance of plain blocks, some of them aligned."""
     rng = np.random.default_rng(seed)
     count, times = int(rng.integers(3, 40)), int(rng.integers(2, 25))
     starts, lengths, sizes = (rng.integers(low, high, count).tolist() for low, high in ((0, times), (1, 12), (0, 30)))
@@ -69,7 +69,7 @@ def test_the_kernel_decides_as_the_reference(kernel: Kernels, seeds: range) -> N
     assert better > 5
 
 
-def test_it_lowers_the_peak_of_a_recurrent_network(solve: Beam) -> None:
+def test_the_beam_lowers_the_peak_of_a_recurrent_network(solve: Beam) -> None:
     instance = recurrent(200)
     start = first_placement(instance)
     assert start is not None
@@ -82,7 +82,7 @@ def test_it_lowers_the_peak_of_a_recurrent_network(solve: Beam) -> None:
 
 
 @where_native_run("these are too many for the beam in Python")
-def test_it_meets_the_bound_where_greedy_does_not() -> None:
+def test_the_beam_meets_bounds_that_greedy_does_not() -> None:
     hard = met = 0
     for seed in range(8):
         instance = lower(generate("recurrent", Request(400, seed))).instance
@@ -99,7 +99,7 @@ def test_it_meets_the_bound_where_greedy_does_not() -> None:
     assert met == hard > 0
 
 
-def test_what_it_does_not_take_stays_as_it_is(solve: Beam) -> None:
+def test_unsupported_instances_keep_their_start(solve: Beam) -> None:
     blocks = [plain(0, 2, 5), plain(0, 2, 5)]
     start = placement(np.array([0, 40], dtype=np.int64))
     for instance in (
@@ -113,14 +113,14 @@ def test_what_it_does_not_take_stays_as_it_is(solve: Beam) -> None:
         assert (outcome.placement, outcome.stop, outcome.work) == (start, StopReason.WORK_LIMIT, 0)
 
 
-def test_it_gives_up_where_nothing_lower_exists(solve: Beam) -> None:
+def test_an_optimal_start_is_given_up_on(solve: Beam) -> None:
     instance = make_instance([plain(0, 2, 5), plain(1, 3, 5)])
     outcome = solve.solve(instance, Task(start=placement(np.array([0, 5], dtype=np.int64))), Silent())
     assert (outcome.value, outcome.stop) == ((10,), StopReason.WORK_LIMIT)
 
 
 @pytest.mark.parametrize("kind", Origin)
-def test_what_cannot_be_is_refused(kind: Origin) -> None:
+def test_impossible_kernel_inputs_are_refused(kind: Origin) -> None:
     kernel = of_origin(kind)
     instance = recurrent(50)
     given = columns(instance)

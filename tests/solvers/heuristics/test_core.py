@@ -1,4 +1,4 @@
-"""A core that is packed first, and grows by what lives beside whatever ends too high."""
+"""The solver that packs a core of blocks first, and adds to the core what lives beside whatever ends too high."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.solvers.heuristics.test_improve import peak, placement
 from tests.solvers.kernels.kernel_sets import native
 
 FULL = [(0, 3, 5), (1, 3, 3), (0, 6, 4), (3, 6, 8)]
-"""Start, end, size: 12 in each section but the first."""
+"""Start, end and size of blocks; 12 are live in each section but the first."""
 
 
 def bursts(buffers: int) -> Instance:
-    """Long-lived large blocks, and bursts of short small ones."""
+    """An instance of long-lived large blocks and bursts of short-lived small ones."""
     return lower(generate("pangu", Request(buffers, 1, parameters={"conflicts": 40 * buffers}))).instance
 
 
@@ -50,15 +50,14 @@ def test_the_core_alone_leaves_room_for_the_rest(seed: int) -> None:
     )
 
 
-def test_the_weight_of_a_core() -> None:
+def test_a_core_s_weight_is_counted() -> None:
     small = [plain(3 * i, 3 * i + 1, 1) for i in range(9)]
     assert core_weight(make_instance([*small, plain(0, 27, 100)])) == 99
     assert core_weight(make_instance([*small, plain(0, 1, 1)])) == 20
     assert core_weight(make_instance([plain(0, 1, 1)])) == 0
 
 
-def test_without_room_for_the_others_the_start_stays() -> None:
-    """As good as it can be already: nothing is found, and nothing is lost."""
+def test_a_core_without_room_for_the_rest_worsens_nothing() -> None:
     instance = make_instance([plain(start, end, size) for start, end, size in FULL] * 5)
     start = np.cumsum([0, *instance.block_high[:-1]]).astype(np.int64)
     outcome = Core().solve(instance, Task(limits=Limits(work=2_000), start=placement(start)), Silent())

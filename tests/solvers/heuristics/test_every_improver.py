@@ -1,4 +1,4 @@
-"""The promises of every solver that lowers a placement's peak, with its native kernel and with its reference in Python."""
+"""Every solver that lowers a placement's peak keeps its promises, with its native kernel and its Python reference."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_great_sizes_do_not_overflow(solve: Improver) -> None:
     assert peak(instance, outcome.placement.offset) < 1 << 61
 
 
-def test_work_ends_it_alike_each_time(solve: Improver) -> None:
+def test_a_work_limit_ends_each_run_alike(solve: Improver) -> None:
     instance = recurrent(200)
     start = first_placement(instance)
     assert start is not None
@@ -59,7 +59,7 @@ def test_work_ends_it_alike_each_time(solve: Improver) -> None:
     assert first.reproducible
 
 
-def test_a_cancelled_run_keeps_what_it_has(solve: Improver) -> None:
+def test_a_cancelled_run_keeps_its_best_placement(solve: Improver) -> None:
     instance = recurrent(200)
     start = first_placement(instance)
     assert start is not None

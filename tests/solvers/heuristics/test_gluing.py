@@ -1,4 +1,4 @@
-"""Gluing keeps all rules, never worsens a placement, packs without waste what was cut without waste, and both kernels decide alike."""
+"""Gluing keeps all rules, worsens no placement and packs again what was cut; both kernels decide alike."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def kernel() -> Kernels:
 
 
 def packing(count: int, seed: int, dropped: int = 0, alignment: int = 1) -> Instance:
-    """A box cut up by straight cuts without waste, some of the pieces dropped."""
+    """An instance cut from a box by straight cuts without waste, with some of the pieces dropped."""
     rng = random.Random(seed)
     pieces = [(0, 8 * count, 0, 1 << 20)]
     while len(pieces) < count:
@@ -47,7 +47,7 @@ def packing(count: int, seed: int, dropped: int = 0, alignment: int = 1) -> Inst
 
 
 def compare(kernel: Kernels, instance: Instance, seed: int, work: int) -> int:
-    """Asserts that both decide alike; by how much the peak is lower than that of a first placement."""
+    """Assert that both kernels decide alike; return by how much the peak is lower than that of a first placement."""
     start = first_placement(instance, seed)
     assert start is not None
     arguments = (instance.sections, columns(instance), start, bound_of(instance), seed, work, never)
@@ -68,12 +68,14 @@ def test_the_kernel_decides_as_the_reference(kernel: Kernels, seeds: range) -> N
 @pytest.mark.parametrize(
     ("buffers", "dropped", "alignment"), [(60, 0, 1), (60, 4, 1), (60, 4, 64), (150, 0, 1), (150, 10, 1)]
 )
-def test_it_decides_as_the_reference_on_packings(kernel: Kernels, buffers: int, dropped: int, alignment: int) -> None:
+def test_the_kernel_decides_as_the_reference_on_packings(
+    kernel: Kernels, buffers: int, dropped: int, alignment: int
+) -> None:
     for seed in range(3):
         assert compare(kernel, packing(buffers, seed, dropped, alignment), seed, 1_500) > 0
 
 
-def test_it_never_ends_below_the_least_peak(kernel: Kernels) -> None:
+def test_no_result_is_below_the_least_peak(kernel: Kernels) -> None:
     met = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -91,7 +93,7 @@ def test_it_never_ends_below_the_least_peak(kernel: Kernels) -> None:
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
-def test_it_packs_what_was_cut_without_waste() -> None:
+def test_perfect_packings_are_packed_again() -> None:
     proven = 0
     for seed in range(6):
         instance = packing(600, seed)
@@ -108,7 +110,7 @@ def test_it_packs_what_was_cut_without_waste() -> None:
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
 def test_thousands_go_together_at_once() -> None:
-    """Where hundreds begin or end together, which of them belong together shows in how high they are."""
+    """Where hundreds of blocks begin or end together, their sizes tell which of them belong together."""
     proven = 0
     for seed in (2, 3):
         instance = packing(6_000, seed)
@@ -120,8 +122,8 @@ def test_thousands_go_together_at_once() -> None:
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
-def test_what_is_left_over_is_piled_up_as_it_is() -> None:
-    """With some pieces missing, boxes that are glued together do not fit one another exactly, but still fit."""
+def test_packings_with_missing_pieces_are_packed_near_the_bound() -> None:
+    """With some pieces missing, glued boxes do not fit one another exactly, but are still packed near the bound."""
     for seed in (1, 2):
         instance = packing(3_000, seed, dropped=90)
         start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
@@ -132,7 +134,7 @@ def test_what_is_left_over_is_piled_up_as_it_is() -> None:
         assert peak(instance, outcome.placement.offset) <= 1.005 * bound_of(instance)
 
 
-def test_what_it_does_not_take_stays_as_it_is() -> None:
+def test_unsupported_instances_keep_their_start() -> None:
     instance = make_instance([plain(0, 3, 4), plain(1, 5, 2)], conflicts=[(0, 1)])
     start = first_placement(instance)
     assert start is not None
@@ -142,7 +144,7 @@ def test_what_it_does_not_take_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("kind", Origin)
-def test_it_refuses_what_makes_no_sense(kind: Origin) -> None:
+def test_impossible_kernel_inputs_are_refused(kind: Origin) -> None:
     given = make_instance([(0, 3, 4), (1, 5, 2)])
     start = np.zeros(2, dtype=np.int64)
     for broken in ((start[:1], 0, 10), (start, 0, -1), (start - 8, 0, 10)):
@@ -151,7 +153,7 @@ def test_it_refuses_what_makes_no_sense(kind: Origin) -> None:
             of_origin(kind).gluing(given.sections, columns(given), offsets, enough, 0, work, never)
 
 
-def test_room_is_the_dearer_the_less_there_is_of_it() -> None:
+def test_scarce_room_has_a_higher_price() -> None:
     slack = Slack(100, [84] * 100 + [36] * 100)
     few, many = slack.price(20, 80, 5), slack.price(120, 180, 5)
     assert few is not None

@@ -1,4 +1,4 @@
-"""A placement that is improved keeps all rules and gets no worse, and the native kernel improves it as the reference in Python does."""
+"""Improving a placement keeps all rules and makes it no worse; both kernels decide alike."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.solvers.kernels.random_instances import fixed_first, random_instance
 
 
 def first_placement(instance: Instance, seed: int = 0) -> Ints | None:
-    """One that leaves something to gain: in no good order."""
+    """Return the offsets of blocks placed in random order, which leave something to gain; None without room."""
     if not instance.allowed.all():
         return None
     order = fixed_first(instance, np.random.default_rng(seed).permutation(instance.blocks))
@@ -55,7 +55,7 @@ def kernel() -> Kernels:
 
 @pytest.fixture(params=["native", "reference"])
 def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Improve:
-    """The solver, with either kernel."""
+    """The solver, once with each kernel."""
     if request.param == "native":
         request.getfixturevalue("kernel")
     else:
@@ -101,7 +101,7 @@ def test_the_kernel_makes_the_moves_of_the_reference_among_many_blocks(kernel: K
         assert peak(instance, found[0]) < peak(instance, start)
 
 
-def test_it_meets_the_bound_where_greedy_does_not(solve: Improve) -> None:
+def test_improving_meets_bounds_that_greedy_does_not(solve: Improve) -> None:
     met = 0
     for seed in range(8):
         instance = dense(seed)
@@ -124,7 +124,7 @@ def test_it_meets_the_bound_where_greedy_does_not(solve: Improve) -> None:
     assert met > 0
 
 
-def test_what_is_fixed_and_reserved_stays(solve: Improve) -> None:
+def test_fixed_blocks_and_reserved_ranges_stay(solve: Improve) -> None:
     blocks = [Block([(0, 4, [(0, 4)])], fixed=8), plain(0, 4, 6), plain(1, 3, 3), plain(0, 2, 2, alignment=4)]
     instance = make_instance(blocks, pools=[PoolSpec(None, ((3, 6),))])
     start = np.array([8, 40, 60, 80], dtype=np.int64)
@@ -135,15 +135,15 @@ def test_what_is_fixed_and_reserved_stays(solve: Improve) -> None:
     assert outcome.placement.offset[0] == 8
 
 
-def test_nothing_is_lowered_below_what_is_fixed(solve: Improve) -> None:
+def test_no_peak_is_lowered_below_a_fixed_block(solve: Improve) -> None:
     instance = make_instance([Block([(0, 4, [(0, 4)])], fixed=50), plain(0, 4, 6)])
     start = placement(np.array([50, 0], dtype=np.int64))
     outcome = solve.solve(instance, Task(start=start), Silent())
     assert (outcome.value, outcome.work) == ((54,), 0)
 
 
-def test_pairs_that_may_share_and_pairs_that_may_not(solve: Improve) -> None:
-    # The first two may share; the last lives later, but must not share with the first.
+def test_exclusions_share_addresses_and_conflicts_do_not(solve: Improve) -> None:
+    # The first two blocks may share addresses; the last lives later, but must not share with the first.
     blocks = [plain(0, 2, 10), plain(0, 2, 10), plain(2, 4, 10)]
     instance = make_instance(blocks, exclusions=[(0, 1)], conflicts=[(0, 2)])
     start = placement(np.array([0, 10, 20], dtype=np.int64))
@@ -153,18 +153,18 @@ def test_pairs_that_may_share_and_pairs_that_may_not(solve: Improve) -> None:
     assert violation(instance, outcome.placement) is None
 
 
-def test_without_a_start_it_has_nothing_to_say(solve: Improve) -> None:
+def test_without_a_start_there_is_no_placement(solve: Improve) -> None:
     outcome = solve.solve(make_instance([plain(0, 2, 3)]), Task(), Silent())
     assert (outcome.placement, outcome.stop, outcome.work) == (None, StopReason.WORK_LIMIT, 0)
 
 
-def test_any_placement_is_good_enough_where_one_has_to_fit(solve: Improve) -> None:
+def test_any_start_meets_the_goal_fit(solve: Improve) -> None:
     start = placement(np.array([7], dtype=np.int64))
     outcome = solve.solve(make_instance([plain(0, 2, 3)]), Task(start=start, goal=Goal.FIT), Silent())
     assert (outcome.placement, outcome.stop) == (start, StopReason.GOAL_MET)
 
 
-def test_no_block_and_blocks_without_size(solve: Improve) -> None:
+def test_no_block_and_blocks_without_size_are_accepted(solve: Improve) -> None:
     nothing = Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     assert solve.solve(make_instance([]), Task(start=nothing), Silent()).value == (0,)
     instance = make_instance([plain(0, 2, 0), plain(0, 2, 5)])
@@ -173,7 +173,7 @@ def test_no_block_and_blocks_without_size(solve: Improve) -> None:
 
 
 @pytest.mark.parametrize("kind", Origin)
-def test_a_start_that_cannot_be_is_refused(kind: Origin) -> None:
+def test_an_impossible_start_is_refused(kind: Origin) -> None:
     kernel = of_origin(kind)
     instance = dense(9)
     given = columns(instance)

@@ -1,4 +1,4 @@
-"""Improvers run on large components that greedy leaves open, before the exact solvers, and alone when asked for by name."""
+"""Improvers run on large components that greedy leaves open, before exact solvers, and alone if asked for by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MANY = share_of("improve").smallest
 
 
 def chained(blocks: int) -> Instance:
-    """One component that greedy does not place at its bound."""
+    """An instance of one component that greedy does not place at its bound."""
     rng = np.random.default_rng(5)
     starts, lengths, sizes = (rng.integers(1, high, blocks).tolist() for high in (blocks // 4, 40, 1000))
     return make_instance([plain(s, s + w, z) for s, w, z in zip(starts, lengths, sizes, strict=True)])
@@ -28,7 +28,7 @@ native = where_native_run("it takes no part without them")
 
 
 @pytest.mark.parametrize(("blocks", "takes_part"), [(MANY // 4, False), pytest.param(MANY + 500, True, marks=native)])
-def test_it_takes_part_where_blocks_are_many(blocks: int, takes_part: bool) -> None:
+def test_improvers_take_part_where_blocks_are_many(blocks: int, takes_part: bool) -> None:
     instance = chained(blocks)
     outcome = solve(instance, Task(limits=Limits(work=30_000)), Silent())
     assert outcome.placement is not None
@@ -37,13 +37,13 @@ def test_it_takes_part_where_blocks_are_many(blocks: int, takes_part: bool) -> N
 
 
 @native
-def test_all_work_together_keeps_to_the_limit() -> None:
+def test_the_work_of_all_engines_keeps_to_the_limit() -> None:
     outcome = solve(chained(MANY), Task(limits=Limits(work=40_000)), Silent())
     assert outcome.work <= 44_000  # an engine ends soon after its share is spent
 
 
 @pytest.mark.parametrize("name", names(SolverKind.IMPROVER))
-def test_asked_for_by_name_it_improves_what_greedy_found_and_nobody_else_takes_part(name: str) -> None:
+def test_an_improver_asked_for_by_name_runs_alone_after_greedy(name: str) -> None:
     instance = chained(120)
     first = solve(instance, Task(limits=Limits(work=200_000)), Silent(), "greedy")
     outcome = solve(instance, Task(limits=Limits(work=200_000)), Silent(), name)

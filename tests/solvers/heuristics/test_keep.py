@@ -1,4 +1,4 @@
-"""The local search that leaves blocks where they were."""
+"""The local search that leaves blocks where an older plan had them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from solvers.model.solver import Goal, Limits, Silent, Task
 
 
 class Impatient(Silent):
-    """Says stop after so many questions."""
+    """A control that says stop after so many questions."""
 
     def __init__(self, patience: int) -> None:
         super().__init__()
-        self.patience, self.asked = patience, 0
+        self.patience, self.questions = patience, 0
 
     def stopped(self) -> StopReason | None:
-        self.asked += 1
-        return StopReason.TIME_LIMIT if self.asked > self.patience else None
+        self.questions += 1
+        return StopReason.TIME_LIMIT if self.questions > self.patience else None
 
 
 def changed(stability: Stability) -> tuple[Instance, Placement]:
-    """A problem with an older plan, as solvers see it, and another plan of it."""
+    """Return the instance of a problem with an older plan, and a placement by another planner to start from."""
     before = generate("convnet", Request(200, 1))
     old = plan(before, Options(solver="greedy", workers=1))
     after = replace(before, buffers=tuple(replace(b, size=b.size + 64) for b in before.buffers))
@@ -38,7 +38,7 @@ def changed(stability: Stability) -> tuple[Instance, Placement]:
     return lowered.instance, start
 
 
-def test_it_is_never_worse_than_the_start_and_the_same_for_the_same_seed() -> None:
+def test_results_are_no_worse_than_the_start_and_repeatable() -> None:
     instance, start = changed(Stability.FIRST)
     task = Task(limits=Limits(work=100_000), start=start)
     first, again = (Keep().solve(instance, task, Silent()) for _ in range(2))
@@ -49,18 +49,18 @@ def test_it_is_never_worse_than_the_start_and_the_same_for_the_same_seed() -> No
     assert (first.placement.offset == again.placement.offset).all()
 
 
-def test_it_ends_soon_when_it_must_in_the_middle_of_a_change_too() -> None:
+def test_a_stop_ends_the_run_soon_even_amid_a_change() -> None:
     instance, start = changed(Stability.TIES)
     control = Impatient(3)
     outcome = Keep().solve(instance, Task(start=start), control)
     assert outcome.stop is StopReason.TIME_LIMIT
-    assert control.asked < 10
+    assert control.questions < 10
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
     assert evaluate(instance, outcome.placement) <= evaluate(instance, start)
 
 
-def test_it_has_nothing_to_do_without_a_start_or_an_older_plan() -> None:
+def test_nothing_is_done_without_a_start_or_an_older_plan() -> None:
     instance, start = changed(Stability.TIES)
     assert Keep().solve(instance, Task(), Silent()).placement is None
     same = Keep().solve(replace(instance, was=None), Task(start=start), Silent()).placement

@@ -1,4 +1,4 @@
-"""Local search over offsets of buffers that pay for sharing addresses: its results are valid, and mostly the best there are."""
+"""Local search over offsets where sharing addresses costs: its results are valid, and mostly the best there are."""
 
 from __future__ import annotations
 
@@ -31,20 +31,18 @@ ENOUGH = Limits(work=1_000_000)
 
 @effort(32, 3000)
 @given(problems(max_buffers=5), st.randoms(use_true_random=False))
-def test_what_it_finds_keeps_the_rules_and_is_never_better_than_the_best(
-    problem: Problem, chance: random.Random
-) -> None:
+def test_results_keep_the_rules_and_never_beat_the_optimum(problem: Problem, chance: random.Random) -> None:
     problem = crowded(problem, chance)
     if check(problem):
         return
-    found = execute("reuse", lower(problem).instance, Task(ENOUGH), Silent())  # which checks the rules
+    found = execute("reuse", lower(problem).instance, Task(ENOUGH), Silent())  # execute checks the rules
     truth = oracle.solve(problem).value
     if truth is not None and found.value is not None:
         assert found.value >= truth
     assert truth is not None or found.placement is None
 
 
-def test_mostly_it_finds_the_best() -> None:
+def test_small_problems_are_solved_to_their_optimum() -> None:
     for seed in range(40):
         problem = kernel(seed)
         truth = oracle.solve(problem).value
@@ -53,8 +51,8 @@ def test_mostly_it_finds_the_best() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_addresses_of_its_tables_are_enough(seed: int) -> None:
-    """All combinations of them, for three buffers: the best is the best of all."""
+def test_the_addresses_in_the_tables_are_enough(seed: int) -> None:
+    """For three buffers, the best combination of addresses in the tables is the optimum."""
     chance = random.Random(seed)
     buffers = tuple(
         Buffer(name, chance.choice((1, 3, 5)) * 400, chance.choice((1, 300, 500)), ((at, at + 1),))
@@ -75,7 +73,8 @@ def test_the_addresses_of_its_tables_are_enough(seed: int) -> None:
     instance = lower(problem).instance
     known = tables(instance)
     assert known is not None
-    assert int((instance.highest - instance.lowest).max()) > MOST_STARTS  # so that sums of sizes count
+    # There are too many addresses to list, so the tables hold sums of sizes.
+    assert int((instance.highest - instance.lowest).max()) > MOST_STARTS
     rows = [np.flatnonzero(row == 0) for row in known.own]
     values = [
         evaluate(instance, Placement(np.zeros(3, dtype=np.int64), known.base[range(3), [a, b, c]]))
@@ -88,8 +87,8 @@ def test_the_addresses_of_its_tables_are_enough(seed: int) -> None:
 
 
 def unrolled() -> Problem:
-    """As compilers unroll loops: tiles of two sizes in groups, the groups of two stages of which either is needed."""
-    groups = ((2, 4), (2,), (2, 4), (2,))  # stage, the buffers of each of its ways in pairs of a small and a large one
+    """A problem as compilers make it by unrolling loops: stages of one or two groups of tiles, which have two sizes."""
+    groups = ((2, 4), (2,), (2, 4), (2,))  # for each stage, how many buffers each of its groups has
     buffers, ways = list[Buffer](), list[list[str]]()
     for stage, sizes in enumerate(groups):
         for count in sizes:
@@ -108,7 +107,7 @@ def unrolled() -> Problem:
     return Problem(tuple(buffers), (Pool("l1", 16),), Constraints(reuse_penalties=penalties), (Term.REUSE_COST,))
 
 
-def test_with_bounds_of_several_lengths_no_solver_of_others_is_asked() -> None:
+def test_bounds_of_several_lengths_prove_without_another_solver() -> None:
     problem = unrolled()
     made = plan(problem, Options(workers=1))
     assert (made.status, made.objective.value) == ("optimal", 7)
@@ -116,7 +115,7 @@ def test_with_bounds_of_several_lengths_no_solver_of_others_is_asked() -> None:
     assert verify(problem, made) == ()
 
 
-def test_what_it_is_not_for_it_leaves_as_it_is() -> None:
+def test_other_objectives_are_left_alone() -> None:
     problem = replace(kernel(3), terms=(Term.SUM_OF_PEAKS, Term.REUSE_COST))
     found = Reuse().solve(lower(problem).instance, Task(ENOUGH), Silent())
     assert (found.placement, found.work) == (None, 0)

@@ -1,4 +1,4 @@
-"""The two sets of kernels, for tests that use one or both, and the outcome of each one's search."""
+"""The two sets of kernels, for tests that use one or both, and a call of their search with all its outputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from solvers.model.instance import Instance, Ints
 
 
 def native() -> Kernels:
-    """Skips the test where there are none."""
+    """Return the native kernels; skip the test where there are none."""
     found = select(Wanted.AUTO)
     if found.origin is not Origin.NATIVE:
         pytest.skip(f"no native kernels: {found.reason}")
@@ -22,28 +22,28 @@ def native() -> Kernels:
 
 
 def reference() -> Kernels:
-    """The Python kernels."""
+    """Return the Python kernels."""
     return select(Wanted.REFERENCE).kernels
 
 
 def of_origin(origin: str) -> Kernels:
-    """The kernels of this origin; skips the test where there are none."""
+    """Return the kernels of this origin; skip the test where there are none."""
     return native() if origin == Origin.NATIVE else reference()
 
 
 def where_native_run(why: str) -> pytest.MarkDecorator:
-    """Skips the test where this process uses other kernels."""
+    """Return a mark that skips a test where this process does not use the native kernels."""
     return pytest.mark.skipif(active().origin is not Origin.NATIVE, reason=f"native kernels are not in use: {why}")
 
 
 def use_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on, solvers that select kernels for an instance get the Python ones."""
+    """Give the Python kernels to all solvers that select kernels from now on."""
     monkeypatch.setattr(selection, "active", lambda: select(Wanted.REFERENCE))
 
 
 @dataclass(frozen=True)
-class Said:
-    """All outputs of a kernel."""
+class Answer:
+    """All outputs of a kernel's search."""
 
     end: str
     offsets: list[int] | None
@@ -51,12 +51,12 @@ class Said:
     nodes: int
     work: int
     better: tuple[tuple[list[int], int], ...]
-    """Offsets and bound whenever it knew better offsets."""
+    """The offsets and the bound of each report that brought better offsets."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A kernel's input."""
+    """The inputs of a kernel's search, besides the instance."""
 
     bound: int = 0
     incumbent: int | None = None
@@ -66,11 +66,11 @@ class Ask:
     work: int | None = None
     max_pairs: int = 1_000_000
     until: Callable[[], bool] = lambda: False
-    """Asked at every report; true stops the search."""
+    """Called at every report; the search stops when it returns True."""
     active_threads: Ints | None = None
 
 
-def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Said:
+def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Answer:
     better: list[tuple[list[int], int]] = []
 
     def report(offsets: Ints | None, bound: int) -> bool:
@@ -91,4 +91,4 @@ def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Said:
         report=report,
         active_threads=wish.active_threads,
     )
-    return Said(str(end), None if offsets is None else offsets.tolist(), bound, nodes, work, tuple(better))
+    return Answer(str(end), None if offsets is None else offsets.tolist(), bound, nodes, work, tuple(better))

@@ -28,7 +28,7 @@ def random_block(rng: np.random.Generator, times: int, many: bool, life: int, sc
 
 
 def random_instance(seed: int, scale: int = 1) -> Instance:
-    """Every kind of constraint now and then; some have no solution."""
+    """A random instance with every kind of constraint now and then; some have no solution."""
     rng = np.random.default_rng(seed)
     times, many = scale * int(rng.integers(3, 40)), bool(rng.random() < 0.6)
     # Among many blocks, most are short-lived.

@@ -49,10 +49,10 @@ def test_every_block_goes_where_the_reference_puts_it(kernel: Kernels, seeds: ra
                     None if expected is None else expected.offset.tolist()
                 ), (seed, number, fit)
                 placed += found is not None
-    assert placed > 100  # not everything fits nowhere
+    assert placed > 100  # many orders find a placement
 
 
-def test_in_a_hurry_what_is_left_is_stacked_on_top(kernel: Kernels) -> None:
+def test_blocks_left_when_time_is_over_are_stacked_on_top(kernel: Kernels) -> None:
     rng = np.random.default_rng(5)
     rows = zip(rng.integers(0, 50, 1000).tolist(), rng.integers(1, 40, 1000).tolist(), strict=True)
     instance = make_instance([plain(birth, birth + 9, size) for birth, size in rows])
@@ -84,10 +84,10 @@ def test_addresses_beyond_32_bits_are_as_exact_as_small_ones(kernel: Kernels, fi
 
     assert np.array_equal(
         placed(1 << 24) >> 24, placed(1)
-    )  # the first few hundred units lie below 2^32, the others above
+    )  # offsets of the first few hundred units are below 2^32, the others above
 
 
-def test_what_is_stacked_lies_above_all_that_is_reserved(kernel: Kernels) -> None:
+def test_stacked_blocks_lie_above_all_reserved_ranges(kernel: Kernels) -> None:
     pool = PoolSpec(reserved=((100, 110), (9000, 9001)))
     instance = make_instance([plain(0, 9, 7) for _ in range(600)], pools=[pool])
     hasty = kernel.greedy_place(instance.sections, columns(instance), np.arange(600), Fit.LOWEST, lambda: True)
@@ -179,7 +179,7 @@ def test_the_whole_portfolio_gives_the_same_plan(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.usefixtures("kernel")
-def test_components_keep_their_own_best_and_never_wait_for_one_that_fits_nowhere(
+def test_components_keep_their_best_although_another_fits_nowhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(1)
@@ -217,7 +217,7 @@ def test_the_bound_is_met_in_every_objective(terms: tuple[Term, ...], monkeypatc
     assert (fast.stop, fast.value) == (StopReason.PROVED, bound)
 
 
-@pytest.mark.parametrize("count", [400, 700])  # for 400, one thread places all; for 700, several do
+@pytest.mark.parametrize("count", [400, 700])  # one thread places 400 blocks, several threads place 700
 def test_the_number_of_threads_changes_nothing(kernel: Kernels, count: int) -> None:
     rng = np.random.default_rng(9)
     rows = rng.integers(1, 60, (count, 3)).tolist()
@@ -235,14 +235,14 @@ def test_the_number_of_threads_changes_nothing(kernel: Kernels, count: int) -> N
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_passes_that_are_probed_give_what_whole_passes_give(kernel: Kernels, seed: int) -> None:
-    """With so many blocks it is looked first whether a pass can be of use; the answer is that of all passes, one by one."""
+def test_probed_passes_give_the_answer_of_whole_passes(kernel: Kernels, seed: int) -> None:
+    """With so many blocks each pass is first probed for its use; the answer is that of all passes, run one by one."""
     rng = np.random.default_rng(seed)
     blocks = []
     for _ in range(2400):
         start, life, size = (int(n) for n in rng.integers((0, 1, 1), (3000, 60 if rng.random() < 0.95 else 900, 99)))
         if seed == 2 and start % 1000 < 100:
-            start += 100  # three components
+            start += 100  # so that there are three components
         end = min(start + life, 1000 * (start // 1000 + 1)) if seed == 2 else start + life
         later = [(end + 5, end + 9)] if seed == 1 else []
         blocks.append(Block([(0, size, [(start, end), *later])], alignment=int(rng.choice((1, 1, 8)))))
@@ -275,7 +275,7 @@ def test_passes_that_are_probed_give_what_whole_passes_give(kernel: Kernels, see
 
 
 class Stopped(Silent):
-    """Out of time from the start."""
+    """A control whose time is over from the start."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -308,13 +308,13 @@ def test_out_of_time_there_is_still_a_first_placement() -> None:
 
 def test_other_threads_run_and_a_stop_is_heeded(kernel: Kernels) -> None:
     instance = big(20_000)
-    asked: list[int] = []
+    threads_seen: list[int] = []
     begin = threading.Event()
 
     def report(offsets: Ints | None) -> bool:
-        asked.append(threading.get_ident())
+        threads_seen.append(threading.get_ident())
         begin.set()
-        return len(asked) > 2
+        return len(threads_seen) > 2
 
     answer: list[Ints | None] = []
     worker = threading.Thread(
@@ -326,10 +326,10 @@ def test_other_threads_run_and_a_stop_is_heeded(kernel: Kernels) -> None:
     assert begin.wait(60)  # this thread could run, so the kernel does not hold the interpreter
     worker.join()
     assert answer[0] is not None
-    assert set(asked) == {worker.ident}
+    assert set(threads_seen) == {worker.ident}
 
 
-def test_an_error_of_the_caller_comes_back_to_the_caller(kernel: Kernels) -> None:
+def test_an_error_of_the_caller_is_raised(kernel: Kernels) -> None:
     instance = big(20_000)
 
     def report(_: Ints | None) -> bool:
@@ -340,7 +340,7 @@ def test_an_error_of_the_caller_comes_back_to_the_caller(kernel: Kernels) -> Non
 
 
 @pytest.mark.parametrize("origin", Origin)
-def test_arrays_that_make_no_sense_are_refused(origin: Origin) -> None:
+def test_inconsistent_arrays_are_refused(origin: Origin) -> None:
     kernel = of_origin(origin)
     instance = make_instance([(0, 2, 4), (1, 3, 4)])
     good = columns(instance)
@@ -358,7 +358,7 @@ def test_arrays_that_make_no_sense_are_refused(origin: Origin) -> None:
 
 
 @pytest.mark.parametrize("origin", Origin)
-def test_nothing_at_all_is_placed_at_once(origin: Origin) -> None:
+def test_an_instance_without_blocks_is_placed(origin: Origin) -> None:
     kernel = of_origin(origin)
     empty = make_instance([(0, 1, 1)])
     fields = "part_block part_low part_high rect_part rect_start rect_end allowed modulus residue lowest highest"

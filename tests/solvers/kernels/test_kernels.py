@@ -1,4 +1,4 @@
-"""The kernels: native and reference give the same answers, and which one runs is decided as documented."""
+"""Native and reference kernels give the same answers, and which of them run is decided as documented."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def available() -> dict[str, Kernels]:
-    """All sets of kernels of this installation; CI demands the native ones (MEMPLAN_KERNELS=native)."""
+    """Return all sets of kernels of this installation; CI demands the native ones (MEMPLAN_KERNELS=native)."""
     chosen = [select(Wanted.REFERENCE), select(Wanted.AUTO)]
     return {each.origin: each.kernels for each in chosen}
 
@@ -47,7 +47,7 @@ def ints(*numbers: int) -> Ints:
 
 
 def by_hand(rects: list[tuple[int, int, int]], sections: int) -> tuple[int, int | None]:
-    """The definition, word for word."""
+    """Return the greatest live weight and the first section that has it, by the definition."""
     sums = [sum(weight for start, end, weight in rects if start <= s < end) for s in range(sections)]
     return (max(sums), sums.index(max(sums))) if sums else (0, None)
 
@@ -67,7 +67,7 @@ def sweeps(draw: st.DrawFn) -> tuple[list[tuple[int, int, int]], int]:
 
 
 @given(sweeps())
-def test_max_live_is_what_its_definition_says(sweep: tuple[list[tuple[int, int, int]], int]) -> None:
+def test_max_live_agrees_with_its_definition(sweep: tuple[list[tuple[int, int, int]], int]) -> None:
     rects, sections = sweep
     expected = by_hand(rects, sections)
     for found in available().values():
@@ -78,12 +78,12 @@ def test_the_first_of_equal_sections_is_named(each: Kernels) -> None:
     assert each.max_live(ints(1, 3), ints(2, 4), ints(7, 7), 5) == (7, 1)
 
 
-def test_nothing_live_is_a_sum_of_zero_in_the_first_section(each: Kernels) -> None:
+def test_without_live_blocks_the_sum_is_zero_in_the_first_section(each: Kernels) -> None:
     assert each.max_live(ints(), ints(), ints(), 3) == (0, 0)
     assert each.max_live(ints(2), ints(2), ints(9), 3) == (0, 0)
 
 
-def test_without_sections_there_is_no_first(each: Kernels) -> None:
+def test_without_sections_no_section_is_named(each: Kernels) -> None:
     assert each.max_live(ints(), ints(), ints(), 0) == (0, None)
 
 
@@ -111,7 +111,7 @@ def test_a_broken_contract_is_refused(each: Kernels, starts: Ints, ends: Ints, w
         each.max_live(starts, ends, weights, sections)
 
 
-def test_read_only_and_strided_arrays_are_taken_as_they_are(each: Kernels) -> None:
+def test_read_only_and_strided_arrays_are_accepted(each: Kernels) -> None:
     table = np.arange(12, dtype=np.int64).reshape(4, 3)
     table[:, 1] = 12
     table.setflags(write=False)
@@ -152,13 +152,13 @@ def test_the_reference_can_be_asked_for() -> None:
     assert "MEMPLAN_KERNELS=reference" in chosen.reason
 
 
-def test_an_unknown_wish_is_refused() -> None:
+def test_an_unknown_set_of_kernels_is_refused() -> None:
     with pytest.raises(KernelsUnavailable, match="auto, native, reference"):
         select("fast")
 
 
 def without_native(monkeypatch: pytest.MonkeyPatch, stand_in: ModuleType | None) -> None:
-    """Make importing the compiled module give stand_in, or fail as if it were not installed."""
+    """Make importing the compiled module return stand_in; without one, fail as if it were not installed."""
 
     def import_module(name: str) -> ModuleType:
         if name == selection.NATIVE_MODULE:
@@ -178,7 +178,7 @@ def test_without_native_kernels_the_reference_runs_and_says_why(monkeypatch: pyt
     assert "no working C++ compiler" in (chosen.reason or "")
 
 
-def test_native_kernels_that_are_missing_are_an_error_where_they_are_demanded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demanding_missing_native_kernels_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     without_native(monkeypatch, None)
     with pytest.raises(KernelsUnavailable, match="MEMPLAN_KERNELS=native, but"):
         select("native")
@@ -193,7 +193,7 @@ def test_native_kernels_that_lag_behind_are_not_used(monkeypatch: pytest.MonkeyP
 
 
 def stand_in(change: Callable[[str, str], str]) -> ModuleType:
-    """Compiled kernels with changed signatures."""
+    """Return a stand-in for the compiled module, with changed signatures."""
     module = ModuleType(selection.NATIVE_MODULE)
     for name, arguments in promised().items():
         text = f"def {name}({', '.join(f'{argument}: int' for argument in arguments)}) -> object"
@@ -202,7 +202,7 @@ def stand_in(change: Callable[[str, str], str]) -> ModuleType:
 
 
 class Compiled:
-    """A function as the compiled module has it, which names the orders if it is asked."""
+    """A function as the compiled module has it; when called, it lists the orders."""
 
     def __init__(self, signature: str) -> None:
         self.__nb_signature__ = ((signature, "", None),)
@@ -229,27 +229,27 @@ def test_native_kernels_without_an_order_of_the_table_are_not_used(monkeypatch: 
     select("reference")
     without_native(monkeypatch, stand_in(lambda _, text: text))
     monkeypatch.setitem(ORDERS, "shade", ORDERS["size"])
-    assert select("auto").origin is Origin.NATIVE  # the stand-in names what the table has
+    assert select("auto").origin is Origin.NATIVE  # the stand-in lists the table's orders
     monkeypatch.setattr(Compiled, "__call__", lambda _: ["size", "area"])
     assert "no order width_area_total" in (select("auto").reason or "")
 
 
-def test_both_sets_take_what_the_interface_says() -> None:
+def test_both_sets_of_kernels_take_the_arguments_of_the_interface() -> None:
     python = select("reference").kernels
     for name, arguments in promised().items():
         assert tuple(signature(getattr(python, name)).parameters) == arguments, name
 
 
 def python_kernels_after(code: str, wanted: str) -> set[str]:
-    """The Python kernels that a new process has imported after this code."""
+    """Return the names of the Python kernels that a new process has imported after this code."""
     code += "\nimport sys; print(*(m for m in sys.modules if m.startswith('solvers.kernels.python.')))"
     environment = {**os.environ, selection.VARIABLE: wanted}
     command = [sys.executable, "-c", code]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment).stdout
-    return {module.removeprefix("solvers.kernels.python.") for module in said.split()}
+    output = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment).stdout
+    return {module.removeprefix("solvers.kernels.python.") for module in output.split()}
 
 
-def test_of_the_python_kernels_only_what_is_used_is_imported() -> None:
+def test_only_the_python_kernels_in_use_are_imported() -> None:
     code = "from solvers.kernels import active\nkernels = active().kernels\n"
     assert python_kernels_after(code, "reference") == {"kernels"}
     assert python_kernels_after(code + "kernels.greedy_orders()", "reference") == {"kernels", "greedy", "input"}
@@ -295,12 +295,12 @@ def placements(draw: st.DrawFn) -> list[tuple[int, int, int, int, int]]:
 def share_something(a: tuple[int, int, int, int, int], b: tuple[int, int, int, int, int]) -> bool:
     return (
         max(a[0], b[0]) < min(a[1], b[1]) and a[2] == b[2] and max(a[3], b[3]) < min(a[4], b[4])
-    )  # an empty lifetime ends before it begins, so it shares nothing
+    )  # an empty lifetime shares nothing
 
 
 @effort(96, 10_000)
 @given(placements())
-def test_apart_is_what_comparing_all_pairs_says(rects: list[tuple[int, int, int, int, int]]) -> None:
+def test_apart_agrees_with_comparing_all_pairs(rects: list[tuple[int, int, int, int, int]]) -> None:
     table = np.array(rects, dtype=np.int64).reshape(len(rects), 5)
     expected = not any(share_something(a, b) for a, b in combinations(rects, 2))
     for found in available().values():
@@ -308,9 +308,9 @@ def test_apart_is_what_comparing_all_pairs_says(rects: list[tuple[int, int, int,
 
 
 @pytest.mark.parametrize("count", [63, 64, 65, 64 * 64, 64 * 64 + 1, 70_000])
-def test_many_that_touch_are_apart_until_one_moves(each: Kernels, count: int) -> None:
+def test_many_touching_rectangles_are_apart_until_one_moves(each: Kernels, count: int) -> None:
     number = np.arange(count, dtype=np.int64)
-    order = number * 19 % count  # any order of beginning; 19 divides none of the counts
+    order = number * 19 % count  # a permutation, as 19 divides none of the counts
     starts, ends, pools, lows = order, np.full(count, count), np.zeros_like(number), 10 * number
     assert each.apart(starts, ends, pools, lows, lows + 10)
     assert not each.apart(starts, ends, pools, lows, lows + 10 + (number == count // 2))

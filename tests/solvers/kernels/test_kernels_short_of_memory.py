@@ -1,4 +1,4 @@
-"""A kernel that gets no memory or no threads reports it or does without; the process goes on."""
+"""A kernel that gets no memory raises an error, one that gets no threads does without, and the process goes on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [
 ROOT = Path(__file__).resolve().parents[3]
 
 STACK = 1 << 30
-"""Of each thread, so that it is the limit alone that says how many there can be, and plenty is left for what they allocate."""
+"""Bytes of each thread's stack: so many that the limit alone decides how many threads there can be."""
 
 SCRIPT = """
 import random, resource
@@ -45,22 +45,22 @@ try:
     kernel.greedy(0, given[:-1], PASSES, None, None, 1, None, None)  # throwing for the first time takes memory, too
 except (BadKernelInput, TypeError):
     pass
-said = []
+results = []
 for room in ROOMS:
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + room, resource.RLIM_INFINITY))
     try:
-        said.append(hash(calls["KERNEL"]().tobytes()))
+        results.append(hash(calls["KERNEL"]().tobytes()))
     except MemoryError:
-        said.append("no memory")
+        results.append("no memory")
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-print(*said, sep=",")
+print(*results, sep=",")
 """
 
 
-def said(kernel: str, count: int, rooms: list[int]) -> list[str]:
-    """The results that a new process prints; `rooms`: bytes it may allocate beyond what it has."""
+def results(kernel: str, count: int, rooms: list[int]) -> list[str]:
+    """Return the results that a new process prints; `rooms` are the bytes it may allocate beyond what it has."""
     script = SCRIPT.replace("KERNEL", kernel).replace("COUNT", str(count)).replace("ROOMS", str(rooms))
     command = ["sh", "-c", f'ulimit -S -s {STACK >> 10} && exec "$0" -c "$1"', sys.executable, script]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -69,12 +69,12 @@ def said(kernel: str, count: int, rooms: list[int]) -> list[str]:
 
 
 @pytest.mark.parametrize(("kernel", "count"), [("greedy", 30_000), ("search", 1_200)])
-def test_without_memory_it_raises_an_error(kernel: str, count: int) -> None:
-    assert said(kernel, count, [1]) == ["no memory"]
+def test_a_kernel_without_memory_raises_an_error(kernel: str, count: int) -> None:
+    assert results(kernel, count, [1]) == ["no memory"]
 
 
 @pytest.mark.parametrize(("kernel", "count"), [("greedy", 2_000), ("search", 1_200)])
-def test_with_fewer_threads_than_asked_for_the_answer_is_the_same(kernel: str, count: int) -> None:
-    answers = said(kernel, count, [threads * STACK + STACK // 2 for threads in (0, 1, 2, 8)])
+def test_fewer_threads_than_asked_for_give_the_same_answer(kernel: str, count: int) -> None:
+    answers = results(kernel, count, [threads * STACK + STACK // 2 for threads in (0, 1, 2, 8)])
     assert len(answers) == 4
     assert set(answers) == {answers[0]} != {"no memory"}

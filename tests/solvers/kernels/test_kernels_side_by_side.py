@@ -1,4 +1,4 @@
-"""Kernels that run at the same time, on several threads each, know nothing of each other."""
+"""Kernels that run at the same time, on several threads each, do not affect each other."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.small.instances import make_instance
 
 
 class Until(Silent):
-    """Cancelled from outside; signals its first question."""
+    """A control that is cancelled from outside, and signals that its kernel has begun to ask."""
 
     def __init__(self) -> None:
-        self.asked, self.cancelled = threading.Event(), threading.Event()
+        self.has_begun, self.cancelled = threading.Event(), threading.Event()
 
     def stopped(self) -> StopReason | None:
-        self.asked.set()
+        self.has_begun.set()
         return StopReason.CANCELLED if self.cancelled.is_set() else None
 
 
@@ -33,12 +33,12 @@ def rows(seed: int, count: int) -> Instance:
     return make_instance([(s := r.randrange(count), s + r.randint(1, 40), r.randint(1, 10**6)) for _ in range(count)])
 
 
-def said(outcome: Outcome) -> tuple[object, ...]:
+def comparable(outcome: Outcome) -> tuple[object, ...]:
     offsets = None if outcome.placement is None else outcome.placement.offset.tolist()
     return outcome.stop, offsets, outcome.bound, outcome.work
 
 
-def test_answers_are_those_of_kernels_that_run_alone() -> None:
+def test_kernels_side_by_side_answer_as_alone() -> None:
     few, many = rows(1, 90), rows(2, 500)
     start = Greedy().solve(few, Task(), Silent()).placement
     limits = Limits(work=10_000, workers=2)
@@ -48,17 +48,17 @@ def test_answers_are_those_of_kernels_that_run_alone() -> None:
         lambda: Improve().solve(few, Task(limits, start=start), Silent()),
         lambda: Greedy().solve(many, Task(limits), Silent()),
     ]
-    alone = [said(call()) for call in calls]
+    alone = [comparable(call()) for call in calls]
     with ThreadPoolExecutor(len(calls)) as pool:
-        assert [said(future.result()) for future in [pool.submit(call) for call in calls]] == alone
+        assert [comparable(future.result()) for future in [pool.submit(call) for call in calls]] == alone
 
 
-def test_one_is_cancelled_by_another_thread_while_the_others_go_on() -> None:
+def test_cancelling_one_kernel_leaves_the_others_running() -> None:
     hard = rows(5, 600)
     controls = [Until(), Until()]
     with ThreadPoolExecutor(2) as pool:
         runs = [pool.submit(Search().solve, hard, Task(Limits(workers=2)), control) for control in controls]
         for control, run in zip(controls, runs, strict=True):
-            assert control.asked.wait(60)
+            assert control.has_begun.wait(60)
             control.cancelled.set()
             assert run.result(60).stop is StopReason.CANCELLED

@@ -1,4 +1,4 @@
-"""Threads of the native search go on with later rounds while others finish the last one; they find what one thread alone finds."""
+"""Threads of the native search begin later rounds while others finish the last, and find what one thread finds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = where_native_run("threads are the native search's")
 
 
 def strip(seed: int, count: int) -> Instance:
-    """Pieces of a full box, some missing and all a little smaller: hard enough that the search asks for many heights, and ends by its work."""
+    """An instance cut from a box, some pieces missing and all a bit smaller, so that many heights are tried."""
     random = np.random.default_rng(seed)
     pieces = [(0, 8 * count, 1 << 20)]
     while len(pieces) < count:
@@ -41,7 +41,7 @@ def busiest(instance: Instance) -> int:
 
 @pytest.mark.parametrize(("seed", "count"), [(2, 60), (2, 100), (3, 150), (4, 200), (0, 300)])
 @pytest.mark.parametrize("fit", [False, True])
-def test_any_number_of_threads_says_the_same(seed: int, count: int, fit: bool) -> None:
+def test_any_number_of_threads_gives_the_same_answer(seed: int, count: int, fit: bool) -> None:
     instance = strip(seed, count)
     bound = busiest(instance)
     for work in (300, 3_000, 50_000):
@@ -51,7 +51,7 @@ def test_any_number_of_threads_says_the_same(seed: int, count: int, fit: bool) -
             assert ask(native(), instance, replace(wish, threads=threads)) == alone
 
 
-def test_so_they_do_where_attempts_are_long_and_are_cut_short() -> None:
+def test_threads_agree_where_long_attempts_are_cut_short() -> None:
     instance = strip(1, 2_300)
     wish = Ask(bound=busiest(instance), seed=1, work=150_000)
     alone = ask(native(), instance, wish)
@@ -60,7 +60,7 @@ def test_so_they_do_where_attempts_are_long_and_are_cut_short() -> None:
 
 
 @pytest.mark.parametrize(("seed", "count"), [(2, 100), (0, 300)])
-def test_so_they_do_while_their_number_changes(seed: int, count: int) -> None:
+def test_threads_agree_while_their_number_changes(seed: int, count: int) -> None:
     instance = strip(seed, count)
     active_threads = np.ones(1, dtype=np.int64)
 
@@ -74,12 +74,12 @@ def test_so_they_do_while_their_number_changes(seed: int, count: int) -> None:
     )
 
 
-def test_a_stop_reaches_all_of_them() -> None:
+def test_a_stop_reaches_all_threads() -> None:
     instance = strip(0, 300)
-    said = ask(native(), instance, Ask(bound=busiest(instance), threads=4, until=lambda: True))
-    assert said.end == "stopped"
+    answer = ask(native(), instance, Ask(bound=busiest(instance), threads=4, until=lambda: True))
+    assert answer.end == "stopped"
 
 
-def test_how_many_are_active_is_one_number() -> None:
+def test_several_numbers_of_active_threads_are_refused() -> None:
     with pytest.raises(BadKernelInput):
         ask(native(), strip(1, 60), Ask(work=1, active_threads=np.ones(2, dtype=np.int64)))

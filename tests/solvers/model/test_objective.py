@@ -1,4 +1,4 @@
-"""Values and violations of placements, each rule broken once."""
+"""Values of placements, and violations with each rule broken once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def placed(offsets: list[int], pools: list[int] | None = None) -> Placement:
 TWO_POOLS = [PoolSpec(20, cost=3, rank=0), PoolSpec(None, cost=1, rank=1)]
 
 
-def test_every_term_counts_what_it_says() -> None:
+def test_every_term_counts_the_quantity_it_names() -> None:
     instance = make_instance(
         [plain(0, 1, 4, access=[0, 5]), plain(0, 1, 6, access=[0, 7]), plain(2, 3, 2, access=[0, 1])],
         pools=TWO_POOLS,
@@ -58,7 +58,7 @@ def test_the_balanced_term_weighs_peaks_by_their_price_in_any_unit() -> None:
     assert evaluate(scaled(instance, 8), whole) == evaluate(instance, whole)
 
 
-def test_what_moves_counts_the_same_in_any_unit_and_in_parts_of_an_instance() -> None:
+def test_moves_count_the_same_in_any_unit_and_piece() -> None:
     terms = [Term.STABILITY, Term.MOVED_BYTES, Term.MOVED_BUFFERS]
     made = make_instance([plain(0, 1, 8), plain(0, 1, 16), plain(0, 1, 8)], pools=TWO_POOLS, terms=terms)
     stays = np.array([[0, 0, 8, 1, 8], [1, 1, 0, 1, 16], [2, 1, 16, 2, 3]], dtype=np.int64)
@@ -104,7 +104,7 @@ def test_each_violation_is_named(name: str) -> None:
     assert word in found
 
 
-def test_what_may_overlap_does() -> None:
+def test_allowed_overlaps_are_no_violation() -> None:
     views = Block([(0, 8, [(0, 2)]), (2, 4, [(1, 3)])])
     assert violation(make_instance([views, (2, 3, 2)]), placed([0, 0])) is None
     assert violation(make_instance([(0, 2, 4), (1, 3, 4)], exclusions=[(0, 1)]), placed([0, 0])) is None
@@ -116,7 +116,7 @@ def test_touching_in_time_or_space_is_no_overlap() -> None:
     assert violation(make_instance([(0, 2, 4), (2, 3, 4), (0, 3, 2)]), placed([0, 0, 4])) is None
 
 
-def test_part_pairs_are_all_and_only_those_that_bind() -> None:
+def test_part_pairs_are_exactly_the_binding_ones() -> None:
     instance = make_instance(
         [(0, 2, 4), (1, 3, 4), (1, 2, 0), (1, 2, 5), Block([(0, 1, [(0, 1)]), (3, 5, [(1, 2)])]), (9, 10, 1)],
         conflicts=[(0, 6), (2, 5)],
@@ -137,7 +137,7 @@ HIGHEST = 8
 
 
 @pytest.mark.parametrize("cost", [0, 1, 3])
-def test_it_is_the_greatest_one(cost: int) -> None:
+def test_the_highest_allowed_peak_is_the_greatest(cost: int) -> None:
     for terms in ORDERS:
         instance = make_instance(
             [plain(0, 1, 4, access=[2])], pools=[PoolSpec(None, cost=cost, rank=1)], terms=list(terms)
@@ -150,7 +150,7 @@ def test_it_is_the_greatest_one(cost: int) -> None:
 
 
 def value(instance: Instance, peak: int) -> Value:
-    """The value with a buffer that is used twice, in a pool of rank 1."""
+    """Return the value of one buffer that is used twice, in a pool of rank 1 with this peak."""
     buffer = Buffer("a", 4, accesses=2)
     pool = Pool("p", cost=instance.pools[0].cost, rank=1)
     counted = Counted([peak], [(buffer, pool)])

@@ -1,4 +1,4 @@
-"""SplitMix64 gives the reference's numbers."""
+"""SplitMix64 gives the published numbers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ from solvers.model.splitmix import SplitMix64
         (1234567, [6457827717110365317, 3203168211198807973, 9817491932198370423]),
     ],
 )
-def test_the_published_numbers(seed: int, expected: list[int]) -> None:
+def test_splitmix_draws_the_published_numbers(seed: int, expected: list[int]) -> None:
     draw = SplitMix64(seed)
     assert [draw.next() for _ in expected] == expected

@@ -1,4 +1,4 @@
-"""An engine's share of a round follows its results and the work it took, both counted."""
+"""An engine's share of a round depends on what it found and on the work it took, both of which are counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from solvers.portfolio import joint
 from solvers.portfolio.execute import FULL, Earnings
 
 
-def test_who_finds_nothing_while_others_do_gets_less_until_it_finds_something() -> None:
+def test_an_engine_gets_less_while_only_others_find_something() -> None:
     earnings = Earnings()
     for wanted in (FULL, FULL // 2, FULL // 4, FULL // 4):
         assert earnings.parts("idle") == wanted
@@ -24,13 +24,13 @@ def test_who_finds_nothing_while_others_do_gets_less_until_it_finds_something() 
     assert earnings.parts("idle") == FULL
 
 
-def test_where_nobody_finds_anything_all_shares_stay() -> None:
+def test_shares_stay_where_no_engine_finds_anything() -> None:
     earnings = Earnings()
     earnings.end_round(["a", "b"], set())
     assert earnings.parts("a") == earnings.parts("b") == FULL
 
 
-def test_what_was_taken_too_much_of_comes_off_later_shares() -> None:
+def test_work_beyond_a_share_comes_off_later_shares() -> None:
     earnings = Earnings()
     assert earnings.grant("a", 100) == 100
     earnings.took("a", 100, 350)
@@ -38,8 +38,8 @@ def test_what_was_taken_too_much_of_comes_off_later_shares() -> None:
     assert earnings.grant("b", 100) == 100
 
 
-def test_who_takes_more_than_it_is_given_gets_no_more_than_others_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One engine takes ten times its share; the other keeps to its own, and gets as much in total."""
+def test_an_engine_that_exceeds_its_share_gets_no_more_in_total(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One engine takes ten times its share and one keeps to its share; in total both get as much."""
     taken = dict.fromkeys(("assign", "cpsat"), 0)
 
     def ask(name: str, instance: Instance, task: Task, control: Control) -> Outcome:

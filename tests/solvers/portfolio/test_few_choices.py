@@ -15,7 +15,7 @@ WITHOUT_LIBRARIES = {"memplan"}
 
 
 def drawn(seed: int) -> Problem:
-    """Up to five buffers, two pools (one small), and some buffers that must be apart."""
+    """A random problem of up to five buffers, some of which must be apart, and two pools, one of them small."""
     draw = random.Random(seed)
     count = draw.randint(2, 5)
     buffers = tuple(
@@ -32,7 +32,7 @@ def drawn(seed: int) -> Problem:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_all_choices_are_tried_and_nobody_else_finds_better(seed: int) -> None:
+def test_all_choices_are_tried_and_no_solver_finds_better(seed: int) -> None:
     problem = drawn(seed)
     answer = plan(problem, Options(workers=1))
     assert answer.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)

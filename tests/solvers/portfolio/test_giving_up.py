@@ -1,4 +1,4 @@
-"""An engine that still prepares when time is over is given up; the answer is the best found before it."""
+"""An engine that is still preparing when time is over is given up; the answer is the best that was found before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INSTANCE = make_instance(
 
 
 class Clock(Silent):
-    """Its time is over when a test says so."""
+    """A control whose time is over when a test says so."""
 
     over = False
 
@@ -30,11 +30,11 @@ class Clock(Silent):
         return StopReason.TIME_LIMIT if self.over else None
 
 
-def test_what_is_known_is_answered_although_an_engine_was_given_up() -> None:
-    clock, asked = Clock(), list[str]()
+def test_giving_up_an_engine_keeps_the_best_answer() -> None:
+    clock, engines = Clock(), list[str]()
 
     def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
-        asked.append(name)
+        engines.append(name)
         if name == "greedy":
             return execute.ask(name, instance, task, control)
         clock.over = True
@@ -44,28 +44,28 @@ def test_what_is_known_is_answered_although_an_engine_was_given_up() -> None:
 
     with patch.object(joint, "ask", ask):
         found = joint.solve_joint(INSTANCE, Task(), clock, ("local_search",), by_name=False)
-    assert asked[0] == "greedy"
-    assert len(asked) == 2
+    assert engines[0] == "greedy"
+    assert len(engines) == 2
     assert found.placement is not None
     assert found.stop is StopReason.TIME_LIMIT
     assert not found.reproducible
 
 
-def test_without_a_placement_nobody_is_given_up() -> None:
-    clock, said = Clock(), list[str]()
+def test_no_engine_is_given_up_before_there_is_a_placement() -> None:
+    clock, engines = Clock(), list[str]()
     clock.over = True
 
     def ask(name: str, *_: object) -> Answer:
-        said.append(name)
+        engines.append(name)
         check_interrupted()
         return Outcome(StopReason.TIME_LIMIT)
 
     with patch.object(joint, "ask", ask):
         joint.solve_joint(INSTANCE, Task(), clock, ("local_search",), by_name=False)
-    assert said == ["greedy"]
+    assert engines == ["greedy"]
 
 
-def test_weights_stay_as_long_as_they_are_where_there_is_no_time() -> None:
+def test_weights_are_not_shortened_without_time() -> None:
     weights: Weights = ((0, 5, 10**10 + 1, 10**10),)
     worth = {"calls": 0}
 

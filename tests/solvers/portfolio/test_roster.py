@@ -1,4 +1,4 @@
-"""Which engines work on a component: never one too slow for it while there are others."""
+"""The engines that work on a component: never one that is too slow for it while there are others."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_large_models_are_not_built_while_others_can_search() -> None:
     assert names(("cpsat",), LARGEST + 1) == ["cpsat"]
 
 
-def test_who_does_not_count_what_pairs_cost_gets_no_part_where_there_are_many() -> None:
+def test_an_engine_that_ignores_the_cost_of_pairs_works_only_on_few() -> None:
     most = share_of("cpsat").most_pairs or 0
     assert names(ALL, 10, pairs=most) == ["search", "cpsat"]
     assert names(ALL, 10, pairs=most + 1) == ["search"]
@@ -59,7 +59,7 @@ def test_few_blocks_are_ordered_from_some_round_on() -> None:
     assert names(both, few, share.from_round, pairs + 1) == ["search"]
 
 
-def test_what_is_densely_packed_is_glued_and_the_more_the_larger_it_is() -> None:
+def test_dense_instances_are_glued_and_larger_ones_more() -> None:
     share = share_of("gluing")
     assert names(("search", "gluing"), share.smallest, fill=share.least_fill) == ["search", "gluing"]
     assert names(("search", "gluing"), share.smallest, fill=share.least_fill - 1) == ["search"]
@@ -75,18 +75,18 @@ def test_a_core_is_packed_first_where_few_blocks_take_nearly_all_room() -> None:
     assert names(("core", "search"), share.smallest, fill=most + 1, core=share.least_core) == ["search"]
 
 
-def test_who_has_many_parts_takes_part_twice_so_that_nobody_is_waited_for_alone() -> None:
+def test_an_engine_with_many_parts_takes_part_twice() -> None:
     for blocks in range(250, 2_000, 50):
         parts = [parts for _, parts in team(("gluing",), Extent(blocks, fill=100), 1)]
         assert max(parts) <= MOST_PARTS // 2
         assert max(parts) - min(parts) <= 1
 
 
-def test_everybody_gets_a_part() -> None:
+def test_every_engine_gets_a_part() -> None:
     assert all(parts > 0 for _, parts in team((*ALL, "cbc"), Extent(2_500), LATER))
 
 
-def test_what_takes_long_to_load_waits_while_others_can_search() -> None:
+def test_slow_libraries_are_loaded_after_others_could_search() -> None:
     assert names(ALL, 10, LATER - 1) == ["search"]
     assert names(ALL, 10, LATER) == ["search", "cpsat"]
     assert names(("cpsat",), 10, 1) == ["cpsat"]
@@ -98,23 +98,23 @@ def test_every_engine_is_a_solver_and_takes_part_somewhere() -> None:
         assert role.joint or role.separate, name
 
 
-def test_who_only_proves_works_where_there_is_a_choice_of_pools() -> None:
-    """On components of single pools it would answer no round."""
+def test_engines_that_only_prove_need_a_choice_of_pools() -> None:
+    """Solvers that only prove bounds would answer no round on components of single pools."""
     assert not {name for name in separate_engines(native=True) if SOLVERS[name].kind is SolverKind.BOUNDER}
 
 
-def test_there_is_one_who_packs_pools_and_one_who_settles_ties() -> None:
+def test_one_engine_packs_pools_and_one_settles_ties() -> None:
     assert set(PACKERS) <= set(separate_engines(native=False))
     assert [name for name in joint_engines(moves=False, reuse=False) if ROSTER[name].settles_ties]
 
 
 @pytest.mark.parametrize("origin", list(Origin))
-def test_with_each_set_of_kernels_somebody_proves(origin: Origin) -> None:
+def test_each_set_of_kernels_has_an_engine_that_proves(origin: Origin) -> None:
     names = separate_engines(native=origin is Origin.NATIVE)
     assert any(SOLVERS[name].kind is SolverKind.METHOD for name in names)
 
 
-def test_in_python_the_fastest_comes_first_and_the_slow_ones_not_at_all() -> None:
+def test_in_python_the_fastest_engine_leads_and_slow_ones_are_left_out() -> None:
     for name in separate_engines(native=False):
         assert not share_of(name).needs_native
     assert share_of(separate_engines(native=False)[0]).leads_in_python
@@ -122,7 +122,7 @@ def test_in_python_the_fastest_comes_first_and_the_slow_ones_not_at_all() -> Non
 
 @pytest.mark.parametrize("name", [name for name, row in SOLVERS.items() if row.kind is SolverKind.BOUNDER])
 @pytest.mark.parametrize("kind", ["pool_packing", "random"])
-def test_greedys_placement_and_a_bound(name: str, kind: str) -> None:
+def test_greedy_gives_a_placement_and_a_bound(name: str, kind: str) -> None:
     problem = generate(kind, Request(40, 3))
     greedy, made = (plan(problem, Options(solver=each)) for each in ("greedy", name))
     assert made.placements == greedy.placements

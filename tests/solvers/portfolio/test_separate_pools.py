@@ -1,4 +1,4 @@
-"""Rounds of engines over open components, with engines made up for the purpose."""
+"""Rounds of engines over components that are not yet proven optimal, with engines made up for the tests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.small.instances import make_instance, plain
 
 
 class Engine:
-    """Base of the made-up engines: takes everything, runs in this process."""
+    """Base of the made-up engines, which take everything and run in this process."""
 
     name: ClassVar[str] = "engine"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
@@ -39,7 +39,7 @@ class Engine:
 
 
 class Refuter(Engine):
-    """Proves one unit more at each call, and uses up its work."""
+    """Raises the proven bound by one unit at each call, and uses up its work."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         Engine.calls.append(task)
@@ -103,7 +103,7 @@ OPEN = [
 
 
 def open_instance(capacity: int | None = None) -> Instance:
-    """One on which greedy stays above the bound."""
+    """An instance on which greedy stays above the bound."""
     return make_instance(OPEN, capacity=capacity)
 
 
@@ -111,14 +111,14 @@ def run(instance: Instance, solver: str, work: int | None = 1_000_000, goal: Goa
     return solve(instance, Task(limits=Limits(work=work), goal=goal), Silent(), solver)
 
 
-def test_greedy_leaves_this_one_open() -> None:
+def test_greedy_leaves_the_open_instance_open() -> None:
     outcome = run(open_instance(), "greedy")
     assert outcome.value is not None
     assert outcome.value > outcome.bound
     assert outcome.stop is StopReason.WORK_LIMIT
 
 
-def test_refutations_raise_the_bound_until_it_is_met() -> None:
+def test_refutations_raise_the_bound_until_a_placement_meets_it() -> None:
     greedy = run(open_instance(), "greedy")
     outcome = run(open_instance(), "refuter", work=None)
     assert outcome.stop is StopReason.PROVED
@@ -157,10 +157,10 @@ def test_a_refusal_is_raised_to_whoever_asked_for_the_engine() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_who_works_in_a_round_does_not_depend_on_what_others_meet_in_it(
+def test_the_engines_of_a_round_do_not_depend_on_each_other_s_results(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A refusal on the first component leaves the second component's engines as they were until the next round."""
+    """If an engine refuses the first component, the engines of the second stay the same until the next round."""
     monkeypatch.setitem(ROSTER, "refuter", Role(Share(from_round=3)))
     blocks = [replace(block, pools=(pool,)) for pool in (0, 1) for block in OPEN]
     instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
@@ -172,7 +172,7 @@ def test_who_works_in_a_round_does_not_depend_on_what_others_meet_in_it(
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_who_takes_part_twice_has_two_seeds_and_knows_what_was_known_before(
+def test_an_engine_that_takes_part_twice_has_two_seeds_and_one_start(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ROSTER, "refuter", Role(Share(blocks_per_part=1)))
@@ -185,7 +185,7 @@ def test_who_takes_part_twice_has_two_seeds_and_knows_what_was_known_before(
 
 
 @pytest.mark.parametrize(("capacity", "is_asked"), [(None, True), (100_000, False)])
-def test_what_an_engine_does_not_take_it_is_not_asked(capacity: int | None, is_asked: bool) -> None:
+def test_an_engine_is_not_asked_for_unsupported_components(capacity: int | None, is_asked: bool) -> None:
     task = Task(limits=Limits(work=400_000))
     outcome = solve_separate_pools(open_instance(capacity), task, Silent(), ("modest", "refuter"), by_name=False)
     assert {"greedy", "refuter"} <= set(outcome.took_part)
@@ -194,7 +194,7 @@ def test_what_an_engine_does_not_take_it_is_not_asked(capacity: int | None, is_a
 
 
 @pytest.mark.parametrize("features", [frozenset(), frozenset(Feature)])
-def test_nor_is_it_where_pools_depend_on_each_other(
+def test_an_engine_is_not_asked_for_unsupported_joint_problems(
     features: frozenset[Feature], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Modest, "features", features)
@@ -245,7 +245,7 @@ def test_components_get_no_bounds_of_their_own_once_time_is_over() -> None:
 
 
 def test_components_are_not_cut_apart_once_time_is_over() -> None:
-    """There may be a thousand components, and no engine is to work on them."""
+    """Cutting could make a thousand components, on none of which an engine would still work."""
     hard = open_instance()
     ends = hard.rect_end.max()
     rects = [

@@ -1,4 +1,4 @@
-"""Pieces that are solved one by one: bounds of the pieces prove bounds of the whole."""
+"""If pieces are solved one by one, the bounds of the pieces prove a bound of the whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A round's engines work side by side: results do not depend on which is first, and no worker waits while another could use it."""
+"""A round's engines work side by side: results do not depend on who is first, and free workers help the others."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.small.instances import make_instance
 
 BLOCKS = make_instance([(0, 2, 3), (1, 3, 3), (2, 4, 3)])
 PATIENCE = 60.0
-"""Seconds; far more than any wait takes."""
+"""Seconds that a wait may take; far more than any takes."""
 
 
 def until(done: list[object], wanted: int) -> None:
-    """Wait until the list has so many entries."""
+    """Wait until the list has this many entries."""
     begun = time.monotonic()
     while len(done) < wanted and time.monotonic() - begun < PATIENCE:
         time.sleep(0.001)
@@ -50,7 +50,7 @@ OPTIMAL = found(0, 3, 0)
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("winner", [0, 1, 2])
-def test_only_those_count_whom_one_worker_would_have_asked(workers: int, winner: int) -> None:
+def test_only_engines_that_one_worker_would_have_asked_count(workers: int, winner: int) -> None:
     board, turn = turn_of(("first", 1), ("second", 5), ("third", 3))
     play([turn], workers, board, lambda part, relay, active_threads: OPTIMAL if part.number == winner else NOTHING)
     wanted = [(name, NOTHING) for name, _ in turn.team[:winner]]
@@ -58,7 +58,7 @@ def test_only_those_count_whom_one_worker_would_have_asked(workers: int, winner:
     assert turn.settled
 
 
-def test_who_is_not_needed_any_more_is_told_to_stop() -> None:
+def test_engines_no_longer_needed_are_told_to_stop() -> None:
     board, turn = turn_of(("first", 1), ("second", 2))
     at_work: list[object] = []
 
@@ -77,7 +77,7 @@ def test_who_is_not_needed_any_more_is_told_to_stop() -> None:
     assert turn.answers() == [("first", OPTIMAL)]
 
 
-def test_one_before_it_is_waited_for() -> None:
+def test_an_earlier_engine_is_waited_for() -> None:
     board, turn = turn_of(("first", 1), ("second", 2))
     ended: list[object] = []
     worse = found(6, 3, 0)
@@ -94,7 +94,7 @@ def test_one_before_it_is_waited_for() -> None:
     assert turn.answers() == [("first", worse), ("second", OPTIMAL)]
 
 
-def test_workers_that_nobody_waits_for_help_whoever_can_use_them() -> None:
+def test_free_workers_help_engines_that_use_threads() -> None:
     board, turn = turn_of(("search", 6), ("beam", 1))
     seen: list[int] = []
     stage: list[object] = []
@@ -116,7 +116,7 @@ def test_workers_that_nobody_waits_for_help_whoever_can_use_them() -> None:
     assert seen == [3, 4]
 
 
-def test_what_is_shown_is_kept_only_if_it_is_lower() -> None:
+def test_placements_are_kept_only_if_lower() -> None:
     board, turn = turn_of(("first", 1), ("second", 1))
     kept: list[int] = []
     turn.put = lambda placement: kept.append(int(placement.offset.max()))

@@ -1,4 +1,4 @@
-"""Several questions to one child: it remembers earlier ones, and every asker gets an error when it breaks."""
+"""One child answers several questions and remembers earlier ones; when it breaks, the reply has no answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEGABYTE = 1_000_000
 
 
 class Stopping(Silent):
-    """Stops when told, and keeps the log's lines."""
+    """A control that stops for the reason that a test sets, and keeps the log's lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,16 +48,16 @@ def say(talk: Conversation, what: object = "x") -> Reply:
     return talk.ask({"do": "say", "what": what}, None)
 
 
-def test_one_child_answers_all(talk: Conversation) -> None:
+def test_one_child_answers_all_questions(talk: Conversation) -> None:
     for number in (1, 2, 3):
         reply = say(talk, {"n": number, "big": "y" * 300_000})
         assert reply.fields is not None
-        assert (reply.fields["asked"], reply.fields["subject"]) == (number, [1, 2])
-        assert reply.fields["said"]["n"] == number
+        assert (reply.fields["number"], reply.fields["subject"]) == (number, [1, 2])
+        assert reply.fields["words"]["n"] == number
 
 
-def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> None:
-    """Whichever answers first, each has its own answer; and both go on."""
+def test_two_children_are_asked_side_by_side(talk: Conversation, control: Stopping) -> None:
+    """Each of two children gives its own answers, whichever is first, and both go on."""
     other = Conversation(
         "obedient", "solvers.exact.cpsat", "tests.faults.faulty_answerers:Obedient", [3], None, control
     )
@@ -70,7 +70,7 @@ def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> No
                     next(steps) if reply is None else reply for steps, reply in zip(asking, replies, strict=True)
                 ]
             fields = [reply.fields for reply in replies if reply is not None and reply.fields is not None]
-            assert [(each["said"], each["subject"], each["asked"]) for each in fields] == [
+            assert [(each["words"], each["subject"], each["number"]) for each in fields] == [
                 ("a", [1, 2], number),
                 ("b", [3], number),
             ]
@@ -86,7 +86,7 @@ def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> No
         ({"do": "eat", "bytes": 2_000 * MEGABYTE}, StopReason.MEMORY_LIMIT),
     ],
 )
-def test_what_breaks_gives_no_answer_and_the_next_question_goes_to_another(
+def test_after_a_broken_child_another_gets_the_next_question(
     talk: Conversation, control: Stopping, order: dict[str, object], stop: StopReason
 ) -> None:
     assert say(talk).fields is not None
@@ -94,7 +94,7 @@ def test_what_breaks_gives_no_answer_and_the_next_question_goes_to_another(
     assert control.lines
     reply = say(talk)
     assert reply.fields is not None
-    assert reply.fields["asked"] == 1
+    assert reply.fields["number"] == 1
 
 
 def test_a_refusal_is_raised(talk: Conversation) -> None:
@@ -104,17 +104,17 @@ def test_a_refusal_is_raised(talk: Conversation) -> None:
 
 
 @pytest.mark.parametrize("order", ["hang", "wait"])
-def test_the_deadline_holds_whatever_it_does(talk: Conversation, order: str) -> None:
+def test_the_deadline_holds_whatever_the_child_does(talk: Conversation, order: str) -> None:
     assert say(talk).fields is not None
     begun = time.monotonic()
     reply = talk.ask({"do": order}, begun + 0.3)
     assert time.monotonic() - begun < PATIENCE_SECONDS
-    assert reply.stop is StopReason.TIME_LIMIT or reply.fields == {"said": "stopped"}
+    assert reply.stop is StopReason.TIME_LIMIT or reply.fields == {"words": "stopped"}
     assert say(talk).fields is not None
     assert talk.ask({"do": "say", "what": 1}, begun) == Reply(None, StopReason.TIME_LIMIT)
 
 
-def test_who_asks_may_stop_it(talk: Conversation, control: Stopping) -> None:
+def test_the_caller_may_stop_a_question(talk: Conversation, control: Stopping) -> None:
     control.reason = StopReason.CANCELLED
     assert say(talk) == Reply(None, StopReason.CANCELLED)
     control.reason = None

@@ -1,4 +1,4 @@
-"""Forked processes: only where it is safe, with none of their parent's files open, and gone when the parent is."""
+"""Processes are forked only where it is safe, have none of their parent's files open, and end with their parent."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ HERE = "tests.solvers.sandbox.test_forked:answer"
 PATIENCE = 60.0
 
 
-def answer(asked: str, send: Callable[[object], None]) -> None:
-    """Runs in the forked process."""
-    match asked:
+def answer(question: str, send: Callable[[object], None]) -> None:
+    """Answer a question; this runs in the forked process."""
+    match question:
         case "open":
             send({each.name: str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()})
         case "who":
@@ -47,7 +47,7 @@ def companion() -> Iterator[Companion]:
 
 @contextmanager
 def ended(process: int) -> Iterator[None]:
-    """Require that the process ends within the block, or soon after it."""
+    """Assert that the process ends within the block, or soon after it."""
     watched = os.pidfd_open(process)
     try:
         yield
@@ -61,7 +61,7 @@ def ask(companion: Companion, question: str) -> object:
     return companion.receive_within(PATIENCE)
 
 
-def test_it_answers_in_a_session_of_its_own(companion: Companion) -> None:
+def test_a_forked_process_answers_in_a_session_of_its_own(companion: Companion) -> None:
     found = ask(companion, "who")
     assert isinstance(found, tuple)
     own, parent, session = found
@@ -70,7 +70,7 @@ def test_it_answers_in_a_session_of_its_own(companion: Companion) -> None:
     assert ask(companion, "print") == "answer"
 
 
-def test_it_holds_nothing_that_its_parent_has_open(tmp_path: Path) -> None:
+def test_a_forked_process_holds_no_file_of_its_parent(tmp_path: Path) -> None:
     with (tmp_path / "locked").open("w"):
         first, second = Companion(HERE, fork_process), Companion(HERE, fork_process)
         held = ask(second, "open")
@@ -82,14 +82,14 @@ def test_it_holds_nothing_that_its_parent_has_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("question", "code"), [("fall", 1), ("leave", 7)])
-def test_its_end_is_told(companion: Companion, question: str, code: int) -> None:
+def test_the_end_of_a_forked_process_is_reported(companion: Companion, question: str, code: int) -> None:
     own = ask(companion, "who")[0]  # type: ignore[index]
     with ended(own), pytest.raises(EOFError):
         ask(companion, question)
     assert companion.end() == code
 
 
-def test_it_can_be_ended_where_the_end_of_children_is_ignored() -> None:
+def test_a_forked_process_can_be_ended_where_sigchld_is_ignored() -> None:
     usual = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         made = Companion(HERE, fork_process)
@@ -101,7 +101,7 @@ def test_it_can_be_ended_where_the_end_of_children_is_ignored() -> None:
         signal.signal(signal.SIGCHLD, usual)
 
 
-def test_none_is_forked_beside_threads() -> None:
+def test_no_process_is_forked_beside_threads() -> None:
     ended = threading.Event()
     thread = threading.Thread(target=ended.wait)
     thread.start()
@@ -112,7 +112,7 @@ def test_none_is_forked_beside_threads() -> None:
         thread.join()
 
 
-def test_it_ends_with_its_parent() -> None:
+def test_a_forked_process_ends_with_its_parent() -> None:
     code = (
         "import os, sys; from solvers.sandbox.companion import Companion, fork_process; from solvers.sandbox.forked import can_fork\n"
         f"assert can_fork(); made = Companion({HERE!r}, fork_process); made.send('who')\n"

@@ -33,7 +33,7 @@ OUTCOME = Outcome(
 
 
 def flat(message: Message) -> object:
-    """The same without arrays, which do not compare."""
+    """Return the message with lists instead of arrays, so that it can be compared."""
     match message:
         case Found(placement):
             return placement.pool.tolist(), placement.offset.tolist()
@@ -57,7 +57,7 @@ def flat(message: Message) -> object:
         Crashed("so it goes", out_of_memory=True),
     ],
 )
-def test_a_message_comes_out_as_it_went_in(message: Message) -> None:
+def test_a_decoded_message_equals_the_encoded_one(message: Message) -> None:
     assert flat(decode(encode(message))) == flat(message)
 
 
@@ -71,13 +71,13 @@ def test_a_message_comes_out_as_it_went_in(message: Message) -> None:
         b'{"kind": "refused", "error": "SystemExit", "solver": "x", "reason": "y"}', b'{"kind": "ended", "stop": "bored"}',
     ],
 )  # fmt: skip
-def test_what_is_no_message_is_noticed(payload: bytes) -> None:
+def test_broken_messages_are_recognised(payload: bytes) -> None:
     with pytest.raises(Unreadable):
         decode(payload)
 
 
 @given(st.lists(st.binary(max_size=50)), st.integers(1, 60))
-def test_frames_come_out_however_they_arrive(payloads: list[bytes], step: int) -> None:
+def test_frames_are_read_however_they_arrive(payloads: list[bytes], step: int) -> None:
     stream = b"".join(pack(payload) for payload in payloads)
     unpacker = Unpacker()
     found = [p for at in range(0, len(stream), step) for p in unpacker.feed(stream[at : at + step])]
@@ -91,7 +91,7 @@ def test_a_changed_bit_is_noticed(payload: bytes, data: st.DataObject) -> None:
     start = len(pack(b"before"))
     frame[data.draw(st.integers(start, len(frame) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     unpacker = Unpacker()
-    # A changed length may make the frame wait for more; more of anything then gives it away.
+    # A changed length may make the unpacker wait for more bytes; whatever follows then shows the fault.
     found = unpacker.feed(bytes(frame))
     if unpacker.fault is None and len(found) == 1:
         length = HEADER.unpack_from(frame, start)[1]

@@ -1,4 +1,4 @@
-"""Arrangements as numbers: their totals, their form as placements, and which lists are no arrangement."""
+"""Arrangements of blocks in storage objects: totals, their form as placements, and lists that are no arrangement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_an_object_is_as_large_as_its_largest_user() -> None:
     assert totals(SOUND, arrangement(0, 1, 0, 2)) == (11, 6)
 
 
-def test_as_a_placement_the_peaks_are_the_totals_and_back_it_is_the_same() -> None:
+def test_an_arrangement_survives_its_form_as_a_placement() -> None:
     chosen = arrangement(1, 0, 1, 2)
     placement = as_placement(SOUND, chosen)
     assert placement.offset.tolist() == [4, 0, 4, 0]

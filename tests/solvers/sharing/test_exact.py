@@ -1,4 +1,4 @@
-"""CP-SAT alone, without an arrangement or a bound, against exhaustion; and the same in the sandbox."""
+"""CP-SAT alone, without an arrangement or a bound to start from, agrees with trying everything, also in the sandbox."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.small.strategies import effort
 
 
 class Listener:
-    """Records its messages."""
+    """A control that records the arrangements and bounds it gets."""
 
     def __init__(self) -> None:
         self.totals: list[Arrangement] = []
@@ -41,7 +41,7 @@ class Listener:
 
 
 def roomy(problem: Problem) -> Problem:
-    """The same in pools without limits."""
+    """Return the problem with pools of unlimited size."""
     return replace(problem, pools=tuple(replace(pool, size=None) for pool in problem.pools))
 
 
@@ -63,14 +63,14 @@ def settled(problem: Problem) -> SharingOutcome:
 
 @effort(24, 5_000)
 @given(sharable())
-def test_any_blocks(problem: Problem) -> None:
+def test_totals_of_any_blocks_agree_with_trying_everything(problem: Problem) -> None:
     problem = roomy(problem)
     assert sum(settled(problem).bounds) == least_total(problem)
 
 
 @effort(16, 5_000)
 @given(sharable(plain=True))
-def test_blocks_of_one_stretch_of_time_each(problem: Problem) -> None:
+def test_totals_of_single_intervals_agree_with_trying_everything(problem: Problem) -> None:
     assert sum(settled(problem).bounds) == least_total(problem)
 
 
@@ -85,7 +85,7 @@ def test_both_models_agree_where_both_apply(monkeypatch: pytest.MonkeyPatch) -> 
     assert settled(PROVED_BY_SEARCH).bounds == counted.bounds == (73,)
 
 
-def test_work_ends_it_alike_every_time() -> None:
+def test_a_work_limit_ends_each_run_alike() -> None:
     instance = instance_of(FOUND_BY_SEARCH)
     task = SharingTask(Limits(work=20_000))
     outcomes = [CpSatSharing().share(instance, task, Listener()) for _ in range(2)]
@@ -96,13 +96,13 @@ def test_work_ends_it_alike_every_time() -> None:
     assert found[0] == found[1]
 
 
-def test_what_would_be_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_that_would_be_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpsat, "MOST_TERMS", 10)
     with pytest.raises(Unsupported, match="too large for this solver"):
         CpSatSharing().share(instance_of(PROVED_BY_SEARCH), SharingTask(), Listener())
 
 
-def test_in_a_process_of_its_own_it_says_the_same() -> None:
+def test_a_process_of_its_own_gives_the_same_answer() -> None:
     instance, listener = instance_of(PROVED_BY_SEARCH), Listener()
     outcome = in_a_process_of_its_own(instance, SharingTask(bounds=(72,)), listener)
     assert (outcome.stop, outcome.bounds, outcome.provers) == (StopReason.PROVED, (73,), ("cpsat",))
@@ -113,7 +113,7 @@ def test_in_a_process_of_its_own_it_says_the_same() -> None:
     assert listener.bounds[-1] == 73
 
 
-def test_a_deadline_that_is_over_leaves_what_was_known() -> None:
+def test_an_expired_deadline_leaves_the_known_bounds() -> None:
     instance = instance_of(PROVED_BY_SEARCH)
     outcome = in_a_process_of_its_own(instance, SharingTask(Limits(deadline=0.0), bounds=(72,)), Listener())
     assert (outcome.stop, outcome.bounds, outcome.arrangement) == (StopReason.TIME_LIMIT, (72,), None)

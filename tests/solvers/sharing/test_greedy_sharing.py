@@ -1,4 +1,4 @@
-"""The quick solvers' own rules, and the bound, on problems that can be followed by hand."""
+"""The rules of the quick solvers, and the bound, on problems that can be followed by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.small.strategies import effort
 
 
 def inclusive(*rows: tuple[int, int, int]) -> Problem:
-    """First step, last step, size."""
+    """A problem of buffers given as first step, last step and size."""
     return Problem(tuple(Buffer(i, size, live=((first, last + 1),)) for i, (first, last, size) in enumerate(rows)))
 
 
@@ -30,8 +30,8 @@ def test_exir_takes_the_first_object_that_is_free_and_large_enough() -> None:
     assert storage(inclusive((0, 1, 6), (2, 3, 9), (1, 2, 8)), "exir_greedy") == [0, 0, 1]
 
 
-def test_exir_puts_nothing_inside_an_object_as_it_does_with_offsets() -> None:
-    """10 makes the object, 5 comes when it is over; with offsets 4 lies above 5 in it, here it needs one of its own."""
+def test_exir_puts_nothing_inside_an_object_of_another() -> None:
+    """With offsets, 4 lies above 5 in the object that 10 has left; as storage objects, 4 needs one of its own."""
     problem = inclusive((0, 1, 10), (2, 3, 4), (2, 3, 3), (2, 3, 5))
     assert storage(problem, "exir_greedy") == [0, 1, 2, 0]
     assert plan(problem, Options(solver="exir_greedy")).peak == 13
@@ -54,7 +54,7 @@ def test_exir_takes_the_last_of_equal_sizes_first() -> None:
     ],
 )
 def test_relay_takes_a_token_of_about_the_right_size(freed: tuple[int, int], wanted: int, taken: int) -> None:
-    """The smallest of less than 16 times the size, else the largest of a sixteenth, which grows; else a new one."""
+    """The smallest of less than 16 times the size is taken, else the largest of a sixteenth or more, else a new one."""
     assert storage(inclusive((0, 0, freed[0]), (0, 0, freed[1]), (1, 1, wanted)), "relay_tokens") == [0, 1, taken]
 
 
@@ -68,7 +68,7 @@ def test_largest_first_takes_the_smallest_object_that_is_free() -> None:
     assert storage(problem, "largest_first") == [0, 1, 1, 0]
 
 
-def test_greedy_is_no_worse_than_what_it_consists_of() -> None:
+def test_greedy_is_no_worse_than_its_parts() -> None:
     totals = {
         solver: share(FOUND_BY_SEARCH, Options(solver=solver)).total or 0
         for solver in ("greedy", "largest_first", "exir_greedy", "relay_tokens")
@@ -77,8 +77,8 @@ def test_greedy_is_no_worse_than_what_it_consists_of() -> None:
     assert totals["greedy"] < totals["relay_tokens"]
 
 
-def test_the_bound_takes_the_kth_largest_from_wherever_it_is_largest() -> None:
-    """At 0 there are 10 and 1; at 2 there are 6, 5 and 4: of three objects one is 10 at least, one 5, and one 4."""
+def test_the_bound_takes_the_kth_largest_over_all_steps() -> None:
+    """Buffers of 10 and 1 are live at step 0, and of 6, 5 and 4 at step 2: three objects have at least 10, 5 and 4."""
     problem = inclusive((0, 0, 10), (0, 0, 1), (2, 2, 6), (2, 2, 5), (2, 2, 4))
     low = lower_sharing(problem).lowered
     found = ranked(low.instance, 0)
@@ -89,12 +89,12 @@ def test_the_bound_takes_the_kth_largest_from_wherever_it_is_largest() -> None:
     ]
 
 
-def test_the_largest_alone_is_a_reason_too() -> None:
+def test_the_largest_buffer_alone_is_a_reason_too() -> None:
     found = ranked(lower_sharing(Problem((Buffer("a", 3), Buffer("b", 8)))).lowered.instance, 0)
     assert (found.sizes, found.witnesses) == ((8,), (Witness(None, (1,)),))
 
 
-def test_of_an_excluded_pair_the_bound_counts_the_larger() -> None:
+def test_the_bound_counts_the_larger_of_an_excluded_pair() -> None:
     both = (Buffer("a", 3, live=((0, 1),)), Buffer("b", 8, live=((0, 1),)))
     problem = Problem(both, constraints=Constraints(exclusions=(("a", "b"),)))
     assert ranked(lower_sharing(problem).lowered.instance, 0).sizes == (8,)
@@ -115,7 +115,7 @@ class NoTime:
 
 @effort(48, 5_000)
 @given(sharable())
-def test_without_any_time_there_is_a_sharing_that_keeps_the_rules(problem: Problem) -> None:
+def test_sharings_without_any_time_keep_the_rules(problem: Problem) -> None:
     instance = lower_sharing(problem).lowered.instance
     found = Greedy().share(instance, SharingTask(), NoTime()).arrangement
     assert found is not None
@@ -123,7 +123,7 @@ def test_without_any_time_there_is_a_sharing_that_keeps_the_rules(problem: Probl
 
 
 @pytest.mark.parametrize("apart", [(), ((0, 1),)], ids=["by time", "by conflicts too"])
-def test_without_any_time_buffers_share_all_the_same_and_the_bound_is_of_many(
+def test_buffers_share_and_bounds_hold_without_any_time(
     apart: tuple[tuple[int, int], ...],
 ) -> None:
     buffers = tuple(Buffer(i, 100, live=((i // 10, i // 10 + 1),)) for i in range(3000))

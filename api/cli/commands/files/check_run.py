@@ -22,7 +22,7 @@ from ...terminal.output_file import OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_json, prints_json, write_out
-from ...terminal.text import visible
+from ...terminal.text import grouped, visible
 
 SPARE = 4 << 20
 """The arena's bytes besides all tensors, for the tail."""
@@ -132,8 +132,8 @@ def document(file: str, found: Findings) -> dict[str, Any]:
             "unknown": list(found.tail.unknown),
         },
         "arena": {
-            "estimated": (plan.peak or 0) + found.tail.size,
-            "estimated_32_bit": (plan.peak or 0) + found.small_tail.size,
+            "estimated": None if plan.peak is None else plan.peak + found.tail.size,
+            "estimated_32_bit": None if plan.peak is None else plan.peak + found.small_tail.size,
             "measured": total(after),
             "before": total(before),
         },
@@ -158,16 +158,14 @@ def lines(file: str, found: Findings) -> list[str]:
         ("on 32 bits: tail (estimate)", run["tail"]["estimated_32_bit"], None, None),
         ("on 32 bits: arena", run["arena"]["estimated_32_bit"], None, None),
     ]
-    shown = [
-        f"{visible(PurePath(file).name)}: {found.verdict} ({found.plan.status.value}, at least {found.plan.bound})"
-    ]
+    least = "" if found.plan.peak == found.plan.bound else f", no plan below {grouped(found.plan.bound)}"
+    shown = [f"{visible(PurePath(file).name)}: {found.verdict} ({found.plan.status.value}{least})"]
     for name, *figures in rows:
-        cells = (
-            "" if each is None else f"{each:,}".replace(",", " ") if isinstance(each, int) else each for each in figures
-        )
+        cells = ("" if each is None else grouped(each) if isinstance(each, int) else each for each in figures)
         shown.append(f"  {name:<30}" + "".join(f"{cell:>14}" for cell in cells).rstrip())
     if found.tail.unknown:
-        shown.append(f"  not known of: {visible(', '.join(found.tail.unknown))}")
+        names = visible(", ".join(found.tail.unknown))
+        shown.append(f"  not counted in the estimates, since nothing is known of their kernels: {names}")
     if found.identical is not None:
         shown.append("  outputs identical, bit for bit" if found.identical else "  OUTPUTS DIFFER")
     if run["refusal"]:

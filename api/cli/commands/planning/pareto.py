@@ -24,7 +24,7 @@ from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_document, prints_json
 from ...terminal.tables.frontier import point_text, print_frontier
-from ...terminal.text import say, say_warnings
+from ...terminal.text import say, say_warnings, visible
 
 INDEX = "frontier.json"
 PICTURE = "frontier.svg"
@@ -70,6 +70,8 @@ def run(request: Request, options: Options) -> ExitCode:
             print_document(write_frontier(found, files, warnings))
         elif not request.quiet:
             print_frontier(found, in_bytes=in_bytes)
+        if found.is_infeasible:
+            say("infeasible" if found.missing is None else f"infeasible: {visible(found.missing)}")
     return _exit_code(found)
 
 

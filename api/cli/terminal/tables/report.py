@@ -46,7 +46,16 @@ def print_full(report: MemoryReport, console: Console) -> None:
     if causes:
         console.print()
     for pool in causes:
-        console.print(cause_line(pool, quoting=quoting))
+        console.print(cause_line(pool, quoting=quoting, are_above=_are_above(report, pool, console)))
+
+
+def _are_above(report: MemoryReport, pool: PoolReport, console: Console) -> bool:
+    """True if the table of what is in use shows the very buffers that would have to shrink."""
+    live = report.live
+    if live is None or pool.cause is None or len(report.pools) > 1 or len(live.buffers) < 2:
+        return False
+    is_whole = len(live.buffers) <= rows_for(console, 16 + len(report.pools))
+    return is_whole and pool.cause.step == live.step and {*pool.cause.buffers} == {each.id for each in live.buffers}
 
 
 def _ids(report: MemoryReport) -> Iterable[BufferId]:
@@ -121,14 +130,15 @@ def _steps(start: int, end: int) -> str:
     return str(start) if end == start + 1 else f"{start} to {end - 1}"
 
 
-def cause_line(pool: PoolReport, *, quoting: bool) -> Text:
-    """Return which buffers would have to shrink for the memory's peak to fall."""
+def cause_line(pool: PoolReport, *, quoting: bool, are_above: bool = False) -> Text:
+    """Return which buffers would have to shrink for the memory's peak to fall; `are_above`: those of the table before."""
     assert pool.cause is not None
     name = visible(pool.name[:LONGEST_NAME])
     named = _named(pool.cause.buffers, quoting=quoting)
     if pool.cause.proven:
         when = "" if pool.cause.step is None else f" (all are needed at step {pool.cause.step})"
-        sentence = f"no plan has a smaller peak unless one of these shrinks{when}: {named}"
+        sentence = "no plan has a smaller peak unless one of "
+        sentence += "the buffers above shrinks" if are_above else f"these shrinks{when}: {named}"
     elif pool.peak == pool.bound:
         sentence = f"no plan has a smaller peak; in this plan these hold it up: {named}"
     elif not pool.bound:

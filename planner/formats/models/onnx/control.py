@@ -11,7 +11,7 @@ from ....graph.operators import Operator, OperatorKind, TensorKind
 from . import dims as d
 from .function import ABSENT, Scope, Several, Value, Written
 from .model import BOOL, INT64, Attribute, Declared, Graph, Node
-from .rules.site import ShapeError, Site, Type
+from .rules.site import NotKnown, ShapeError, Site, Type
 from .turns import called, unrolled
 from .values import is_settled
 
@@ -115,8 +115,8 @@ def _form(node: Node, j: int, given: list[Value | Several]) -> Value | Several:
         lengths = " and ".join(
             "a tensor" if each is None else f"a sequence of {each}" for each in sorted(counts, key=str)
         )
-        text = f"its graphs give out {lengths} for {quoted(node.outputs[j])}, and memplan follows one length alone: give lengths (dim NAME=4) that agree"
-        raise ShapeError(text)
+        text = f"its graphs give out {lengths} for {quoted(node.outputs[j])}, and memplan plans one length alone: give lengths that agree, or which of the graphs runs"
+        raise NotKnown(text, of=node.inputs[0])
     return there[0]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ....checks.report import Place, bad_input, quoted
 from ....model.errors import Code
+from ....planning.shapes.expression import LIMIT
 from . import dims as d
-from .model import BOOL, INT32, INT64, MOST_NUMBERS, Declared, Graph
+from .model import BOOL, INT8, INT32, INT64, MAP, MOST_NUMBERS, UINT8, Declared, Graph
 from .rules.site import Type
 from .sequences import MOST_ITEMS
 from .values import as_values
@@ -16,8 +17,11 @@ from .values import as_values
 if TYPE_CHECKING:
     from .symbols import Symbols
 
-WHOLE = {2, 3, 4, 5, INT32, INT64, BOOL, 12, 13}
-"""The types of inputs whose numbers can be given."""
+WHOLE = {
+    UINT8: (0, 255), INT8: (-128, 127), 4: (0, 65535), 5: (-32768, 32767), INT32: (-(1 << 31), (1 << 31) - 1),
+    INT64: (-LIMIT, LIMIT), BOOL: (0, 1), 12: (0, (1 << 32) - 1), 13: (0, LIMIT),
+}  # fmt: skip
+"""The types of inputs whose numbers can be given, and the least and the greatest number of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class Input:
     @property
     def may_hold_sizes(self) -> bool:
         """True if its numbers can be given."""
-        return not self.declared.is_optional and self.length is None and _count(self.type) is not None
+        return not self.declared.is_optional and self.declared.other is None and _count(self.type) is not None
 
 
 def inputs_of(graph: Graph, symbols: Symbols) -> list[Input]:
@@ -54,8 +58,10 @@ def inputs_of(graph: Graph, symbols: Symbols) -> list[Input]:
 
 def _typed(declared: Declared, symbols: Symbols, place: Place) -> Type:
     if declared.other is not None and declared.element is None:
-        text = f"{quoted(declared.name)} is {declared.other}, and its length is not known: give the model its tensors one by one"
+        text = f"the input {quoted(declared.name)} is {declared.other} whose contents the file does not describe, or memplan does not plan: give the model tensors"
         raise bad_input(Code.UNSUPPORTED, place, text)
+    if declared.other == MAP and declared.element is not None:
+        return Type(declared.element, symbols.shape(replace(declared, shape=(declared.name,)), place))
     if declared.element is None:
         raise bad_input(Code.MISSING_FIELD, place, f"the file does not say which type {quoted(declared.name)} has")
     return Type(declared.element, symbols.shape(declared, place))
@@ -63,7 +69,7 @@ def _typed(declared: Declared, symbols: Symbols, place: Place) -> Type:
 
 def _length(declared: Declared, symbols: Symbols, place: Place) -> int | None:
     """Return the number of tensors in a sequence, given by a dimension of its name; None if it is a tensor."""
-    if declared.other is None:
+    if declared.other is None or declared.other == MAP:
         return None
     (found,) = symbols.shape(Declared(declared.name, INT64, (declared.name,)), place)
     if not isinstance(found, int) or found > MOST_ITEMS:
@@ -81,5 +87,5 @@ def _count(type_: Type) -> int | None:
 
 def _content(made: Input, symbols: Symbols) -> Any:
     count = _count(made.type) or 0
-    numbers = symbols.numbers(made.declared.name, count, made.place)
+    numbers = symbols.numbers(made.declared.name, count, made.place, WHOLE[made.type.element])
     return None if numbers is None else as_values(numbers, () if not made.type.shape else (count,))

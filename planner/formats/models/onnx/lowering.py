@@ -19,8 +19,9 @@ from .control import CONTROL
 from .function import Scope, Several, Value, Written
 from .given import inputs_of
 from .in_place import operators_of
-from .model import BITS, BOOL, Body, Graph, Model, Node, Nodes, Reference
+from .model import BITS, BOOL, MAP, Body, Graph, Model, Node, Nodes, Reference
 from .rules.elementwise import AT_RANDOM
+from .rules.others import OF_MAPS
 from .rules.site import NotKnown, ShapeError, Site, Type
 from .rules.table import RULES
 from .sequences import SEQUENCES, hands_on
@@ -74,6 +75,7 @@ class Lowering:
             declared, length = each.declared, each.length
             self.define(scope, declared.name, each.place)
             self.count(length or 0, each.place)
+            self.warnings |= {OF_MAPS: None} if declared.other == MAP else {}
             names = [declared.name] if length is None else [f"{declared.name}[{i}]" for i in range(length)]
             made = [main.value(name, each.type, TensorKind.INPUT, each.content) for name in names]
             main.inputs += main.used(made)
@@ -164,7 +166,10 @@ class Lowering:
         value = scope.find(name)
         names = self._from.get(value, ()) if value is not None else ()
         first = next((each for each in names if each not in self._told), None)
-        return "" if first is None else f". Say what the input {quoted(first)} holds: give dim {plain(first)}.0=4"
+        if first is None:
+            return ""
+        is_truth = any(each.name == first and each.element == BOOL for each in self._model.graph.inputs)
+        return f". Say what the input {quoted(first)} holds: give dim {plain(first)}.0={1 if is_truth else 4}"
 
     def _given(self, node: Node, scope: Scope) -> list[Value | Several | None]:
         found: list[Value | Several | None] = []

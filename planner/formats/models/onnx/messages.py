@@ -12,6 +12,7 @@ from ....planning.shapes.expression import LIMIT
 from ...binary.protobuf import Field, Part, message
 from .model import (
     BITS,
+    MAP,
     MAX_GRAPHS,
     MAX_RANK,
     MOST_NUMBERS,
@@ -335,8 +336,8 @@ def _declared(part: Part, place: Place) -> Declared:
     return Declared(name, None, None) if kind is None else _type(name, kind, place)
 
 
-SEQUENCE, OPTIONAL = 4, 9
-_OTHERS = {4: "a sequence", 5: "a map", 7: "opaque", 8: "a sparse tensor"}
+SEQUENCE, MAP_OF, OPTIONAL = 4, 5, 9
+_OTHERS = {SEQUENCE: "a sequence", MAP_OF: MAP, 7: "opaque", 8: "a sparse tensor"}
 
 
 def _type(name: str, part: Part, place: Place, depth: int = 0) -> Declared:
@@ -350,6 +351,11 @@ def _type(name: str, part: Part, place: Place, depth: int = 0) -> Declared:
                 return replace(item, is_optional=True)
             if item.other is None:
                 return replace(item, other=_OTHERS[SEQUENCE])
+        if each.number == MAP_OF:
+            held = next((one.part for one in each.part.fields() if one.number == 2), None)
+            values = None if held is None else next((one.part for one in held.fields() if one.number == 1), None)
+            element = None if values is None else _tensor_type(name, values, place).element
+            return Declared(name, element, None, MAP)
         if each.number in _OTHERS:
             return Declared(name, None, None, _OTHERS[each.number])
     return Declared(name, None, None)

@@ -23,6 +23,9 @@ BITS = {
 FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL = 1, 2, 3, 6, 7, 8, 9
 
 
+MAP = "a map"
+
+
 @dataclass(frozen=True, slots=True)
 class Declared:
     """A file's declaration of a value: type, and shape as far as known. A dimension is a number, a name, or unknown."""
@@ -31,7 +34,7 @@ class Declared:
     element: int | None
     shape: tuple[int | str | None, ...] | None
     other: str | None = None
-    """Its kind if it is no tensor. For a sequence of tensors, type and shape are theirs."""
+    """Its kind if it is no tensor. For a sequence of tensors, type and shape are theirs; for a map, the type is that of its values."""
     is_optional: bool = False
     """It may be left out."""
 

@@ -17,7 +17,9 @@ Given = Mapping[str, tuple[int, int]]
 """The least and the greatest value of each dimension that was given any."""
 
 
-SPAN = re.compile(r"(-?[0-9]{1,19})(?:\.\.([0-9]{1,19}))?", re.ASCII)
+SPAN = re.compile(r"(-?[0-9]{1,40})(?:\.\.(-?[0-9]{1,40}))?", re.ASCII)
+MOST_SHOWN = 8
+"""The most names that a message lists."""
 
 
 def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
@@ -30,8 +32,12 @@ def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
         if not name or match is None:
             raise _bad(f"{quoted(text)} is not of the form batch=4, or batch=1..16")
         low, high = int(match[1]), int(match[2] or match[1])
-        if not -LIMIT < low <= high < LIMIT or (low < 0 and low < high):
-            raise _bad(f"from {low} to {high} is not a range within 2^62")
+        if high < low:
+            raise _bad(f"{quoted(text)} ends before it begins")
+        if not -LIMIT < low <= high < LIMIT:
+            raise _bad(f"{quoted(text)}: numbers must stay below 2^62")
+        if low < 0 and low < high:
+            raise _bad(f"{quoted(text)}: a range cannot begin below 0; give one number, or a range from 0")
         if name in found:
             raise _bad(f"{quoted(name)} is given twice")
         found[name] = low, high
@@ -66,6 +72,8 @@ class Symbols:
         self.box: dict[str, tuple[int, int]] = {}
         self._used: set[str] = set()
         """The given names that the model has."""
+        self._asked: dict[str, None] = {}
+        """What can be given, as it is written in an option."""
         self._of_symbols = Names(mark="_")
         self.missing = Report()
 
@@ -80,12 +88,20 @@ class Symbols:
             raise bad_input(Code.MISSING_FIELD, place, text)
         return tuple(self._named(name, place) for name in names[:rank])
 
-    def numbers(self, name: str, many: int, place: Place) -> list[Dim] | None:
-        """Return what an input holds, of which each number is given as `name.0=4`; None if none is."""
+    def numbers(self, name: str, many: int, place: Place, span: tuple[int, int]) -> list[Dim] | None:
+        """Return what an input holds, of which each number is given as `name.0=4`, within what its type can hold; None if none is given."""
         names = [(f"{name}.{i}", f"{plain(name)}.{i}") for i in range(many)]
+        self._asked.update(dict.fromkeys(asked for _, asked in names[: MOST_SHOWN + 1]))
         if all(self._key(*each) is None for each in names):
             return None
+        for each in names:
+            self._require_within(self._key(*each), span)
         return [self._named(own, place, number=asked) for own, asked in names]
+
+    def _require_within(self, key: str | None, span: tuple[int, int]) -> None:
+        low, high = (span[0], span[0]) if key is None else self._given[key]
+        if not span[0] <= low <= high <= span[1]:
+            raise _bad(f"{quoted(key)}: by its type, the input holds numbers from {span[0]} to {span[1]}")
 
     def _dim(self, dim: int | str | None, otherwise: str, place: Place) -> Dim:
         if isinstance(dim, int):
@@ -125,6 +141,7 @@ class Symbols:
             symbol = symbol if NAME.fullmatch(symbol) and symbol not in FUNCTIONS else f"d_{symbol}"
             symbol = self._names[name] = self._of_symbols.new(symbol)
             asked = number or symbol[:64]
+            self._asked[asked] = None
             key = self._key(name, asked, *(() if number else (plain(name),)))
             if key is None:
                 what = "dimension" if number is None else "number"
@@ -139,10 +156,9 @@ class Symbols:
 
     def count(self, name: str) -> tuple[int, int] | None:
         """Return the given range of the number of repetitions of that name; None if there is none."""
+        self._asked[plain(name)] = None
         key = self._key(name, plain(name))
-        if key is None:
-            return None
-        return self._span(key)
+        return None if key is None else self._span(key)
 
     def _span(self, key: str, *, may_be_negative: bool = False) -> tuple[int, int]:
         """Return what is given for it."""
@@ -159,5 +175,9 @@ class Symbols:
         """Raise BadInput for values of dimensions that the model lacks."""
         for name in self._given:
             if name not in self._used:
-                known = ", ".join(list(self.box)[:8]) or "none that has a name"
-                raise _bad(f"there is no dimension {quoted(name)}; there is {known}")
+                raise _bad(f"the model has no dimension or number {quoted(name)}; {self._listed()}")
+
+    def _listed(self) -> str:
+        known = list(self._asked)
+        more = f", and {len(known) - MOST_SHOWN} more" if len(known) > MOST_SHOWN else ""
+        return f"it has {', '.join(known[:MOST_SHOWN])}{more}" if known else "it has none that could be given"

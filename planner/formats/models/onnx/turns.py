@@ -5,6 +5,7 @@ sequences.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from ....checks.report import Place, quoted
@@ -37,6 +38,51 @@ class Lowering(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class Count:
+    """How many turns a loop takes, as far as the given range, its first input and its conditions say."""
+
+    node: Node
+    given: tuple[int, int] | None
+    trips: int | None
+    """The most turns by its first input, if known."""
+    may_end_early: bool = False
+    """It may end before the last turn that is planned."""
+
+    def goes_on(self, turn: int, test: Value | Several | None) -> bool:
+        """True if turn number `turn` is planned. Raises ShapeError if this is not known, or contradicts what is given."""
+        known = _truth(test)
+        if known is False or (self.trips is not None and turn >= self.trips):
+            if self.given is not None and turn < self.given[0]:
+                raise ShapeError(f"it takes {turn} turns at most, and {self._said()} is given")
+            return False
+        if self.given is None:
+            if self.trips is None or known is None:
+                what = "how many turns it takes" if self.trips is None else "whether it takes another turn"
+                raise _not_known(self.node, what)
+            return True
+        may_end = self.trips is None or known is None
+        if turn >= self.given[1]:
+            if not may_end and not self.may_end_early:
+                raise ShapeError(f"it takes more than {turn} turns, and {self._said()} is given")
+            return False
+        self.may_end_early |= may_end and turn >= self.given[0]
+        return True
+
+    def _said(self) -> str:
+        low, high = self.given or (0, 0)
+        return f"{_count_name(self.node)}={low}" + (f"..{high}" if low < high else "")
+
+
+def _truth(test: Value | Several | None) -> bool | None:
+    """Return what the condition holds, True if it is left out; None if unknown."""
+    if test is None:
+        return True
+    if isinstance(test, Value) and is_settled(test.content) and test.content.size == 1:
+        return bool(test.content.ravel()[0])
+    return None
+
+
 def turns(trips: Value | Several | None) -> int | None:
     """Return the most turns of a loop by its first input; None if unknown."""
     if not isinstance(trips, Value) or not is_settled(trips.content) or trips.content.size != 1:
@@ -50,13 +96,7 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
     body = node.attributes.get("body")
     if not isinstance(body, Graph):
         raise ShapeError("it has no graph body")
-    given = low.symbols.count(f"{called(node)}_turns")
-    known = turns(inputs[0] if inputs else None)
-    most = min((each for each in (given and given[1], known) if each is not None), default=None)
-    if given and given[0] < given[1]:
-        low.warnings[EARLY] = None
-    if most is None:
-        raise _not_known(node, "how many turns it takes")
+    count = Count(node, low.symbols.count(f"{called(node)}_turns"), turns(inputs[0] if inputs else None))
     test = inputs[1] if len(inputs) > 1 else None
     state = [_made(value, node.inputs[2 + j]) for j, value in enumerate(inputs[2:])]
     if len(body.inputs) != 2 + len(state) or len(body.outputs) <= len(state):
@@ -64,7 +104,7 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
     names = [each.name for each in body.inputs]
     parts: list[list[Value]] = [[] for _ in body.outputs[1 + len(state) :]]
     turn = 0
-    while turn < most and _goes_on(test, given, node):
+    while count.goes_on(turn, test):
         low.count(1, node.place)
         inner = Scope(scope, scope.opsets, body.known)
         low.constants(body, inner, into)
@@ -80,6 +120,8 @@ def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None]
                 raise ShapeError("the output that joins its turns is a sequence")
             found.append(value)
         turn += 1
+    if count.may_end_early:
+        low.warnings[EARLY] = None
     for name, value in zip(node.outputs, state, strict=False):
         if name:
             scope.hold(name, value)
@@ -94,17 +136,6 @@ def _made(value: Value | Several | None, name: str) -> Value | Several:
     return value
 
 
-def _goes_on(test: Value | Several | None, given: tuple[int, int] | None, node: Node) -> bool:
-    """True if another turn is taken. Raises ShapeError if that is unknown."""
-    if test is None:
-        return True
-    if isinstance(test, Value) and is_settled(test.content) and test.content.size == 1:
-        return bool(test.content.ravel()[0])
-    if given is None:
-        raise _not_known(node, "whether it takes another turn")
-    return True
-
-
 def called(node: Node) -> str:
     """Return the node's name, by default its output's."""
     return node.name or next((name for name in node.outputs if name), node.operator)
@@ -112,8 +143,13 @@ def called(node: Node) -> str:
 
 def _not_known(node: Node, what: str) -> ShapeError:
     return ShapeError(
-        f"it carries what may grow, and {what} depends on what is computed: give dim {plain(called(node))}_turns=4"
+        f"it carries what may grow, and {what} depends on what is computed: give dim {_count_name(node)}=4"
     )
+
+
+def _count_name(node: Node) -> str:
+    """Return the name by which its number of turns is given."""
+    return f"{plain(called(node))}_turns"
 
 
 def _together(parts: list[Value], name: str, into: Written) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -36,6 +36,7 @@ from ....model.plan import (
 )
 from ....model.problem import Problem
 from ....model.versions import machine, versions
+from ....verifying.arguments.shortage import shortage
 from ....verifying.verify import verify
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
@@ -44,6 +45,7 @@ from ..path import cannot_solve, limits_of
 from ..reserve import seconds_to_finish
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value
+from .least_need import need_of_all
 from .placing import SHARE_OF_A_PLAN, Placing, PlanOne
 from .plain import least_cost, plain_choices
 
@@ -53,6 +55,8 @@ SHARE_OF_A_QUESTION = 64
 """The part of the work for a question about choices."""
 SHARE_OF_AN_EXACT_QUESTION = 32
 """The part for a question about choices and addresses together, in small problems."""
+SHARE_OF_A_NEED = 4
+"""The part for the question what is missing, if no choice fits."""
 LEAST_SHARE = 200_000
 
 
@@ -77,7 +81,9 @@ class Choosing:
     ) -> None:
         assert problem.variants is not None
         self._problem, self._variants, self._options = problem, problem.variants, options
-        self._clock, self._cancelled = clock, cancelled
+        self._clock, self._cancelled, self._plan_one = clock, cancelled, plan_one
+        self._is_repeatable = True
+        """False if the clock ended the question what is missing."""
         self._digest = digest(problem)
         self._measure = measure_of(problem)
         with clock.while_lowering():
@@ -137,7 +143,7 @@ class Choosing:
                 on_progress(Progress(self._clock.seconds, value, None, lambda: self._lift(point, goal, None)))
 
         run = self._search(None, on_point)
-        found = self._found(run.fastest if goal is ChoiceGoal.SPEED else run.smallest, on_point)
+        found = self._found(run, run.fastest if goal is ChoiceGoal.SPEED else run.smallest, on_point)
         if not found.points:
             if not found.is_impossible:
                 look("choosing among the alternatives of")
@@ -158,8 +164,9 @@ class Choosing:
 
         search = self._search(points, on_point)
         search.begin_with(known)
-        found = self._found(search.frontier, on_point)
+        found = self._found(search, search.frontier, on_point)
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
+        missing = self._missing()[0].message if found.is_impossible else None
         return Frontier(
             points=plans,
             is_complete=found.is_complete,
@@ -167,10 +174,12 @@ class Choosing:
             stop=found.stop,
             reproducible=(found.is_complete or not known)
             and found.stop.is_repeatable
+            and self._is_repeatable
             and all(plan.reproducible for plan in plans),
             problem_digest=self._digest,
             run=Run(round(self._clock.seconds, 6), (), machine()),
             within=None if found.within is None else float(found.within),
+            missing=missing,
         )
 
     def _known_points(self, start: Iterable[Plan]) -> dict[Point, Placed]:
@@ -189,21 +198,36 @@ class Choosing:
             found[Point(positions, value, choice.cost, bound, choice.cost_bound)] = Placed(value, bound)
         return found
 
-    def _ask(self, question: Callable[[], Found]) -> Found:
+    def _ask(self, search: Search, question: Callable[[], Found]) -> Found:
         try:
             return question()
         except SolverError as refusal:
             raise cannot_solve(refusal) from refusal
+        except OutOfTime:
+            if not any(plan.placements for plan in self._placing.plans.values()):
+                raise
+            return search.so_far(self._placed_points())
         finally:
             self._master.close()
             if self._exact is not None:
                 self._exact.close()
 
-    def _found(self, question: Callable[[], Found], on_point: OnPoint) -> Found:
+    def _placed_points(self) -> Iterator[Point]:
+        """Yield all choices with a plan as points of which nothing is proven."""
+        least = least_cost(self._problem)
+        for positions, plan in self._placing.plans.items():
+            cost = weighted_cost(self._variants, costs_of_choice(self._variants, positions))
+            if plan.objective.value is not None and not self._is_too_dear(cost):
+                yield Point(positions, plan.objective.value, cost, 0, least)
+
+    def _is_too_dear(self, cost: int) -> bool:
+        return self._options.max_cost is not None and cost > self._options.max_cost
+
+    def _found(self, search: Search, question: Callable[[], Found], on_point: OnPoint) -> Found:
         """Return the answer or, if the limits left none, what is found without a search."""
         if refusal_of_any_choice(self._problem) is not None:
             return Found((), is_complete=False, stop=StopReason.PROVED, work=0, is_impossible=True)
-        found = Found((), False, StopReason.TIME_LIMIT, 0) if self._is_hurried else self._ask(question)
+        found = Found((), False, StopReason.TIME_LIMIT, 0) if self._is_hurried else self._ask(search, question)
         if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
             return found
         plain: dict[tuple[int, int], Point] = {}
@@ -211,7 +235,7 @@ class Choosing:
             if plain and self._clock.is_over:
                 break
             cost = weighted_cost(self._variants, costs_of_choice(self._variants, choice))
-            if self._options.max_cost is None or cost <= self._options.max_cost:
+            if not self._is_too_dear(cost):
                 placed = self._place(choice)
                 if placed.value is not None:
                     plain[placed.value, cost] = Point(choice, placed.value, cost, 0, least_cost(self._problem))
@@ -289,23 +313,48 @@ class Choosing:
         stop = StopReason.PROVED if found.is_impossible else found.stop
         if stop is StopReason.PROVED and not found.is_impossible:
             stop = StopReason.WORK_LIMIT
-        limit = "" if self._options.max_cost is None else f" and a cost of {self._options.max_cost}"
-        why = Shortage(f"no choice of alternatives fits into the capacities{limit}") if found.is_impossible else None
-        return self._without_plan(status, stop, why)
+        if not found.is_impossible:
+            return self._without_plan(status, stop)
+        return self._without_plan(status, stop, *self._missing())
 
-    def _without_plan(self, status: PlanStatus, stop: StopReason, why: Shortage | None = None) -> Plan:
+    def _missing(self) -> tuple[Shortage, int]:
+        """Return why no choice fits, and a bound of the peak of every choice (0: none is known)."""
+        refusal = refusal_of_any_choice(self._problem) if len(self._problem.pools) > 1 else None
+        if refusal is not None:
+            return shortage(replace(self._problem, variants=None), refusal.certificates), 0
+        return need_of_all(self._problem, self._options, self._apart)
+
+    def _apart(self, problem: Problem, options: Options) -> Plan | None:
+        """Return the plan of another problem, made with a part of what is left; None if nothing is."""
+        seconds, work = self._seconds_left(), None
+        if self._work is not None:
+            work = min(self._work - self._master.work, self._work // SHARE_OF_A_NEED)
+        if seconds == 0 or (work is not None and work <= 0):
+            return None
+        limited = replace(options, time_limit=seconds, work_limit=work, capacity=None)
+        try:
+            made = Choosing(problem, limited, Clock(seconds), self._cancelled, self._plan_one).best(None)
+        except OutOfTime:
+            return None
+        self._is_repeatable = self._is_repeatable and made.stop.is_repeatable
+        return made
+
+    def _without_plan(self, status: PlanStatus, stop: StopReason, why: Shortage | None = None, bound: int = 0) -> Plan:
         return Plan(
             status=status,
             stop=stop,
             peak=None,
-            bound=0,
+            bound=bound,
             gap=None,
             objective=Objective(None, None, tuple(TermValue(term, None, None) for term in self._problem.terms)),
-            pools=tuple(PoolUse(pool.name, pool.size, None, 0) for pool in self._problem.pools),
+            pools=tuple(
+                PoolUse(pool.name, pool.size, None, bound if len(self._problem.pools) == 1 else 0)
+                for pool in self._problem.pools
+            ),
             placements=(),
             solver=None,
             seed=self._options.seed,
-            reproducible=stop.is_repeatable,
+            reproducible=stop.is_repeatable and self._is_repeatable,
             versions=versions(("cpsat",)),
             problem_digest=self._digest,
             shortage=why,

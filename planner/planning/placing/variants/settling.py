@@ -69,6 +69,8 @@ class _Settling:
         """The peaks at which some parts were placed; they are not tried again there."""
         self._is_lowered = False
         """Have all been placed lower? Then they are asked for half of the way that is left."""
+        self._least = 0
+        """The least height to ask all for: for lower ones it stayed open."""
 
     def settle(self, first: Sequence[Part], hard: Part) -> None:
         """Continue until it is proven, or nothing more can be done."""
@@ -93,11 +95,22 @@ class _Settling:
         if not self.hard:
             parts.append((self._around(_cores(self._problem.buffers)[0], MANY), QUARTER))
         for part, work in parts:
-            if self._ask(part, work):
+            if part != self._every and self._ask(part, work):
                 self.hard = part
                 break
-        if self._ask(self._every, ALL):
+        if self._ask_all():
             self.hard = self.hard or self._every
+
+    def _ask_all(self) -> bool:
+        """Try all buffers, nearer and nearer to the plan's peak while that stays open. True: one step lower stays open, too."""
+        is_open = True
+        while is_open and (peak := self.plan.peak) is not None and self._least < peak:
+            least = max(self.plan.pools[0].bound, self._least)
+            room = (least + peak - 1) // 2 if self._is_lowered else peak - 1
+            is_open = self._ask(self._every, ALL if room == peak - 1 else MOST, room)
+            if is_open:
+                self._least = room + 1
+        return is_open
 
     def _is_open(self) -> bool:
         peak = self.plan.peak
@@ -126,13 +139,13 @@ class _Settling:
     def _around(self, core: int, count: int) -> Part:
         return frozenset(_nearest(self._problem.buffers, core, count))
 
-    def _ask(self, part: Part, work: int) -> bool:
-        """Try whether this part fits lower, and record what follows. True: that stays open."""
+    def _ask(self, part: Part, work: int, room: int | None = None) -> bool:
+        """Try whether this part fits into the room, or at all lower, and record what follows. True: that stays open."""
         peak, pool = self.plan.peak, self._problem.pools[0]
         if not part or peak is None or not self._is_open() or self._peaks.get(part, peak) < peak:
             return False
         bound = self.plan.pools[0].bound
-        room = (bound + peak - 1) // 2 if part == self._every and self._is_lowered else peak - 1
+        room = peak - 1 if room is None else room
         if pool.size is not None:
             room = min(room, pool.size)
         answer = self._fit(replace(only(self._problem, part), pools=(replace(pool, size=room),)), work)

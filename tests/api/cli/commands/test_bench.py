@@ -1,4 +1,4 @@
-"""`memplan bench` and `memplan bench compare`, as processes."""
+"""`memplan bench` and `memplan bench compare`, run as processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_it_measures_reports_and_goes_on_where_it_was(instance: Path, tmp_path: 
     assert answer["solvers"][0]["statuses"]["optimal"] == 1
     files = ("report.html", "report.md", "results.jsonl", "summary.csv")
     assert set(files) <= {path.name for path in out.iterdir()}
-    own = {"MEMPLAN_SOLVERS": "nonsense"}  # of the user's own, and not there
+    own = {"MEMPLAN_SOLVERS": "nonsense"}  # a planner of the user's own that is not installed
     again = run("bench", str(instance), "--solvers", "auto,nonsense", "-o", str(out), "--time-limit", "5", env=own)
     assert (json.loads(again.stdout)["ran"], json.loads(again.stdout)["runs"]) == (1, 2)
     code, text = run_on_terminal(
@@ -57,7 +57,7 @@ def test_an_answer_that_cannot_be_true_is_said_and_fails(instance: Path, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("absent.json",), b"no such file"),
         (("empty",), b"holds a problem"),
@@ -68,11 +68,11 @@ def test_an_answer_that_cannot_be_true_is_said_and_fails(instance: Path, tmp_pat
         ((), b"try 'memplan bench --help'"),
     ],
 )
-def test_bad_input(arguments: tuple[str, ...], said: bytes, tmp_path: Path) -> None:
+def test_bad_input(arguments: tuple[str, ...], message: bytes, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = run("bench", *arguments, cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == b""
 
 

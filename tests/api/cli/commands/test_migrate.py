@@ -44,6 +44,6 @@ def test_a_store_that_cannot_be_opened_is_refused(
     options: list[str], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert invoke(["migrate", *options]) == ExitCode.BAD_INPUT
-    said = capsys.readouterr().err
-    assert said.startswith("error: store_url: ")
-    assert why in said
+    errors = capsys.readouterr().err
+    assert errors.startswith("error: store_url: ")
+    assert why in errors

@@ -1,4 +1,4 @@
-"""The first Ctrl-C asks, the second one ends."""
+"""The first Ctrl-C asks the command to stop, the second one ends it."""
 
 from __future__ import annotations
 

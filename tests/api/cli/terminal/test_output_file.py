@@ -78,7 +78,7 @@ def test_a_device_is_written_to_and_stays_a_device() -> None:
 
 
 def test_refuses_a_folder_that_may_not_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Root may write everywhere, so the system's answer is made up.
+    # Root may write everywhere, so the refusal of the system is simulated.
     def refuse(*_args: object, **_kwargs: object) -> None:
         raise PermissionError(13, "Permission denied")
 

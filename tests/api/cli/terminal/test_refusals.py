@@ -53,15 +53,17 @@ def test_what_is_not_about_the_file_does_not_name_it(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    ("pointer", "source", "said"),
+    ("pointer", "source", "expected"),
     [
         ("/buffers/0/pools", "p.json", "p.json: /buffers/0/pools: no [unsupported]"),
         ("/options/solver", "p.json", "--solver: no [unsupported]"),
         ("", "p.json", "no [unsupported]"),
     ],
 )
-def test_what_a_solver_does_not_take_names_the_file_where_it_stands_there(pointer: str, source: str, said: str) -> None:
-    assert line(Finding(Code.UNSUPPORTED, pointer, "no"), source) == said
+def test_what_a_solver_does_not_take_names_the_file_where_it_stands_there(
+    pointer: str, source: str, expected: str
+) -> None:
+    assert line(Finding(Code.UNSUPPORTED, pointer, "no"), source) == expected
 
 
 def test_an_option_that_names_a_file_is_spelt_as_on_the_command_line() -> None:

@@ -1,4 +1,4 @@
-"""Sizes are shown exactly and roughly."""
+"""Sizes are shown exactly or rounded to a unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All of the output arrives, however little the stream takes at a time; JSON is bytes for programs, and printable for people."""
+"""All output arrives, however little the stream takes at a time; JSON is printable on a terminal and raw elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memplan` as a process on a terminal."""
+"""`memplan`, run as a process on a terminal."""
 
 from __future__ import annotations
 
@@ -65,10 +65,9 @@ def test_an_infeasible_problem_is_a_panel(tmp_path: Path) -> None:
     pools = [{"name": "sram", "size": 1 << 20}]
     code, text = run_on_terminal("plan", written(tmp_path, pools=pools), "--explain", env={"NO_COLOR": "1"})
     assert code == 3
-    said = without_styles(text).rpartition("\r\x1b[K")[
-        2
-    ]  # on a busy machine there was time to draw progress, and erase it
-    assert said.startswith("infeasible")
+    # On a busy machine there was time to draw progress and to erase it.
+    shown = without_styles(text).rpartition("\r\x1b[K")[2]
+    assert shown.startswith("infeasible")
     assert "no plan fits" in text
     assert "cannot be placed together" in text
     quiet = run_on_terminal("plan", written(tmp_path, pools=pools), "--quiet")

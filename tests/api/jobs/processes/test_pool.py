@@ -1,4 +1,4 @@
-"""Worker processes: their answers, and what the pool does when one is killed, deaf or at fault."""
+"""Worker processes: their answers, and what the pool does when one is killed, does not react or fails."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Starting = Callable[[], AbstractContextManager[None]]
 
 
 def run(work: Callable[[ProcessPool], Awaitable[None]], size: int = 1, started: Starting = forking_workers) -> None:
-    """Run the work with worker processes, and require that none of them is left afterwards."""
+    """Run the work with worker processes, and assert that none of them is left afterwards."""
 
     async def whole() -> None:
         async with processes(size) as made:
@@ -60,14 +60,14 @@ def run(work: Callable[[ProcessPool], Awaitable[None]], size: int = 1, started: 
 
 
 class Watched(threading.Event):
-    """A cancel that never comes. Once it has been asked for, the worker has been given its task."""
+    """A cancel that never comes; `looked_at` is set once the worker has its task."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked = threading.Event()
+        self.looked_at = threading.Event()
 
     def is_set(self) -> bool:
-        self.asked.set()
+        self.looked_at.set()
         return super().is_set()
 
 
@@ -110,16 +110,16 @@ def test_a_fault_is_told_and_the_worker_goes_on() -> None:
 
 @pytest.mark.parametrize("started", [nullcontext, forking_workers])
 def test_a_killed_worker_is_replaced(started: Starting) -> None:
-    """Those that other tests have forked, too."""
+    """This holds for workers that were started anew and for forked ones."""
 
     async def work(made: ProcessPool) -> None:
         (pid,) = made.pids
         assert pid in children_of(os.getpid())
-        os.kill(pid, signal.SIGSTOP)  # so that it cannot answer before it is killed
+        os.kill(pid, signal.SIGSTOP)  # so that the worker cannot answer before it is killed
         task = read()
         task.cancelled = watched = Watched()
         waiting = asyncio.create_task(made.do(task))
-        assert await asyncio.to_thread(watched.asked.wait, 60)
+        assert await asyncio.to_thread(watched.looked_at.wait, 60)
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(WorkerDied, match="killed by signal 9"):
             await waiting
@@ -143,7 +143,7 @@ def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
 
 
 def test_a_cancel_is_heeded_while_a_worker_starts() -> None:
-    """A worker's start may take long on a busy machine."""
+    """A cancel must not wait for the start, which may take long on a busy machine."""
 
     async def work(made: ProcessPool) -> None:
         (slot,) = made._slots
@@ -164,7 +164,7 @@ def test_half_a_message_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) ->
     ends: list[socket.socket] = []
 
     def stuck(line: socket.socket) -> subprocess.Popen[bytes]:
-        """A process that says that it is ready, and then sends half a message."""
+        """Start a process that reports that it is ready, and then sends half a message."""
         ends.append(line.dup())
         ends[-1].sendall(struct.pack("!i", 2) + b"{}" + struct.pack("!i", 100) + b"half")
         return subprocess.Popen(["sleep", "600"])
@@ -228,10 +228,10 @@ def test_what_a_process_had_of_the_processor_is_known() -> None:
 
 def test_a_caller_that_gives_up_takes_its_task_along() -> None:
     async def work(made: ProcessPool) -> None:
-        told: list[Reply] = []
+        messages: list[Reply] = []
         found = (await made.do(read())).header
         header = {"task": "solve", "format": None, "options": found["options"], "notes": []}
-        task = Task(header, (THREE,), on_message=told.append)
+        task = Task(header, (THREE,), on_message=messages.append)
         waiting = asyncio.create_task(made.do(task))
         await asyncio.sleep(0)
         waiting.cancel()

@@ -1,4 +1,4 @@
-"""A worker process's messages while it works: the latest progress, the best plan from time to time, and nothing after the task's end."""
+"""While it works, a worker process sends the latest progress and now and then its best plan; after the end nothing."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PLAN = plan(tangle(), Options(solver="greedy"))
 
 @pytest.fixture
 def ends(monkeypatch: pytest.MonkeyPatch) -> tuple[Worker, Connection]:
-    """An idle worker, and the other end of its connection."""
+    """An idle worker and the other end of its connection."""
     monkeypatch.setattr(worker, "TOLD_SECONDS", 0.01)
-    heard, said = Pipe(duplex=False)
-    return Worker(said, Settings()), heard
+    receiving, sending = Pipe(duplex=False)
+    return Worker(sending, Settings()), receiving
 
 
 def moment(value: int, best: Callable[[], Plan] | None = None) -> Progress:
@@ -36,12 +36,12 @@ def moment(value: int, best: Callable[[], Plan] | None = None) -> Progress:
 
 
 def heard_from(connection: Connection) -> list[dict[str, Any]]:
-    """The messages since the last call."""
-    said = []
+    """Return the messages that have come since the last call."""
+    messages = []
     while connection.poll():
         header, payload = unpack(connection.recv_bytes())
-        said.append({**header, "bytes": len(payload)})
-    return said
+        messages.append({**header, "bytes": len(payload)})
+    return messages
 
 
 def test_only_the_newest_moment_is_told_and_only_once(ends: tuple[Worker, Connection]) -> None:
@@ -53,8 +53,8 @@ def test_only_the_newest_moment_is_told_and_only_once(ends: tuple[Worker, Connec
         reporter.progress(moment(value))
     reporter.tell()
     reporter.tell()
-    told = {"kind": "progress", "number": 7, "seconds": 0.5, "best": 7, "bound": 1, "bytes": 0}
-    assert heard_from(connection) == [told]
+    message = {"kind": "progress", "number": 7, "seconds": 0.5, "best": 7, "bound": 1, "bytes": 0}
+    assert heard_from(connection) == [message]
 
 
 def test_the_best_plan_is_told_now_and_then_and_not_twice(
@@ -68,7 +68,7 @@ def test_the_best_plan_is_told_now_and_then_and_not_twice(
     def tell(value: int) -> list[str]:
         reporter.progress(moment(value, lambda: PLAN))
         reporter.tell()
-        return [said["kind"] for said in heard_from(connection)]
+        return [message["kind"] for message in heard_from(connection)]
 
     assert tell(9) == ["progress", "plan"]
     assert tell(8) == ["progress"], "too soon for a plan"

@@ -1,4 +1,4 @@
-"""A worker process carries out its orders: here, planning from the best plan of an earlier attempt."""
+"""A worker process carries out its orders, such as planning from the best plan of an earlier attempt."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Line:
 
 
 def solved(*parts: bytes, problem: bytes = PROBLEM, objects: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Solve with greedy, which alone does not find the best plan."""
+    """Solve with greedy, which does not find the best plan by itself; return the header and the answer."""
     kind = "sharing" if objects else "plan"
     order: dict[str, Any] = {"task": "solve", "kind": kind, "format": None, "options": as_document(GREEDY), "notes": []}
     header, payload = do(order, [problem, *parts], Settings(), Line())
@@ -108,8 +108,8 @@ def test_a_worker_loads_no_web_server_and_no_database() -> None:
         "heavy = {'alembic', 'fastapi', 'sqlalchemy', 'starlette', 'uvicorn', 'ortools', 'pulp', 'rich'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert said == "[]\n"
+    output = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert output == "[]\n"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_worker_loads_no_web_server_and_no_database() -> None:
     [("validate", "begin"), ("verify", "begin"), ("verify", "verified"), ("draw", "begin"), ("draw", "verified")],
 )
 def test_what_is_looked_at_ends_when_its_time_is_over(task: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time is over from the beginning, or from when the plan has been verified."""
+    """Time is over either from the beginning or once the plan has been verified."""
     apart = Problem(tuple(Buffer(i, 8, live=((i, i + 1),)) for i in range(3000)))
     body = b'{"problem": %s, "plan": %s}' % (write_problem(apart), write_plan(plan(apart)))
     over = after == "begin"

@@ -1,4 +1,4 @@
-"""Who is next at the processes that read problems."""
+"""The waiting line decides which request is next at the processes that read problems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from api.jobs.processes.waiting_line import WaitingLine
 
 
 class Played:
-    """A waiting line, and a record of who has had a worker."""
+    """A waiting line and a record of who has had a worker."""
 
     def __init__(self, workers: int, large: int) -> None:
         self._line = WaitingLine(workers, large)
@@ -18,7 +18,7 @@ class Played:
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
     async def come(self, name: str, *, is_large: bool = False) -> None:
-        """`a1` is the first of a's."""
+        """Join the line; the first letter of the name is the owner, so `a1` is a request of a."""
         self.ends[name] = asyncio.Event()
         self.tasks[name] = asyncio.create_task(self._work(name, is_large=is_large))
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Faults between workers and their queue: workers that vanish at any moment, connections that break, messages that come late."""
+"""Faults between workers and their queue: workers that vanish at any moment, broken connections, late messages."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def store(url: str) -> Iterator[Store]:
 
 @asynccontextmanager
 async def app(url: str) -> AsyncIterator[App]:
-    """The queue, as a worker sees it."""
+    """Open the queue as a worker sees it."""
     async with App(connector=PsycopgConnector(conninfo=url)).open_async() as made:
         yield made
 
 
 async def fetch(made: App) -> Delivery:
-    """Fetch a delivery as a worker does that is silent from then on."""
+    """Fetch a delivery as a worker that is silent from then on."""
     manager = made.job_manager
     delivery = await manager.fetch_job(list(QUEUES), await manager.register_worker())
     assert delivery is not None
@@ -56,7 +56,7 @@ def deliveries(url: str) -> list[tuple[str, int]]:
 
 
 async def until_tidy(url: str) -> None:
-    """Nothing is left of jobs that have ended."""
+    """Wait until no deliveries of jobs are left."""
     async with asyncio.timeout(120):
         while deliveries(url):
             await asyncio.sleep(0.05)
@@ -121,7 +121,7 @@ def test_a_job_that_was_to_stop_when_its_worker_vanished_is_not_begun_again(url:
             delivery = await fetch(gone)
             store.claim(job.id, delivery.id)
             store.cancel(job.id, "me")
-            await gone.job_manager.retry_job(delivery)  # in vain: it is said to have failed, since it is to stop
+            await gone.job_manager.retry_job(delivery)  # no retry: as the job is to stop, its delivery counts as failed
         assert deliveries(url) == [("failed", delivery.id)]
         async with rig(url, stalled_seconds=STALLED_SECONDS):
             now = await until(store, job, lambda now: now.state.is_final)
@@ -184,7 +184,7 @@ def test_connections_that_break_cost_nobody_a_job(url: str, store: Store) -> Non
 @pytest.mark.parametrize("share", [0.5, 1.1, 2.0, 3.5])
 def test_a_database_that_is_gone_for_long_costs_nobody_a_job(postgresql: Server, share: float) -> None:
     def worker(url: str) -> int:
-        """The one that there is, and lives."""
+        """Return the id of the only worker that is alive."""
         alive = f"last_heartbeat > now() - interval '{STALLED_SECONDS} seconds'"
         with psycopg.connect(url) as connection:
             (found,) = connection.execute(f"SELECT id FROM procrastinate_workers WHERE {alive}").fetchall()
@@ -217,7 +217,7 @@ def test_a_queue_that_is_not_there_yet_is_asked_again_and_again(postgresql: Serv
 
         async def work() -> None:
             async with asyncio.timeout(120), pool(url, STALLED_SECONDS) as connections:
-                await asyncio.sleep(2 * STALLED_SECONDS)  # it does not try any more by itself
+                await asyncio.sleep(2 * STALLED_SECONDS)  # by now the pool no longer tries by itself
                 own_server.start()
                 while True:
                     with contextlib.suppress(PoolTimeout):
@@ -239,7 +239,7 @@ def test_whoever_was_taken_for_dead_and_is_not_stops_what_others_do(url: str, st
         assert (await made.until(job, JobState.CANCELLED)).attempt == 2
         await until_tidy(url)
 
-    with_rig(url, work, stalled_seconds=STALLED_SECONDS)  # which does one job at a time
+    with_rig(url, work, stalled_seconds=STALLED_SECONDS)  # the rig's worker does one job at a time
 
 
 def test_whoever_has_few_jobs_does_not_wait_for_all_of_those_who_have_many(url: str, store: Store) -> None:
@@ -284,15 +284,15 @@ def test_parts_of_a_worker_end_together() -> None:
 
 
 def test_a_part_that_is_slow_to_end_is_left_to_it() -> None:
-    """Otherwise the queue would not hear that this worker is gone whenever another part ended first."""
-    told: list[str] = []
+    """If it were cut off, the queue would not learn that this worker is gone when another part ends first."""
+    ended: list[str] = []
 
     async def part(name: str, seconds: float) -> None:
         try:
             await asyncio.sleep(60)
         finally:
             await asyncio.sleep(seconds)
-            told.append(name)
+            ended.append(name)
 
     async def cancel() -> None:
         task = asyncio.create_task(together([part("slow", 0.05), part("fast", 0)]))
@@ -302,4 +302,4 @@ def test_a_part_that_is_slow_to_end_is_left_to_it() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancel())
-    assert told == ["fast", "slow"]
+    assert ended == ["fast", "slow"]

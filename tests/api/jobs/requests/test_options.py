@@ -1,4 +1,4 @@
-"""Options over HTTP: how limits clip them, and which requests count as the same."""
+"""Options of HTTP requests: how limits clip them, and which requests count as the same."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from solvers.model.solver import Goal, Warm
 SETTINGS = Settings(max_time_limit=20, max_work_limit=1000, max_solver_memory=10_000, max_workers_per_job=2)
 
 
-def solve(**said: Any) -> RequestOptions:
-    """What a request says under `solve`."""
-    return PLANS.loose.model_validate(said)
+def solve(**fields: Any) -> RequestOptions:
+    """Return the options that a request has under `solve`."""
+    return PLANS.loose.model_validate(fields)
 
 
 def test_what_is_not_said_is_the_services_default() -> None:
@@ -139,7 +139,7 @@ def test_a_choice_may_be_spelled_as_others_do() -> None:
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 @pytest.mark.parametrize("value", ["x", "", "nan", -1, 1e400, 1.5, {"a": -1}, [None], None, True, "x" * 300])
 def test_what_is_wrong_with_an_option_is_said_in_our_words(door: Door, value: object) -> None:
-    """For each option, in a query (all text) and in JSON."""
+    """This holds for each option, in a query (where all is text) and in JSON."""
     for name in {**FIELDS, **door.own}:
         for model in (door.loose, door.strict):
             try:

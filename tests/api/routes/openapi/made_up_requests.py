@@ -1,6 +1,7 @@
-"""Requests made up from the OpenAPI document, sound ones and broken ones: no 5xx, and every answer is one that the document promises.
+"""Sound and broken requests are made up from the OpenAPI document: no answer is a 5xx, and the document allows each.
 
-tests/api/routes/openapi/test_open_api.py runs it, in a process of its own: the library that makes them up takes a second to load, which every test process would spend.
+tests/api/routes/openapi/test_open_api.py runs this in a process of its own, because the library that makes up the
+requests takes a second to load, which every test process would otherwise spend.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ CHECKS = [
 ]
 CODES = {code.value for code in (*Code, *HttpCode)} - {HttpCode.INTERNAL.value}
 TRIES = 10 if NIGHTLY else 2
-"""Requests for each operation, besides those that schemathesis sends of itself: the examples, and each limit once."""
+"""Random requests for each operation; schemathesis also sends the examples, and each limit once."""
 JSON = "application/json"
 
 
@@ -53,8 +54,11 @@ def as_it_is(_: schemathesis.SerializationContext, value: object) -> bytes:
 
 
 def _document() -> dict[str, Any]:
-    """By day what several doors take as their body is made up for the first of them (there are 1 700 limits of a problem), since one function reads all of them;
-    the others are sent the examples, and objects of any kind."""
+    """Return the document from which requests are made up.
+
+    A body that several operations take is made up for the first of them (a problem has 1 700 limits), since one
+    function reads them all; the others get the examples, and objects of any kind. By night each gets all.
+    """
     made = document()
     seen = set[str]()
     for _, _, operation in operations(made):
@@ -70,7 +74,7 @@ described = schemathesis.openapi.from_dict(_document())
 
 
 def _doors() -> dict[tuple[str, str], list[str]]:
-    """For each parameter of each operation, all operations that take the same parameter."""
+    """Return, for each parameter of each operation, all operations that take the same parameter."""
     alike = defaultdict(list)
     for method, path, operation in operations(document()):
         for parameter in operation.get("parameters", ()):
@@ -83,13 +87,14 @@ DOORS = _doors()
 
 @described.hook
 def filter_case(context: schemathesis.HookContext, case: schemathesis.Case[Any]) -> bool:
-    """By day a parameter at one of its limits goes to one of the doors that take it, and a third of the limits of bodies are sent: all have tests of their own."""
+    """Decide whether to send a made-up request. All limits have tests of their own, so that by day a limit of a
+    parameter goes to one of the operations that take it, and only a third of the limits of bodies are sent."""
     phase = case.meta.phase if case.meta else None
     if NIGHTLY or phase is None or not isinstance(phase.data, CoveragePhaseData):
         return True
     name, sent = phase.data.parameter or "", phase.data.description
     number = zlib.crc32(f"{name} {sent}".encode())
-    if phase.data.parameter_location is ParameterLocation.BODY:  # made up for one door anyhow
+    if phase.data.parameter_location is ParameterLocation.BODY:  # made up for one operation anyhow
         return number % 3 == 0
     doors = DOORS.get((case.operation.label, name), [case.operation.label])
     return doors.index(case.operation.label) == number % len(doors)
@@ -97,8 +102,8 @@ def filter_case(context: schemathesis.HookContext, case: schemathesis.Case[Any])
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A service that takes on nothing long, so that made-up problems which are hard do not hold up the test; what it asks of its solvers to be ready may take
-    a busy machine more than two seconds."""
+    """A service with short time limits, so that hard problems do not hold up the test. max_explain_seconds is longer,
+    because on a busy machine solvers may take more than two seconds to be ready."""
     limits = {"sync_seconds": "0.5", "default_time_limit": "0.2", "max_time_limit": "0.2", "max_explain_seconds": "20"}
     with serving(tmp_path_factory.mktemp("data"), **limits) as served:
         yield served
@@ -106,7 +111,7 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def known(impatient: Served) -> dict[str, str]:
-    """Ids of things that the service has."""
+    """The ids of a job and of a batch that the service has, by the beginning of their path."""
     job = until(impatient, post_job(impatient, THREE), "succeeded")
     kind = {"Content-Type": "application/x-ndjson"}
     answer = impatient.client.post("/v1/batches", content=json.dumps(THREE), headers=kind)

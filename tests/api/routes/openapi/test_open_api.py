@@ -1,4 +1,4 @@
-"""The OpenAPI document: its content, and that the service keeps to it."""
+"""The OpenAPI document has the right content, and the service keeps to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MADE_UP = "tests/api/routes/openapi/made_up_requests.py"
 
 
 def fetched(path: str, settings: Settings | None = None, headers: dict[str, str] | None = None) -> httpx.Response:
-    """Get a path from a service that is not started."""
+    """Return the answer for a path from a service that is not started."""
 
     async def ask() -> httpx.Response:
         transport = httpx.ASGITransport(app=Application(settings or Settings()), client=("127.0.0.1", 1))
@@ -39,14 +39,14 @@ def fetched(path: str, settings: Settings | None = None, headers: dict[str, str]
 
 
 def document(settings: Settings | None = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
-    """The document as every client gets it."""
+    """Return the OpenAPI document as every client gets it."""
     found: dict[str, Any] = fetched("/openapi.json", settings, headers).json()
     return found
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", reference.PATH])
 def test_what_is_described_is_written_once_for_all(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    """When it was written for each request, 20 requests with 100 lines each held up everybody for 7 s."""
+    """When the document was written for each request, 20 requests held up all others for 7 s."""
     written = []
 
     def of(data: bytes, kind: str) -> File:
@@ -66,7 +66,7 @@ def test_what_is_described_is_written_once_for_all(monkeypatch: pytest.MonkeyPat
 
 
 def test_every_answer_is_one_that_was_promised(nightly: bool) -> None:
-    """By night each body at each door that takes it; otherwise at one of them."""
+    """By night each body is sent to each operation that takes it, otherwise to one of them."""
     command = ["pytest", "-q", "-p", "schemathesis.pytest.plugin", "-p", "no:cacheprovider", MADE_UP]
     command += ["--nightly"] * nightly
     forking = usual_parent()

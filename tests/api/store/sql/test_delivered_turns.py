@@ -30,7 +30,7 @@ class Queue:
             self.store.add(NewJob(owner, about, urgent, where=where), b"{}", LIMITS)
 
     def take(self, count: int, *, ends: bool = True) -> str:
-        """The owners of the next jobs."""
+        """Take the next jobs and return their owners."""
         taken = ""
         for _ in range(count):
             found = self._line.execute(

@@ -1,4 +1,4 @@
-"""Places for jobs are counted now and then: fewer are given out in between than there are, and none for long."""
+"""Places for jobs are counted now and then; in between, fewer are given out than were counted, and only for a while."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIMITS = QueueLimits(100, 50, 1000)
 
 
 def taken(places: Room, owner: str = "me", limits: QueueLimits = LIMITS) -> int:
-    """How many places there are without counting."""
+    """Take all places that are given out without counting, and return their number."""
     count = 0
     while places.take(owner, limits):
         count += 1

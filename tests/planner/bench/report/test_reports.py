@@ -1,4 +1,4 @@
-"""The reports: complete, well formed, and not to be taken over by names."""
+"""Reports are complete and well formed, and names in them cannot inject code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RECORDS = [
 
 
 class Balanced(HTMLParser):
-    """Fails on a tag that is not closed, or of a kind that no report has."""
+    """A parser that fails on tags closed in the wrong order, and collects the open tags and those seen."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,9 @@ def test_the_page_is_well_formed_and_needs_nothing_else(records: list[Record]) -
     parser.feed(page)
     assert parser.open == []
     assert not parser.seen & {"link", "img", "iframe"}
-    assert re.findall("<script.*?</script>", page, re.DOTALL) == [f"<script>{SCRIPT}</script>"], "its own alone"
+    assert re.findall("<script.*?</script>", page, re.DOTALL) == [f"<script>{SCRIPT}</script>"], (
+        "the page has only its own script"
+    )
     assert "http" not in page
     assert "nan" not in page.lower().replace("finance", "")
     for chart in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
@@ -129,8 +131,8 @@ def test_all_of_them_are_written(tmp_path: Path) -> None:
 
 def test_answers_that_exclude_each_other_are_named() -> None:
     assert contradictions(RECORDS) == []
-    (said,) = contradictions([made("auto", value=100), made("greedy", value=120, bound=110)])
-    assert said == "nets/a.json: greedy (seed 0) claims a bound of 110, auto (seed 0) reaches 100"
+    (text,) = contradictions([made("auto", value=100), made("greedy", value=120, bound=110)])
+    assert text == "nets/a.json: greedy (seed 0) claims a bound of 110, auto (seed 0) reaches 100"
     assert contradictions([made(wrong="too good")]) == ["nets/a.json, auto, seed 0: too good"]
     other_size = made("greedy", value=120, bound=110, capacity=64)
     assert contradictions([made("auto"), other_size]) == []

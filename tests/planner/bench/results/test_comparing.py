@@ -1,4 +1,4 @@
-"""Two measurements side by side: regressions are seen, noise is not."""
+"""Comparing two measurements shows regressions and ignores noise."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_proofs() -> None:
 def test_frontiers() -> None:
     whole = made(points=[(10, 10, 200, 200), (20, 20, 100, 100)], within=0.0)
     assert texts(whole, made(points=whole.points, within=0.0)) == []
-    # the field is 11 x 110 from (10, 100) on: 1 x 10 of it lies beyond the greatest cost and value
+    # the field is 11 x 110 from (10, 100) on; it ends 1 x 10 beyond the greatest cost and value
     short = made(points=[(10, 10, 200, 200)], within=0.0)
     assert texts(whole, short) == [("the frontier had 2 points and has 1: it covers 8.26% less of the field", True)]
     assert texts(short, whole) == [("the frontier had 1 points and has 2: it covers 8.26% more of the field", False)]

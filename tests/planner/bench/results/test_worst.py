@@ -1,4 +1,4 @@
-"""The worst runs: which are listed, which plans are kept for them, and their maps on the page."""
+"""The worst runs: which runs are listed, which plans are kept for them, and the maps on the page."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_of_each_problem_the_extremes_are_kept_whatever_their_order(tmp_path: Pa
     for order in (runs, runs[::-1]):
         folder = tmp_path / str(order[0].seed)
         folder.mkdir()
-        for each in order:  # as if each had been the last before a kill
+        for each in order:  # as if the process had been killed after each record
             results = Results.read(folder)
             results.add(each)
             results.close()
@@ -83,7 +83,7 @@ def test_the_page_has_the_maps_of_the_worst_beside_the_best(tmp_path: Path) -> N
     page = (tmp_path / "report.html").read_text()
     Balanced().feed(page)
     pictures = re.findall(r'<img alt="([^"]*)" src="([^"]*)">', page)
-    assert [said.split(": ")[1].split(",")[0] for said, _ in pictures] == ["exir_naive", "search"]
+    assert [alt.split(": ")[1].split(",")[0] for alt, _ in pictures] == ["exir_naive", "search"]
     assert "http" not in page
     fields = []
     for _, source in pictures:

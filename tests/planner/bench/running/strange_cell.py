@@ -1,4 +1,4 @@
-"""A run that does something else for each seed."""
+"""A run that fails in a different way for each seed, for tests."""
 
 from __future__ import annotations
 

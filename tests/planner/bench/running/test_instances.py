@@ -1,4 +1,4 @@
-"""Which files are problems, and their names."""
+"""`collect` finds the files that are problems, and names them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def test_a_folder_gives_its_problems_and_names_the_rest(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_or_does_not_exist_is_refused(tmp_path: Path) -> None:
-    for path, said in ((str(tmp_path / "absent.json"), "no such file"), ("@nothing", "there is no suite @nothing")):
-        with pytest.raises(BadInput, match=said):
+    for path, message in ((str(tmp_path / "absent.json"), "no such file"), ("@nothing", "there is no suite @nothing")):
+        with pytest.raises(BadInput, match=message):
             collect([path], tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The optimum that a name states exposes answers that cannot be true."""
+"""A problem's name that states the optimum exposes answers that cannot be true."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({}, None),
         ({"status": PlanStatus.FEASIBLE, "peak": 120, "bound": 90}, None),
@@ -34,9 +34,9 @@ def test_names() -> None:
         ({"status": PlanStatus.INFEASIBLE, "peak": None}, "called infeasible"),
     ],
 )
-def test_contradictions(right: Plan, changes: dict[str, object], said: str | None) -> None:
+def test_contradictions(right: Plan, changes: dict[str, object], message: str | None) -> None:
     found = Known(optimum=100).contradiction(replace(right, **changes), None)  # type: ignore[arg-type]
-    assert (found is None) if said is None else (found or "").startswith(said)
+    assert (found is None) if message is None else (found or "").startswith(message)
 
 
 def test_too_little_room_is_no_contradiction(right: Plan) -> None:

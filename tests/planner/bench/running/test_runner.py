@@ -1,4 +1,4 @@
-"""Runs in processes of their own: each gives a row, however it ends, and the others go on."""
+"""Each run has a process of its own and gives a row, however it ends, and the others go on."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ process.result()
 
 @pytest.fixture(autouse=True)
 def _forked() -> Iterator[None]:
-    """Those of the runner that is killed start as they do for users."""
+    """Fork this process's companions, which is fast; those of the runner that is killed start as they do for users."""
     with forking_companions():
         yield
 
@@ -114,9 +114,9 @@ def test_of_variants_the_frontier_is_measured(tmp_path: Path, processes: CellPro
     ],
 )
 def test_frontiers_that_cannot_be_true(points: list[FrontierPoint], least: int | None, wrong: str | None) -> None:
-    said = contradiction(points, least)
-    assert (said is None) == (wrong is None)
-    assert wrong is None or wrong in (said or "")
+    message = contradiction(points, least)
+    assert (message is None) == (wrong is None)
+    assert wrong is None or wrong in (message or "")
 
 
 def test_what_a_solver_does_not_take_is_a_row(packing: File, processes: CellProcesses) -> None:
@@ -161,7 +161,7 @@ def test_a_run_ends_with_its_runner_whatever_ends_that(tmp_path: Path) -> None:
     runner = subprocess.Popen([sys.executable, "-c", RUNNER, str(path)], stdout=subprocess.PIPE, cwd=ROOT)
     assert runner.stdout is not None
     cell = int(runner.stdout.readline())
-    wait_for(lambda: bool(children_of(cell)))  # by then it is planning
+    wait_for(lambda: bool(children_of(cell)))  # the solver runs, so planning has begun
     (solver, *_) = children_of(cell)
     runner.kill()
     runner.wait()
@@ -191,7 +191,7 @@ def test_several_pools_keep_their_sizes_whatever_the_name_says(tmp_path: Path, p
 
 
 def has_ended(pid: int) -> bool:
-    """Whether the process ends within some seconds: the system takes a moment to reap it."""
+    """True if the process ends within 100 seconds; one that only waits to be reaped has ended."""
     for _ in range(5000):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -1,4 +1,4 @@
-"""The picture of a run: bounds and values over time, from the plan's own record."""
+"""The picture of a run shows its bounds and values over time, as recorded in the plan."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def recorded(*trace: TracePoint, seconds: float = 1.0) -> Plan:
 
 
 def paths(picture: bytes) -> dict[str, str]:
-    """The lines of the field; those of the legend come after them."""
+    """Return the first path of each class; the legend's paths of the same class come later."""
     drawn = list(ET.fromstring(picture).iter(NAMESPACE + "path"))
     return {each.attrib["class"]: each.attrib["d"] for each in reversed(drawn)}
 
 
 def numbers(path: str, letter: str) -> list[float]:
-    """The numbers after a letter of a path, in order."""
+    """Return the numbers that follow a letter in a path, in order."""
     return [float(part.split("H")[0].split("V")[0].rstrip("Z")) for part in path.split(letter)[1:]]
 
 
 def test_the_best_falls_the_bound_rises_and_they_meet() -> None:
     drawn = paths(convergence(PROBLEM, recorded(*TRACE)))
     best, bound = numbers(drawn["best"], "V"), numbers(drawn["bound"], "V")
-    assert best == sorted(best)  # down the picture
+    assert best == sorted(best)  # y grows down the picture
     assert bound == sorted(bound, reverse=True)
     assert best[-1] == bound[-1]
     assert drawn["best"].endswith("H1180")
@@ -56,10 +56,10 @@ def test_every_better_plan_is_a_dot_once() -> None:
 
 
 def test_it_says_what_came_of_it() -> None:
-    said = [each.text for each in ET.fromstring(convergence(PROBLEM, recorded(*TRACE))).iter(NAMESPACE + "text")]
-    assert "<one>" in said
-    assert "optimal after 1 s  ·  best 64 B  ·  bound 64 B  ·  1 buffer" in said
-    assert {"best plan so far", "proven bound: no plan is better", "still open"} <= set(said)
+    texts = [each.text for each in ET.fromstring(convergence(PROBLEM, recorded(*TRACE))).iter(NAMESPACE + "text")]
+    assert "<one>" in texts
+    assert "optimal after 1 s  ·  best 64 B  ·  bound 64 B  ·  1 buffer" in texts
+    assert {"best plan so far", "proven bound: no plan is better", "still open"} <= set(texts)
 
 
 def test_a_run_without_a_plan_shows_the_bound_alone() -> None:

@@ -15,7 +15,7 @@ NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
 OPTIONS = Options(work_limit=0, workers=1)
 
 
-def said(picture: bytes) -> str:
+def text_of(picture: bytes) -> str:
     return " ".join(each.text or "" for each in ET.fromstring(picture).iter(NAMESPACE + "text"))
 
 
@@ -25,8 +25,8 @@ def test_a_sweep_shows_its_figures_and_the_smallest_size() -> None:
     assert found.smallest is not None
     light, dark = (sweep_curve(found, Sheet(theme=theme)) for theme in (Theme.LIGHT, Theme.DARK))
     assert light != dark
-    assert "smallest" in said(light)
-    assert f"{found.smallest.capacity:,}".replace(",", " ") in said(light)
+    assert "smallest" in text_of(light)
+    assert f"{found.smallest.capacity:,}".replace(",", " ") in text_of(light)
 
 
 def test_each_combination_of_the_other_pools_has_a_curve_up_to_a_number() -> None:
@@ -60,6 +60,6 @@ def test_plans_for_all_shapes_beside_the_best_for_each() -> None:
     plans = [plan_shapes(problem, mode, [{"n": n} for n in (1, 4, 64)], OPTIONS) for mode in Mode]
     picture = shapes_curve("prefill", plans)
     for words in ("prefill", "offsets as expressions", "room for the largest", "n=64", "3 shapes"):
-        assert words in said(picture)
+        assert words in text_of(picture)
     with pytest.raises(BadInput, match="a symbol changes"):
         shapes_curve(None, [plan_shapes(problem, Mode.MAXIMUM, [{"n": 1}], OPTIONS)])

@@ -1,4 +1,4 @@
-"""The line below a frontier: no plan lies under it; where every point is known, it is the frontier itself."""
+"""No plan lies under the line drawn below a frontier; where every point is known, the line is the frontier."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.drawing.curves.frontier import _floor, _Spot
 
 
 def matched(plans: list[tuple[int, int]], spots: list[_Spot]) -> float:
-    """How much of its memory and its cost each plan gives up for a point at most."""
+    """Return the greatest share by which a plan's nearest spot costs more or needs more memory than the plan."""
     worst = Fraction(0)
     for cost, memory in plans:
         shares = (

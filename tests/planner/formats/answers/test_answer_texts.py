@@ -1,4 +1,4 @@
-"""A text of a plan or sharing that is too long is refused with its place, and memplan writes none."""
+"""A text of a plan or sharing that is too long is refused with its place, and memplan writes no such text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Way = tuple[str | int, ...]
 
 
 def texts(part: Any, way: Way = ()) -> Iterator[Way]:
-    """The paths to all texts."""
+    """Yield the paths to all texts."""
     if isinstance(part, str):
         yield way
     elif isinstance(part, dict | list):
@@ -32,7 +32,7 @@ def texts(part: Any, way: Way = ()) -> Iterator[Way]:
 
 
 def with_text(data: bytes, way: Way, text: str) -> bytes:
-    """The document with another text at the path."""
+    """Return the document with another text at the path."""
     document = here = json.loads(data)
     for step in way[:-1]:
         here = here[step]

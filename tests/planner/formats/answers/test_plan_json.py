@@ -1,4 +1,4 @@
-"""memplan-plan/1: written always alike, read strictly."""
+"""memplan-plan/1 is always written the same way, and read strictly."""
 
 from __future__ import annotations
 

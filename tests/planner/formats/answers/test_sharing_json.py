@@ -1,4 +1,4 @@
-"""memplan-sharing/1: written always alike, read strictly; and the buffers' kinds in memplan/1."""
+"""memplan-sharing/1 is always written the same way, and read strictly; memplan/1 holds the buffers' kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps with their plans: written and read again; other documents are refused, and faults are found."""
+"""Sweeps are written with their plans and read again; other documents are refused, and faults are found."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_plans_stand_in_it_or_in_files() -> None:
 
 
 def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The paths to all values but those within plans, which have a reader of their own."""
+    """Return the paths to all values, except values within plans, which have a reader of their own."""
     if here[-1:] == ("plan",):
         return [here]
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -67,7 +67,7 @@ def test_whatever_stands_in_it_it_is_refused_or_looked_over(written: dict[str, A
         before, place[path[-1]] = place[path[-1]], other
         is_harmless = path[0] in HARMLESS or path[-1] == "solved" or before == other
         if is_harmless or (path, other) in ((("points",), []), (("smallest",), None), (("smallest", "bound"), -1)):
-            continue  # it claims less, and nothing false
+            continue  # the change claims less, and nothing false
         try:
             wrong = read(document)
         except BadInput:

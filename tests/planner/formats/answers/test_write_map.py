@@ -1,4 +1,4 @@
-"""The map for programs: columns of equal length, exact in every reader."""
+"""The map for programs is written as columns of equal length, which every reader reads exactly."""
 
 from __future__ import annotations
 

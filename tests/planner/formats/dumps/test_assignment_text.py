@@ -1,4 +1,4 @@
-"""XLA's buffer assignment as text, with live ranges and without."""
+"""XLA's buffer assignment is read as text, with live ranges and without."""
 
 from __future__ import annotations
 

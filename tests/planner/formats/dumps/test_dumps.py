@@ -1,4 +1,4 @@
-"""Other tools' prints and dumps: lifetimes, addresses, and which entries are one piece of memory."""
+"""Prints and dumps of other tools: lifetimes, addresses, and which entries share one piece of memory."""
 
 from __future__ import annotations
 
@@ -80,15 +80,17 @@ def logical(number_: int, size: int, color: int = 0) -> bytes:
     return inside(1, number(1, number_) + number(2, size) + inside(3, inside(2, f"add.{number_}")) + number(4, color))
 
 
-def events(*said: tuple[int, int, int]) -> bytes:
+def events(*rows: tuple[int, int, int]) -> bytes:
     return inside(
-        4, b"".join(inside(1, number(1, kind) + number(2, id_) + number(5, other)) for kind, id_, other in said)
+        4, b"".join(inside(1, number(1, kind) + number(2, id_) + number(5, other)) for kind, id_, other in rows)
     )
 
 
 def test_what_the_heap_simulator_shares_is_one_piece() -> None:
     made = logical(1, 64) + logical(2, 64) + logical(3, 32, 1)
-    made += events((0, 1, 0), (1, 1, 0), (2, 2, 1), (0, 3, 0), (1, 2, 0), (1, 3, 0))  # freed first, as XLA does
+    made += events(
+        (0, 1, 0), (1, 1, 0), (2, 2, 1), (0, 3, 0), (1, 2, 0), (1, 3, 0)
+    )  # 1 is freed before 2 shares it, as in XLA
     for data in (made, inside(1, inside(1, "module")) + inside(3, made)):
         problem = read(data)
         assert [pool.name for pool in problem.pools] == ["memory", "memory 1"]

@@ -23,7 +23,7 @@ FLOAT, NULL, TENSOR, TENSORS = 6, 1, 5, 10
 
 
 def value(size: int, memory: int = 1, offset: int = 0, kind: int = 0) -> Fields:
-    """A tensor of bytes with a place; memory 0: a constant."""
+    """Return a tensor of bytes with a place; one in memory 0 is a constant."""
     place = {6: {0: u32(memory), 1: u32(offset)}} if memory else {5: u32(1)}
     return {0: u8(TENSOR), 1: {0: u8(kind), 2: [size], **place}}
 
@@ -71,7 +71,7 @@ EXPORTED = zlib.decompress(
         "+gPIF+NJ"
     )
 )
-"""A program that ExecuTorch 1.5.1 exported, with its own plan: state that an input is added to, shapes that are changed, and a branch."""
+"""A program that ExecuTorch 1.5.1 exported with its own plan: it has state, changes of shape, and a branch."""
 
 NOTHING = {0: u8(NULL), 1: {}}
 TWO = program(method([NOTHING, value(64), value(32, offset=64)], [kernel(1, 2)], [1], [2]))
@@ -131,16 +131,16 @@ def test_how_far_its_own_plan_is_above_the_bound_is_shown(tmp_path: Path) -> Non
 def test_what_executorch_exported_is_read() -> None:
     problem = read(EXPORTED)
     assert lives(problem) == {
-        "0": ((0, 14),),  # is read before it is written: state
+        "0": ((0, 14),),  # state: it is read before it is written
         "1": ((0, 2),),
         "2": ((0, 13),),
-        "4": ((1, 10),),  # is read on as 5, in another shape
+        "4": ((1, 10),),  # read later as 5, in another shape
         "5": ((2, 10),),
         "6": ((2, 4),),
         "10": ((3, 5),),
         "12": ((7, 12),),
         "13": ((5, 7),),
-        "14": ((6, 12),),  # is moved: from then on 12 lies here
+        "14": ((6, 12),),  # moved: from then on 12 lies here
         "15": ((9, 12),),
         "18": ((11, 12),),
         "19": ((11, 12),),
@@ -154,7 +154,7 @@ def test_what_executorch_exported_is_read() -> None:
 
 
 def called(name: str, *instructions: Fields) -> Fields:
-    """A method of one operator of that name."""
+    """Return a method with these instructions, whose only operator has this name."""
     values = [value(64), value(64), value(64, offset=64), value(64, offset=128)]
     return {**method(values, list(instructions), [2], [3]), 6: [{0: name}]}
 

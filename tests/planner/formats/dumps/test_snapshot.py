@@ -1,6 +1,6 @@
-"""PyTorch's memory snapshots: what the history allocates and frees, what was there before, and what the allocator reserved.
+"""PyTorch's memory snapshots: what the history allocates and frees, what existed before it, and what was reserved.
 
-Segments and events have the fields that `torch.cuda.memory._snapshot` documents, and addresses and sizes as an A100 gives them out.
+Segments and events have the fields that `torch.cuda.memory._snapshot` documents, and addresses and sizes of an A100.
 """
 
 from __future__ import annotations
@@ -21,12 +21,18 @@ FRAMES = [
 ]
 
 
-def block(size: int, state: str = "active_allocated", asked: int | None = None, **more: Any) -> dict[str, Any]:
-    return {"size": size, "requested_size": size if asked is None else asked, "state": state, "frames": [], **more}
+def block(size: int, state: str = "active_allocated", requested: int | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "size": size,
+        "requested_size": size if requested is None else requested,
+        "state": state,
+        "frames": [],
+        **more,
+    }
 
 
 def segment(address: int, *blocks: dict[str, Any], device: int = 0) -> dict[str, Any]:
-    """A segment of adjacent blocks."""
+    """Return a segment of adjacent blocks."""
     at = address
     for each in blocks:
         each.setdefault("address", at)
@@ -103,7 +109,7 @@ def test_every_action_that_pytorch_writes_is_a_step() -> None:
 
 
 def test_what_was_in_use_before_and_still_is_lives_throughout() -> None:
-    weights = block(4 << 20, asked=4_000_000, frames=FRAMES[:2])
+    weights = block(4 << 20, requested=4_000_000, frames=FRAMES[:2])
     events = [
         event("alloc", SMALL, 8),
         event("alloc", SMALL + 512, 700),
@@ -112,7 +118,7 @@ def test_what_was_in_use_before_and_still_is_lives_throughout() -> None:
         event("segment_free", LARGE + (64 << 20), 8 << 20),
     ]
     small = segment(
-        SMALL, block(512, asked=8), block(1024, "active_awaiting_free", 700), block((2 << 20) - 1536, "inactive", 0)
+        SMALL, block(512, requested=8), block(1024, "active_awaiting_free", 700), block((2 << 20) - 1536, "inactive", 0)
     )
     problem = read(snapshot(events, segment(LARGE, weights), small))
     assert lives(problem) == {
@@ -128,7 +134,7 @@ def test_what_was_in_use_before_and_still_is_lives_throughout() -> None:
 def test_without_a_history_there_is_what_is_in_use() -> None:
     nothing: tuple[list[list[Any]], ...] = ([], [[], []])
     for traces in nothing:
-        text = snapshot([], segment(LARGE, block(512, asked=8), device=1), device_traces=traces)
+        text = snapshot([], segment(LARGE, block(512, requested=8), device=1), device_traces=traces)
         problem = read(text)
         assert lives(problem) == {"1/1": (8, ((0, 1),))}
         assert [pool.name for pool in problem.pools] == ["device 1"]

@@ -1,4 +1,4 @@
-"""ST Edge AI's network_c_info.json: activations with their epochs, without weights."""
+"""ST Edge AI's network_c_info.json is read: activations with their epochs, but no weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NETWORK = (
     ("gemm4", 12, 0, 11, 14, "STAI_FLAG_PREALLOCATED|STAI_FLAG_ACTIVATIONS"),
     ("action", 12, 12, 13, 15, "STAI_FLAG_OUTPUTS|STAI_FLAG_PREALLOCATED|STAI_FLAG_ACTIVATIONS"),
 )
-"""Sizes, places and epochs as ST Edge AI Core 2.2 wrote them for a policy of three layers (github: Lotfi-kh/PID_adaptive_gain)."""
+"""Sizes, places and epochs as ST Edge AI Core 2.2 wrote them for three layers (github: Lotfi-kh/PID_adaptive_gain)."""
 
 
 def document() -> dict[str, Any]:
@@ -81,7 +81,7 @@ NPU = (
     ("Gemm_33_out_0", 4, 1056, 10, 11),
     ("SCRATCH_Softmax_36_PORT_OUT", 1028, 0, 11, 12),
 )
-"""Names, sizes, places and epochs as it wrote them for an STM32N6 with its NPU (github: NetanelUnger/N6_tof)."""
+"""Names, sizes, places and epochs as ST Edge AI wrote them for an STM32N6's NPU (github: NetanelUnger/N6_tof)."""
 MEMORIES: tuple[tuple[int, str, int, int, list[int]], ...] = (
     (1, "npuRAM6", 875888640, 458752, []),
     (2, "npuRAM5", 875429888, 458752, []),
@@ -90,7 +90,7 @@ MEMORIES: tuple[tuple[int, str, int, int, list[int]], ...] = (
     (8, "hyperRAM", 2415919104, 33554432, []),
     (10, "cpuRAM2_npuRAM5_npuRAM6", 873463808, 2883584, [5, 2, 1]),
 )
-"""The memories of that file: numbers, names, addresses, sizes and parts."""
+"""The memories in the file of NPU: numbers, names, addresses, sizes and parts."""
 
 
 def pool_of(id_: int, name: str, at: int, size: int, parts: list[int]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def pool_of(id_: int, name: str, at: int, size: int, parts: list[int]) -> dict[s
 
 
 def on_npu(**homes: int) -> dict[str, Any]:
-    """The network, with some buffers in other memories."""
+    """Return a document of the network of NPU, with some buffers in other memories."""
     pools = [pool_of(*each) for each in MEMORIES]
     buffers = [
         {"id": i, "name": name, "size_bytes": size, "offset_start": at, "alignment": 1, "is_param": False, "flags": ""}
@@ -126,7 +126,7 @@ def test_the_memories_of_an_npu_have_their_addresses_and_sizes() -> None:
 
 
 def test_a_memory_that_is_a_part_of_another_is_planned_as_one_with_it() -> None:
-    """In the whole one byte of npuRAM5 is 1 966 080 further on: two plans of their own could give the same bytes out twice."""
+    """npuRAM5 begins at byte 1 966 080 of the whole; two separate plans could use the same bytes twice."""
     problem, warnings = read_problem(json.dumps(on_npu(Cast_2_out_0=10, Input_0_out_0=8)).encode())
     assert warnings == ("the memory 'npuRAM5' is a part of 'cpuRAM2_npuRAM5_npuRAM6', and planned as one with it",)
     assert [(pool.name, pool.size) for pool in problem.pools] == [("hyperRAM", 33554432), (MEMORIES[-1][1], 2883584)]
@@ -138,7 +138,7 @@ def test_a_memory_that_is_a_part_of_another_is_planned_as_one_with_it() -> None:
 
 
 def test_parts_of_parts_and_parts_of_several_are_planned_as_one() -> None:
-    """A memory without buffers of its own may lie between two, or two may overlap in part: then both are one range."""
+    """Two memories become one range if a memory without buffers connects them, or if they overlap in part."""
     made = on_npu(Cast_2_out_0=10, Input_0_out_0=1)
     made["memory_pools"].append(pool_of(11, "middle", MEMORIES[1][2], 2 * 458752, [2, 1]))
     made["memory_pools"][5]["subpools"] = [5, 11]
@@ -153,6 +153,47 @@ def test_parts_of_parts_and_parts_of_several_are_planned_as_one() -> None:
     hints = {buffer.id: (buffer.pools, buffer.hint) for buffer in problem.buffers}
     assert hints["Input_0_out_0"] == (("m11+m12",), 64 + NPU[0][2])
     assert len(warnings) == 2
+
+
+def test_memories_with_common_addresses_are_planned_as_one_even_if_none_is_called_a_part() -> None:
+    made = on_npu(Cast_2_out_0=10, Input_0_out_0=8)
+    for pool in made["memory_pools"]:
+        pool["subpools"] = []
+    assert [pool.name for pool in read_problem(json.dumps(made).encode())[0].pools] == ["hyperRAM", MEMORIES[-1][1]]
+
+
+def test_a_memory_begins_at_its_own_offset_from_the_address() -> None:
+    made = on_npu()
+    made["memory_pools"][1]["offset_start"] = 64
+    assert read_problem(json.dumps(made).encode())[0].pools[0].base == 875429888 + 64
+
+
+def test_weights_keep_their_bytes_of_a_memory_that_holds_activations_too() -> None:
+    made = on_npu()
+    places: list[tuple[int, Any, Any]] = [
+        (2, 0, 4096),
+        (10, 1966080 + 4096, 100),
+        (8, 0, 64),
+        (2, -1, 9),
+        (77, 0, 9),
+        (2, 8, None),
+    ]
+    for i, (memory, at, size) in enumerate(places):
+        weights = {"id": 100 + i, "name": f"w{i}", "is_param": True, "mpool_id": memory}
+        made["buffers"].append(weights | {"offset_start": at, "size_bytes": size})
+    problem, _ = read_problem(json.dumps(made).encode())
+    assert [(pool.name, pool.reserved) for pool in problem.pools] == [("npuRAM5", ((0, 4196),))]
+    found = plan(problem)
+    assert verify(problem, found) == ()
+    assert min(each.offset for each in found.placements) >= 4196
+
+
+def test_states_are_kept_throughout() -> None:
+    made = document()
+    made["buffers"][4]["flags"] = "STAI_FLAG_STATES|STAI_FLAG_PREALLOCATED"
+    problem, _ = read_problem(json.dumps(made).encode())
+    assert [(b.kind, b.live) for b in problem.buffers if b.id == "relu1"] == [("mutable", ((2, 16),))]
+    assert {each.buffer for each in problem.constraints.colocations} == {"relu1"}
 
 
 def test_alignment_holds_as_far_as_the_file_keeps_to_it() -> None:

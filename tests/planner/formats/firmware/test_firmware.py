@@ -1,4 +1,4 @@
-"""Headers, linker scripts and buffer plans: compiled and linked with all warnings as errors, and their assertions fail when they should."""
+"""Headers, linker scripts and buffer plans compile and link without warnings, and their assertions catch faults."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def written(name: str, problem: Problem = ODD, source: bytes = b"") -> bytes:
 
 
 def compiled(folder: Path, compiler: tuple[str, ...], text: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """The compiler's output for the text; the program that it makes is `out` in the folder."""
+    """Compile the text into the program `out` in the folder; return the compiler's result."""
     path = folder / ("main.c" if compiler[0] == "gcc" else "main.cc")
     path.write_text(text)
     command = [*compiler, "-I", str(folder), str(path), "-o", str(folder / "out"), *more]
@@ -157,8 +157,10 @@ struct BufferPlan {{ int32_t buffer_count; BufferDescriptor buffer_plan_entries[
 constexpr size_t SizeOfBufferPlan(int32_t count) {{ return sizeof(BufferPlan) + sizeof(BufferDescriptor) * (count > 1 ? count - 1 : 0); }}
 {end}}}
 """
-"""The structures of tensorflow/lite/micro/memory_planner/memory_plan_struct.h (tflite-micro, revision 183da3e), field by field: both are in namespace
-tflite there, and what we write would take them from tflite::micro as well."""
+"""The structures of tensorflow/lite/micro/memory_planner/memory_plan_struct.h (tflite-micro, 183da3e), by field.
+
+There both are in namespace tflite; the header that memplan writes would take them from tflite::micro as well.
+"""
 SHIM = """#include "plan.h"
 #include <stdio.h>
 #if IS_INNER
@@ -171,7 +173,7 @@ int main() {
   const BufferPlan* plan = net_buffer_plan();
   for (int index = 0; index < plan->buffer_count; ++index) printf("%d\\n", static_cast<int>(plan->buffer_plan_entries[index].offset));
 }"""
-"""Asks as NonPersistentMemoryPlannerShim does: how many buffers there are, and for the offset of each by its index."""
+"""Reads a plan as NonPersistentMemoryPlannerShim does: the number of buffers, and the offset of each by index."""
 
 
 @pytest.mark.parametrize("micro", [False, True])

@@ -1,4 +1,4 @@
-"""A document that is read in pieces gives the same problem, and the same errors, as when it is read whole."""
+"""A document read in pieces gives the same problem and the same errors as one read whole."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALUES = st.recursive(
 
 @contextmanager
 def small() -> Iterator[None]:
-    """Everything is longer than a piece."""
+    """Make pieces so short that every document has several."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (pieces, scan, loading):
             patch.setattr(module, "PIECE", 24)
@@ -39,7 +39,7 @@ def small() -> Iterator[None]:
 
 
 def scanned(data: bytes) -> Any:
-    """The keys, or the error."""
+    """Return the top-level keys, if there are any, or the findings and the number of further ones."""
     try:
         found = scan.scan(data)
     except BadInput as error:
@@ -102,7 +102,7 @@ def test_a_first_look_finds_the_same_in_pieces(data: bytes) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """The value with its lazy lists made real."""
+    """Return the value with its lazy lists read."""
     if isinstance(value, list):
         assert len(value) == len([*value])
         return [_plain(each) for each in value]
@@ -125,7 +125,7 @@ def test_a_wrong_item_that_is_longer_than_a_piece_is_reported(item: Any) -> None
 
 
 def test_marks_are_not_those_of_a_document_without_its_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its buffers are so many bytes that its own commas, without them, would stand around what is in the note."""
+    """Without the bytes of the buffers, the marks of the first list would stand around the list in the note."""
     monkeypatch.setattr(documents_module, "LEAST_BYTES", 0)
     record = '{"id": 0, "size": 8, "live": [[0, 1]]}'
     buffers = record + f", {record}" * 9
@@ -208,7 +208,7 @@ def test_an_object_may_be_keyed_by_buffer(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("wide", [0, 39])
 @pytest.mark.parametrize("length", [0, 1 << 30])
 def test_every_unknown_field_is_counted_once(wide: int, length: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of an object with more than one looks at closely, too, in a document that is read in pieces or at once, and all else that is wrong."""
+    """All faults are counted once, read in pieces or at once, even in an object of more fields than are examined."""
     monkeypatch.setattr(scan, "WIDE", 20)
     monkeypatch.setattr(strict, "WIDE", 20)
     buffers: list[dict[str, Any]] = [{"id": i, "size": "8", "live": [[0, 1]]} for i in range(40)]

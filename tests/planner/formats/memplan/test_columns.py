@@ -1,4 +1,4 @@
-"""Columns of numpy: read strictly, refused with the place, never run."""
+"""Files of numpy columns are read strictly, refused with the place, and never run as code."""
 
 from __future__ import annotations
 

@@ -16,11 +16,11 @@ from planner.model.errors import BadInput
 from tests.planner.formats.reading import corpus, encoded, problem
 
 schema = functools.cache(written_schema)
-"""Written once."""
+"""The schema as it is written, cached."""
 
 
 def valid(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
-    """A validator for just the keywords that our schema uses; any other keyword fails the test."""
+    """True if the value satisfies this part of the schema; a keyword that our schema does not use fails the test."""
     known = {
         "$ref", "$schema", "$defs", "title", "description", "default", "type", "const", "enum", "anyOf", "properties",
         "required", "additionalProperties", "items", "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength",
@@ -145,7 +145,7 @@ def test_texts_as_long_as_the_schema_allows_are_read() -> None:
 
 
 def test_every_text_that_is_free_has_a_greatest_length() -> None:
-    """But what a constant holds, which is as long as its size says."""
+    """The one exception is the data of a constant, which is as long as the constant's size."""
     free = [place for place, part in parts(schema()) if part.get("type") == "string" and "const" not in part]
     limited = [place for place, part in parts(schema()) if part.get("maxLength") == 1024]
     assert {place for place in free if place not in limited} - {
@@ -154,7 +154,7 @@ def test_every_text_that_is_free_has_a_greatest_length() -> None:
 
 
 def parts(part: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object of a schema, and its place."""
+    """Yield every object of a schema with its place."""
     if isinstance(part, dict):
         yield place, part
         for name, value in part.items():

@@ -1,4 +1,4 @@
-"""Sizes that depend on symbols, in files: how they are read and planned, and what is refused."""
+"""Files with sizes that depend on symbols are read and planned, or refused."""
 
 from __future__ import annotations
 

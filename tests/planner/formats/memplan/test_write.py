@@ -38,7 +38,7 @@ def _constraints(draw: st.DrawFn, ids: list[int | str]) -> Constraints:
 
 @st.composite
 def problems(draw: st.DrawFn) -> Problem:
-    """Problems with everything in them; not all are sound."""
+    """Draw a problem that may use every field; not all are sound."""
     names = draw(st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=3, unique=True))
     ranges = st.lists(st.tuples(SMALL, SMALL).map(lambda r: (min(r), max(r))), max_size=3).map(merged)
     pools = [

@@ -1,4 +1,4 @@
-"""The JSON of dsa-solver."""
+"""The JSON of dsa-solver is read."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def banked(**geometry: int) -> list[dict[str, Any]]:
     ],
 )
 def test_banks_cost_nothing_and_decide_nothing(terms: list[str], kept: tuple[Term, ...]) -> None:
-    """As in dsa-solver, whose EvaluateObjective leaves bank_cost at 0 for every plan."""
+    """bank_cost is ignored, as in dsa-solver, whose EvaluateObjective leaves it at 0 for every plan."""
     objective = {"aggregation": "lexicographic", "terms": terms}
     for pools, warnings in ((banked(), (BANKS,)), (banked(bank_size=1 << 63, num_banks=1), (BANKS,))):
         made = document(buffer(0, (0, 4)), buffer(1, (2, 6)), pools=pools, objective=objective)
@@ -239,7 +239,7 @@ BEFORE, AFTER = buffer(0, (0, 2)), [buffer(1, (2, 4), size=4), buffer(2, (2, 4),
     ],
 )
 def test_buffers_share_addresses_from_a_common_beginning_where_it_is_asked(more: dict[str, Any], peak: int) -> None:
-    """Two small buffers side by side in the place of a large one: not where slots are used whole, nor where ranges must be equal."""
+    """Two small buffers share a large one's place, except if slots are used whole or ranges must be equal."""
     made = document(BEFORE, *AFTER, **{k: v for k, v in more.items() if k != "no_partial_overlaps"})
     made["problem"]["constraints"]["no_partial_overlaps"] = more.get("no_partial_overlaps", [])
     problem = read(made)
@@ -269,7 +269,7 @@ def test_three_buffers_may_use_one_slot_and_those_needed_together_do_not() -> No
 def test_one_place_goes_with_colocations(
     buffers: list[Any], more: dict[str, Any], equal: list[dict[str, Any]], peak: int
 ) -> None:
-    """Each choice may be made beside them, and those needed together stay apart."""
+    """Slots and equal ranges work beside colocations, and buffers needed together stay apart."""
     made = document(*(buffer(i, *live, size=size) for i, (size, *live) in enumerate(buffers)), **more)
     made["problem"]["constraints"] |= {"colocations": [pair(2, 0)], "no_partial_overlaps": equal}
     assert plan(read(made)).peak == peak
@@ -286,7 +286,7 @@ def test_one_place_goes_with_colocations(
 def test_exclusions_go_with_it(
     sizes: tuple[int, int], more: dict[str, Any], equal: list[dict[str, Any]], peak: int
 ) -> None:
-    """Buffers that are needed at one time, though never together, may lie in one place, too."""
+    """Buffers with a common time that exclude each other may share one place, too."""
     made = document(*(buffer(i, size=size) for i, size in enumerate(sizes)), temporal_exclusions=[pair(0, 1)], **more)
     made["problem"]["constraints"]["no_partial_overlaps"] = equal
     found = plan(read(made))
@@ -294,7 +294,7 @@ def test_exclusions_go_with_it(
 
 
 def test_slots_are_used_whole_by_many_buffers() -> None:
-    """More than eight pairs may share. The best is found by trying all ways to put buffers into slots."""
+    """More than eight pairs may share; the peak is the least of all ways to put buffers into slots."""
     chance = random.Random(4)
     times = [chance.randrange(8) for _ in range(7)]
     made = document(*(buffer(i, (t, t + 2), size=4 + i % 3) for i, t in enumerate(times)))
@@ -310,7 +310,7 @@ def test_slots_are_used_whole_by_many_buffers() -> None:
 
 
 def slots(buffers: list[tuple[int, int]]) -> Iterator[list[list[tuple[int, int]]]]:
-    """Yield all ways to put buffers of a size and a first time, of two, into slots."""
+    """Yield all ways to put buffers into slots. A buffer is its size and the first of the two steps that it lives."""
     if not buffers:
         yield []
         return

@@ -1,4 +1,4 @@
-"""idealloc's binary files: records of eight words."""
+"""idealloc's binary files, records of eight words, are read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_is_wrong_is_refused_with_its_byte(data: bytes, code: str, pointer:
 
 
 def test_what_says_that_it_is_something_else_is_that() -> None:
-    """A model's first bytes may look like numbers."""
+    """A file with the mark of a format has that format, even if its bytes could be idealloc's numbers."""
     words = [[0x54464C33 + row, 1, 2, 3, 0, 0, 0, 0] for row in range(4)]
     data = file(*(tuple(each) for each in words))
     assert data[4:8] == b"TFL3"

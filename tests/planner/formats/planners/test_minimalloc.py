@@ -1,4 +1,4 @@
-"""The CSV of minimalloc."""
+"""The CSV of minimalloc is read and written."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from planner import plan
 from planner.formats import read_problem
 from planner.formats.planners.minimalloc import PINNED
-from planner.formats.planners.minimalloc_writer import write_csv
+from planner.formats.planners.minimalloc_writer import write_csv, write_plan_csv
 from planner.model.problem import Buffer, Fixed, Lifetimes, Pool, Problem
 from tests.planner.formats.reading import corpus, refusal
 
@@ -155,7 +156,7 @@ def test_what_can_be_said_of_an_only_memory_is_written() -> None:
 
 @pytest.mark.parametrize("rows", [3, 8192])
 def test_the_column_pool_names_memories(rows: int) -> None:
-    """Few rows are read one by one, many in columns."""
+    """Few rows are read one by one, many rows in columns."""
     data = b"id,lower,upper,size,pool\n" + b"".join(b"b%d,0,4,8,arena\n" % i for i in range(rows))
     problem, _ = read_problem(data, name="x.csv")
     assert (problem.pools, problem.buffers[0]) == ((Pool("arena"),), Buffer("b0", 8, live=((0, 4),)))
@@ -166,3 +167,13 @@ def test_the_column_pool_names_memories(rows: int) -> None:
         "one memory begins, and there are 2"
         in refusal(b"# pool_offset=64\n" + data + b"x,0,4,8,\n").findings[0].message
     )
+
+
+def test_a_plan_is_read_back_where_the_memory_begins_in_between() -> None:
+    problem = Problem(tuple(Buffer(f"b{i}", 8, 8, ((i, i + 2),)) for i in range(2)), (Pool("p", base=4),))
+    found = plan(problem)
+    again, _ = read_problem(write_plan_csv(problem, found, b""))
+    assert again.pools[0].base == 4
+    assert [b.fixed and b.fixed.offset for b in again.buffers] == [each.offset for each in found.placements]
+    several = Problem(problem.buffers, (Pool("p", base=4), Pool("q")))
+    assert write_plan_csv(several, plan(several), b"").startswith(b"id,")

@@ -1,4 +1,4 @@
-"""Buffers and pools as TVM's USMP knows them."""
+"""Problems in the JSON of TVM's USMP are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems as dsa-solver's JSON, and as idealloc's records."""
+"""Problems are written as dsa-solver's JSON, and as idealloc's records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems rewritten in USMP's field names, with plans and constants' data."""
+"""Problems are written in USMP's field names, with plans and constants' data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every format of the table, by its example: recognised, read, refused with the place of the error, written and read again."""
+"""The example of each format is recognised, read, refused with the place of an error, written and read again."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ SPOILT = {
     "tflite": ((32).to_bytes(4, "little"), (-1).to_bytes(4, "little", signed=True)),
     "executorch": (b"\1\0\0\0\x20\0\0\0", b"\1\0\0\0\xff\xff\xff\xff"),
     "idealloc": (b"\3\0\0\0\0\0\0\0\x20", b"\3\xff\xff\xff\xff\xff\xff\xff\xff"),
-    "onnx": (b"\x4a\x08\0", b"\x4a\x08\5"),  # the dimension that is reduced
+    "onnx": (b"\x4a\x08\0", b"\x4a\x08\5"),  # the axis that is reduced becomes 5
     "xla": (b"\x10\x20\x1a", b"\x12\x20\x1a"),
     "torch-snapshot": (b'"size": 32', b'"size": "x"'),
     "chrome-trace": (b'"size": 32', b'"size": "x"'),
 }
-"""Of formats that are no text, or other JSON than memplan's: what to put in place of what, so that the second buffer has no size."""
+"""For binary formats and other JSON than memplan's: the bytes to replace, and what makes the second size wrong."""
 TWICE = {
     "onnx": (b"\x12\x01b", b"\x12\x01a"),
     "xla": (b"\x08\x02\x10\x20", b"\x08\x01\x10\x20"),
@@ -51,7 +51,7 @@ TWICE = {
     "xla-text": (b"<2 b", b"<1 b"),
     "idealloc": (b"\2\0\0\0\0\0\0\0\1", b"\1\0\0\0\0\0\0\0\1"),
 }
-"""The same, so that it has the first one's name, or number, or address."""
+"""The bytes to replace, and what gives the second buffer the name, number or address of the first."""
 NAMES_MAY_REPEAT = {"tflite", "vela-log", "executorch"}
 
 
@@ -66,7 +66,7 @@ def refused(row: Format, data: bytes) -> BadInput:
 
 
 def with_second_size_spoilt(row: Format) -> bytes:
-    """The example with a second buffer whose size is no number, wherever the document has it."""
+    """Return the example with a wrong size of its second buffer."""
 
     def spoil(buffers: list[dict[str, Any]]) -> None:
         buffers[1][next(name for name in buffers[1] if name.startswith(("size", "shape")))] = "x"
@@ -79,7 +79,7 @@ def with_second_size_spoilt(row: Format) -> bytes:
 
 
 def with_an_id_twice(row: Format) -> bytes:
-    """The example where its second buffer has the first one's id."""
+    """Return the example with the id of its first buffer at the second one, too."""
 
     def copy(buffers: list[dict[str, Any]]) -> None:
         name = next(name for name in buffers[0] if name in ("id", "name_hint"))
@@ -91,7 +91,7 @@ def with_an_id_twice(row: Format) -> bytes:
 
 
 def with_column(row: Format, **columns: list[Any]) -> bytes:
-    """The example of numpy's columns with others in place of these."""
+    """Return the example of numpy's columns with some columns replaced."""
     with np.load(io.BytesIO(row.document)) as old:
         arrays = dict(old) | {name: np.array(column) for name, column in columns.items()}
     written = io.BytesIO()
@@ -100,7 +100,7 @@ def with_column(row: Format, **columns: list[Any]) -> bytes:
 
 
 def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], None], other: str) -> bytes:
-    """The example with its list of buffers changed if it is JSON, and otherwise with one word replaced."""
+    """Return the example with its list of buffers changed if it is JSON, and otherwise with one word replaced."""
     if not row.is_json:
         return re.sub(rf"\b{word}\b", other, row.example).encode()
     whole = json.loads(row.example)
@@ -124,7 +124,7 @@ def test_it_is_recognised_by_content_and_by_name(row: Format) -> None:
             assert recognised(Source(document(row), name)) is row
     for kind in row.media_types:
         assert recognised(Source(document(row)), kind) is row
-    assert not {BYTES, TEXT}.intersection(row.media_types)  # these say nothing of the format
+    assert not {BYTES, TEXT}.intersection(row.media_types)  # these media types name no format
 
 
 @EVERY
@@ -166,7 +166,7 @@ def test_what_is_cut_short_or_flipped_is_read_or_refused_and_nothing_else(row: F
 
 
 def attacked(data: bytes) -> Iterator[bytes]:
-    """The document cut short at every byte, with every bit flipped, and with extreme numbers in every place."""
+    """Yield the document cut short at every byte, with every bit flipped, and with extreme numbers at every byte."""
     for at in range(len(data)):
         yield data[:at]
         for bit in range(8):
@@ -177,7 +177,7 @@ def attacked(data: bytes) -> Iterator[bytes]:
 
 @EVERY
 def test_wherever_it_is_attacked_it_is_read_or_refused_and_nothing_else(row: Format, nightly: bool) -> None:
-    """With `--nightly` at every place, otherwise in every eleventh way."""
+    """All attacks are tried with `--nightly`, and otherwise every eleventh."""
     refused = 0
     for broken in islice(attacked(row.document), 0, None, 1 if nightly else 11):
         try:
@@ -215,7 +215,7 @@ def test_the_page_explains_each_and_nothing_else() -> None:
 
 
 def read_toy(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """A byte is a buffer of that size."""
+    """Return a problem with a buffer for each byte, as large as its value."""
     return Problem(tuple(Buffer(i, size) for i, size in enumerate(source.data[4:]))), ()
 
 
@@ -237,7 +237,7 @@ def test_a_row_is_all_that_a_new_format_takes(monkeypatch: pytest.MonkeyPatch, t
     data, settings = TOY.document, Settings(formats=("memplan", "toy"))
     assert read_problem(data)[0].buffers[0].size == 5
     (tmp_path / "x.toy").write_bytes(data)
-    anew = copy(app)  # whose commands have not been built
+    anew = copy(app)  # a copy, which builds its commands again
     planned = CliRunner().invoke(anew, ["plan", str(tmp_path / "x.toy"), "--json"])
     assert json.loads(planned.stdout)["peak"] == 5
     assert "toy" in CliRunner().invoke(anew, ["plan", "--help"]).stdout

@@ -50,11 +50,11 @@ MORE: list[dict[str, Any]] = [
     {"accesses": None},
     {"writes": 4},
 ]
-"""What may be said of a buffer besides: sound and plain, or not."""
+"""Further fields of a buffer that are not sound, or not plain."""
 
 
 def documents_of(seed: int) -> tuple[bytes, str]:
-    """A document as one of many programs may write it."""
+    """Return a random document, written in one of many ways, and its format."""
     chance = random.Random(seed)
     names = chance.choice(("number", "name", "both", "shuffled"))
     alignment = chance.choice(("none", "some", "all"))
@@ -73,7 +73,7 @@ def documents_of(seed: int) -> tuple[bytes, str]:
             buffer["alignment"] = chance.choice((1, 16))
         buffer |= chance.choice(more) if more and chance.random() < 0.6 else {}
         if "kind" in buffer and chance.random() < 0.5:
-            del buffer["live"]  # a constant does not need it
+            del buffer["live"]  # constants need no lifetimes
         if chance.random() < 0.3:
             buffer = dict(reversed(buffer.items()))
         buffers.append(buffer)
@@ -235,10 +235,10 @@ def test_what_is_very_long_is_left_alone() -> None:
 
 
 def test_numbers() -> None:
-    raw = np.frombuffer(b"0;7;42;999999999999999999;1x;", np.uint8)
-    end = np.flatnonzero(raw == ord(";"))
+    characters = np.frombuffer(b"0;7;42;999999999999999999;1x;", np.uint8)
+    end = np.flatnonzero(characters == ord(";"))
     begin = np.concatenate([[0], end[:-1] + 1])
-    found = digits.numbers(raw, begin[:-1], end[:-1])
+    found = digits.numbers(characters, begin[:-1], end[:-1])
     assert found is not None
     assert found.tolist() == [0, 7, 42, 10**18 - 1]
-    assert digits.numbers(raw, begin, end) is None
+    assert digits.numbers(characters, begin, end) is None

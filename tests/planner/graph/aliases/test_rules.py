@@ -1,4 +1,4 @@
-"""Each reason why a rule does not apply, and how one of several is chosen."""
+"""Each reason for which a rule is not applied, and which rule is applied if several could be."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def view(source: str, result: str) -> Operator:
 
 
 def in_place(*names: str) -> Operator:
-    """The last one over the first."""
+    """Return the operator that writes the last tensor over the first."""
     return Operator(K.IN_PLACE, names[:-1], names[-1:])
 
 
@@ -97,7 +97,7 @@ def test_a_transfer_needs_both_its_sides_until_it_was_waited_for() -> None:
     )
     live = {buffer.id: buffer.live for buffer in problem_of(tensors, *operators).problem.buffers}
     assert (live["x"], live["l"], live["w"]) == (((0, 4),), ((0, 4),), ((3, 4),))
-    assert (live["other"], live["l2"]) == (((2, 6),), ((4, 6),))  # nobody waits
+    assert (live["other"], live["l2"]) == (((2, 6),), ((4, 6),))  # no operator waits for this transfer
 
 
 def test_in_place_pairs_overlap_in_lifetime_and_storage_from_level_2_on() -> None:
@@ -194,7 +194,7 @@ def test_a_part_must_be_aligned_as_the_tensor_asks_wherever_it_ends_up() -> None
     deep = (given("x", 2), made("a", 6), inner, back("cat", 8))
     cut = Operator(K.SLICE, ("a",), ("inner",), 0, 4)
     found = problem_of(deep, compute("x", "a"), cut, joined("x", "a", "cat"))
-    assert reasons(found) == [(2, Reason.MISALIGNED)]  # at 16 of a, which would be at 8
+    assert reasons(found) == [(2, Reason.MISALIGNED)]  # inner lies at 16 in a, and a would lie at 8
     assert verify(found.problem, plan(found.problem)) == ()
 
 

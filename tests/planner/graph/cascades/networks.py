@@ -29,7 +29,7 @@ class Growing:
         self.operators: list[Operator] = []
 
     def grow(self) -> None:
-        """One operator more, that reads the last tensor, and perhaps an older one."""
+        """Add an operator that reads one of the last tensors, and perhaps an older one."""
         chance = self._chance
         last = self.tensors[-1] if chance.random() < 0.8 else chance.choice(self.tensors[-3:])
         kind = chance.choice(KINDS)
@@ -107,7 +107,7 @@ class Growing:
 
 
 def random_network(seed: int, operators: int = 5, extents: int = 12) -> Network:
-    """A sound one, the same for the same seed."""
+    """Return a sound random network, the same for the same seed."""
     chance = random.Random(seed)
     growing = Growing(chance, extents)
     while len(growing.operators) < operators:

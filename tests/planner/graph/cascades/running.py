@@ -1,6 +1,6 @@
-"""A machine that runs networks for real: whole, or in the memory of a plan and in the stripes of a choice.
+"""A machine that runs networks: whole, or in the memory of a plan and in the stripes of a choice.
 
-What a piece needs is found out here by looking at which elements are read, not by any formula.
+It finds what a piece needs by recording which elements are read, not by any formula.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from planner.model.problem import BufferId
 Array: TypeAlias = NDArray[Any]
 Spans: TypeAlias = list[tuple[int, int]]
 Read: TypeAlias = Callable[[int, list[Array]], Array]
-"""Elements of an input: for each axis which ones."""
+"""Returns elements of an input, given its number and their indices along each axis."""
 
 
 class Machine:
-    """Inputs and weights by chance, arithmetic that wraps around."""
+    """Computes a network with random inputs and weights, modulo 256."""
 
     def __init__(self, network: Network, seed: int) -> None:
         chance = np.random.default_rng(seed)
@@ -46,7 +46,7 @@ class Machine:
         return chance.integers(0, 256, (given[-1], made[-1]), np.uint8)
 
     def piece(self, s: int, spans: Spans, read: Read) -> Array:
-        """A piece of the output of operator number s."""
+        """Return a piece of the output of operator number s."""
         operator = self.network.operators[s]
         at = [np.arange(low, high) for low, high in spans]
         out: Array = np.zeros([len(each) for each in at], np.uint8)
@@ -114,7 +114,7 @@ class Machine:
         return max((outputs - 1) * stride + (operator.kernel[k] - 1) * dilation + 1 - extent, 0) // 2
 
     def needs(self, s: int, spans: Spans) -> list[Spans | None]:
-        """For each input, the least box around all elements that the piece reads; None if it reads none."""
+        """Return for each input the least box around all elements that the piece reads; None if it reads none."""
         found: list[Spans | None] = [None] * len(self.network.operators[s].inputs)
 
         def note(k: int, where: list[Array]) -> Array:
@@ -126,7 +126,7 @@ class Machine:
         return found
 
     def whole(self) -> dict[BufferId, Array]:
-        """All tensors, made one after the other."""
+        """Return all tensors, computed one after the other."""
         values: dict[BufferId, Array] = dict(self.inputs)
         for s, operator in enumerate(self.network.operators):
             spans = [(0, extent) for extent in self.shapes[operator.output]]
@@ -171,7 +171,7 @@ class Place:
 
 
 class InMemory:
-    """A network that runs in the memory of a plan, in the stripes of a choice."""
+    """Runs a network in the memory of a plan, in the stripes of a choice."""
 
     def __init__(self, machine: Machine, made: CascadeProblem, plan: Plan, paths: Sequence[Path]) -> None:
         self._machine, self._network = machine, machine.network
@@ -184,7 +184,7 @@ class InMemory:
         self._places: dict[BufferId, Place] = {}
 
     def _demanded(self) -> dict[BufferId, Spans]:
-        """The part of each tensor that is computed; it holds all elements that are read."""
+        """Return the part of each tensor that is computed, after checking that it holds all elements read."""
         found = {
             tensor.id: list(spans)
             for tensor, (_, spans) in zip(
@@ -216,7 +216,7 @@ class InMemory:
         return {t.id: self._whole_place(t.id).read([np.arange(extent) for extent in t.shape]) for t in outputs}
 
     def make(self, s: int, spans: Spans, places: Mapping[BufferId, Place]) -> None:
-        """A piece of the output of operator number s, from its inputs in their places."""
+        """Make a piece of the output of operator number s from its inputs in their places, and write it."""
         operator = self._network.operators[s]
 
         def read(k: int, at: list[Array]) -> Array:
@@ -226,7 +226,7 @@ class InMemory:
         place = places.get(operator.output) or self._whole_place(operator.output)
         place.write(
             spans, np.full([high - low for low, high in spans], 0xA5, np.uint8)
-        )  # sharing bytes with an input would spoil it
+        )  # spoils inputs that share bytes with the output
         place.write(spans, self._machine.piece(s, spans, read))
 
     def _in_pieces(self, group: Group) -> None:
@@ -258,7 +258,7 @@ class InMemory:
 
 
 class _Rolling:
-    """A group that rolls: each operator is asked for rows, and asks for those it needs."""
+    """Runs a rolling group: before an operator makes rows, the rows that it reads are made."""
 
     def __init__(self, whole: InMemory, group: Group) -> None:
         assert group.stripes is not None
@@ -282,7 +282,7 @@ class _Rolling:
         self._make(self._group.last, self._whole._demand[operator.output][axis][1])
 
     def _make(self, s: int, target: int) -> None:
-        """All rows before the target, one run at a time."""
+        """Make all rows before the target, some at a time."""
         operator = self._whole._network.operators[s]
         axis, demand = self._axis[s], list(self._whole._demand[operator.output])
         if axis is None:

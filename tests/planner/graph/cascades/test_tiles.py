@@ -1,4 +1,4 @@
-"""Tiles: what DORY's constraints say of them, what moves counted tile by tile, and networks run in the small memory of a plan."""
+"""Tiles keep DORY's constraints, move the bytes that are counted, and compute the right results in a plan's memory."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ THREE = (Pool("L3"), Pool("L2"), Pool("L1"))
 LEVELS = (Level("L1"),)
 SEEDS = range(12)
 PlaceFor: TypeAlias = Callable[[BufferId, Spans | None], Place]
-"""A buffer of a plan that holds a piece of a tensor; None: bytes."""
+"""Returns the place of a plan's buffer that holds a piece of a tensor, or, without spans, plain bytes."""
 
 
 def tiles_in_order(spans: Spans, tiling: Tiling, level: int, first: int = 0) -> Iterator[Spans]:
-    """The tiles of a level, one after the other, in a piece of the output or a tile of the level before the first."""
+    """Yield the tiles of a level in order, in a piece of the output or in a tile of the level before `first`."""
     todo = [spans]
     for k in range(first, level + 1):
         cut = []
@@ -58,7 +58,7 @@ def tiles_in_order(spans: Spans, tiling: Tiling, level: int, first: int = 0) -> 
 
 
 def moved_by(machine: Machine, s: int, step: Step, spans: Spans, tiling: Tiling, level: int) -> int:
-    """The bytes moved, tile by tile; the previous tile's data are still there."""
+    """Return the bytes moved, counted tile by tile; data that the previous tile has brought are not moved again."""
     weights = step.weights // machine.shapes[step.operator.output][-1]
     axes = [{window.axis for window in windows.axes if window.stride} for windows in step.windows]
     before: list[object] = [None] * (len(axes) + 1)
@@ -78,7 +78,10 @@ def volume(spans: Spans) -> int:
 
 
 class InTiles:
-    """One operator that runs in tiles: they are fetched level by level, the next one before this one is worked on where there are two."""
+    """Runs one operator in tiles, fetched level by level.
+
+    With two buffers, the next tile is fetched before this one is worked on.
+    """
 
     def __init__(self, machine: Machine, s: int, tiling: Tiling, buffers: Sequence[BufferId], at: PlaceFor) -> None:
         self._machine, self._s, self._tiling, self._at = machine, s, tiling, at
@@ -89,7 +92,7 @@ class InTiles:
             self._ids[each.level, each.operand] = [next(names) for _ in range(each.copies)]
 
     def run(self, level: int, spans: Spans, sources: Mapping[int, Place], sink: Place) -> None:
-        """Make a piece of the output from where the level before has its inputs, and put it where that has its output."""
+        """Make a piece of the output in tiles: read its inputs from `sources`, and write it to `sink`."""
         if level == len(self._tiling.extents):
             sink.write(spans, np.full([b - a for a, b in spans], 0xA5, np.uint8))
             sink.write(spans, self._machine.piece(self._s, spans, lambda k, at: sources[k].read(at)))
@@ -110,7 +113,7 @@ class InTiles:
         weights = self._ids.get((level, len(self._operator.inputs)))
         if weights:
             self._at(weights[turn % len(weights)], None).memory[:] = (
-                0x5A  # its weights, which nobody reads here: they only take their room
+                0x5A  # the weights only take their room here: nothing reads them
             )
         for k, box in enumerate(self._machine.needs(self._s, tile)):
             if box is not None:
@@ -135,14 +138,14 @@ def test_what_moves_is_what_is_counted_tile_by_tile(levels: int, monkeypatch: py
             if not volume(spans) or any(
                 window.stride > window.reach or window.before > 1 for w in step.windows for window in w.axes
             ):
-                continue  # strides over more than is read are counted as if all were
+                continue  # the planner's count takes elements that strides skip as read
             if (
                 step.operator.kind is Kind.DEPTHWISE
                 and machine.shapes[step.operator.output][-1] != machine.shapes[step.operator.inputs[0]][-1]
             ):
-                continue  # all channels are fetched where each makes several
+                continue  # the planner's count fetches all channels if each makes several
             if isinstance(step.operator.padding, tuple):
-                continue  # so are tiles that lie within the padding
+                continue  # the planner's count includes tiles that lie within the padding
             seen: dict[int, TileWork] = {}
 
             def number(work: TileWork) -> int:
@@ -153,7 +156,7 @@ def test_what_moves_is_what_is_counted_tile_by_tile(levels: int, monkeypatch: py
                 work = seen[tiling.cycles]
                 for level in range(levels):
                     counted = moved_by(machine, s, step, spans, tiling, level)
-                    # Within tiles that are cut short, what is the last level's only one is not fetched again.
+                    # A cut-off tile may hold only one tile of the last level, which is then not fetched again.
                     is_right = counted == work.moved[level] if level == 0 else counted <= work.moved[level]
                     assert is_right, (seed, s, tiling)
                     tried += 1
@@ -163,7 +166,10 @@ def test_what_moves_is_what_is_counted_tile_by_tile(levels: int, monkeypatch: py
 
 
 def test_tiles_keep_the_constraints_of_dory() -> None:
-    """In elements: (in - kernel) % stride == 0, out * stride == in - (kernel - 1) + (stride - 1); input, output and weights twice if doubled."""
+    """In elements, (in - kernel) % stride == 0 and out * stride == in - (kernel - 1) + (stride - 1).
+
+    Input, output and weights count twice if they are doubled.
+    """
     height, channels, made, kernel, stride = 33, 8, 16, 3, 2
     network = Network(
         (Tensor("x", (height, height, channels)), Tensor("y", (16, 16, made))),

@@ -1,4 +1,4 @@
-"""Functions that run functions, however deep and often: what is too much is refused, and the rest read in no time."""
+"""Functions that call functions too often or too deep are refused, and all others are read fast."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Y = {"id": "y", "shape": [4]}
 
 
 def plain(name: str) -> dict[str, Any]:
-    """A function that runs no other."""
+    """Return a function that calls no other."""
     operators = [{"kind": "compute", "inputs": ["x"], "outputs": ["y"]}]
     return {"name": name, "inputs": ["x"], "outputs": ["y"], "tensors": [X, Y], "operators": operators}
 
@@ -84,7 +84,7 @@ def test_how_deep_functions_run_functions_is_found_without_comparing_each_with_a
 
 
 def test_loops_within_loops_are_read_in_no_time() -> None:
-    """Each loop is looked at twice and no more, however deep it lies."""
+    """Each loop is read twice, however deep it lies."""
     functions = [
         {
             "name": f"f{i}",

@@ -1,4 +1,4 @@
-"""Programs that are wrong in themselves: each fault is refused with its place."""
+"""Each fault of a program that contradicts itself is refused with its place."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def test_whatever_is_changed_in_a_program_is_taken_or_refused() -> None:
 
 
 def changed_somewhere(program: Program, chance: random.Random) -> Program:
-    """One thing of one operator, tensor or function is another."""
+    """Return the program with one field of one operator, tensor or function changed."""
     functions = list(program.functions)
     f = chance.randrange(len(functions))
     function = functions[f]
@@ -313,7 +313,7 @@ def changed_somewhere(program: Program, chance: random.Random) -> Program:
 
 @pytest.mark.parametrize("kind", ["view", "in_place", "copy"])
 def test_a_chain_of_thousands_that_lie_in_one_place_is_read_in_no_time(kind: str) -> None:
-    """Each is compared with those that are needed when it is, not with all of them."""
+    """Each tensor is compared only with those needed at the same time."""
     count = 3000
     chain = {
         "name": "main",
@@ -324,7 +324,9 @@ def test_a_chain_of_thousands_that_lie_in_one_place_is_read_in_no_time(kind: str
     }
     begun = time.process_time()
     problem, _ = read_problem(json.dumps({"format": "memplan-graph/2", "functions": [chain]}).encode())
-    assert time.process_time() - begun < 5  # a third of a second; ten if each is compared with all
+    assert (
+        time.process_time() - begun < 5
+    )  # it takes a third of a second, and ten seconds if each tensor is compared with all
     assert len(problem.constraints.colocations) == count
 
 
@@ -352,7 +354,7 @@ def test_what_is_of_another_type_is_refused_from_the_library_too(change: dict[st
     ids=["where it reaches", "a label"],
 )
 def test_devices_say_which_pools_a_tensor_may_be_in(devices: dict[str, object], pools: tuple[str, ...] | None) -> None:
-    """Without them a device is a label that buffers keep, as in memplan/1."""
+    """Without a list of devices, a device is a label that buffers keep, as in memplan/1."""
     data = program(
         [operator("compute", ["x"], ["t"])],
         {"id": "t", "shape": [4], "device": "npu"},

@@ -1,4 +1,4 @@
-"""Plans from columns of numbers are those of the same buffers as objects."""
+"""Plans made from columns of numbers equal those made from the same buffers as objects."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def wrong(
     ],
 )
 def test_the_verification_knows_every_rule(offset: list[int], what: str | None) -> None:
-    said = wrong(offset)
-    assert said is None if what is None else said is not None and what in said
+    message = wrong(offset)
+    assert message is None if what is None else message is not None and what in message
 
 
 def test_a_wrong_peak_is_seen() -> None:

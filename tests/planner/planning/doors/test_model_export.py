@@ -1,4 +1,4 @@
-"""CP-SAT's model as a file: a reader of the file finds the same optimum as memplan."""
+"""An exported CP-SAT model, read from its file, has the optimum that memplan finds."""
 
 from __future__ import annotations
 

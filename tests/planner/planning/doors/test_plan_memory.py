@@ -1,4 +1,4 @@
-"""The one call for compilers: its answers, their order, and its refusals."""
+"""`plan_memory`, the one call for compilers: its answers, their order, and its refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session answers as fresh calls do, whatever it was asked before, and keeps no more than its limit."""
+"""A session gives the answers of fresh calls, whatever calls came before, and stores no more than its limit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def timeless(made: Plan) -> Plan:
 
 
 def variants(seed: int, count: int) -> list[Problem]:
-    """Neighbours of one problem, some of them several times; with other capacities too."""
+    """Return neighbours of one problem, some of them repeated, some with another capacity."""
     chance = random.Random(seed)
     base = generate("random", Request(12, seed))
     found = [base]
@@ -61,7 +61,7 @@ def test_answers_are_those_of_fresh_calls(seed: int) -> None:
 
 
 def changed(problem: Problem, chance: random.Random) -> Problem:
-    """A neighbour of the problem: one buffer changed, added or removed; perhaps another alignment or capacity."""
+    """Return a neighbour of the problem: with one buffer changed, added or removed, or with another pool."""
     buffers = list(problem.buffers)
     i = chance.randrange(len(buffers))
     one = buffers[i]
@@ -86,7 +86,7 @@ def changed(problem: Problem, chance: random.Random) -> Problem:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_answers_are_worth_what_fresh_ones_are(seed: int) -> None:
-    """Whoever made them, they keep all rules, their claims are proven, and none is worse than a fresh one."""
+    """The session's plans keep all rules, their claims are proven, and they are as good as fresh ones."""
     chance = random.Random(seed)
     session, problem, again = Session(), generate("random", Request(12, seed)), 0
     for _ in range(60):
@@ -100,7 +100,7 @@ def test_answers_are_worth_what_fresh_ones_are(seed: int) -> None:
 
 
 def pinned(problem: Problem, chance: random.Random) -> Problem:
-    """Two of the lowest, so that there is room for the others."""
+    """Return the problem with two of its lowest buffers fixed, so that there is room for the others."""
     places = sorted(plan(problem, OPTIONS).placements, key=lambda place: place.offset)
     some = {place.id: Fixed(place.pool, place.offset) for place in chance.sample(places[:4], 2)}
     return replace(problem, buffers=tuple(replace(each, fixed=some.get(each.id)) for each in problem.buffers))
@@ -123,7 +123,7 @@ def with_views(problem: Problem, chance: random.Random) -> Problem:
 
 
 def kept_apart(problem: Problem, chance: random.Random) -> Problem:
-    """The problem with conflicts in place of lifetimes."""
+    """Return the problem with random conflicts in place of lifetimes."""
     ids = [each.id for each in problem.buffers]
     pairs = tuple((a, b) for i, a in enumerate(ids) for b in ids[:i] if chance.random() < 0.4)
     buffers = tuple(replace(each, live=None) for each in problem.buffers)
@@ -151,8 +151,8 @@ RULES = (
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_rules_are_kept_and_answers_worth_as_much(rule: Callable[[Problem, random.Random], Problem]) -> None:
-    """With pins, several memories, views, conflicts, reserved ranges: most answers are the plan before placed again, and none is worse."""
-    again, steps = 0, 5 if rule in (anywhere, pinned) else 20  # fresh calls take long there
+    """Under each kind of rule, answers are no worse than fresh ones; some are the earlier plan placed again."""
+    again, steps = 0, 5 if rule in (anywhere, pinned) else 20  # fresh calls take long with these rules
     for seed in range(2):
         chance = random.Random(seed)
         problem = rule(generate("random", Request(12, seed)), chance)
@@ -182,19 +182,19 @@ def test_rules_are_kept_and_answers_worth_as_much(rule: Callable[[Problem, rando
 
 @pytest.fixture
 def afresh(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
-    """What sessions let `plan` make."""
-    asked: list[Problem] = []
+    """Return a list that collects the problems for which sessions call `plan`."""
+    problems: list[Problem] = []
 
     def counting(problem: Problem, options: Options, begun: float) -> Plan:
-        asked.append(problem)
+        problems.append(problem)
         return plan(problem, options, begun=begun)
 
     monkeypatch.setattr(doors_session, "plan", counting)
-    return asked
+    return problems
 
 
 def test_a_dense_neighbour_is_searched_for(afresh: list[Problem]) -> None:
-    """Placing all once more finds no plan of recurrent networks that is as low as it can be, for one step of seven."""
+    """In one of seven steps, placing all buffers again gives no optimum; the session searches without a fresh call."""
     chance, session, problem = random.Random(1), Session(), generate("recurrent", Request(100, 1))
     for _ in range(40):
         i = chance.randrange(len(problem.buffers))
@@ -206,7 +206,7 @@ def test_a_dense_neighbour_is_searched_for(afresh: list[Problem]) -> None:
 
 
 def test_padding_that_made_the_bound_before_is_looked_at_again(afresh: list[Problem]) -> None:
-    """More bytes are live at another time, where nothing is padded."""
+    """More bytes are live at a later time, where nothing is padded; the padding still makes the bound."""
     padded = tuple(Buffer(f"padded {k}", 65, alignment=64, live=((0, 2),)) for k in range(4))
     others = tuple(Buffer(f"other {k}", 130, live=((3, 5),)) for k in range(2))
     session, problem = Session(), Problem((*padded, *others, Buffer("odd", 10, live=((3, 5),))))
@@ -236,7 +236,7 @@ def test_nothing_may_ever_live_in_one_of_the_memories() -> None:
 
 
 def test_what_lies_beside_fixed_buffers_is_proven_at_a_glance(afresh: list[Problem]) -> None:
-    """Below the fixed one there are 9 bytes, of which 6 can be used."""
+    """Below the fixed buffer only 6 of 9 bytes can be used, so the plan is optimal without a second fresh call."""
     sizes = (("a", 5), ("b", 5), ("c", 6))
     free = tuple(Buffer(name, size, live=((0, 2),)) for name, size in sizes)
     session, problem = Session(), Problem((Buffer("wall", 1, live=((0, 2),), fixed=Fixed("default", 9)), *free))
@@ -247,13 +247,13 @@ def test_what_lies_beside_fixed_buffers_is_proven_at_a_glance(afresh: list[Probl
 
 
 def test_what_the_limits_left_open_has_a_part_of_them_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And all of them now and then, if more is open; another problem has all of them at once."""
-    asked: list[tuple[int | None, bool]] = []
+    """Neighbours get part of the work limit, but sometimes all of it; another problem gets all of it at once."""
+    calls: list[tuple[int | None, bool]] = []
     since: list[float] = []
     gaps = {100_000: 0.1, 20_000: 0.3}
 
     def left_open(problem: Problem, options: Options, begun: float, start: Plan | None = None) -> Plan:
-        asked.append((options.work_limit, start is not None))
+        calls.append((options.work_limit, start is not None))
         since.append(begun)
         made = plan(problem, OPTIONS)
         return replace(made, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT, gap=gaps[options.work_limit or 0])
@@ -265,14 +265,14 @@ def test_what_the_limits_left_open_has_a_part_of_them_next_time(monkeypatch: pyt
         problem = replace(problem, buffers=(*problem.buffers[:-1], Buffer("a", 9 + size, live=LIVE)))
         for _ in range(2):
             assert session.plan(problem, OPTIONS).peak == 25 + size
-    assert asked == [
+    assert calls == [
         (100_000, False),
         *[(20_000, False)] * (doors_session.MOST_IN_A_ROW + 1),
         (100_000, True),
     ]
     assert since[-2] == since[-1], "the time limit is that of the call"
     session.plan(Problem((Buffer("other", 8),)), OPTIONS)
-    assert asked[-1] == (100_000, False)
+    assert calls[-1] == (100_000, False)
 
 
 def test_the_same_buffers_with_other_variants_are_another_problem() -> None:
@@ -297,7 +297,7 @@ def test_a_plan_for_other_pools_says_nothing_of_these() -> None:
 
 
 def test_a_neighbour_says_nothing_of_what_has_changed() -> None:
-    """Buffers that come, go, move and become wrong between calls; lists in them; other pools."""
+    """Answers are right after buffers are added, removed, moved or made wrong, or the pools change."""
     session = Session(afresh=True)
     base = generate("random", Request(12, 3))
     first, second, *others = base.buffers
@@ -325,7 +325,7 @@ def test_a_neighbour_says_nothing_of_what_has_changed() -> None:
         assert timeless(session.plan(base, OPTIONS)) == timeless(plan(base, OPTIONS))
     restricted = replace(base, buffers=(replace(first, pools=("a",)), second, *others), pools=(Pool("a"), Pool("b")))
     assert session.plan(restricted, OPTIONS).placements
-    with pytest.raises(BadInput):  # the same buffer, where its pool is not
+    with pytest.raises(BadInput):  # the same buffer, but its pool is gone
         session.plan(replace(restricted, pools=(Pool("c"), Pool("b"))), OPTIONS)
 
 

@@ -1,4 +1,4 @@
-"""Names become numbers without losing a rule."""
+"""Lowering turns names into numbers and loses no rule."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_pools_base_shifts_the_alignment() -> None:
 def test_where_the_base_suits_nobody_even_planners_that_share_nothing_find_room() -> None:
     buffers = tuple(Buffer(name, size, alignment, ((0, 1),)) for name, size, alignment in (("a", 1, 37), ("b", 3, 1)))
     made = plan(Problem(buffers, (Pool("p", base=5),)), Options(solver="exir_naive"))
-    assert [place.offset for place in made.placements] == [32, 69]  # sizes count rounded up there
+    assert [place.offset for place in made.placements] == [32, 69]  # this solver rounds sizes up to the alignment
 
 
 def test_colocated_members_become_parts_of_one_block() -> None:

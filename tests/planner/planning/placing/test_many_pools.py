@@ -1,4 +1,4 @@
-"""Problems with more buffers and pools than solvers can weigh against each other: their quick plan, and what is said of it."""
+"""Problems with too many buffers and pools for the solvers get a quick plan, which claims only what is true."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_both_kernels_place_by_birth_alike(problem: Problem, hurry: StopReason |
 
 
 def test_both_place_alike_where_there_is_much_of_everything() -> None:
-    """As many lists as have trees and more, pools in more pieces than are looked at, alignments that have little in common."""
+    """More lists of pools than get search trees, pools with many reserved ranges, alignments with large multiples."""
     names = [f"p{i}" for i in range(60)]
     pools = [
         Pool(
@@ -126,7 +126,7 @@ def test_what_is_claimed_of_a_part_holds_of_the_whole(most_places: int, problem:
 
 @pytest.fixture(autouse=True, scope="module")
 def _patient() -> Iterator[None]:
-    """Nobody gives up before the solvers' time has come to its end, however busy the machine is."""
+    """Lift the time limit outside the solvers, so that no test fails on a busy machine."""
     with time_limit(inf):
         yield
 
@@ -150,7 +150,7 @@ def test_pools_that_are_full_do_not_use_up_the_tries() -> None:
 
 
 def test_a_plan_that_the_clock_ended_before_it_was_there_does_not_call_itself_reproducible() -> None:
-    # Nine buffers for each eight places, but no moment at which all of them are live.
+    # The buffers live at one time are too few to prove that they do not fit.
     buffers = [Buffer(i, 8 + i % 57, live=((i % 11, 9 + i % 13),)) for i in range(1400)]
     problem = crowd(900, 64, buffers)
     with patch.object(by_birth, "FREE_TRIES", 0), patch.object(by_birth, "FREE_TRIES_PER_BUFFER", 0):
@@ -162,7 +162,7 @@ def test_a_plan_that_the_clock_ended_before_it_was_there_does_not_call_itself_re
 
 
 def test_when_time_is_up_the_rest_goes_to_pools_that_nobody_has_been_in() -> None:
-    """In each pool there is room for many, but not where the second could begin."""
+    """Each pool has room for eight buffers, but only its offset 0 is aligned for them."""
     buffers = [Buffer(i, 8, live=((0, 9),), alignment=64 + i) for i in range(3000)]
     problem = Problem(tuple(buffers), tuple(Pool(f"p{i}", 64, rank=i) for i in range(3000)))
     order = [pool.name for pool in problem.pools]
@@ -211,7 +211,7 @@ def test_buffers_that_must_all_be_apart_get_a_pool_each() -> None:
 
 
 class Counted(tuple[str, ...]):
-    """A list of pools that counts how often it is hashed."""
+    """A tuple of pool names that counts how often it is hashed."""
 
     __slots__ = ()
     hashed = 0

@@ -1,4 +1,4 @@
-"""The page on several memories says what the code does: costs, presets, constants."""
+"""docs/memories.md agrees with the code: costs, presets, constants."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_writing_and_reading_keeps_speeds_uses_and_data_and_the_digest_counts_th
     )
     assert read_problem(write_problem(problem)) == (problem, ())
     spelled = replace(problem, buffers=(*problem.buffers[:-1], replace(problem.buffers[-1], live=((0, 3),))))
-    assert digest(spelled) == digest(problem), "a constant lives throughout, whatever is said"
+    assert digest(spelled) == digest(problem), "a constant lives throughout, whatever its live range"
     flash, w = problem.pools[2], problem.buffers[2]
     for other in (
         replace(problem, peak_price=78),

@@ -1,4 +1,4 @@
-"""planner.plan as its callers see it: options, capacity, progress, repeatability, and what happens when a solver lies."""
+"""planner.plan as its callers see it: options, capacity, progress, repeatability, and wrong answers of solvers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from solvers.portfolio.solve import solve
 
 
 def tangle(count: int = 120, seed: int = 12) -> Problem:
-    """Buffers that no greedy order places at their bound."""
+    """Return a problem whose bound no greedy order reaches."""
     rng = random.Random(seed)
     rows = [(rng.randrange(40), rng.randrange(1, 14), rng.randrange(1, 40)) for _ in range(count)]
     return Problem(tuple(Buffer(i, 16 * size, live=((s, s + w),)) for i, (s, w, size) in enumerate(rows)))
@@ -51,7 +51,7 @@ PAIR = Problem((Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((1, 3),))
 
 
 def lasting(made: Plan) -> bytes:
-    """All of a plan that does not depend on the clock."""
+    """Return the plan's bytes without the time it took."""
     return write_plan(replace(made, run=Run(0.0)))
 
 
@@ -175,13 +175,13 @@ def test_explaining_names_buffers_that_cannot_be_placed_together() -> None:
     assert (made.shortage.subset, made.shortage.irreducible) == (("a", "b"), True)
     assert made.shortage.bytes_short == 6
     assert plan(problem, Options(capacity=90)).shortage is not None
-    asked = planned_problem(problem, 90, None)
-    assert verify(asked, made) == ()
+    limited = planned_problem(problem, 90, None)
+    assert verify(limited, made) == ()
     why = replace(made.shortage, subset=("a", "b", "c"))
     more = replace(made, shortage=why)
-    (wrong,) = verify(asked, more)
+    (wrong,) = verify(limited, more)
     assert "said to be irreducible" in wrong.message
-    assert verify(asked, replace(more, shortage=replace(why, irreducible=False))) == ()
+    assert verify(limited, replace(more, shortage=replace(why, irreducible=False))) == ()
 
 
 def test_nothing_to_plan_is_a_plan() -> None:
@@ -220,7 +220,7 @@ def test_among_equal_sums_the_pools_to_use_first_are_used() -> None:
 
 @pytest.mark.parametrize("solver", ["auto", "cpsat", "cpsat_peak"])
 def test_a_model_over_whose_symmetries_ortools_trips_is_solved_all_the_same(solver: str) -> None:
-    """OR-Tools 9.15 raises an IndexError where it looks for this model's symmetries."""
+    """The problem is solved, although OR-Tools 9.15 raises an IndexError in its search for this model's symmetries."""
     buffers = (
         Buffer("a", 1, 3, ((1, 3),), hint=8, accesses=3),
         Buffer("b", 7, 1, ((2, 3), (6, 10)), hint=8, max_offset=7),

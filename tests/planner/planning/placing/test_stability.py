@@ -1,4 +1,4 @@
-"""Plans that stay where an older one had its buffers."""
+"""With `stability`, plans keep buffers where an earlier plan had them."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from tests.small.strategies import effort, problems
 
 LIMITS = Options(time_limit=10.0, work_limit=1_000_000, workers=1)
 OLD = Problem((Buffer("a", 4, live=((0, 2),)), Buffer("b", 3, live=((1, 3),)), Buffer("c", 4, live=((2, 4),))))
-"""Best with b above the other two."""
+"""The best plan has b above the other two."""
 NEW = replace(OLD, buffers=(*OLD.buffers[:2], Buffer("c", 6, live=((2, 4),)), Buffer("d", 1, live=((0, 4),))))
-"""c has grown, so that b is in its way; d is new."""
+"""c has grown and b is in its way; d is new."""
 BEFORE = make_plan(OLD, {"a": ("default", 0), "b": ("default", 4), "c": ("default", 0)})
 
 
@@ -64,7 +64,7 @@ def test_the_search_that_keeps_tells_no_lies(problem: Problem) -> None:
 
 
 def stable(stability: Stability) -> tuple[Plan, dict[Term, int | None], set[BufferId]]:
-    """The plan, what its terms are worth, and who moved."""
+    """Return the plan of NEW, the values of its terms, and the buffers that moved."""
     made = plan(NEW, replace(LIMITS, stability=stability), start=BEFORE)
     there = {place.id: place.offset for place in BEFORE.placements}
     moved = {place.id for place in made.placements if place.id in there and there[place.id] != place.offset}

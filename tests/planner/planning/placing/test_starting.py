@@ -1,4 +1,4 @@
-"""Planning from a plan that is known already: never worse, verified first, and honest about what it did with it."""
+"""A plan given as a start is verified first, the result is never worse, and says how the start was used."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GREEDY = Options(solver="greedy", time_limit=20)
 
 
 def tangle(seed: int = 12, pools: tuple[Pool, ...] = (Pool("arena"),), *, count: int = 120, step: int = 16) -> Problem:
-    """Buffers that no greedy order places at their bound."""
+    """Return a problem whose bound no greedy order reaches."""
     rng = random.Random(seed)
     rows = [(rng.randrange(40), rng.randrange(1, 14), rng.randrange(1, 40)) for _ in range(count)]
     return Problem(tuple(Buffer(i, step * size, live=((s, s + w),)) for i, (s, w, size) in enumerate(rows)), pools)
@@ -42,7 +42,7 @@ def two_pools() -> Problem:
 
 
 def weighed() -> Problem:
-    """Two pools without a choice, in which sharing addresses costs."""
+    """Return a problem in which each buffer's pool is given, and sharing addresses has a penalty."""
     plain = tangle(7, (Pool("left"), Pool("right")), count=24)
     buffers = tuple(replace(b, pools=(("left", "right")[n % 2],)) for n, b in enumerate(plain.buffers))
     penalties = tuple(ReusePenalty(a, a + 2, 3) for a in range(20))
@@ -56,15 +56,15 @@ def test_a_start_that_greedy_cannot_reach_is_kept(make: Callable[[], Problem]) -
     problem = make()
     alone = plan(problem, GREEDY)
     best = plan(problem, Options(time_limit=20, work_limit=3_000_000))
-    assert values(best) < values(alone), "or this shows nothing"
-    told: list[Progress] = []
-    again = plan(problem, GREEDY, told.append, start=best)
+    assert values(best) < values(alone), "otherwise the test shows nothing"
+    moments: list[Progress] = []
+    again = plan(problem, GREEDY, moments.append, start=best)
     assert values(again) == values(best)
     assert (again.solver, again.reproducible, again.warnings) == (best.solver, False, ())
     assert verify(problem, again) == ()
-    assert told[-1].value == best.objective.value
-    assert told[-1].answer is not None
-    so_far = told[-1].answer()
+    assert moments[-1].value == best.objective.value
+    assert moments[-1].answer is not None
+    so_far = moments[-1].answer()
     assert isinstance(so_far, Plan)
     assert values(so_far) == values(best)
 
@@ -77,7 +77,7 @@ def test_a_start_that_is_worse_does_no_harm() -> None:
     problem = tangle(8)
     top, stacked = 0, []
     for place in plan(problem, GREEDY).placements:
-        stacked.append(replace(place, offset=top + 1))  # in no unit that the sizes have
+        stacked.append(replace(place, offset=top + 1))  # odd offsets, which are no multiples of the sizes' unit
         top += place.size + 1
     worse = replace(plan(problem, GREEDY), placements=tuple(stacked))
     fresh, made = plan(problem, GREEDY), plan(problem, GREEDY, start=worse)

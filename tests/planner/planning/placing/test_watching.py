@@ -1,4 +1,4 @@
-"""What a run tells while it runs: each plan so far is a sound one, and claims nothing that is not proven."""
+"""Each plan that a run reports on its way keeps every rule and claims nothing unproven."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from planner.verifying.verify import verify
 @pytest.mark.parametrize("kind", ["random", "pools"])
 def test_every_plan_so_far_can_be_written_out_and_keeps_every_rule(kind: str) -> None:
     problem = generate(kind, Request(40, seed=3))
-    told: list[Progress] = []
-    plan(problem, Options(work_limit=100_000), on_progress=told.append)
-    with_plan = [moment for moment in told if moment.answer is not None]
-    assert [moment.value is None for moment in told] == [moment.answer is None for moment in told]
+    moments: list[Progress] = []
+    plan(problem, Options(work_limit=100_000), on_progress=moments.append)
+    with_plan = [moment for moment in moments if moment.answer is not None]
+    assert [moment.value is None for moment in moments] == [moment.answer is None for moment in moments]
     assert with_plan
     for moment in with_plan:
         assert moment.answer is not None
-        so_far = moment.answer()  # long after that moment, it is still the plan of then
+        so_far = moment.answer()  # called after the run, it returns the plan of that moment
         assert isinstance(so_far, Plan)
         assert verify(problem, so_far) == ()
         assert (so_far.status, so_far.objective.value, so_far.bound) == (PlanStatus.FEASIBLE, moment.value, 0)

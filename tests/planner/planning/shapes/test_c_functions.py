@@ -1,4 +1,4 @@
-"""Offsets as C functions: they compile, and compute the same."""
+"""Offsets written as C functions compile, and compute the same values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions: their syntax, their values, and refusals with their places."""
+"""Expressions of sizes: their syntax, their values, and refusals with the place of the error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOX = {"n": (0, 6), "m": (1, 5)}
 
 
 def made_up(chance: random.Random, depth: int) -> tuple[str, str]:
-    """An expression, and the same as Python writes it."""
+    """Return a random expression, and the same expression in Python's syntax."""
     kind = chance.randrange(8) if depth else chance.randrange(2)
     if kind == 0:
         number = str(chance.randint(0, 9))

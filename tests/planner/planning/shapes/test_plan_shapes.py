@@ -1,6 +1,4 @@
-"""Plans for all shapes: nothing overlaps in any shape, closed expressions are true, fixed offsets are the best there are, and the verifier sees
-faults.
-"""
+"""Plans for all shapes overlap in none, their expressions are true, and fixed offsets need the least arena."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ from tests.planner.planning.shapes.shaped_problems import OPTIONS, SHAPES, TWO, 
 
 
 def overlaps(problem: ShapedProblem, found: ShapesPlan, values: dict[str, int]) -> bool:
-    """Whether any two buffers overlap, by looking at every pair."""
+    """True if any two buffers overlap, found by comparing every pair."""
     offsets, buffers = found.offsets(values), problem.at(values).buffers
     constraints = problem.largest.constraints
     for i, a in enumerate(buffers):
@@ -129,7 +127,7 @@ def test_room_for_the_largest_in_every_shape(seed: int) -> None:
 
 
 def least_fixed_arena(problem: ShapedProblem, shapes: list[dict[str, int]]) -> int:
-    """The least arena of one set of offsets, by trying all offsets."""
+    """Return the least arena in which one set of offsets fits all shapes, found by trying all offsets."""
     at = [problem.at(values).buffers for values in shapes]
     top = sum(max(buffers[i].size for buffers in at) for i in range(len(at[0])))
     best = top

@@ -1,4 +1,4 @@
-"""Proven facts about polynomials hold everywhere, and a written polynomial means the same."""
+"""Facts proven about polynomials hold for all values, and a polynomial written and read again is the same."""
 
 from __future__ import annotations
 

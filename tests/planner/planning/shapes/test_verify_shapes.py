@@ -1,4 +1,4 @@
-"""The verifier of plans for all shapes sees each fault."""
+"""The verifier of plans for all shapes finds each fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a sharing: every figure on problems that can be followed by hand."""
+"""Every figure in the report of a sharing is right, on problems that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def of(problem: Problem) -> SharingReport:
 
 
 def test_every_figure() -> None:
-    """Of 64 bytes over four steps 64 are needed for two of them, and 60 for two; of 32 all for two; of 8 all for one."""
+    """Of four steps, the object of 64 bytes is full for two and holds 60 for two; 32 are full for two, 8 for one."""
     assert of(PROBLEM) == SharingReport(
         "by hand",
         PlanStatus.OPTIMAL,
@@ -78,7 +78,7 @@ def test_every_figure() -> None:
 
 
 def test_what_begins_together_counts_once_and_only_while_it_is_needed() -> None:
-    """40 and 24 lie in one object: at 0 the larger is needed, at 1 both, at 2 the smaller, at 3 nobody; at 4 the larger again."""
+    """In one object lie 40 and 24 bytes: at 0 and 4 the larger is needed, at 1 both, at 2 the smaller, at 3 neither."""
     both = (Buffer("large", 40, live=((0, 2), (4, 5))), Buffer("small", 24, live=((1, 3),)))
     report = of(Problem(both, constraints=Constraints(colocations=(Colocation("small", "large", 0),))))
     (thing,) = report.kinds[0].objects

@@ -1,4 +1,4 @@
-"""planner.share as its callers see it: kinds of storage, refusals and their places, capacities, options, repeatability."""
+"""planner.share as its callers see it: kinds of storage, refusals with places, capacities, options, repeatability."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def lasting(made: Sharing) -> bytes:
 
 
 def refused(problem: Problem, options: Options | None = None) -> list[tuple[Code, str]]:
-    """The errors, with their places."""
+    """Require that sharing is refused; return the errors' codes and places."""
     with pytest.raises(PlannerError) as caught:
         share(problem, options)
     return [(finding.code, finding.pointer) for finding in caught.value.findings]

@@ -21,9 +21,9 @@ def best() -> Sharing:
     return share(FOUND_BY_SEARCH, Options(work_limit=2_000_000, workers=1))
 
 
-def written(told: list[Progress]) -> list[Sharing]:
-    """The sharings reported, in order."""
-    found = [moment.answer() for moment in told if moment.answer is not None]
+def written(moments: list[Progress]) -> list[Sharing]:
+    """Return the sharings that were reported, in order."""
+    found = [moment.answer() for moment in moments if moment.answer is not None]
     sharings = [each for each in found if isinstance(each, Sharing)]
     assert len(sharings) == len(found)
     return sharings
@@ -33,17 +33,17 @@ def written(told: list[Progress]) -> list[Sharing]:
 def test_a_start_that_a_solver_cannot_reach_is_kept(solver: str) -> None:
     options = Options(solver=solver, work_limit=2, workers=1)
     alone = share(FOUND_BY_SEARCH, options)
-    assert alone.total is None or alone.total > 118, "or this shows nothing"
-    told: list[Progress] = []
-    again = share(FOUND_BY_SEARCH, options, told.append, start=best())
+    assert alone.total is None or alone.total > 118, "otherwise the test shows nothing"
+    moments: list[Progress] = []
+    again = share(FOUND_BY_SEARCH, options, moments.append, start=best())
     assert (again.total, again.solver, again.reproducible, again.warnings) == (118, "cpsat", False, alone.warnings)
     assert verify_sharing(FOUND_BY_SEARCH, again) == ()
-    assert told[-1].value == 118
-    assert written(told)[-1].assignments == again.assignments
+    assert moments[-1].value == 118
+    assert written(moments)[-1].assignments == again.assignments
 
 
 def test_what_is_better_takes_the_place_of_the_start_pool_by_pool() -> None:
-    """The start is the best in one pool, and as bad as can be in the other."""
+    """The start is optimal in one pool, where it is kept, and as bad as can be in the other."""
     pools = (Pool("left"), Pool("right"))
     left = tuple(replace(each, pools=("left",)) for each in FOUND_BY_SEARCH.buffers)
     right = tuple(Buffer(1000 + n, 8, live=((n, n + 1),), pools=("right",)) for n in range(4))
@@ -97,13 +97,13 @@ def test_buffers_of_different_kinds_in_one_object_are_no_start() -> None:
 @given(sharable())
 def test_from_the_best_sharing_nothing_gets_worse(problem: Problem) -> None:
     best = share(problem, GREEDY)
-    told: list[Progress] = []
-    made = share(problem, Options(solver="largest_first"), told.append, start=best)
+    moments: list[Progress] = []
+    made = share(problem, Options(solver="largest_first"), moments.append, start=best)
     assert verify_sharing(problem, made) == ()
     if best.total is not None:
         assert made.total == best.total
         assert made.warnings == ()
-    for moment in told:
+    for moment in moments:
         assert (moment.answer is None) == (moment.value is None)
         for so_far in written([moment]):
             assert verify_sharing(problem, so_far) == ()
@@ -111,10 +111,10 @@ def test_from_the_best_sharing_nothing_gets_worse(problem: Problem) -> None:
 
 
 def test_the_exact_solver_tells_each_sharing_as_it_finds_it() -> None:
-    told: list[Progress] = []
-    made = share(FOUND_BY_SEARCH, Options(solver="cpsat", work_limit=2_000_000, workers=1), told.append)
-    sharings = written(told)
+    moments: list[Progress] = []
+    made = share(FOUND_BY_SEARCH, Options(solver="cpsat", work_limit=2_000_000, workers=1), moments.append)
+    sharings = written(moments)
     totals = [each.total or 0 for each in sharings]
     assert (totals == sorted(totals, reverse=True), totals[-1]) == (True, made.total)
     assert [verify_sharing(FOUND_BY_SEARCH, each) for each in sharings] == [()] * len(sharings)
-    assert [moment.value for moment in told if moment.answer is not None] == totals
+    assert [moment.value for moment in moments if moment.answer is not None] == totals

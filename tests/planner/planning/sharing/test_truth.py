@@ -1,4 +1,4 @@
-"""Every solver of shared objects against the truth: nothing it finds, proves or claims to be impossible may contradict exhaustion."""
+"""The totals, bounds and claims of every solver of shared objects agree with trying every way to share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUICK = tuple(name for name in SHARERS if name != "cpsat")
 
 
 def judged(problem: Problem, solver: str, truth: int | None) -> Sharing:
-    """The sharing, checked for false claims; `truth` is the least total that there is."""
+    """Return the solver's sharing, checked for false claims; `truth` is the least total, None if nothing fits."""
     note(solver)
     made = share(problem, Options(solver=solver, work_limit=2_000_000, workers=1))
     assert verify_sharing(problem, made) == ()

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a sharing is found, and called by its name."""
+"""Verification finds every kind of fault in a sharing and names it."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_buffers_without_a_certificate_of_their_own_time_may_clash_pairwise() ->
 
 
 def test_a_set_may_name_a_small_view_of_something_large() -> None:
-    """Whatever is needed of a group, its object is as large as the largest of it."""
+    """The set names the view of 5 bytes, but its object is as large as its largest buffer, 50 bytes."""
     problem = Problem(
         (Buffer("large", 50, live=((0, 1),)), Buffer("view", 5, live=((1, 3),)), Buffer("other", 7, live=((2, 4),))),
         constraints=Constraints(colocations=(Colocation("view", "large", 0),)),
@@ -185,7 +185,7 @@ def test_findings_of_one_kind_are_not_listed_without_end() -> None:
 
 
 def test_a_group_that_is_needed_together_and_a_pair_that_may_be_are_no_clash() -> None:
-    """Who is present is looked at by groups: what a large one needs together is not compared, pair by pair."""
+    """Colocated and excluded buffers do not clash; a large group is checked as one, not pair by pair."""
     count = 600
     buffers = (*(Buffer(i, 1, live=((0, 5),)) for i in range(count)), Buffer("other", 1, live=((1, 3),)))
     ties = tuple(Colocation(i, 0, 0) for i in range(1, count))

@@ -1,4 +1,4 @@
-"""The least total of a small problem by trying every way to share, and problems to try it on: random ones, and some on which greedy alone is not enough."""
+"""The least total of a small problem, found by trying every way to share, and problems for it: random and hard ones."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tests.small.strategies import IDS, lives
 
 
 def least_total(problem: Problem) -> int | None:
-    """By exhaustion; None if nothing fits."""
+    """Return the least total size of the objects, found by trying every way to share; None if nothing fits."""
     totals = [sum(sums.values()) for objects in ways(problem) if fits(problem, sums := sizes(problem, objects))]
     return min(totals, default=None)
 
 
 def ways(problem: Problem) -> Iterator[list[list[Buffer]]]:
-    """Every way to share out the buffers among objects."""
+    """Yield every way to divide the buffers among objects."""
 
     def place(left: tuple[Buffer, ...], objects: list[list[Buffer]]) -> Iterator[list[list[Buffer]]]:
         if not left:
@@ -60,7 +60,7 @@ def may_share(problem: Problem, a: Buffer, b: Buffer) -> bool:
 
 
 def tied(problem: Problem, a: BufferId, b: BufferId) -> bool:
-    """Do colocations lead from one to the other?"""
+    """True if colocations connect the two buffers."""
     near = {a}
     for _ in problem.buffers:
         near |= {c.buffer for c in problem.constraints.colocations if c.base in near}
@@ -74,7 +74,7 @@ def together(problem: Problem, objects: list[list[Buffer]]) -> bool:
 
 
 def sizes(problem: Problem, objects: list[list[Buffer]]) -> dict[str, int]:
-    """The total size of the objects in each pool."""
+    """Return the total size of the objects in each pool."""
     sums = {pool.name: 0 for pool in problem.pools}
     for users in objects:
         pool = home(problem, users[0])
@@ -95,7 +95,7 @@ def home(problem: Problem, buffer: Buffer) -> Pool:
 
 @st.composite
 def sharable(draw: st.DrawFn, most: int = 6, plain: bool = False) -> Problem:
-    """A sound problem whose buffers can share objects; it may well be infeasible. `plain`: sizes and single lifetimes alone."""
+    """Draw a sound problem of shared objects, perhaps infeasible; a plain one has only sizes and single lifetimes."""
     count = draw(st.integers(0, most))
     if plain:
         spans = [draw(st.tuples(st.integers(0, 6), st.integers(1, 4))) for _ in range(count)]
@@ -153,7 +153,7 @@ def sharable(draw: st.DrawFn, most: int = 6, plain: bool = False) -> Problem:
 
 
 def tangle(seed: int) -> Problem:
-    """Buffers of one stretch of time each."""
+    """Return a problem of random buffers with one live interval each."""
     rng = random.Random(seed)
     count = rng.choice((14, 20, 30))
     rows = [(rng.randrange(20), rng.randrange(1, 9), rng.randrange(1, 20)) for _ in range(count)]
@@ -161,6 +161,6 @@ def tangle(seed: int) -> Problem:
 
 
 PROVED_BY_SEARCH = tangle(3)
-"""Greedy finds the least total, 73, but the bound is 72."""
+"""Greedy finds the least total, 73, but without a search the bound is 72."""
 FOUND_BY_SEARCH = tangle(161)
-"""Greedy finds 120; the least total is 118, the bound 116."""
+"""Greedy finds 120, but the least total is 118; without a search the bound is 116."""

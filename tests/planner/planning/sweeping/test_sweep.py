@@ -1,4 +1,4 @@
-"""Sweeps: each point equals its configuration's optimum by brute force, and the verifier sees false ones."""
+"""Each point of a sweep equals the optimum found by brute force, and the verifier finds false points."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OPTIONS = Options(time_limit=60, workers=1)
 
 
 def small_problem(seed: int) -> Problem:
-    """A few buffers, a small fast pool and a large slow one."""
+    """Return a random problem with a few buffers, a small fast pool and a large slow one."""
     chance = random.Random(seed)
     buffers = []
     for i in range(chance.randint(2, 4)):
@@ -114,19 +114,19 @@ def test_the_answer_is_the_same_with_one_process_and_with_two(monkeypatch: pytes
 
 
 def test_no_plan_gets_more_work_with_more_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int | None] = []
+    work_limits: list[int | None] = []
 
     def noted(problem: Problem, options: Options, **rest: Any) -> Plan:
-        asked.append(options.work_limit)
+        work_limits.append(options.work_limit)
         return plan(problem, replace(options, time_limit=None, work_limit=1), **rest)
 
     monkeypatch.setattr("planner.planning.sweeping.side_by_side.plan", noted)
     monkeypatch.setattr("planner.planning.sweeping.side_by_side.QUICK", 1e9)
     shares = []
     for processes in (1, 2, 5):
-        asked.clear()
+        work_limits.clear()
         sweep(generate("pools", Request(12, 2)), {"tcm": range(0, 600, 60)}, Options(workers=1), processes=processes)
-        shares.append(list(asked))
+        shares.append(list(work_limits))
     assert shares[0] == shares[1] == shares[2]
     assert len(shares[0]) > 5
 
@@ -250,7 +250,7 @@ def test_the_digest_for_other_sizes_is_that_of_the_problem_with_them(seed: int) 
 
 
 def ends(problem: Problem, sizes: range) -> list[Plan]:
-    """Plans of the configurations that a sweep solves first."""
+    """Return the plans of the first and the last size, which a sweep solves first."""
     return [plan(with_capacity(problem, {"default": size}), OPTIONS) for size in (sizes[0], sizes[-1])]
 
 
@@ -258,7 +258,7 @@ BESIDE = Problem((Buffer("a", 8, live=((0, 2),)), Buffer("b", 8, live=((1, 3),))
 
 
 def test_no_more_plans_follow_when_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each takes as long as its verification, which looks at the clock."""
+    """Carrying a plan over to another size takes as long as its verification, which stops at the time limit."""
 
     def slow(*_of_a_plan: object) -> tuple[()]:
         for _each in range(3_000_000):
@@ -280,10 +280,10 @@ def test_no_more_plans_follow_when_time_is_over(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_stood_its_verification_is_not_verified_for_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    verified = []
 
     def counted(problem: Problem, plan: Plan) -> tuple[object, ...]:
-        asked.append(problem)
+        verified.append(problem)
         return verify(problem, plan)
 
     monkeypatch.setattr(carrying, "verify", counted)
@@ -291,7 +291,7 @@ def test_what_stood_its_verification_is_not_verified_for_more_memory(monkeypatch
     found = sweep(BESIDE, {"default": sizes}, OPTIONS, start=ends(BESIDE, sizes), processes=1)
     assert {point.status for point in found.points} == {PlanStatus.OPTIMAL}
     assert verify_sweep(BESIDE, found) == ()
-    assert len(asked) == 1
+    assert len(verified) == 1
 
 
 def too_small(capacity: dict[str, int]) -> SweepPoint:
@@ -300,7 +300,7 @@ def too_small(capacity: dict[str, int]) -> SweepPoint:
 
 @pytest.mark.parametrize("size", [1 << 61, 1 << 70])
 def test_a_size_that_makes_no_sense_does_not_show_that_smaller_ones_are_too_small(size: int) -> None:
-    """Costs times sizes must be below 2^62, and sizes at most that."""
+    """A point with a size that the checks refuse, because cost times size reaches 2^62, proves nothing."""
     problem = Problem((Buffer("b", 10, live=((0, 1),)),), (Pool("p", 100, cost=5),))
     found = sweep(problem, {"p": (9,)}, OPTIONS, processes=1)
     assert verify_sweep(problem, found) == ()

@@ -1,4 +1,4 @@
-"""Sweeps of problems with variants: at each size the least cost that fits, as trying every choice finds it."""
+"""Sweeps of problems with variants find the least cost that fits each size; trying every choice agrees."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_with_several_memories_one_is_swept() -> None:
 
 
 def test_what_the_frontier_left_open_is_proven_of_no_size() -> None:
-    """With hardly any work points are missing; every size has a plan or none, and what is claimed holds."""
+    """With little work the frontier lacks points; each size has a plan or none, and every claim holds."""
     problem = generate("variants", Request(40, 2, parameters={"groups": 12, "alternatives": 4}))
     (pool,) = problem.pools
     found = sweep(
@@ -110,7 +110,7 @@ def test_it_is_the_least_cost_that_is_swept(prefer: Preference) -> None:
 
 
 def test_the_smallest_size_of_some_choices_is_not_that_of_all() -> None:
-    """Of the least cost, or of no more than some cost."""
+    """The smallest size of the cheapest choices, or of those within a cost limit, proves nothing about the others."""
     large = Alternative("large", (1,), (Buffer("l", 10, live=((0, 1),)),))
     small = Alternative("small", (2,), (Buffer("s", 5, live=((0, 1),)),))
     variants = Variants((VariantGroup("g", (large, small)),), (CostTerm("cycles"),))

@@ -1,4 +1,4 @@
-"""Bounds of the objective without any certificate: each group counts in the pool that costs it least."""
+"""Without a certificate, a bound is proven up to the cost of each group of buffers in its cheapest pool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_buffers_that_share_a_pool_cost_what_they_cost_together(constraints: Con
     problem = Problem(BUFFERS, POOLS, constraints, (Term.ACCESS_COST,))
     made = plan(problem, Options(goal=Goal.FIT, solver="greedy", work_limit=0, time_limit=None))
     assert not made.warnings
-    least = 2 * 4_000 + 9_000  # one of them is in the slow pool
+    least = 2 * 4_000 + 9_000  # either pool is slow for one of the two
     term = replace(made.objective.terms[0], bound=least)
     claim = replace(made, objective=replace(made.objective, terms=(term,)), certificates=())
     assert not {FindingKind.UNPROVEN_BOUND} & {finding.kind for finding in verify(problem, claim)}

@@ -1,4 +1,4 @@
-"""Certificates are computed again: a true one passes, and one that claims a byte too much does not."""
+"""Certificates are computed again: a true one passes, and one that claims a byte more does not."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def why_not(problem: Problem, certificate: PlanCertificate) -> str | None:
 
 
 def most(problem: Problem, certificate: PlanCertificate) -> int:
-    """The greatest value with which the certificate passes."""
+    """Return the greatest value with which the certificate passes."""
     value = 0
     while why_not(problem, replace(certificate, value=value + 1)) is None:
         value += 1
@@ -53,7 +53,9 @@ def most(problem: Problem, certificate: PlanCertificate) -> int:
 
 
 def test_rounded_sizes_add_up_but_the_topmost_needs_no_padding() -> None:
-    assert most(THREE, live(0, 3, "a", "b", "c")) == 16 + 16 + 20  # the 20 bytes on top: they waste most below others
+    assert (
+        most(THREE, live(0, 3, "a", "b", "c")) == 16 + 16 + 20
+    )  # a is on top: below another buffer it would waste most
 
 
 def test_a_base_off_the_alignment_shifts_the_lowest_start() -> None:
@@ -65,7 +67,7 @@ def test_a_base_off_the_alignment_shifts_the_lowest_start() -> None:
 
 def test_gaps_between_reserved_ranges_are_filled_first() -> None:
     problem = replace(THREE, pools=(Pool("arena", None, 16, reserved=((10, 16), (48, 64))),))
-    assert most(problem, live(0, 3, "a", "b", "c")) == 64 + 5  # 20 in [16, 48), the others in [0, 10) and above
+    assert most(problem, live(0, 3, "a", "b", "c")) == 64 + 5  # a in [16, 48), b in [0, 10), c above
 
 
 def test_a_padding_that_a_gap_cuts_off_is_not_counted() -> None:
@@ -134,7 +136,7 @@ def test_buffers_that_never_meet_are_no_clique_unless_they_conflict() -> None:
 
 def test_a_buffer_that_can_go_elsewhere_proves_nothing_of_one_pool() -> None:
     problem = replace(THREE, pools=(*ARENA, Pool("other", 12)))
-    assert why_not(problem, live(20, 3, "a")) is None  # 20 bytes do not fit into the other
+    assert why_not(problem, live(20, 3, "a")) is None  # a does not fit into the other pool
     assert "can also be in pool 'other'" in str(why_not(problem, live(26, 3, "a", "c")))
 
 
@@ -158,7 +160,7 @@ def test_where_nothing_fits_values_are_recomputed_all_the_same() -> None:
 
 
 def test_where_nothing_fits_what_is_fixed_stands_in_the_way_all_the_same() -> None:
-    """In an arena without end "a" stays where it is fixed, and the others go above it; in a small one all have only that place."""
+    """In the unlimited arena b and c go above a; in the small one all three could lie only at 9. Both prove 25."""
     fixed = Buffer("a", 4, 1, ((0, 1),), fixed=Fixed("arena", 9))
     others = tuple(Buffer(name, 4, 3, ((0, 1),)) for name in "bc")
     for size in (None, 14):
@@ -168,7 +170,7 @@ def test_where_nothing_fits_what_is_fixed_stands_in_the_way_all_the_same() -> No
 
 
 def test_two_that_have_the_same_place_alone_prove_what_they_need_beside_each_other() -> None:
-    """Of a memory with more room: there neither begins at a multiple of four, as the one place does."""
+    """Each buffer alone fits only at 0. The proof that both do not fit is about a larger memory, with other offsets."""
     wide = (Buffer("a", 7, 1, ((0, 1),)), Buffer("b", 7, 3, ((0, 1),)), Buffer("in a", 1, 2, ((1, 2),)))
     tied = Constraints(colocations=(Colocation("in a", "a", 4),))
     problem = Problem(wide, (Pool("arena", 8),), tied)
@@ -197,7 +199,7 @@ def test_what_proves_that_nothing_fits() -> None:
     assert not proves_infeasible(Places(small), replace(searched, value=30, pool="arena"))
     assert not proves_infeasible(Places(small), replace(searched, value=31, pool="elsewhere"))
     assert proves_infeasible(Places(small), live(31, 3, "a", "b", "c"))
-    assert not proves_infeasible(Places(THREE), live(31, 3, "a", "b", "c"))  # its pool is unlimited
+    assert not proves_infeasible(Places(THREE), live(31, 3, "a", "b", "c"))  # the arena of THREE is unlimited
     assert proves_infeasible(Places(small), sharing(0, ("arena", 3, 1, 1)))
     assert not proves_infeasible(Places(small), sharing(0, ("arena", 2, 1, 1)))
     assert not proves_infeasible(Places(small), sharing(0, ("arena", 3, 1, 0)))
@@ -262,7 +264,7 @@ def certificates(draw: st.DrawFn, problem: Problem) -> PlanCertificate:
 def test_no_certificate_proves_more_than_is_true(problem: Problem, data: st.DataObject) -> None:
     certificate = data.draw(certificates(problem))
     wanted = problem.pools
-    if certificate.pool is not None:  # then it is about this pool's peak alone
+    if certificate.pool is not None:  # it bounds the peak of this pool only
         wanted = tuple(replace(p, cost=int(p.name == certificate.pool)) for p in problem.pools)
     truth = solve(replace(problem, pools=wanted, terms=(Term.SUM_OF_PEAKS,)))
     assume(truth.value is not None)
@@ -282,7 +284,7 @@ CROWDED = Problem(
 
 
 def test_more_buffers_than_pools_prove_that_nothing_fits() -> None:
-    holds = crowd(3, "a", "b", "d")  # d must be where c is
+    holds = crowd(3, "a", "b", "d")  # d must be in c's pool
     assert why_not(CROWDED, holds) is None
     assert proves_infeasible(Places(CROWDED), holds)
     assert solve(CROWDED).value is None

@@ -1,4 +1,4 @@
-"""Weights of buffers that share bytes with others equal those computed time by time."""
+"""The weights of buffers that share bytes, computed for all times at once, equal those computed time by time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_weights_at_many_times(seed: int) -> None:
 
 
 def heavy(found: dict[int, dict[str, int]]) -> dict[tuple[int, str], int]:
-    """The weights without zeros."""
+    """Return the weights other than zero, by first member and pool."""
     return {(first, pool): weight for first, mine in found.items() for pool, weight in mine.items() if weight}
 
 

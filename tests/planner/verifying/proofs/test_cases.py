@@ -1,4 +1,4 @@
-"""Proofs in which memories and alternatives are cases."""
+"""Proofs that examine each memory and each alternative as a case."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from solvers.model.instance import Term
 from tests.planner.verifying.proofs.test_proofs import LIVE, THREE, objection, proof_of
 
 TWO = replace(THREE, pools=(Pool("p", 5), Pool("q", cost=3)))
-"""Of b and c, which are live together, one is in the dearer memory: 5 bytes at 1, and 3 at 3."""
+"""b and c are live together, and one must be in q, which costs more: at best 5 bytes at 1 and 3 bytes at 3."""
 
 
 CHOICE = replace(
@@ -105,7 +105,7 @@ def test_cases_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_what_relates_buffers_is_looked_at_once_more_for_each_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many more pairs than buffers, which take their time."""
+    """Each case of a memory examines all pairs again, so many pairs use up the limit on work within a few cases."""
     monkeypatch.setattr(reading, "MOST_WORK", 20_000)
     count = 100
     pairs = tuple((a, b) for a in range(count) for b in range(a))
@@ -128,7 +128,7 @@ def test_a_long_line_takes_little_more_room_than_its_numbers() -> None:
 
 
 def test_memories_are_not_alike_as_long_as_alternatives_are_open() -> None:
-    """A buffer of one may be fixed in one of them."""
+    """Two equal memories are two cases while an alternative is open that may fix a buffer in one of them."""
     fixed = Alternative("fixed", buffers=(Buffer("d", 9, live=LIVE, fixed=Fixed("p")),))
     groups = (VariantGroup("g", (fixed,)),)
     problem = Problem((Buffer("a", 5, live=LIVE),), (Pool("p", 12), Pool("q", 12)), variants=Variants(groups))
@@ -161,7 +161,7 @@ def test_costs_of_reuse_in_several_memories_are_refused_in_words() -> None:
 
 
 def test_what_open_alternatives_may_lay_over_each_other_is_no_clique() -> None:
-    """Until it is chosen which of them it is."""
+    """Buffers that an alternative colocates or excludes form a clique only once another one is chosen."""
     tied = Alternative("tied", constraints=Constraints(colocations=(Colocation("c", "b", 0),)))
     excluded = Alternative("excluded", constraints=Constraints(exclusions=(("b", "c"),)))
     for other in (tied, excluded):

@@ -1,4 +1,4 @@
-"""Proofs, rule by rule and line by line: what each step may claim, and how files that are no proofs are refused."""
+"""Each step of a proof may claim what its rule allows and no more; other files are refused with the line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LIVE = ((0, 2),)
 THREE = Problem(
     (Buffer("a", 4, live=((0, 2),)), Buffer("b", 3, live=((1, 3),)), Buffer("c", 5, live=((2, 4),))), (Pool("p"),)
 )
-"""Nothing below 8 bytes: b and c are live together."""
+"""No plan needs less than 8 bytes: b and c are live together."""
 
 
 def proof_of(problem: Problem, height: int, *lines: str) -> bytes:
@@ -45,7 +45,7 @@ def proof_of(problem: Problem, height: int, *lines: str) -> bytes:
 
 
 def objection(problem: Problem, proof: bytes | BufferedReader) -> tuple[int, str]:
-    """The line at which the proof is refused, and why."""
+    """Require that the proof is refused; return the line and the reason."""
     with pytest.raises(BadProof) as caught:
         check_proof(problem, proof)
     (finding,) = caught.value.findings
@@ -81,7 +81,7 @@ def test_below_address_0_nothing_ends() -> None:
 @pytest.mark.parametrize(
     ("lines", "at"),
     [
-        (["c 0 2"], 4),  # they are not live together
+        (["c 0 2"], 4),  # buffers 0 and 2 are not live together
         (["c 1 1"], 4),
         (["c 1 3"], 4),
         (["c 1 -1"], 4),
@@ -97,14 +97,14 @@ def test_below_address_0_nothing_ends() -> None:
         (["e"], 4),
         (["e 3"], 4),
         (["e 0"], 4),
-        (["f 1"], 4),  # it may lie above another
+        (["f 1"], 4),  # buffer 1 may lie above another
         (["b"], 4),
         (["b 0 1"], 4),
         (["b 1", "b 1"], 5),
         (["k 1", "k 1"], 5),
         (["u 0"], 4),
         (["u"], 4),
-        (["k 1", "u 0"], 5),  # it is not refuted yet
+        (["k 1", "u 0"], 5),  # what is kept as number 0 is not refuted yet
         (["x 1"], 4),
         (["T 2"], 4),
         ([""], 4),
@@ -157,7 +157,7 @@ STACKED = Problem(
     ),
     (Pool("p"),),
 )
-"""Alignments that leave gaps, which no sum of sizes sees."""
+"""Its alignments leave gaps, so that no sum of sizes proves the least peak."""
 
 
 def test_a_packed_proof_is_read_as_it_is() -> None:
@@ -177,7 +177,7 @@ def test_a_packed_proof_is_read_as_it_is() -> None:
 
 
 class Endless(RawIOBase):
-    """A file without an end."""
+    """A file that never ends: after the beginning, the rest is repeated forever."""
 
     def __init__(self, beginning: bytes, rest: bytes) -> None:
         self._beginning, self._rest = beginning, rest
@@ -323,7 +323,7 @@ def test_30_buffers_of_every_kind_have_a_proof(kind: str, alignment: int) -> Non
 
 
 def test_views_into_one_block_are_summed_up_once() -> None:
-    """Results in place overlap on purpose; the largest of them stands for all."""
+    """The view lies within its base, so the proof adds up only base and other."""
     buffers = (Buffer("base", 8, live=LIVE), Buffer("view", 4, live=LIVE), Buffer("other", 5, live=LIVE))
     problem = Problem(buffers, constraints=Constraints(colocations=(Colocation("view", "base", 2),)))
     proof = prove(problem, plan(problem))

@@ -1,4 +1,4 @@
-"""Which value is asked for next, from the least to the greatest: where most is open, and again where an answer left it open."""
+"""Coverage names the values to ask for next: where most is open, and again where an answer left something open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def point(value: int, cost: int, cost_bound: int) -> Point:
 
 
 def wanted(coverage: Coverage, *points: Point) -> set[int]:
-    """All values that are asked for until nothing is open, if no question finds anything."""
+    """Return all values that are asked for until nothing is open, if no question finds anything."""
     found = set()
     while following := coverage.next_values(points):
         value, _ = following[0]
@@ -21,7 +21,7 @@ def wanted(coverage: Coverage, *points: Point) -> set[int]:
     return found
 
 
-def test_what_is_open_is_asked_again_and_nothing_that_is_proven() -> None:
+def test_only_values_still_open_are_asked_again() -> None:
     fast, open_, small = point(9, 10, 10), point(5, 20, 20), point(2, 30, 30)
     coverage = Coverage()
     coverage.settle(fast, None)
@@ -31,20 +31,22 @@ def test_what_is_open_is_asked_again_and_nothing_that_is_proven() -> None:
     assert wanted(coverage, fast, open_, small) == set()
     coverage.reopen({9: fast, 2: small})
     assert wanted(coverage, fast, open_, small) == {3, 4, 5, 6, 7, 8}
-    coverage.reopen({9: fast, 5: open_, 2: small})  # of itself it is proven, but not that nothing up to 7 costs less
+    coverage.reopen(
+        {9: fast, 5: open_, 2: small}
+    )  # the point at 5 is proven there, but not that nothing up to 7 costs less
     assert wanted(coverage, fast, open_, small) == {3, 4, 6, 7, 8}
     coverage.settle(open_, 7)
     coverage.reopen({9: fast, 5: open_, 2: small})
     assert wanted(coverage, fast, open_, small) == {3, 4, 8}
 
 
-def test_before_anything_was_asked_nothing_is_proven() -> None:
+def test_without_any_answer_nothing_is_proven() -> None:
     assert Coverage().within((), 0) is None
     assert Coverage().within((point(5, 20, 20),), 2) is None
 
 
-def test_a_point_more_makes_nothing_more_open() -> None:
-    """Above 100 the cost may be 50: 150 for 52 is nearer to that than 110 for 90 is."""
+def test_one_more_point_makes_no_value_more_open() -> None:
+    """Above 100 the cost may be as low as 50; the added point at 110 costs 90 and is farther from that than 52."""
     coverage = Coverage()
     far, near = point(150, 52, 50), point(110, 90, 50)
     coverage.settle(far, None)

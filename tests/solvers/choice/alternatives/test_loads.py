@@ -1,4 +1,4 @@
-"""Loads of live buffers, against a count for every choice and every time."""
+"""The loads of live buffers agree with a count for every choice and every time."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def test_the_load_of_every_choice(seed: int) -> None:
         assert choices.load(choice) == most
 
 
-def test_whole_units_count_but_for_the_last() -> None:
+def test_all_pieces_but_the_last_count_in_whole_units() -> None:
     pieces = [Piece(block, 0, 1, 0, size, None) for block, size in enumerate((5, 9, 16))]
     assert Choices((), live_together(pieces, (), unit=8).loads).load(()) == 8 + 16 + 16 - 7
 
 
-def test_equal_pieces_are_counted_once_and_end_each_by_itself() -> None:
+def test_equal_pieces_are_counted_once_and_end_separately() -> None:
     twice = [Piece(0, 0, 2, 0, 4, None), Piece(0, 0, 2, 0, 4, None), Piece(1, 1, 3, 0, 3, None)]
     assert Choices((), live_together(twice, ()).loads).load(()) == 7
 
 
-def test_of_too_many_loads_the_largest_are_formed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer loads are a weaker bound, never a wrong one."""
+def test_only_the_largest_of_too_many_loads_are_formed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaving out smaller loads makes the bound weaker, never wrong."""
     pieces = [Piece(i, i, i + 20, 0, 1 + i % 17, (i % 5, i % 2)) for i in range(200)]
     groups = [2] * 5
     costs = tuple((0, 0) for _ in groups)
@@ -57,8 +57,8 @@ def test_of_too_many_loads_the_largest_are_formed(monkeypatch: pytest.MonkeyPatc
         assert some.load(choice) <= every.load(choice)
 
 
-def test_what_is_there_at_many_times_is_kept_once() -> None:
-    """Or thousands of buffers beside one of thousands of lifetimes fill the memory."""
+def test_shares_that_recur_at_many_times_are_kept_once() -> None:
+    """Otherwise thousands of buffers beside one with thousands of lifetimes would fill the memory."""
     always = [Piece(block, 0, 100, 0, 1 + block, None) for block in range(50)]
     now_and_then = [Piece(50, at, at + 1, 0, 1 + at, None) for at in range(0, 100, 2)]
     shares = live_together([*always, *now_and_then], (), homes=dict.fromkeys(range(51), (0, 1))).shares

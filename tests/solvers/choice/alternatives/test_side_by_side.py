@@ -1,4 +1,4 @@
-"""Two questions at a time: answers and counted work are those of one after the other, and proven facts are kept."""
+"""Questions asked two at a time get the answers and counted work of one after the other, and proven facts are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUPS, ALTERNATIVES, TIMES = 5, 3, 6
 
 
 class Bytes:
-    """A value is a load."""
+    """A measure by which a value is a load."""
 
     def most_load(self, value: int) -> int:
         return value
@@ -51,7 +51,7 @@ def knowing(choices: Choices, workers: int) -> Iterator[Known]:
 
 
 def cheapest(choices: Choices, most_load: int, but: tuple[Cut, ...] = ()) -> int | None:
-    """By trying all choices."""
+    """Return the least cost of a choice within the load that no cut forbids, found by trying all choices."""
     every = itertools.product(range(ALTERNATIVES), repeat=GROUPS)
     return min(
         (
@@ -64,7 +64,7 @@ def cheapest(choices: Choices, most_load: int, but: tuple[Cut, ...] = ()) -> int
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_two_at_a_time_are_answered_as_one_by_one(workers: int) -> None:
+def test_questions_side_by_side_get_the_answers_of_one_by_one(workers: int) -> None:
     choices = made_up(1)
     top = choices.load((0,) * GROUPS)
     with knowing(choices, workers) as known, knowing(choices, 1) as other:
@@ -77,7 +77,7 @@ def test_two_at_a_time_are_answered_as_one_by_one(workers: int) -> None:
         assert known.master.work == counted == other.master.work
 
 
-def test_what_was_answered_is_true_until_something_speaks_against_it() -> None:
+def test_answers_hold_until_a_new_cut_contradicts_them() -> None:
     choices = made_up(2)
     top = choices.load((0,) * GROUPS)
     with knowing(choices, 1) as known:
@@ -109,7 +109,7 @@ def test_what_was_answered_is_true_until_something_speaks_against_it() -> None:
         assert final.bound == again.bound == choices.cost(final.choice or ())
 
 
-def test_nothing_is_asked_ahead_where_the_first_is_known_or_alone() -> None:
+def test_no_question_is_asked_ahead_of_a_known_or_only_one() -> None:
     choices = made_up(3)
     top = choices.load((0,) * GROUPS)
     with knowing(choices, 2) as known:

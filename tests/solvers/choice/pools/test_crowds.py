@@ -1,4 +1,4 @@
-"""Prices on rows and crowds: for any prices, no choice of pools and no placement costs less than they prove."""
+"""Prices on rows and crowds: no choice of pools and no placement costs less than any prices prove."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def program_like(kind: str, buffers: int, seed: int, prefer: Preference = Prefer
 
 
 def random_prices(program: Program, chance: Random) -> Prices:
-    """Prices for some of the rows and some crowds, up to the size that matters beside the costs."""
+    """Random prices for some of the rows and some crowds, as high as matters beside the costs."""
     dearest = max((cost for costs in program.terms[0].of_homes for cost in costs), default=0)
     most = max(dearest, *program.terms[0].of_peaks, 1)
     rows = [n for n, row in enumerate(program.rows) if row.members]
@@ -64,7 +64,7 @@ def test_no_choice_costs_less_than_any_prices_prove(problem: Problem, chance: Ra
 
 @effort(24, 6_000)
 @given(problems(max_buffers=6), st.randoms(use_true_random=False))
-def test_no_choice_that_keeps_what_is_held_costs_less_in_a_later_term(problem: Problem, chance: Random) -> None:
+def test_no_choice_that_keeps_held_terms_beats_the_bound_of_a_later_one(problem: Problem, chance: Random) -> None:
     program = program_of(lower(problem).instance)
     if len(program.terms) < 2 or prod(map(len, program.homes)) > MOST_CHOICES:
         return
@@ -80,7 +80,7 @@ def test_no_choice_that_keeps_what_is_held_costs_less_in_a_later_term(problem: P
 
 
 def choices(program: Program) -> Iterator[tuple[Pools, tuple[int, ...]]]:
-    """The choices that fit, and the heights of their pools."""
+    """Yield each choice of pools that fits, with the heights of its pools."""
     for pools in product(*program.homes):
         tops = program.least_tops(pools)
         fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
@@ -89,7 +89,7 @@ def choices(program: Program) -> Iterator[tuple[Pools, tuple[int, ...]]]:
 
 
 def test_with_the_first_term_held_the_relaxation_bounds_the_second() -> None:
-    """Without it the peaks could be as low as if everything were in the cheapest pool."""
+    """If the first term were not held, the peaks could be as low as if everything were in the cheapest pool."""
     program = program_like("pools", 60, 3, Preference.SPEED)
     asking = Asking(Limits(work=20_000_000), 0, Silent())
     try:
@@ -123,7 +123,7 @@ def test_boxes_find_and_prove_what_the_whole_program_does(kind: str) -> None:
 
 
 class Ignorant(Asking):
-    """Knows nothing of any box."""
+    """An Asking that finds out nothing about any box."""
 
     def relax(self, program: Program, held: object, heights: object, work: int, rounds: int | None = None) -> None:
         self.work += 1
@@ -133,8 +133,8 @@ class Ignorant(Asking):
         return Answer(None, None, None, StopReason.WORK_LIMIT)
 
 
-def test_boxes_of_which_nothing_is_known_prove_nothing() -> None:
-    """Also where they are cut into single points, and there is work left."""
+def test_unknown_boxes_prove_nothing() -> None:
+    """Nothing is proven even if all boxes are cut into single points while work is left."""
     room = Room(capacity=4, reserved=(), spare=0, lowest=0)
     program = Program(((0, 1),), (room, room), (Row(0, 0, 0, ((0, 4),)),), (Costs(((1, 2),), (1, 0)),), ())
     asking = Ignorant(Limits(), 0, Silent())
@@ -145,8 +145,8 @@ def test_boxes_of_which_nothing_is_known_prove_nothing() -> None:
         asking.close()
 
 
-def test_crowds_prove_what_no_program_without_them_does() -> None:
-    """Buffers of different sizes cannot be cut, nor a peak be just so much higher: that is most of the gap of `pools`."""
+def test_crowds_prove_more_than_rows_alone() -> None:
+    """Crowds count that buffers cannot be cut and that peaks rise in steps, which is most of the gap on `pools`."""
     program = program_like("pools", 120, 3)
     asking = Asking(Limits(work=20_000_000), 0, Silent())
     try:
@@ -162,7 +162,7 @@ def test_crowds_prove_what_no_program_without_them_does() -> None:
         asking.close()
 
 
-def test_what_is_too_large_to_be_solved_exactly_is_solved_nearly_and_proves_nearly_as_much() -> None:
+def test_programs_too_large_to_be_solved_exactly_are_solved_nearly() -> None:
     program = program_like("pools", 2_560, 3)
     assert program.entries > relaxation.MOST_ENTRIES
     asking = Asking(Limits(work=20_000_000), 0, Silent())
@@ -172,7 +172,7 @@ def test_what_is_too_large_to_be_solved_exactly_is_solved_nearly_and_proves_near
         assert of_peaks is not None
         assert sharper is not None
         first, second = (Priced(program, prices_of(r.of_rows, r.of_crowds)).bound for r in (of_peaks, sharper))
-        assert first < second  # it went on, with the crowds that the first solution breaks
+        assert first < second  # the second call adds the crowds that the first solution breaks
         choice = tuple(homes[-1] for homes in program.homes)
         assert second <= program.value(0, choice, program.least_tops(choice))
     finally:
@@ -186,16 +186,16 @@ def test_a_large_linear_program_goes_on_from_its_last_solution() -> None:
         program.row(None, 9.0, [(column, chance.random()) for column in columns])
     first = program.minimise(10_000_000)
     work = program.work
-    program.row(None, 60.0, [(columns[0], 1.0)])  # which holds anyway
-    second = program.minimise(1 << 60)  # more than PDLP accepts
+    program.row(None, 60.0, [(columns[0], 1.0)])  # a row that holds anyway
+    second = program.minimise(1 << 60)  # more work than PDLP accepts
     assert first is not None
     assert second is not None
     assert second.cost == pytest.approx(first.cost, rel=0.01)
-    assert program.work - work == 40 * 60 + 1  # to hand it over, and no step at all
+    assert program.work - work == 40 * 60 + 1  # the work of handing the program over, and of no step
 
 
 @pytest.mark.parametrize(
-    "told",
+    "fields",
     [
         {"peaks": [0]},
         {"of_rows": [[99_999, 1.0]]},
@@ -208,7 +208,7 @@ def test_a_large_linear_program_goes_on_from_its_last_solution() -> None:
         {"of_held": [float("inf")]},
     ],
 )
-def test_a_relaxation_that_cannot_be_is_refused(told: dict[str, object]) -> None:
+def test_impossible_relaxations_are_refused(fields: dict[str, object]) -> None:
     program = program_like("pools", 20, 1)
     sound = {
         "peaks": [0] * len(program.rooms),
@@ -220,4 +220,4 @@ def test_a_relaxation_that_cannot_be_is_refused(told: dict[str, object]) -> None
     }
     assert read_relaxed({"relaxed": sound, "work": 1}, program, 1)[0] is not None
     with pytest.raises(SolverFailed):
-        read_relaxed({"relaxed": sound | told, "work": 1}, program, 1)
+        read_relaxed({"relaxed": sound | fields, "work": 1}, program, 1)

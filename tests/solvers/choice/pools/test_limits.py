@@ -1,4 +1,4 @@
-"""Under limits on a later term: results and proofs agree with going through all choices."""
+"""With limits on a later term, results and proofs agree with trying all choices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def small(kind: str, seed: int, prefer: Preference = Preference.SPEED) -> Progra
 
 
 def choices(program: Program) -> list[tuple[int, int, Pools]]:
-    """Both terms of every choice that fits."""
+    """Return both terms of every choice that fits, with its pools."""
     found = []
     for pools in product(*program.homes):
         tops = program.least_tops(pools)
@@ -36,7 +36,7 @@ def choices(program: Program) -> list[tuple[int, int, Pools]]:
 
 @pytest.mark.parametrize("is_least", [True, False])
 @pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
-def test_the_least_of_all_choices_and_that_it_is_the_least(kind: str, is_least: bool) -> None:
+def test_the_least_choice_is_found_and_proven_least(kind: str, is_least: bool) -> None:
     for seed in range(4):
         program = small(kind, seed)
         assert can_limit(program, 1)
@@ -61,7 +61,7 @@ def test_the_least_of_all_choices_and_that_it_is_the_least(kind: str, is_least: 
             assert program.value(0, choice.pools, choice.tops) <= held
 
 
-def test_with_hardly_any_work_nothing_wrong_is_proven() -> None:
+def test_hardly_any_work_proves_nothing_wrong() -> None:
     program = small("pools", 1)
     everything = choices(program)
     held = min(everything)[0]

@@ -1,4 +1,4 @@
-"""With the peaks held at their least: the order in which pools are lowered, and that windows improve from there."""
+"""With the peaks held at their least, pools are lowered from the dearest on, and windows improve the choice."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def small(kind: str, prefer: Preference) -> Program:
     return program_of(lower(with_preference(generate(kind, Request(12, 5)), prefer)).instance)
 
 
-def test_only_a_choice_after_peaks_is_held_by_them() -> None:
+def test_only_a_choice_after_peaks_is_held_by_peaks() -> None:
     assert is_held_by_peaks(small("hot", Preference.SIZE), 1)
     assert not is_held_by_peaks(small("hot", Preference.SIZE), 0)
     assert not is_held_by_peaks(small("hot", Preference.SPEED), 1)
 
 
 @pytest.mark.parametrize("kind", ["pools", "hot"])
-def test_the_dearest_pool_comes_first_and_the_cheapest_not_at_all(kind: str) -> None:
+def test_the_dearest_pool_is_lowered_first_and_the_cheapest_never(kind: str) -> None:
     program = small(kind, Preference.SIZE)
     first, *heights = heights_first(program, 1).terms
     assert first == program.terms[0]
@@ -31,8 +31,8 @@ def test_the_dearest_pool_comes_first_and_the_cheapest_not_at_all(kind: str) -> 
     assert not any(any(map(any, term.of_homes)) for term in heights)
 
 
-def test_not_all_stay_in_the_last_pool() -> None:
-    """The least sum of peaks is reached with all blocks in one pool, too; from there no window finds anything."""
+def test_some_blocks_leave_the_last_pool() -> None:
+    """All blocks in one pool reach the least sum of peaks, too, but from there no window finds an improvement."""
     problem = generate("hot", Request(500, 7004))
     made = plan(problem, Options(time_limit=None, work_limit=2_500_000, prefer=Preference.SIZE))
     assert not verify(with_preference(problem, Preference.SIZE), made)

@@ -1,4 +1,4 @@
-"""Pools first, then addresses: right about feasibility, and optimal where earlier engines were not."""
+"""Choosing pools first, then addresses, is right about feasibility, and optimal where earlier engines were not."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ WORK = 3_000_000
 
 @effort(9, 5_000)
 @given(problems(max_buffers=5))
-def test_no_better_than_the_best_and_never_a_wrong_bound(problem: Problem) -> None:
+def test_answers_never_beat_the_optimum_and_bounds_are_true(problem: Problem) -> None:
     assume(lower(problem).instance.has_choice)
     check("pools_first", problem, solve(problem))
 
 
 @effort(9, 5_000)
 @given(problems(max_buffers=6))
-def test_the_same_piece_by_piece_and_window_by_window(problem: Problem) -> None:
+def test_answers_by_pieces_and_windows_are_true_as_well(problem: Problem) -> None:
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(in_pieces, "LARGE", 0)
@@ -51,7 +51,7 @@ def planned(kind: str, buffers: int, seed: int, prefer: Preference, work_limit: 
 
 @cache
 def three_hundred(kind: str, prefer: Preference) -> Plan:
-    """A plan with the usual settings, made once for all tests."""
+    """A plan of 300 buffers with the usual settings, made once for all tests."""
     return planned(kind, 300, 11, prefer)
 
 
@@ -68,19 +68,19 @@ def test_the_second_term_of_a_thousand_is_proven() -> None:
     assert made.status is PlanStatus.OPTIMAL
 
 
-def test_the_same_plan_with_any_number_of_workers() -> None:
+def test_any_number_of_workers_makes_the_same_plan() -> None:
     one, two = (planned("pools", 120, 3, Preference.SPEED, workers=workers) for workers in (1, 2))
     assert one.placements == two.placements
     assert one.certificates == two.certificates
     assert one.reproducible
 
 
-def test_what_is_too_much_for_memory_costs_the_engine_and_not_the_plan() -> None:
+def test_running_out_of_memory_costs_the_engine_and_not_the_plan() -> None:
     made = planned("pools", 120, 3, Preference.SPEED, memory_limit_bytes=64 << 20)
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
 
 
-def test_cut_in_time_hardly_anything_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cutting_in_time_loses_hardly_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     best = three_hundred("pools", Preference.SPEED).objective.value
     monkeypatch.setattr(in_pieces, "LARGE", 100)
     monkeypatch.setattr(cutting, "PIECE", 150)
@@ -92,8 +92,8 @@ def test_cut_in_time_hardly_anything_is_lost(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("kind", ["pools", "pool_packing"])
-def test_where_little_work_is_left_it_does_little(kind: str) -> None:
-    """What is left of the work comes to nothing at last, which is no freedom to do as much as one likes."""
+def test_little_work_left_means_little_work_done(kind: str) -> None:
+    """The work that is left may run down to nothing, which must not count as work without a limit."""
     instance = lower(generate(kind, Request(300, 1))).instance
     instance = scaled(instance, unit(instance))
     start = get("greedy").solve(instance, Task(limits=Limits(work=1)), Silent()).placement
@@ -102,8 +102,8 @@ def test_where_little_work_is_left_it_does_little(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pools", "hot"])
-def test_heights_and_then_windows_end_near_the_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where peaks are weighed: below the peaks of a start by greedy, windows end 10 to 50 % above it."""
+def test_lowering_heights_and_then_windows_ends_near_the_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows alone, which keep below the peaks of greedy's placement, end 10 to 50 % above the bound."""
     monkeypatch.setattr(in_pieces, "LARGE_WITH_PEAKS", 100)
     made = planned(kind, 140, 12, Preference.BALANCED, WORK // 3).objective
     assert made.value is not None

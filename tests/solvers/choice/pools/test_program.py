@@ -1,4 +1,4 @@
-"""The 0-1 program: every placement satisfies its rows and has the cost that it states."""
+"""The 0-1 program of a choice of pools: every placement satisfies its rows and has the cost that it states."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_every_placement_keeps_the_rows(problem: Problem) -> None:
         check(instance, placement)
 
 
-def test_what_is_reserved_may_lie_where_a_step_is_not_filled() -> None:
-    """One byte at 0 and one at 3: the first one's step of three is reserved but for that byte."""
+def test_a_reserved_range_may_lie_in_the_unfilled_part_of_a_step() -> None:
+    """Buffers of one byte lie at 0 and at 3; the rest of the pool's first step of three bytes is reserved."""
     buffers = (Buffer("a", 1, live=((0, 1),)), Buffer("b", 1, 4, ((0, 1),)))
     pools = (Pool("p", 5, 3, reserved=((1, 3),)), Pool("q", 8))
     terms = (Term.SPILLED_BYTES, Term.SUM_OF_PEAKS)
@@ -65,8 +65,8 @@ def test_what_is_reserved_may_lie_where_a_step_is_not_filled() -> None:
     assert program.least_tops((0, 0)) == (4, 0)
 
 
-def test_a_term_that_it_does_not_know_ends_it() -> None:
-    """As a cost it would count 0, which is easily proven."""
+def test_a_program_ends_before_the_first_unknown_term() -> None:
+    """As a cost, an unknown term would count 0, and that would be proven at once."""
     instance = lower(generate("hot", Request(20, 5))).instance
     new: Any = "a_new_term"
     assert len(program_of(replace(instance, terms=(Term.LARGEST_PEAK, new, Term.SUM_OF_PEAKS))).terms) == 1

@@ -1,4 +1,4 @@
-"""Prices on room and on crowds, as certificates: they prove true bounds, and the verifier computes the same."""
+"""Certificates made of prices on room and on crowds prove true bounds, and the verifier computes the same values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.small.strategies import effort, problems
 
 
 def certificate_at_random(instance: Instance, chance: random.Random) -> Certificate:
-    """A certificate from some of the program's rows, and some of the blocks live in them."""
+    """A certificate with random prices on some rows of the program, and on crowds of blocks live in them."""
     program = program_of(instance)
     most = 1 + max((cost for costs in program.terms[0].of_homes for cost in costs), default=0)
     of_rows, of_crowds = [], []
@@ -47,9 +47,7 @@ def certificate_at_random(instance: Instance, chance: random.Random) -> Certific
 @given(
     problems(max_buffers=5), st.sampled_from(sorted(LINEAR - {Term.SUM_OF_PEAKS})), st.randoms(use_true_random=False)
 )
-def test_no_more_is_proven_than_is_true_and_the_verifier_proves_as_much(
-    problem: Problem, term: Term, chance: random.Random
-) -> None:
+def test_bounds_are_true_and_the_verifier_proves_the_same(problem: Problem, term: Term, chance: random.Random) -> None:
     problem = replace(problem, terms=(term,))
     if check(problem):
         return
@@ -80,7 +78,7 @@ def priced() -> tuple[Problem, Plan, PlanCertificate]:
     return with_preference(problem, Preference.BALANCED), made, proof
 
 
-def test_a_bound_by_crowds_needs_nobody_s_word() -> None:
+def test_a_bound_by_crowds_is_verified_without_trusting_a_search() -> None:
     problem, made, proof = priced()
     assert proof.crowds
     assert proof.value == made.objective.bound
@@ -91,7 +89,7 @@ def test_a_bound_by_crowds_needs_nobody_s_word() -> None:
     assert read_plan(write_plan(made)).certificates == made.certificates
 
 
-def test_what_is_spoiled_is_refused() -> None:
+def test_spoiled_certificates_are_refused() -> None:
     problem, made, proof = priced()
     (pool, time, ids, over, under), *others = proof.crowds
     dead = next(b.id for b in problem.buffers if not any(start <= time < end for start, end in b.live or ()))
@@ -113,8 +111,8 @@ def test_what_is_spoiled_is_refused() -> None:
         assert any(text in finding.message for finding in findings), (text, findings)
 
 
-def test_who_shares_addresses_is_in_no_crowd() -> None:
-    """Of two that exclude each other both may be there, side by side or not."""
+def test_buffers_that_may_share_addresses_are_no_crowd() -> None:
+    """Two buffers that exclude each other may be at the same addresses of a pool, so they are no crowd."""
     problem, _, proof = priced()
     (pool, time, ids, over, under), *_ = (crowd for crowd in proof.crowds if len(crowd[2]) > 1)
     rules = replace(problem.constraints, exclusions=(ids[:2],))  # type: ignore[arg-type]
@@ -124,8 +122,8 @@ def test_who_shares_addresses_is_in_no_crowd() -> None:
     assert "may share addresses" in found[1]
 
 
-def test_a_step_counts_from_the_height_at_which_one_more_has_room() -> None:
-    """Two of 10 in a pool of 19: one of them is elsewhere, which rows cut in parts would not say."""
+def test_a_step_counts_from_the_height_with_room_for_one_more() -> None:
+    """Of two buffers of 10, a pool of 19 has room for one; rows, which let buffers be cut, do not prove it."""
     problem = generate("pools", Request(2, 1))
     buffers = tuple(
         replace(b, size=10, live=((0, 2),), pools=("tcm", "dram"), accesses=1, alignment=1) for b in problem.buffers

@@ -1,4 +1,4 @@
-"""Windows of time: pools that are higher than they need be are made lower, and the terms before stay as good."""
+"""Windows of time lower pools that are higher than they need be, and leave the terms before as good."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def instance_of(kind: str, buffers: int, seed: int) -> Instance:
 
 
 def lowered(instance: Instance, start: Placement, tops: tuple[int, ...]) -> Placement:
-    """The placement after windows have lowered it, with peaks as the second term."""
+    """Return the start after windows have lowered its second term, the peaks."""
     limits, number = Limits(work=WORK), class_numbers(instance)
     asking, packing = Asking(limits, 0, Silent()), Packing(instance, Task(limits), Silent())
     try:
@@ -45,7 +45,7 @@ def start_of(instance: Instance) -> Placement:
     return found
 
 
-def test_gaps_are_closed_though_nobody_moves_to_another_pool() -> None:
+def test_gaps_are_closed_without_moving_blocks_between_pools() -> None:
     instance = instance_of("pools", 40, 2)
     start = start_of(instance)
     last = len(instance.pools) - 1
@@ -57,7 +57,7 @@ def test_gaps_are_closed_though_nobody_moves_to_another_pool() -> None:
     assert evaluate(instance, found) <= evaluate(instance, start)
 
 
-def test_a_later_term_is_lowered_and_the_one_before_is_no_worse() -> None:
+def test_a_later_term_is_lowered_without_worsening_the_one_before() -> None:
     instance = instance_of("pools", 120, 3)
     start = start_of(instance)
     program, number = program_of(instance), class_numbers(instance)

@@ -1,4 +1,4 @@
-"""CP-SAT against brute force, on small instances of every kind that it claims to take."""
+"""CP-SAT agrees with brute force on small instances of every kind that it claims to take."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def solve(instance: Instance, task: Task | None = None, solver: str = "cpsat") -
 
 
 def brute_force(instance: Instance) -> Value | None:
-    """The best value of all placements, by trying them all."""
+    """Return the best value of all placements, found by trying them all, or None if there is no placement."""
     spots = []
     for block in range(instance.blocks):
         here = [
@@ -53,7 +53,7 @@ def brute_force(instance: Instance) -> Value | None:
 
 
 def agrees(instance: Instance, outcome: Outcome) -> None:
-    """The outcome is the proven optimum, or the proof that there is none."""
+    """Assert that the outcome is the proven optimum, or the proof that there is no placement."""
     best = brute_force(instance)
     assert outcome.stop is StopReason.PROVED
     assert outcome.infeasible == (best is None)
@@ -63,7 +63,7 @@ def agrees(instance: Instance, outcome: Outcome) -> None:
 
 
 @BOTH_MODES
-def test_an_empty_instance_is_optimal_at_nothing(solver: str) -> None:
+def test_an_empty_instance_has_an_optimum_of_zero(solver: str) -> None:
     outcome = solve(make_instance([]), solver=solver)
     assert (outcome.value, outcome.bound) == ((0,), (0,))
 
@@ -137,12 +137,12 @@ CASES = {
 
 @BOTH_MODES
 @pytest.mark.parametrize("case", CASES)
-def test_one_pool(case: str, solver: str) -> None:
+def test_instances_of_one_pool_agree_with_brute_force(case: str, solver: str) -> None:
     agrees(CASES[case], solve(CASES[case], solver=solver))
 
 
 @pytest.mark.parametrize("case", sorted(CASES.keys() - {"larger than its pool", "all reserved"}))
-def test_who_lies_below_whom(case: str) -> None:
+def test_the_model_of_orders_agrees_with_brute_force(case: str) -> None:
     agrees(CASES[case], solve(CASES[case], solver="cpsat_order"))
 
 
@@ -201,12 +201,12 @@ JOINT = {
 
 
 @pytest.mark.parametrize("case", JOINT)
-def test_several_pools_and_terms(case: str) -> None:
+def test_several_pools_and_terms_agree_with_brute_force(case: str) -> None:
     agrees(JOINT[case], solve(JOINT[case]))
 
 
 def random_instance(seed: int) -> Instance:
-    """Small enough for brute force, and with a bit of everything."""
+    """A random instance, small enough for brute force, with a bit of everything."""
     rng = random.Random(seed)
     pools = [PoolSpec(rng.randint(5, 7), cost=rng.randint(0, 3)) for _ in range(rng.choice([1, 1, 2]))]
     if rng.random() < 0.4:
@@ -262,6 +262,6 @@ def random_instance(seed: int) -> Instance:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_instances(seed: int) -> None:
+def test_random_instances_agree_with_brute_force(seed: int) -> None:
     instance = random_instance(seed)
     agrees(instance, solve(instance, Task(seed=seed)))

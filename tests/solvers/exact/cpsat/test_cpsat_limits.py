@@ -26,7 +26,7 @@ PEAK = "solvers.exact.cpsat:CpSatPeak"
 
 
 class Recorder(Silent):
-    """Records its messages, and says stop as soon as there is a placement."""
+    """A control that records placements and bounds; if impatient, it says stop as soon as there is a placement."""
 
     def __init__(self, *, patient: bool = True) -> None:
         super().__init__()
@@ -45,14 +45,14 @@ class Recorder(Silent):
 
 
 def hard(capacity: int | None = None) -> Instance:
-    """Too hard to finish within the budgets of these tests."""
+    """An instance that is too hard to finish within the budgets of these tests."""
     rng = random.Random(7)
     rows = [(start := rng.randrange(60), start + rng.randint(2, 25), rng.randint(100, 9999)) for _ in range(160)]
     return make_instance(rows, capacity=capacity)
 
 
 def easy(capacity: int = 30) -> Instance:
-    """Its optimum, 7, is two above every simple bound."""
+    """An instance whose optimum, 7, is two above every simple bound."""
     return make_instance(
         [plain(2, 5, 1, alignment=2), (0, 1, 3), plain(0, 3, 1, alignment=3), plain(0, 3, 1, alignment=3)],
         capacity=capacity,
@@ -60,7 +60,7 @@ def easy(capacity: int = 30) -> Instance:
 
 
 def stacked(instance: Instance) -> Placement:
-    """All blocks above each other, at bases that suit the alignments of `easy`."""
+    """A placement of all blocks above each other, at bases that suit the alignments of `easy`."""
     step = int(instance.block_high.max())
     step += -step % 6
     return Placement(np.zeros(instance.blocks, dtype=np.int64), step * np.arange(instance.blocks, dtype=np.int64))
@@ -75,9 +75,9 @@ def same(one: Outcome, other: Outcome) -> bool:
 
 def test_importing_the_solver_does_not_import_the_library() -> None:
     code = "import sys, solvers.exact.cpsat as c; print(c.CpSat().unavailable(), 'ortools' in sys.modules)"
-    # Elsewhere, as other tests of this process may well have loaded it.
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told.split() == ["None", "False"]
+    # In a new process, as other tests may have loaded the library in this one.
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.split() == ["None", "False"]
 
 
 @pytest.mark.parametrize("solver", ["cpsat", PEAK])
@@ -91,7 +91,7 @@ def test_a_work_limit_ends_the_run_alike_every_time(solver: str) -> None:
     assert same(first, second)
 
 
-def test_a_deadline_ends_the_run_with_what_was_found() -> None:
+def test_a_deadline_ends_the_run_with_the_best_placement() -> None:
     instance = hard()
     control = Recorder()
     deadline = time.monotonic() + 0.7
@@ -103,7 +103,7 @@ def test_a_deadline_ends_the_run_with_what_was_found() -> None:
     assert outcome.bound <= (outcome.value or ())
 
 
-def test_a_cancel_ends_the_run_with_what_was_found() -> None:
+def test_a_cancel_ends_the_run_with_the_best_placement() -> None:
     instance = hard()
     control = Recorder(patient=False)
     outcome = sandbox.run(PEAK, instance, Task(warm=Warm.NONE), control)
@@ -112,7 +112,7 @@ def test_a_cancel_ends_the_run_with_what_was_found() -> None:
     assert not outcome.reproducible
 
 
-def test_a_memory_cap_ends_the_run_with_what_was_found() -> None:
+def test_a_memory_cap_ends_the_run() -> None:
     outcome = sandbox.run("cpsat", hard(), Task(limits=Limits(memory_bytes=4 << 20)), Silent())
     assert outcome.stop is StopReason.MEMORY_LIMIT
     assert not outcome.reproducible
@@ -129,7 +129,7 @@ def test_every_warm_start_leads_to_the_optimum(solver: str, warm: Warm) -> None:
 
 
 @pytest.mark.parametrize("solver", ["cpsat", PEAK])
-def test_a_start_that_is_optimal_is_proven_so(solver: str) -> None:
+def test_an_optimal_start_is_proven_optimal(solver: str) -> None:
     instance = easy()
     best = sandbox.run("cpsat", instance, Task(), Silent()).placement
     outcome = sandbox.run(solver, instance, Task(start=best, warm=Warm.BOUND), Silent())
@@ -195,7 +195,7 @@ def test_numbers_beyond_its_range_are_refused() -> None:
             sandbox.run(solver, instance, Task(), Silent())
 
 
-def test_an_unlimited_pool_without_a_start_is_no_trouble() -> None:
+def test_an_unlimited_pool_needs_no_start() -> None:
     instance = make_instance([(i % 5, i % 5 + 2, 3 + i % 4) for i in range(12)])
     outcome = sandbox.run("cpsat", instance, Task(), Silent())
     assert outcome.placement is not None
@@ -218,15 +218,15 @@ def test_later_terms_are_improved_although_an_earlier_one_is_not_proven() -> Non
 
 
 @pytest.mark.parametrize("work", [200_000, 2_000_000])
-def test_what_it_would_do_without_counting_it_is_not_begun(work: int) -> None:
-    """300 blocks live together make 44 850 pairs, which take longer than this before the search begins."""
+def test_uncounted_work_beyond_the_limit_is_not_begun(work: int) -> None:
+    """The 44 850 pairs of 300 blocks live together take more work than the limit before the search begins."""
     rng = random.Random(3)
     crowded = make_instance([(i % 7, 20 + rng.randrange(9), rng.randint(100, 9999)) for i in range(300)])
     outcome = sandbox.run("cpsat", crowded, Task(limits=Limits(work=work)), Silent())
     assert (outcome.stop, outcome.work, outcome.placement) == (StopReason.WORK_LIMIT, 0, None)
 
 
-def test_a_call_that_would_use_its_work_up_before_it_begins_is_not_made() -> None:
+def test_a_call_whose_preparation_uses_up_its_work_is_not_made() -> None:
     pools = (PoolSpec(capacity=100), PoolSpec(cost=2))
     instance = make_instance([(t, t + 3, 30) for t in range(40)], pools=pools)
     start = get("greedy").solve(instance, Task(), Silent())

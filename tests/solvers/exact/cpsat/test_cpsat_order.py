@@ -1,4 +1,4 @@
-"""The order of blocks in CP-SAT's model: its parts, and the effect of its sums and of halving the placements."""
+"""CP-SAT's model of the order of blocks: its parts, what its sums add, and which placements are halved by mirroring."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def turned(instance: Instance) -> bool:
     return is_mirrored(build(instance, cover(instance), top), 0, top)
 
 
-def test_only_what_can_be_turned_upside_down_is_halved() -> None:
+def test_only_instances_that_can_be_mirrored_are_halved() -> None:
     assert turned(FREE)
     assert not any(turned(instance) for instance in NOT_MIRRORED.values())
 
@@ -63,7 +63,7 @@ def ask(instance: Instance) -> list[int] | None:
         make_instance([(0, 2, 6), plain(0, 2, 2, fixed=0)], capacity=8),
     ],
 )
-def test_the_largest_may_lie_high_where_it_must(instance: Instance) -> None:
+def test_the_largest_block_may_lie_high_where_it_must(instance: Instance) -> None:
     found = ask(instance)
     assert found is not None
     assert found[0] == 2
@@ -78,8 +78,8 @@ def test_a_model_that_would_be_too_large_is_refused(monkeypatch: pytest.MonkeyPa
     assert ask(make_instance([(0, 1, 3)] * 3, pools=[many])) is not None
 
 
-def test_sums_and_their_differences_refute_what_the_search_does_not() -> None:
-    """60 buffers with no room to spare: within so little work, which must not be spread over rounds. Sums alone do not in nine seconds."""
+def test_sums_and_their_differences_refute_more_than_the_search() -> None:
+    """Little work, given at once, refutes 60 buffers with no room to spare; sums alone fail in nine seconds."""
     made = with_choice(generate("variants", Request(60, 87)), tuple(map(int, "00000000002300000000")))
     lower = replace(made, pools=(replace(made.pools[0], size=26_351),))
     options = Options(workers=1, work_limit=350_000, time_limit=None, goal=Goal.FIT)
@@ -87,13 +87,13 @@ def test_sums_and_their_differences_refute_what_the_search_does_not() -> None:
     assert status == {"search": PlanStatus.UNKNOWN, "cpsat_order": PlanStatus.INFEASIBLE}
 
 
-def test_a_model_that_takes_more_than_is_left_is_not_asked() -> None:
+def test_a_model_that_takes_more_than_the_work_left_is_not_asked() -> None:
     many = make_instance([(0, 2, size) for size in range(1, 81)], capacity=4_000)
     found = CpSatOrder().solve(many, Task(limits=Limits(work=18_000)), Silent())
     assert (found.stop, found.placement) == (StopReason.WORK_LIMIT, None)
     assert found.work <= 18_000
 
 
-def test_where_a_block_has_no_place_nothing_fits() -> None:
+def test_a_block_without_a_place_proves_that_nothing_fits() -> None:
     found = CpSatOrder().solve(make_instance([(0, 2, 9), (1, 3, 2)], capacity=8), Task(), Silent())
     assert found.infeasible

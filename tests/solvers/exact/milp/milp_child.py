@@ -1,4 +1,4 @@
-"""A process in which PuLP and HiGHS may be loaded: tests send instances and get outcomes, and load neither themselves."""
+"""A child process that may load PuLP and HiGHS: tests send it instances, get outcomes, and load neither themselves."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CODE = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tests.solvers.exact
 
 
 class Child:
-    """Solves one instance after the other."""
+    """The child process, seen from its parent; it solves one instance after the other."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen([sys.executable, "-c", CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def solve(self, solver: str, instance: Instance, task: Task | None = None) -> Outcome:
-        """The outcome of the solver, a name like Cbc of solvers.exact.milp; its exceptions are raised here."""
+        """Return the outcome of a solver, a class of solvers.exact.milp such as Cbc; raise its exceptions here."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         pickle.dump((solver, instance, task or Task()), self.process.stdin)
@@ -40,7 +40,7 @@ class Child:
 
 
 def serve() -> None:
-    """The child's loop, until its input ends."""
+    """Answer requests in the child until its input ends."""
     warnings.simplefilter("error")
     while True:
         try:

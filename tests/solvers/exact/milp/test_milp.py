@@ -1,4 +1,4 @@
-"""The integer program with both of its solvers: an outcome is exact, or does not claim to be."""
+"""The integer program, solved by each of its two solvers: an outcome is exact or does not claim to be."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def optimal(outcome: Outcome, instance: Instance, *value: int) -> bool:
 
 
 def stacked(instance: Instance) -> Placement:
-    """Everything on top of each other; no alignment."""
+    """A placement of all blocks on top of each other, without alignment."""
     high = instance.block_high
     return Placement(np.zeros(instance.blocks, dtype=np.int64), np.cumsum(high) - high)
 
 
 def knotty(count: int, seed: int) -> Instance:
-    """Random lifetimes and sizes."""
+    """An instance with random lifetimes and sizes."""
     rng = random.Random(seed)
     spans = [(s := rng.randrange(count), s + 1 + rng.randrange(max(2, count // 3))) for _ in range(count)]
     return make_instance([(s, e, rng.choice([1, 2, 3, 5, 8, 13, 20, 33])) for s, e in spans])
@@ -97,26 +97,26 @@ def test_every_warm_start_leads_to_the_same_optimum(solver: str, child: Child, w
     assert outcome.solver == solver.lower()
 
 
-def test_nothing_is_improved_of_an_optimal_start(solver: str, child: Child) -> None:
+def test_an_optimal_start_is_kept(solver: str, child: Child) -> None:
     instance = make_instance([(0, 1, 3), (0, 1, 4)])
     outcome = child.solve(solver, instance, Task(start=stacked(instance)))
     assert optimal(outcome, instance, 7)
     assert outcome.solver is None, "the placement is the caller's"
 
 
-def test_no_blocks(solver: str, child: Child) -> None:
+def test_an_instance_without_blocks_costs_nothing(solver: str, child: Child) -> None:
     outcome = child.solve(solver, make_instance([]))
     assert outcome.value == outcome.bound == (0,)
     assert outcome.placement is not None
     assert len(outcome.placement.offset) == 0
 
 
-def test_blocks_of_no_size(solver: str, child: Child) -> None:
+def test_blocks_of_no_size_take_no_room(solver: str, child: Child) -> None:
     instance = make_instance([(0, 2, 0), (0, 2, 0), (0, 2, 3)])
     assert optimal(child.solve(solver, instance), instance, 3)
 
 
-def test_interlocked_blocks(solver: str, child: Child) -> None:
+def test_interlocked_blocks_are_placed_optimally(solver: str, child: Child) -> None:
     comb = Block([(0, 4, [(0, 1)]), (10, 14, [(0, 1)])])
     instance = make_instance([comb, comb, (0, 1, 2)])
     assert optimal(child.solve(solver, instance), instance, 18)
@@ -148,7 +148,7 @@ def test_terms_are_minimised_one_after_the_other(solver: str, child: Child) -> N
     assert optimal(child.solve(solver, instance), instance, 4, 8, 12)
 
 
-def test_shared_addresses_cost_what_they_cost(solver: str, child: Child) -> None:
+def test_penalties_for_shared_addresses_are_counted(solver: str, child: Child) -> None:
     instance = make_instance(
         [(0, 1, 4), (1, 2, 4), (2, 3, 4)], capacity=8, terms=[Term.REUSE_COST, Term.SUM_OF_PEAKS],
         penalties=[(0, 1, 5), (1, 2, 3), (0, 2, 2)],
@@ -156,7 +156,7 @@ def test_shared_addresses_cost_what_they_cost(solver: str, child: Child) -> None
     assert optimal(child.solve(solver, instance), instance, 2, 8)
 
 
-def test_what_cannot_fit_is_proven_infeasible(solver: str, child: Child) -> None:
+def test_too_small_a_capacity_is_proven_infeasible(solver: str, child: Child) -> None:
     instance = make_instance(
         [(0, 2, 4), (1, 3, 4), (2, 4, 4), (0, 1, 3), (3, 4, 3), plain(0, 4, 1, fixed=4)], capacity=8
     )
@@ -170,7 +170,7 @@ def test_a_block_without_a_pool_is_infeasible(solver: str, child: Child) -> None
     assert child.solve(solver, make_instance([(0, 1, 9)], capacity=8)).infeasible
 
 
-def test_fit_stops_at_the_first_placement(solver: str, child: Child) -> None:
+def test_the_goal_fit_stops_at_the_first_placement(solver: str, child: Child) -> None:
     instance = make_instance([(s, s + 3, 4 + s % 3) for s in range(8)], capacity=17)
     outcome = child.solve(solver, instance, Task(goal=Goal.FIT))
     assert outcome.stop is StopReason.GOAL_MET
@@ -197,7 +197,7 @@ def test_sizes_beyond_a_solver_s_precision_give_exact_placements_and_honest_boun
 
 
 def test_a_program_with_coarse_numbers_proves_nothing_itself(solver: str, child: Child) -> None:
-    """The optimum is 5 * 10^9 + 3 above the live sum, so only the program could prove it, and its numbers are too large for that."""
+    """Only the program could prove the optimum, 5 * 10^9 + 3 above the live sum; its numbers are too large for it."""
     g = 10**9 + 1
     instance = make_instance(
         [(0, 1, 3 * g), (0, 2, 2 * g), (1, 3, 3 * g), (2, 4, 2 * g), (3, 4, 3 * g), plain(1, 4, g, fixed=2 * g)]
@@ -238,7 +238,7 @@ def test_too_many_pairs_are_refused(solver: str, child: Child) -> None:
         child.solve(solver, make_instance([(0, 1, 1)] * 205))
 
 
-def test_given_bounds_are_used(solver: str, child: Child) -> None:
+def test_known_bounds_are_used(solver: str, child: Child) -> None:
     instance = make_instance([(0, 1, 3), (0, 1, 4)], terms=[Term.LARGEST_PEAK])
     outcome = child.solve(solver, instance, Task(bound=(7,), pool_bounds=(7,), start=stacked(instance)))
     assert optimal(outcome, instance, 7)

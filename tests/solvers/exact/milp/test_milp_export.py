@@ -1,4 +1,4 @@
-"""The integer program as a file that people can read."""
+"""The integer program is written to a file that people can read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_rows_that_only_help_solvers_can_be_left_out() -> None:
     assert len(plain_one.splitlines()) + 6 <= len(helped.splitlines())
 
 
-def test_long_names_are_cut_to_what_a_program_may_have() -> None:
+def test_long_names_are_cut_to_the_greatest_length() -> None:
     names = [
         f"functional_1/activation_{i}/Relu;functional_1/batch_normalization_{i}/FusedBatchNormV3" for i in range(4)
     ]
@@ -57,7 +57,7 @@ def test_mps_is_written_too() -> None:
     assert text.rstrip().endswith("ENDATA")
 
 
-def test_pools_with_a_choice_have_a_binary_each() -> None:
+def test_each_pool_of_a_choice_has_a_binary_variable() -> None:
     text = export_in_child(
         make_instance([(0, 2, 4)], pools=[PoolSpec(9), PoolSpec(None, cost=3)]), "lp", ["a"], ["fast", "slow"]
     )
@@ -70,7 +70,7 @@ def test_lengths_stay_whole_however_large() -> None:
     assert "3.000000019" in text
 
 
-def test_what_is_too_large_or_impossible_is_refused() -> None:
+def test_programs_too_large_or_impossible_are_refused() -> None:
     with pytest.raises(Unsupported, match="too large"):
         export_in_child(make_instance([(0, 1, 1)] * 205), "lp")
     with pytest.raises(Unsupported, match="no solution"):

@@ -27,7 +27,7 @@ if "-stop" in sys.argv:
 
 
 def fake(folder: Path, version: str) -> Path:
-    """A program that claims to be cbc."""
+    """Write a program that claims to be cbc of this version, and return its path."""
     path = folder / "cbc"
     path.write_text(FAKE.format(python=sys.executable, version=version))
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -38,7 +38,7 @@ def never() -> StopReason | None:
     return None
 
 
-def test_the_variable_names_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_variable_names_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = fake(tmp_path, "1.0.0")
     monkeypatch.setenv("MEMPLAN_CBC", str(path))
     assert find_cbc() == path
@@ -48,7 +48,7 @@ def test_the_variable_names_the_program(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("version", "taken"), [("2.10.12", True), ("devel", True), ("2.9.9", False)])
-def test_a_cbc_on_the_path_is_taken_if_it_is_no_older(
+def test_a_cbc_on_the_path_is_taken_unless_it_is_older(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, taken: bool
 ) -> None:
     monkeypatch.delenv("MEMPLAN_CBC", raising=False)
@@ -58,7 +58,7 @@ def test_a_cbc_on_the_path_is_taken_if_it_is_no_older(
     assert find_cbc() is not None, "PuLP has one too"
 
 
-def test_something_else_of_that_name_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_program_called_cbc_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMPLAN_CBC", raising=False)
     path = tmp_path / "cbc"
     path.write_text("#!/bin/sh\necho the cipher block chaining tool\n")
@@ -67,7 +67,7 @@ def test_something_else_of_that_name_is_not_taken(tmp_path: Path, monkeypatch: p
     assert find_cbc() != path
 
 
-def test_output_is_read_line_by_line_and_the_exit_code_is_told(tmp_path: Path) -> None:
+def test_output_is_read_line_by_line_and_the_exit_code_returned(tmp_path: Path) -> None:
     lines: list[str] = []
     code, killed = run_owned(
         [sys.executable, "-c", "print('a'); print('b', end=''); exit(3)"], tmp_path, lines.append, never
@@ -75,24 +75,24 @@ def test_output_is_read_line_by_line_and_the_exit_code_is_told(tmp_path: Path) -
     assert (code, killed, lines) == (3, None, ["a", "b"])
 
 
-def test_told_to_stop_it_is_killed(tmp_path: Path) -> None:
-    asked: list[float] = []
+def test_a_process_told_to_stop_is_killed(tmp_path: Path) -> None:
+    calls: list[float] = []
 
     def stop() -> StopReason | None:
-        asked.append(time.monotonic())
-        return StopReason.CANCELLED if len(asked) > 2 else None
+        calls.append(time.monotonic())
+        return StopReason.CANCELLED if len(calls) > 2 else None
 
     code, killed = run_owned([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, lambda line: None, stop)
     assert killed is StopReason.CANCELLED
     assert code == -signal.SIGKILL
 
 
-def test_at_its_time_it_is_interrupted_and_may_still_answer(tmp_path: Path) -> None:
+def test_a_process_out_of_time_is_interrupted_and_may_still_answer(tmp_path: Path) -> None:
     script = (
         "import signal, time\nsignal.signal(signal.SIGINT, lambda *_: (print('in the end'), exit(0)))\ntime.sleep(60)"
     )
     lines: list[str] = []
-    # Late enough for the handler to be there; if not, the interrupt itself ends it, which counts as the time limit.
+    # By then the handler should be there; if not, the interrupt ends the process, which counts as the time limit.
     code, killed = run_owned([sys.executable, "-c", script], tmp_path, lines.append, never, time.monotonic() + 0.7)
     assert (code, killed, lines) in [(0, None, ["in the end"]), (-signal.SIGINT, StopReason.TIME_LIMIT, lines)]
 
@@ -141,7 +141,7 @@ except Exception as error:
 
 
 def answer(tmp_path: Path, body: str, memory: int | None = None) -> str:
-    """Cbc's outcome with a cbc program that behaves like this."""
+    """Return what a new process prints of the outcome of Cbc with a cbc program that runs this body."""
     path = fake(tmp_path, "2.10.3")
     path.write_text(path.read_text() + body)
     environment = {**os.environ, "MEMPLAN_CBC": str(path), "PYTHONPATH": str(ROOT)}
@@ -174,9 +174,9 @@ with open("answer.sol", "w") as out:
 """
 
 
-def test_a_solution_that_is_none_is_made_one_or_left(tmp_path: Path) -> None:
-    said = answer(tmp_path, LIE.format(log="", status="Stopped on time - objective value 5", value=0.5))
-    assert said.startswith("time_limit False")
+def test_a_false_solution_is_repaired_or_ignored(tmp_path: Path) -> None:
+    output = answer(tmp_path, LIE.format(log="", status="Stopped on time - objective value 5", value=0.5))
+    assert output.startswith("time_limit False")
 
 
 def test_time_up_without_a_solution_is_no_solution(tmp_path: Path) -> None:
@@ -186,11 +186,11 @@ def test_time_up_without_a_solution_is_no_solution(tmp_path: Path) -> None:
 
 def test_optimal_after_a_partial_search_proves_nothing(tmp_path: Path) -> None:
     log = "Cbc0005I Partial search - best objective 18 (best possible 12), took 1 iterations and 1 nodes (1.0 seconds)"
-    said = answer(tmp_path, LIE.format(log=log, status="Optimal - objective value 18.0", value=0))
-    assert said.startswith("work_limit False")
+    output = answer(tmp_path, LIE.format(log=log, status="Optimal - objective value 18.0", value=0))
+    assert output.startswith("work_limit False")
 
 
-def test_a_bound_above_what_is_reached_is_a_failure(tmp_path: Path) -> None:
+def test_a_bound_above_a_reached_value_is_a_failure(tmp_path: Path) -> None:
     log = "Cbc0010I After 9 nodes, 1 on tree, 1e+50 best solution, best possible 1000 (1.0 seconds)"
-    said = answer(tmp_path, LIE.format(log=log, status="Stopped on time - objective value 12.0", value=0))
-    assert said.startswith("SolverFailed cbc failed: it claimed a bound of 1000")
+    output = answer(tmp_path, LIE.format(log=log, status="Stopped on time - objective value 12.0", value=0))
+    assert output.startswith("SolverFailed cbc failed: it claimed a bound of 1000")

@@ -1,4 +1,4 @@
-"""Random small instances with every kind of constraint, as solvers see them, and their optimum by trying everything."""
+"""Random small instances with every kind of constraint, as solvers see them, and their optimum by brute force."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = ("plain", "uniform", "aligned", "obstacles", "exclusions", "conflicts", 
 
 
 def brute_force(instance: Instance) -> int | None:
-    """The least peak, by trying every aligned offset of every block; None if nothing fits."""
+    """Return the least peak, found by trying every aligned offset of every block; None if nothing fits."""
     n = instance.blocks
     pool = instance.pools[0]
     low = [int(v) for v in instance.lowest[:, 0]]

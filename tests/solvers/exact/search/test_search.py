@@ -1,4 +1,4 @@
-"""The exact search against brute force: every optimum, every proof that there is no placement, all constraint kinds."""
+"""The exact search agrees with brute force about every optimum and all that cannot fit, for all constraint kinds."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tests.solvers.exact.search.small_instances import KINDS, brute_force, rando
 pytestmark = pytest.mark.skipif(Search().unavailable() is not None, reason=f"no search here: {Search().unavailable()}")
 
 CASES = int(os.environ.get("MEMPLAN_SEARCH_CASES", "300"))
-"""Random instances of each kind; the figure for a long run is set from outside."""
+"""The number of random instances of each kind; the environment variable sets more for a long run."""
 
 IS_NATIVE = active().origin is Origin.NATIVE
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_finds_the_optimum_and_proves_it(kind: str) -> None:
+def test_the_search_finds_and_proves_the_optimum(kind: str) -> None:
     for seed in range(CASES):
         instance = random_instance(seed, kind)
         expected = brute_force(instance)
@@ -45,7 +45,7 @@ def test_finds_the_optimum_and_proves_it(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_fit_finds_a_placement_wherever_there_is_one(kind: str) -> None:
+def test_the_goal_fit_finds_a_placement_wherever_there_is_one(kind: str) -> None:
     for seed in range(CASES // 4):
         instance = random_instance(seed, kind)
         outcome = Search().solve(instance, Task(Limits(work=2_000_000), Goal.FIT, seed), Silent())
@@ -57,7 +57,7 @@ def test_fit_finds_a_placement_wherever_there_is_one(kind: str) -> None:
 
 
 def perfect_packing(seed: int, count: int) -> tuple[Instance, int]:
-    """A strip of height 256 cut into pieces without any waste, so the least peak is known."""
+    """Return an instance cut from a strip without any waste, and the strip's height 256, which is its least peak."""
     r = random.Random(seed)
     height = 256
     line = [(0, height, 0)]
@@ -98,8 +98,8 @@ def moved(block: Block, sections: int) -> Block:
     return Block(parts, block.alignment, block.residue, block.fixed, block.max_offset)
 
 
-def test_what_cannot_fit_is_found_among_much_that_does() -> None:
-    """One small knot in a long row of easy blocks, and beside two that are live all the time."""
+def test_a_few_blocks_that_cannot_fit_are_found_among_many_that_do() -> None:
+    """A few difficult blocks are in the middle of a long row of easy ones, and beside two that are always live."""
     for seed in range(100 if IS_NATIVE else 2):
         r = random.Random(seed)
         knot = [random_block(r, "aligned") for _ in range(5)]
@@ -111,13 +111,13 @@ def test_what_cannot_fit_is_found_among_much_that_does() -> None:
         r.shuffle(blocks)
         outcome = Search().solve(make_instance(blocks), Task(Limits(work=2_000_000), seed=seed), Silent())
         assert outcome.stop is StopReason.PROVED
-        # Shifted by multiples of all alignments, a placement of the knot is one above the other two, and the other way round.
+        # The two that are always live take 36, a multiple of all alignments; the others are placed above as if alone.
         assert outcome.value == outcome.bound == (best + 36,)
 
 
 @pytest.mark.skipif(not IS_NATIVE, reason="it takes minutes without the native kernels")
-def test_a_large_instance() -> None:
-    # More than a million memberships in cliques: there the kernel does not keep its rows compact.
+def test_a_large_instance_is_placed_near_its_bound() -> None:
+    # With more than a million memberships in cliques, the kernel does not keep its rows compact.
     r = random.Random(3)
     blocks = random_live(r, 2600, 3000, 1400, 1000)
     starts, ends, sizes = np.array(blocks, dtype=np.int64).T
@@ -139,7 +139,6 @@ def test_a_large_instance() -> None:
 def test_the_answer_does_not_depend_on_the_number_of_workers() -> None:
     for seed in range(6):
         instance, height = perfect_packing(seed, 90)
-        # One below the optimum, so that rounds go by without an answer, and then a limit of work.
         outcomes = [
             Search().solve(instance, Task(Limits(work=60_000, workers=w), pool_bounds=(height,), seed=seed), Silent())
             for w in (1, 2, 3, 4)
@@ -167,8 +166,8 @@ class StopsAtTheFirst(Silent):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_stops_when_asked_and_keeps_the_best(workers: int) -> None:
-    # Large enough that it cannot end by itself soon.
+def test_a_cancelled_search_keeps_the_best_placement(workers: int) -> None:
+    # The instance is so large that the search cannot end by itself soon.
     r = random.Random(5)
     instance = make_instance([(s := r.randrange(300), s + r.randint(1, 200), r.randint(1, 10**6)) for _ in range(600)])
     control = StopsAtTheFirst()
@@ -179,13 +178,13 @@ def test_stops_when_asked_and_keeps_the_best(workers: int) -> None:
     assert violation(instance, outcome.placement) is None
     values = [evaluate(instance, placement) for placement in control.placements]
     assert values == sorted(values, reverse=True)
-    # The other worker may have found a better one just before it stopped.
+    # The other worker may have found a better placement just before it stopped.
     assert evaluate(instance, outcome.placement) <= values[-1]
     if workers == 1:
         assert outcome.placement.offset.tolist() == control.placements[-1].offset.tolist()
 
 
-def test_an_error_of_the_control_comes_out_as_it_is() -> None:
+def test_an_error_of_the_control_is_raised_unchanged() -> None:
     class Broken(Silent):
         def stopped(self) -> StopReason | None:
             raise KeyboardInterrupt
@@ -215,14 +214,14 @@ def test_huge_sizes_do_not_overflow() -> None:
     assert Search().solve(instance, Task(), Silent()).value == (2 * size,)
 
 
-def test_empty_and_tiny_instances() -> None:
+def test_empty_and_tiny_instances_are_solved() -> None:
     assert Search().solve(make_instance([]), Task(), Silent()).value == (0,)
     assert Search().solve(make_instance([(0, 1, 7)]), Task(), Silent()).value == (7,)
     assert Search().solve(make_instance([(0, 1, 0), (0, 1, 3)]), Task(), Silent()).value == (3,)
     assert Search().solve(make_instance([(0, 1, 7)], capacity=6), Task(), Silent()).infeasible
 
 
-def test_refuses_what_is_not_one_pool() -> None:
+def test_several_pools_are_refused() -> None:
     with pytest.raises(Unsupported, match="one pool"):
         Search().solve(make_instance([(0, 1, 7)], pools=[PoolSpec(), PoolSpec()]), Task(), Silent())
     assert Feature.POOLS not in Search.features

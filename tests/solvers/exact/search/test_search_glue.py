@@ -1,4 +1,4 @@
-"""Gluing blocks together finds dense packings, and neither changes an optimum nor proves anything."""
+"""Gluing blocks together finds dense packings; it changes no optimum and proves nothing by itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def few_lifetimes_and_sizes(seed: int) -> Instance:
-    """Up to five blocks of at most three lifetimes and two sizes, with alignment, obstacles and bounds in some."""
+    """An instance of up to five blocks of at most three lifetimes and two sizes; some have other constraints."""
     r = random.Random(f"glue {seed}")
     cuts = sorted(r.sample(range(6), r.randint(2, 4)))
     spans = [(a, b) for i, a in enumerate(cuts) for b in cuts[i + 1 :]]
@@ -43,7 +43,7 @@ def few_lifetimes_and_sizes(seed: int) -> Instance:
     return make_instance(blocks, pools=[PoolSpec(r.choice([None, None, 20]), reserved)])
 
 
-def test_optima_and_proofs_are_those_of_brute_force() -> None:
+def test_optima_and_proofs_agree_with_brute_force() -> None:
     for seed in range(300):
         instance = few_lifetimes_and_sizes(seed)
         expected = brute_force(instance)
@@ -57,7 +57,7 @@ def test_optima_and_proofs_are_those_of_brute_force() -> None:
 
 
 def cut_to_pieces(seed: int, count: int) -> tuple[Instance, int]:
-    """A strip without waste; each piece is cut in time or in addresses up to three times more."""
+    """Return an instance cut from a strip without waste, with many pieces cut again, and the strip's height."""
     r = random.Random(f"pieces {seed}")
     height = 960
     line = [(a, b, 0) for a, b in pairwise([0, *sorted(r.sample(range(1, height), 20)), height])]

@@ -1,4 +1,4 @@
-"""Local search over assignments: never worse than its start, never better than the best, alike for the same seed."""
+"""Local search over assignments: no worse than its start, no better than the optimum, and alike for one seed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def started(instance: Instance) -> Placement | None:
 
 @effort(24, 2000)
 @given(problems(max_buffers=6))
-def test_it_is_valid_no_worse_than_its_start_and_no_better_than_the_best(problem: Problem) -> None:
+def test_results_are_valid_between_the_start_and_the_optimum(problem: Problem) -> None:
     instance = lower(problem).instance
     start = started(instance)
     if start is None or not instance.blocks:
@@ -58,7 +58,7 @@ def test_it_is_valid_no_worse_than_its_start_and_no_better_than_the_best(problem
 
 @pytest.mark.parametrize("prefer", Preference)
 @pytest.mark.parametrize("kind", ["hot", "memories"])
-def test_it_gains_over_greedy_and_stays_above_the_bound(kind: str, prefer: Preference) -> None:
+def test_results_beat_greedy_and_stay_above_the_bound(kind: str, prefer: Preference) -> None:
     instance = lower(with_preference(generate(kind, Request(120, 2)), prefer)).instance
     start = started(instance)
     assert start is not None
@@ -69,7 +69,7 @@ def test_it_gains_over_greedy_and_stays_above_the_bound(kind: str, prefer: Prefe
     assert bound[0] <= outcome.value[0]
 
 
-def test_the_same_seed_ends_alike_with_either_kernels_and_another_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_seed_ends_alike_with_both_kernels_and_another_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = lower(generate("hot", Request(120, 2))).instance
     task = Task(limits=WORK, start=started(instance))
     first = Assign().solve(instance, task, Silent())
@@ -86,7 +86,7 @@ def test_the_same_seed_ends_alike_with_either_kernels_and_another_does_not(monke
     assert (other.placement.offset != first.placement.offset).any()
 
 
-def test_without_a_start_or_a_choice_there_is_nothing_to_do() -> None:
+def test_nothing_is_done_without_a_start_or_a_choice() -> None:
     choice = make_instance([(0, 1, 4)], pools=[PoolSpec(8), PoolSpec(None, rank=1)])
     assert Assign().solve(choice, Task(), Silent()).placement is None
     single = make_instance([(0, 1, 4)])
@@ -95,14 +95,14 @@ def test_without_a_start_or_a_choice_there_is_nothing_to_do() -> None:
     assert (outcome.placement, outcome.value, outcome.solver) == (start, (7,), None)
 
 
-def test_whatever_fits_is_good_enough_for_the_goal_of_fitting() -> None:
+def test_any_start_meets_the_goal_fit() -> None:
     instance = make_instance([(0, 1, 4)], pools=[PoolSpec(8), PoolSpec(None, rank=1)])
     start = Placement(np.ones(1, dtype=np.int64), np.array([3]))
     outcome = Assign().solve(instance, Task(start=start, goal=Goal.FIT), Silent())
     assert outcome.stop is StopReason.GOAL_MET
 
 
-def test_a_start_from_prices_gives_room_to_those_that_gain_most() -> None:
+def test_a_start_from_prices_gives_room_to_the_blocks_that_gain_most() -> None:
     pools = [PoolSpec(10), PoolSpec(None, rank=1)]
     blocks = [plain(0, 2, 10, access=[0, 50]), plain(1, 3, 10, access=[0, 70]), plain(5, 6, 9, access=[0, 1])]
     instance = make_instance(blocks, pools=pools, terms=[Term.ACCESS_COST])
@@ -124,7 +124,7 @@ def test_blocks_that_must_be_apart_never_join_the_same_pool() -> None:
     assert outcome.value < evaluate(instance, start)
 
 
-def test_packing_says_who_ends_too_high() -> None:
+def test_packing_names_the_blocks_that_end_too_high() -> None:
     instance = make_instance([(0, 2, 6), (1, 3, 6), (5, 6, 9)], pools=[PoolSpec(10), PoolSpec(None, rank=1)])
     for order in ORDERS:
         answer = packed(instance, 0, np.arange(3), order, Fit.LOWEST)
@@ -147,7 +147,7 @@ def test_a_layout_puts_everything_back() -> None:
 
 
 class _OverSoon(Silent):
-    """Its time is over at the second look."""
+    """A control whose time is over at the second look."""
 
     looks = 0
 

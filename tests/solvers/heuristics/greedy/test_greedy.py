@@ -1,4 +1,4 @@
-"""The greedy reference: every fit and policy does what its name states."""
+"""Greedy's reference in Python: every fit and policy does what its name says."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_classes_stay_together_and_apart_pairs_do_not() -> None:
     assert split.pool.tolist() == [0, 1]
 
 
-def test_no_room_is_no_placement() -> None:
+def test_blocks_without_room_get_no_placement() -> None:
     assert place(make_instance([(0, 1, 6), (0, 1, 6)], capacity=11)) is None
 
 
@@ -109,7 +109,7 @@ def test_listed_and_scanned_neighbours_agree(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(neighbours(instance), ScannedNeighbours)
 
 
-def test_measures_are_what_they_say() -> None:
+def test_measures_of_blocks_follow_their_names() -> None:
     m = measure(make_instance([(0, 4, 5), (1, 2, 7), (3, 6, 2)]))
     assert m.width.tolist() == [4, 1, 3]
     assert m.total.tolist() == [12, 12, 7]
@@ -165,23 +165,23 @@ def test_a_stopped_first_pass_is_finished_by_stacking() -> None:
     assert place_all(instance, sequence, neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, lambda: True) is None
 
 
-def test_it_is_asked_more_often_whether_to_stop_where_blocks_live_many_times() -> None:
+def test_the_stop_is_asked_for_more_often_where_blocks_live_often() -> None:
     def asks(lives: int) -> int:
         blocks = [Block([(0, 4, [(2 * j, 2 * j + 1) for j in range(lives)])]) for _ in range(32)]
-        instance, asked = make_instance(blocks), []
+        instance, calls = make_instance(blocks), []
 
         def stop() -> bool:
-            asked.append(True)
+            calls.append(True)
             return False
 
         place_all(instance, np.arange(32), neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, stop)
-        return len(asked)
+        return len(calls)
 
     assert asks(1) == 1
     assert asks(500) > 10
 
 
-def test_of_very_many_what_the_first_pass_leaves_too_high_is_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_that_the_first_pass_of_many_leaves_high_are_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     starts, lives, sizes = (rng.integers(1, most, 100).tolist() for most in (140, 20, 60))
     instance = make_instance([(s, s + w, z) for s, w, z in zip(starts, lives, sizes, strict=True)])

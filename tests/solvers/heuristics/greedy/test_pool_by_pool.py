@@ -1,4 +1,4 @@
-"""Pool after pool: valid, and where nothing has to give way the same as one block after the other."""
+"""Placing pool by pool is valid, and gives what placing block by block gives where no block has to give way."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.small.instances import make_instance, plain
 
 
 def made_up(seed: int) -> Instance:
-    """Some blocks in three pools, at most two of them small."""
+    """A random instance of some blocks and three pools, at most two of them small."""
     chance = random.Random(seed)
     count = chance.randrange(2, 25)
     small = chance.choice((12, 40, 1000))
@@ -51,7 +51,7 @@ def made_up(seed: int) -> Instance:
     return instance
 
 
-def test_in_a_hurry_it_is_right_as_well() -> None:
+def test_hurried_placements_are_valid() -> None:
     found = 0
     for seed in range(200):
         instance = made_up(seed)
@@ -61,7 +61,7 @@ def test_in_a_hurry_it_is_right_as_well() -> None:
     assert found > 50
 
 
-def test_every_placement_is_right() -> None:
+def test_every_placement_is_valid() -> None:
     as_preferred = moved = 0
     for seed in range(600):
         instance = made_up(seed)
@@ -88,7 +88,7 @@ def test_every_placement_is_right() -> None:
     assert next(iter(orders(made_up(0)))) == FIRST_ORDER
 
 
-def test_without_time_many_blocks_have_the_places_that_they_find_like_that() -> None:
+def test_without_time_many_blocks_keep_the_places_of_pool_by_pool() -> None:
     class Late(Silent):
         def stopped(self) -> StopReason | None:
             return StopReason.TIME_LIMIT
@@ -107,7 +107,7 @@ def test_without_time_many_blocks_have_the_places_that_they_find_like_that() -> 
             assert made.stop is StopReason.TIME_LIMIT or (made.stop is StopReason.WORK_LIMIT and quick.all_as_preferred)
 
 
-def test_with_time_all_orders_are_tried_all_the_same() -> None:
+def test_with_time_all_orders_are_tried() -> None:
     for seed in range(60):
         instance = made_up(seed)
         plainly = Greedy().solve(instance, Task(Limits()), Silent())

@@ -1,4 +1,4 @@
-"""Cadence's two planners: the order of pins, the hierarchy, rounding up at the end of a memory, the gaps they take, and giving up."""
+"""Cadence's two planners: the order of pins, the hierarchy of memories, rounded ends, gaps, and giving up."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FLOOR = (
     Buffer("short", 15, live=((0, 2),)),
     Buffer("c", 10, live=((0, 9),)),
 )
-"""By size: a [0, 40), long [40, 70), b [70, 90), short [90, 105), c [105, 115). Later on, long and short leave gaps of 30 and 15."""
+"""Placed by size, these end at 40, 70, 90, 105 and 115. Later, long and short leave gaps of 30 and 15."""
 
 
 @pytest.mark.parametrize("solver", BOTH)
-def test_the_largest_comes_first_and_equal_ones_in_input_order(solver: str) -> None:
+def test_the_largest_buffer_comes_first_and_ties_in_input_order(solver: str) -> None:
     assert offsets(planned(solver, inclusive((0, 0, 4), (0, 0, 9), (0, 0, 4)))) == [9, 0, 13]
 
 
@@ -31,7 +31,7 @@ def test_position_takes_the_lowest_gap_and_best_fit_the_smallest() -> None:
     assert offsets(planned("cadence_best_fit", (*FLOOR, late)))[-1] == 90
 
 
-def test_of_equal_gaps_best_fit_takes_the_lowest() -> None:
+def test_best_fit_takes_the_lowest_of_equal_gaps() -> None:
     short = replace(FLOOR[1], size=15)
     buffers = (FLOOR[0], short, *FLOOR[2:], Buffer("late", 9, live=((5, 6),)))
     assert offsets(planned("cadence_best_fit", buffers))[-1] == 60 + 15 - 15
@@ -43,7 +43,7 @@ def test_lifetimes_are_inclusive_at_both_ends(solver: str) -> None:
 
 
 @pytest.mark.parametrize("solver", BOTH)
-def test_an_alignment_of_37(solver: str) -> None:
+def test_an_alignment_of_37_is_kept(solver: str) -> None:
     made = planned(solver, inclusive((0, 0, 40), (0, 0, 38), (0, 0, 1)), Pool("arena", None, alignment=37))
     assert offsets(made) == [0, 74, 148]
 
@@ -56,7 +56,7 @@ def test_a_buffer_fits_if_its_end_does_when_rounded_up(solver: str, size: int, h
 
 
 @pytest.mark.parametrize("solver", BOTH)
-def test_what_does_not_fit_the_fast_memory_goes_to_the_next(solver: str) -> None:
+def test_buffers_that_do_not_fit_the_fast_memory_go_to_the_next(solver: str) -> None:
     pools = Pool("fast", 10), Pool("middle", 8, rank=1), Pool("slow", None, rank=2)
     made = planned(solver, inclusive((0, 0, 9), (0, 0, 8), (0, 0, 7), (1, 1, 6)), *pools)
     assert places(made) == {0: ("fast", 0), 1: ("middle", 0), 2: ("slow", 0), 3: ("fast", 0)}
@@ -107,7 +107,7 @@ def test_a_source_lives_as_long_as_its_views(solver: str) -> None:
 
 @pytest.mark.parametrize("solver", BOTH)
 def test_the_buffer_that_fits_nowhere_is_named(solver: str) -> None:
-    # 5 + 4 + 3 would do, but the planners put 4 into the memory of 7, and then 3 + 5 meets 8.
+    # 4 and 3 would fill fast beside 5 in slow, but the planners put 5 into fast and 4 into slow.
     pools = Pool("fast", 7), Pool("slow", 5, rank=1)
     buffers = (Buffer("four", 4, live=((0, 2),)), Buffer("three", 3, live=((0, 2),)), Buffer("five", 5, live=((0, 2),)))
     made = planned(solver, buffers, *pools)

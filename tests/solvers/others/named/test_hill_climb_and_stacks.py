@@ -8,7 +8,7 @@ from planner import Buffer, Options, PlanStatus, Pool, Problem, StopReason, plan
 from tests.small.plans import inclusive, offsets, planned
 
 
-def test_a_figure_of_vela_s_own_tests() -> None:
+def test_the_peak_equals_a_figure_of_vela_s_own_tests() -> None:
     rows = inclusive((0, 100, 8000), (0, 1, 8016), (100, 110, 2000), (108, 110, 4000), (109, 110, 6000))
     assert planned("vela_hill_climb", rows).peak == 16016
 
@@ -27,12 +27,12 @@ def test_the_climb_is_at_least_as_good_as_its_first_order_and_repeats_itself() -
 
 
 def test_urgency_comes_before_length_of_life() -> None:
-    # The first and second share the busiest step; the third lives longer, but never at such a step.
+    # The first and second buffers share the busiest step; the third lives longer, but at no such step.
     rows = inclusive((0, 0, 8), (0, 1, 9), (1, 50, 3))
     assert offsets(planned("vela_hill_climb", rows)) == [9, 0, 9]
 
 
-def test_of_equal_urgency_the_longest_life_in_the_user_s_time_comes_first() -> None:
+def test_the_longest_life_comes_first_among_equal_urgency() -> None:
     rows = inclusive((0, 5, 4), (5, 100, 4), (1, 1, 1), (2, 2, 1), (3, 3, 1))
     assert offsets(planned("vela_hill_climb", rows))[:2] == [4, 0]
 
@@ -50,12 +50,12 @@ def test_layers_take_turns_between_the_ends() -> None:
     assert offsets(made) == [0, 10, 0, 12]
 
 
-def test_what_begins_at_one_step_goes_to_one_end() -> None:
+def test_buffers_that_begin_at_one_step_go_to_one_end() -> None:
     made = planned("two_ended", inclusive((0, 1, 3), (0, 1, 4), (1, 1, 5), (1, 1, 2)))
     assert offsets(made) == [0, 3, 9, 7]
 
 
-def test_what_is_given_back_out_of_turn_leaves_a_hole() -> None:
+def test_a_buffer_freed_out_of_turn_leaves_a_hole() -> None:
     made = planned("two_ended", inclusive((0, 0, 5), (0, 4, 3), (2, 4, 4), (4, 4, 1)))
     assert offsets(made)[1] == 5
     assert made.peak is not None
@@ -69,7 +69,7 @@ def test_both_stacks_keep_to_alignments(base: int) -> None:
     assert all((base + at) % buffer.alignment == 0 for at, buffer in zip(offsets(made), buffers, strict=True))
 
 
-def test_two_stacks_that_meet_say_which_buffer_did_not_fit() -> None:
+def test_two_stacks_that_meet_name_the_buffer_that_did_not_fit() -> None:
     made = planned("two_ended", inclusive((0, 0, 5), (0, 4, 3), (2, 4, 4), (4, 4, 1)), Pool("arena", 9))
     assert made.status is PlanStatus.UNKNOWN
     assert any("found no place for buffer" in warning for warning in made.warnings)

@@ -1,4 +1,4 @@
-"""Planners that let buffers share objects: exir's two and Relay's tokens, laid out one object after the other."""
+"""Planners in which buffers share storage objects, laid out one after the other: exir's two and Relay's tokens."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def test_exir_greedy_gives_a_free_object_to_the_next_smaller_buffer() -> None:
     assert offsets(made) == [0, 0, 9]
 
 
-def test_exir_greedy_stacks_within_an_object_what_meets_there() -> None:
-    # 10 makes the object; 4 and 3 come when it is over, and lie above each other in it; 5 does not fit above them.
+def test_exir_greedy_stacks_buffers_that_meet_within_an_object() -> None:
+    # The buffer of 10 makes an object. When it is over, 5 and 4 lie above each other in it; 3 does not fit above them.
     made = planned("exir_greedy", inclusive((0, 1, 10), (2, 3, 4), (2, 3, 3), (2, 3, 5)))
     assert offsets(made) == [0, 5, 10, 0]
 
 
-def test_exir_greedy_prefers_a_begin_that_is_free_to_room_above() -> None:
+def test_exir_greedy_prefers_a_free_begin_to_room_above() -> None:
     made = planned("exir_greedy", inclusive((0, 1, 10), (0, 5, 9), (2, 3, 2), (1, 1, 1)))
     assert offsets(made)[:3] == [0, 10, 0]
 
@@ -43,7 +43,7 @@ def test_a_token_serves_one_after_the_other_and_grows() -> None:
     assert offsets(made) == [0, 0, 6]
 
 
-def test_what_is_used_at_a_step_is_not_free_there() -> None:
+def test_a_token_used_at_a_step_is_not_free_there() -> None:
     assert offsets(planned("relay_tokens", inclusive((0, 1, 4), (1, 2, 4), (2, 3, 4)))) == [0, 4, 0]
 
 
@@ -51,26 +51,26 @@ def test_what_is_used_at_a_step_is_not_free_there() -> None:
     ("freed", "wanted", "taken"),
     [
         ((100, 30), 20, 1),  # the smallest that is large enough
-        ((319, 5), 20, 0),  # less than 16 times as large
-        ((320, 5), 20, 1),  # not 16 times: then a smaller one, which grows
+        ((319, 5), 20, 0),  # the larger one is less than 16 times as large
+        ((320, 5), 20, 1),  # the larger one is 16 times as large: then the smaller one, which grows
         ((320, 1), 20, 1),
         ((10, 15), 20, 1),  # the largest of the smaller ones
         ((320, 1), 40, 0),
-        ((1000, 1), 33, None),  # neither is near enough
+        ((1000, 1), 33, None),  # neither is near enough, so a new one is made
     ],
 )
-def test_which_free_token_is_taken(freed: tuple[int, int], wanted: int, taken: int | None) -> None:
+def test_the_best_suited_free_token_is_taken(freed: tuple[int, int], wanted: int, taken: int | None) -> None:
     made = planned("relay_tokens", inclusive((0, 0, freed[0]), (0, 0, freed[1]), (1, 1, wanted)))
     first, second, third = offsets(made)
     assert third == {0: first, 1: second, None: sum(freed)}[taken]
 
 
-def test_of_equal_tokens_the_first_given_back_is_taken() -> None:
+def test_the_first_freed_of_equal_tokens_is_taken() -> None:
     made = planned("relay_tokens", inclusive((0, 1, 8), (0, 0, 8), (2, 2, 8)))
     assert offsets(made) == [0, 8, 8]
 
 
-def test_a_result_that_nobody_uses_is_given_back_before_the_operands() -> None:
+def test_an_unused_result_is_freed_before_the_operands() -> None:
     made = planned("relay_tokens", inclusive((0, 1, 8), (1, 1, 8), (2, 2, 8)))
     assert offsets(made) == [0, 8, 8]
 

@@ -1,4 +1,4 @@
-"""Every named planner on random problems of all kinds: its placements are valid, and it refuses only what it declares."""
+"""On random problems of all kinds, every named planner's placements are valid, and it refuses only what it declares."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_there_are_named_planners() -> None:
 
 
 def free(problem: Problem) -> Problem:
-    """The problem without features that most planners refuse: nothing fixed or reserved, one pool, the plain objective."""
+    """Return the problem without what most planners refuse: with nothing fixed or reserved, one pool, default terms."""
     buffers = tuple(replace(b, fixed=None, max_offset=None, pools=None) for b in problem.buffers)
     constraints = replace(problem.constraints, different_pool=(), reuse_penalties=())
     return replace(
@@ -41,7 +41,7 @@ def free(problem: Problem) -> Problem:
     )
 
 
-def test_each_is_valid_or_gives_up_or_refuses() -> None:
+def test_each_planner_is_valid_gives_up_or_refuses() -> None:
     placed = dict.fromkeys(NAMED, 0)
 
     @effort(30, 10_000)
@@ -60,7 +60,7 @@ def test_each_is_valid_or_gives_up_or_refuses() -> None:
             except Unsupported as refusal:
                 refused = str(refusal)
             if refused:
-                assert missing or "alignments" in refused  # which alignments go together is no feature
+                assert missing or "alignments" in refused  # no feature says which alignments go together
                 continue
             assert not missing
             assert not outcome.infeasible
@@ -108,7 +108,7 @@ def test_no_number_is_too_large(name: str, size: int, alignment: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_a_planner_that_is_told_to_stop_stops(name: str) -> None:
+def test_a_planner_told_to_stop_stops(name: str) -> None:
     class Impatient(Silent):
         def stopped(self) -> StopReason | None:
             return StopReason.CANCELLED

@@ -1,4 +1,4 @@
-"""USMP's greedy planners and its hill climb: orders, ties by name, no gaps filled, pools in order of preference, and the generator of draws."""
+"""USMP's greedy planners and its hill climb: orders, ties by name, open gaps, pools by preference, random draws."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def test_the_generator_is_that_of_the_c_library() -> None:
     assert [draws.draw() for _ in range(5)] == [1012484, 1716955679, 1792309082, 229610924, 1639479903]
 
 
-def test_by_size_then_conflicts_then_name_all_descending() -> None:
+def test_buffers_are_sorted_by_size_then_conflicts_then_name() -> None:
     pairs = (("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"))
     buffers = tuple(Buffer(name, size) for name, size in (("a", 5), ("b", 5), ("c", 5), ("d", 9)))
     made = planned("usmp_by_size", buffers, constraints=Constraints(conflicts=pairs))
     assert offsets(made) == [9 + 5 + 5, 9 + 5, 9, 0]
 
 
-def test_by_conflicts_then_size() -> None:
+def test_buffers_are_sorted_by_conflicts_then_size() -> None:
     pairs = (("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"))
     buffers = tuple(Buffer(name, size) for name, size in (("a", 1), ("b", 2), ("c", 3), ("d", 9)))
     made = planned("usmp_by_conflicts", buffers, constraints=Constraints(conflicts=pairs))
@@ -40,14 +40,14 @@ def test_greedy_leaves_gaps_and_the_hill_climb_fills_them(solver: str, last: int
 
 
 @pytest.mark.parametrize("solver", ALL)
-def test_the_first_pool_in_which_it_fits(solver: str) -> None:
+def test_a_buffer_goes_to_the_first_pool_it_fits(solver: str) -> None:
     pools = Pool("a", 10), Pool("b", 6, rank=1), Pool("c", None, rank=2)
     buffers = tuple(Buffer(n, size, live=((0, 1),), pools=("b", "a", "c")) for n, size in enumerate((9, 6, 4)))
     assert places(planned(solver, buffers, *pools)) == {0: ("a", 0), 1: ("b", 0), 2: ("c", 0)}
 
 
 @pytest.mark.parametrize("solver", ALL)
-def test_its_own_alignment_decides(solver: str) -> None:
+def test_a_buffer_s_own_alignment_decides(solver: str) -> None:
     buffers = (Buffer("a", 10, 1, ((0, 1),)), Buffer("b", 9, 8, ((0, 1),)))
     assert offsets(planned(solver, buffers)) == [0, 16]
 
@@ -80,7 +80,7 @@ def one_sided(conflicts: dict[str, list[str]], **sizes: int) -> Problem:
 
 
 def test_lists_that_are_not_symmetric_are_followed_but_not_believed() -> None:
-    # b, the larger, is placed first, and only b's list names a: so a is put on top of nothing.
+    # b, the larger, is placed first. As only b's list names a, a is placed as if b were not there.
     made = plan(one_sided({"b": ["a"]}, a=3, b=5), Options(solver="usmp_by_size"))
     assert made.status is PlanStatus.UNKNOWN
     assert any("not symmetric" in warning for warning in made.warnings)
@@ -88,7 +88,7 @@ def test_lists_that_are_not_symmetric_are_followed_but_not_believed() -> None:
     assert offsets(made) == [5, 0]
 
 
-def test_a_buffer_that_names_itself_counts_that_too() -> None:
+def test_a_conflict_of_a_buffer_with_itself_counts() -> None:
     lists = {"a": ["a", "b"], "b": ["a"]}
     assert offsets(plan(one_sided(lists, a=3, b=3), Options(solver="usmp_by_conflicts"))) == [0, 3]
     del lists["a"][0]

@@ -1,4 +1,4 @@
-"""Blocks that are not boxes are refused, with or without the peers installed; a block that is never live conflicts with none."""
+"""Blocks that are not boxes are refused, even without the peers installed; blocks that are never live are left out."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ PAIR = [(0, 2, 4), (1, 3, 6)]
         (make_instance([plain(0, 2, 4, max_offset=1), (1, 3, 6)]), "greatest offsets"),
     ],
 )
-def test_what_is_more_than_boxes_is_refused(instance: Instance, why: str) -> None:
+def test_blocks_that_are_no_boxes_are_refused(instance: Instance, why: str) -> None:
     with pytest.raises(Unsupported, match=f"vela cannot take this problem: .*{why}"):
         boxes_of("vela", instance)
 
 
-def test_boxes_are_what_has_a_size_and_a_time() -> None:
+def test_boxes_are_blocks_with_a_size_and_a_time() -> None:
     never_live = Block([(0, 7, [])])
     instance = make_instance([(3, 5, 2), never_live, (1, 4, 0), plain(0, 4, 3, alignment=4)])
     instance = replace(instance, part_high=instance.part_high.copy())
@@ -50,11 +50,11 @@ def test_boxes_are_what_has_a_size_and_a_time() -> None:
     assert violation(instance, placement) is None
 
 
-def test_what_ends_above_the_capacity_is_no_placement() -> None:
+def test_offsets_above_the_capacity_are_no_placement() -> None:
     boxes = boxes_of("vela", make_instance(PAIR, capacity=12))
     assert boxes.placement([0, 6]) is not None
     assert boxes.placement([0, 7]) is None
 
 
-def test_a_capacity_that_nothing_needs_holds_nobody_down() -> None:
+def test_a_needlessly_large_capacity_is_no_hindrance() -> None:
     assert boxes_of("vela", make_instance(PAIR, capacity=1 << 39)).size == [4, 6]

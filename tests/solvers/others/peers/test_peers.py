@@ -1,4 +1,4 @@
-"""Other planners as solvers: their placements are valid, their proofs true, and they end when told to."""
+"""Other projects' planners as solvers: their placements are valid, their proofs true, and they end when told to."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.small import oracle
 from tests.small.instances import make_instance, plain
 
 NAMES = ("omnimalloc", "vela") if sys.version_info < (3, 14) else ("omnimalloc",)
-"""Those that can be had ready-made; what is missing of them skips, and may not in CI."""
+"""Peers that can be installed ready-made. Tests of a missing one are skipped, which CI does not allow."""
 
 TANGLE = make_instance([(7 * n % 31, 7 * n % 31 + 3 + n % 7, 3 + 5 * n % 17) for n in range(40)])
 STAIRS = make_instance([plain(0, 2, 3, alignment=4), plain(1, 3, 3, alignment=4)])
-"""Ends at 7 at best, where the sizes add up to 6."""
+"""Two blocks that end at 7 at best, although their sizes add up to 6."""
 
 
 @pytest.fixture(params=NAMES)
@@ -37,7 +37,7 @@ def peer(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vela's climber with a few iterations, of the many that it otherwise makes on small problems that cannot be improved."""
+    """Limit Vela's climber to a few iterations; it makes very many on small problems that cannot be improved."""
     if find_spec("ethosu") is not None:
         module = import_module("ethosu.vela.hillclimb_allocation")
         monkeypatch.setattr(module.HillClimbAllocator, "MAX_ITERATIONS", 10)
@@ -52,14 +52,14 @@ def installed(name: str) -> str:
 
 
 def solve(name: str, instance: Instance, task: Task | None = None) -> Outcome:
-    """Solve in this process, without checks."""
+    """Solve in this process, and assert that the placement is valid."""
     outcome = registry.get(name).solve(instance, task or Task(), Silent())
     assert outcome.placement is None or violation(instance, outcome.placement) is None
     return outcome
 
 
 def small_problem(seed: int) -> Problem:
-    """A few buffers in one pool, with one alignment for all, and now and then a size of the pool that is too small."""
+    """A problem of a few buffers with one alignment for all, in one pool that is now and then too small."""
     random = Random(seed)
     alignment = random.choice((1, 1, 2, 4, 6))
     buffers = []
@@ -73,11 +73,11 @@ def small_problem(seed: int) -> Problem:
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("first", range(0, 400, 100))
-def test_what_it_finds_is_valid_and_what_it_proves_is_true(peer: str, first: int) -> None:
+def test_placements_are_valid_and_proofs_true(peer: str, first: int) -> None:
     for seed in range(first, first + 100):
         problem = small_problem(seed)
         instance = lower(problem).instance
-        if not instance.allowed.all():  # a buffer is larger than the pool, so no solver is asked
+        if not instance.allowed.all():  # a buffer is larger than the pool, so no solver would be called
             continue
         truth = oracle.solve(problem)
         outcome = solve(peer, instance, Task(Limits(time.monotonic() + 20.0)))
@@ -87,11 +87,11 @@ def test_what_it_finds_is_valid_and_what_it_proves_is_true(peer: str, first: int
             assert outcome.bound <= truth.value
 
 
-def test_it_sees_the_instance_as_it_was_given(peer: str) -> None:
+def test_a_peer_gets_the_instance_as_written(peer: str) -> None:
     assert registry.get(peer).wants is Input.AS_WRITTEN
 
 
-def test_a_plan_of_it_is_its_own(peer: str) -> None:
+def test_a_peer_s_plan_names_the_peer_as_solver(peer: str) -> None:
     problem = Problem(tuple(Buffer(n, 4 + n % 5, live=((n % 13, n % 13 + 2 + n % 4),)) for n in range(30)))
     made = plan(problem, Options(solver=peer, time_limit=10.0, workers=1))
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
@@ -108,13 +108,13 @@ def test_alignments_are_kept(peer: str) -> None:
     assert all(placement.offset % 24 == 0 for placement in made.placements)
 
 
-def test_several_alignments_are_for_those_who_know_them() -> None:
+def test_several_alignments_are_refused_by_a_peer_that_takes_one() -> None:
     mixed = make_instance([plain(0, 2, 3, alignment=4), plain(1, 3, 3, alignment=6)])
     with pytest.raises(Unsupported, match="one alignment"):
         solve(installed("omnimalloc"), mixed)
 
 
-def test_any_placement_within_the_capacity_will_do_if_all_must_fit(peer: str) -> None:
+def test_any_placement_within_the_capacity_meets_the_goal_fit(peer: str) -> None:
     roomy = make_instance([(7 * n % 31, 7 * n % 31 + 3 + n % 7, 3 + 5 * n % 17) for n in range(40)], capacity=1000)
     for instance in (TANGLE, roomy):
         outcome = solve(peer, instance, Task(goal=Goal.FIT))
@@ -122,13 +122,13 @@ def test_any_placement_within_the_capacity_will_do_if_all_must_fit(peer: str) ->
         assert outcome.placement is not None
 
 
-def test_it_stops_at_the_bound(peer: str) -> None:
+def test_a_peer_stops_at_the_bound(peer: str) -> None:
     outcome = solve(peer, STAIRS, Task(bound=(7,), pool_bounds=(7,)))
     assert outcome.stop is StopReason.PROVED
     assert outcome.reproducible
 
 
-def test_it_ends_when_its_time_is_over(peer: str) -> None:
+def test_a_peer_ends_when_its_time_is_over(peer: str) -> None:
     outcome = solve(peer, STAIRS, Task(Limits(deadline=time.monotonic())))
     assert outcome.stop is StopReason.TIME_LIMIT
     assert outcome.placement is not None
@@ -139,13 +139,13 @@ def test_without_a_clock_work_counts_as_microseconds(peer: str) -> None:
     assert solve(peer, STAIRS, Task(Limits(work=0))).stop is StopReason.TIME_LIMIT
 
 
-def test_what_has_been_counted_in_multiples_is_proven_in_bytes() -> None:
+def test_bounds_counted_in_multiples_are_proven_in_bytes() -> None:
     outcome = solve(installed("omnimalloc"), STAIRS)
     assert (outcome.bound, outcome.stop) == ((5,), StopReason.WORK_LIMIT)
     assert [(c.value, c.solver) for c in outcome.certificates] == [(5, "omnimalloc")]
 
 
-def test_what_it_cannot_make_fit_is_proven_not_to_fit() -> None:
+def test_blocks_that_do_not_fit_are_proven_infeasible() -> None:
     outcome = solve(installed("omnimalloc"), make_instance([(0, 2, 4), (1, 3, 4)], capacity=7))
     assert outcome.infeasible
     assert (outcome.stop, outcome.placement) == (StopReason.PROVED, None)

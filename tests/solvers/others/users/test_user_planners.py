@@ -1,4 +1,4 @@
-"""Planners of the user's own: found as entry points, run only where MEMPLAN_SOLVERS names them, and never believed without a look."""
+"""Users' own planners are found as entry points, run only where MEMPLAN_SOLVERS names them, and are always checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import numpy as np
 
 
 def stacked(buffers, memory_pressure):
-    """One above the other."""
+    """Place the buffers one above the other."""
     places, top = {}, 0
     for buffer in sorted(buffers, key=lambda b: -b.name_rank):
         top += (buffer.residue - top) % buffer.alignment
@@ -33,7 +33,7 @@ def stacked(buffers, memory_pressure):
 
 
 def pressed(buffers, memory_pressure):
-    """All at what is under pressure: says what it was told."""
+    """Place all buffers at the memory pressure, so that the plan shows what it was."""
     return [memory_pressure] * len(buffers)
 
 
@@ -84,7 +84,7 @@ TWO = Problem((Buffer("b", 5, live=((0, 2),)), Buffer("a", 7, live=((1, 3),))))
 
 @pytest.fixture(autouse=True)
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A package with planners, as if it were installed, all of which may run."""
+    """Make a package of planners look installed, and allow all of them to run."""
     (tmp_path / "own_planners.py").write_text(MODULE, encoding="utf-8")
     info = tmp_path / "own_planners-1.0.dist-info"
     info.mkdir()
@@ -119,13 +119,13 @@ def test_conflicts_and_pools_reach_a_function() -> None:
     assert [(place.pool, place.offset) for place in made.placements] == [("slow", 0), ("slow", 5)]
 
 
-def test_the_memory_pressure_is_what_is_live_at_once() -> None:
+def test_the_memory_pressure_is_the_largest_live_sum() -> None:
     alone = Problem((Buffer("a", 5, live=((0, 1),)), Buffer("b", 7, live=((1, 2),))))
     made = plan(alone, options("pressed"))
     assert [place.offset for place in made.placements] == [7, 7]
 
 
-def test_a_class_states_what_it_takes() -> None:
+def test_a_class_declares_the_features_it_takes() -> None:
     assert plan(TWO, options("Whole")).peak == 12
     with pytest.raises(CannotSolve) as refusal:
         plan(replace(TWO, constraints=Constraints(conflicts=(("a", "b"),))), options("Whole"))
@@ -133,7 +133,7 @@ def test_a_class_states_what_it_takes() -> None:
 
 
 @pytest.mark.parametrize("solver", ["overlapping", "raising", "talking", "half", "Shapeless"])
-def test_an_answer_that_is_none_is_not_believed(solver: str) -> None:
+def test_an_invalid_answer_is_not_believed(solver: str) -> None:
     made = plan(TWO, options(solver))
     assert made.status is PlanStatus.UNKNOWN
     assert made.stop is StopReason.SOLVER_FAILED
@@ -151,13 +151,13 @@ def test_a_planner_that_never_ends_is_ended() -> None:
     ("solver", "why"),
     [("absent", "no installed package"), ("broken", "cannot be loaded"), ("number", "neither a function")],
 )
-def test_one_that_cannot_be_had_says_why(solver: str, why: str) -> None:
+def test_a_planner_that_cannot_be_loaded_is_refused_with_the_reason(solver: str, why: str) -> None:
     with pytest.raises(CannotSolve, match=why) as refusal:
         plan(TWO, options(solver))
     assert [f.code for f in refusal.value.findings] == [Code.UNAVAILABLE]
 
 
-def test_only_those_that_are_named_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_planners_named_in_the_setting_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMPLAN_SOLVERS", "pressed")
     with pytest.raises(CannotSolve) as refusal:
         plan(TWO, options("stacked"))
@@ -165,13 +165,13 @@ def test_only_those_that_are_named_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pressed" in registry.names()
 
 
-def test_a_solver_of_the_house_is_never_replaced() -> None:
+def test_a_built_in_solver_is_never_replaced() -> None:
     assert plan(TWO, options("greedy")).status is PlanStatus.OPTIMAL
     assert registry.names().count("greedy") == 1
     assert registry.names().count("auto") == 1
 
 
-def test_they_are_listed_without_being_imported() -> None:
+def test_planners_are_listed_without_being_imported() -> None:
     listed = {solver.name: solver for solver in solver_list()}
     assert listed["stacked"].available
     assert listed["absent"].reason is not None

@@ -8,6 +8,8 @@ from .. import dims as d
 from ..model import FLOAT, INT64, STRING
 from .site import NotKnown, ShapeError, Site, Type
 
+OF_MAPS = "of maps the values in them are planned, and not the maps"
+
 
 def linear_attention(at: Site) -> list[Type]:
     """Return the result, and the state: (batch, heads, size of a key, size of a value)."""
@@ -97,8 +99,26 @@ def classified(at: Site) -> list[Type]:
 
 def zipped(at: Site) -> list[Type]:
     """Return the scores of a map from classes to scores for each row. The maps themselves are the runtime's own."""
-    at.notes.add("of maps (ZipMap) the numbers in them are planned, and not the maps")
+    at.notes.add(OF_MAPS)
     return [at.given(0)]
+
+
+def vectorised(at: Site) -> list[Type]:
+    """Return a number for each word that it knows."""
+    for name in ("string_vocabulary", "int64_vocabulary"):
+        words = at.node.attributes.get(name)
+        if isinstance(words, tuple) and words:
+            return [Type(at.element(), (1, len(words)))]
+    raise NotKnown("it does not say which words it knows")
+
+
+def from_map(at: Site) -> list[Type]:
+    """Return the map's values as a tensor: all of them, or as many as the largest key demands."""
+    element = {"TO_FLOAT": FLOAT, "TO_INT64": INT64, "TO_STRING": STRING}.get(at.text("cast_to", "TO_FLOAT"))
+    if element is None:
+        raise ShapeError("cast_to must be TO_FLOAT, TO_INT64 or TO_STRING")
+    is_sparse = at.text("map_form", "DENSE") == "SPARSE"
+    return [Type(element, (1, at.number("max_map", 1) if is_sparse else d.product(at.shape())))]
 
 
 def _classes(at: Site) -> tuple[int, int] | None:

@@ -134,6 +134,8 @@ RULES: dict[tuple[str, str], Rule] = {
             (r.picked, "ArrayFeatureExtractor"),
             (r.classified, "LinearClassifier TreeEnsembleClassifier"),
             (r.zipped, "ZipMap"),
+            (r.vectorised, "DictVectorizer"),
+            (r.from_map, "CastMap"),
             (r.targets, "LinearRegressor TreeEnsemble TreeEnsembleRegressor"),
         )
         for name in names.split()

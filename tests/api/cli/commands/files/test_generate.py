@@ -1,4 +1,4 @@
-"""`memplan generate`: the same bytes for the same seed, and refusals in a sentence."""
+"""`memplan generate` writes the same bytes for the same seed, and refuses bad arguments in a sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_it_writes_what_plan_can_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("nonsense", "--buffers", "3"), b"error: KIND: there is no kind 'nonsense'; known are random, packing"),
         (("random", "--buffers", "3", "--set", "height=3"), b"random has no parameter 'height'; it takes live"),
@@ -33,8 +33,8 @@ def test_it_writes_what_plan_can_read(tmp_path: Path) -> None:
         (("nonsense",), b"error: KIND: there is no kind 'nonsense'"),
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], said: bytes, tmp_path: Path) -> None:
+def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], message: bytes, tmp_path: Path) -> None:
     done = run("generate", *arguments, cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == b""

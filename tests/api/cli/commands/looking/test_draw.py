@@ -1,4 +1,4 @@
-"""`memplan draw`, as users call it."""
+"""`memplan draw`, run as users run it."""
 
 from __future__ import annotations
 

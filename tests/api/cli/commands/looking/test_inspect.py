@@ -1,4 +1,4 @@
-"""`memplan inspect` and `memplan convert`, of every format of the table."""
+"""`memplan inspect` and `memplan convert` on the example of every format in the table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_SAID = {
     *(("usmp", name) for name in ("minimalloc", "columns", "chrome-trace", "idealloc")),  # conflicts without lifetimes
     *(("cascade", name) for name in ("minimalloc", "columns", "dsa", "usmp", "idealloc")),  # alternatives
 }
-"""What the example of the first says, and the second has no words for; everything else can be written in everything else."""
+"""Pairs of formats where the second cannot express the first's example; every other example can be converted."""
 
 
 def run(*arguments: object) -> Result:
@@ -72,14 +72,14 @@ def test_every_format_that_is_read_is_written_in_every_other_that_can_say_it(
     before, peak = as_read(row.name)
     after, _ = read_problem(out.read_bytes(), format=target.name)
     assert [buffer.size for buffer in after.buffers] == [buffer.size for buffer in before.buffers]
-    if target.name != "idealloc":  # whose buffers have numbers
+    if target.name != "idealloc":  # idealloc numbers its buffers
         assert [str(buffer.id) for buffer in after.buffers] == [str(buffer.id) for buffer in before.buffers]
     assert plan(after).peak == peak
 
 
 @cache
 def as_read(name: str) -> tuple[Problem, int]:
-    """The example of a format, and the least peak."""
+    """Return the example of a format and its least peak."""
     problem, _ = read_problem(FORMATS[name].document, format=name)
     peak = plan(problem).peak
     assert peak is not None

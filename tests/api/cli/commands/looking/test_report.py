@@ -1,4 +1,4 @@
-"""`memplan report`, and `memplan plan --report`, as users call them."""
+"""`memplan report` and `memplan plan --report`, run as users run them."""
 
 from __future__ import annotations
 
@@ -173,11 +173,11 @@ def test_of_a_frontier_all_points(tmp_path: Path) -> None:
     assert report["format"] == "memplan-frontier-report/1"
     assert (report["complete"], report["within"]) == (index["complete"], index["within"])
     assert len(report["points"]) == len(index["points"]) > 1
-    for point, said in zip(report["points"], index["points"], strict=True):
-        alone = run("report", str(problem), str(folder / said["plan"]))
+    for point, listed in zip(report["points"], index["points"], strict=True):
+        alone = run("report", str(problem), str(folder / listed["plan"]))
         assert point["report"] == json.loads(alone.stdout)
-        assert {name: point[name] for name in said if name != "plan"} == {
-            name: said[name] for name in said if name != "plan"
+        assert {name: point[name] for name in listed if name != "plan"} == {
+            name: listed[name] for name in listed if name != "plan"
         }
     code, text = run_on_terminal("report", str(problem), str(frontier), columns=120, env=BARE)
     assert code == 0

@@ -1,4 +1,4 @@
-"""`memplan verify`: exit code 1 for a faulty plan, and output that names the fault."""
+"""`memplan verify` ends with exit code 1 for a faulty plan, and its output names the fault."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def test_a_plan_that_stays_close_to_an_older_one_is_verified_against_both(folder
     assert run("plan", problem, "--solver", "greedy", "-o", old).returncode == 0
     stability = ("--stability", "first", "--baseline", old)
     assert run("plan", problem, *stability, "-o", made).returncode == 0
-    said = json.loads(Path(made).read_bytes())
-    assert next((term["name"], term["value"]) for term in said["objective"]["terms"]) == ("moved_bytes", 0)
-    assert [place["offset"] for place in said["placements"]] == [
+    document = json.loads(Path(made).read_bytes())
+    assert next((term["name"], term["value"]) for term in document["objective"]["terms"]) == ("moved_bytes", 0)
+    assert [place["offset"] for place in document["placements"]] == [
         place["offset"] for place in json.loads(Path(old).read_bytes())["placements"]
     ]
     assert run("verify", problem, made, *stability).returncode == 0

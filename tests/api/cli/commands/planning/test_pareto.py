@@ -111,14 +111,14 @@ def test_a_frontier_is_verified_and_drawn(problem: str, tmp_path: Path) -> None:
     assert all(each["message"].startswith("point 2: ") for each in findings)
     done = run("draw", problem, str(index), "-o", str(picture))
     assert (done.returncode, b"is no frontier of this problem" in done.stderr) == (1, True)
-    said = json.loads(index.read_bytes())
+    content = json.loads(index.read_bytes())
     for change, place in (
         ({"memory": 1}, "/points/1/memory"),
         ({"plan": "../point-1.json"}, "/points/1/plan"),
         ({"plan": "gone.json"}, "/points/1/plan"),
         ({"plan": 3}, "/points/1/plan"),
     ):
-        said["points"][1] = said["points"][0] | change
-        index.write_text(json.dumps(said))
+        content["points"][1] = content["points"][0] | change
+        index.write_text(json.dumps(content))
         done = run("verify", problem, str(index), "--json")
         assert (done.returncode, place.encode() in done.stdout + done.stderr) == (2, True), change

@@ -1,4 +1,4 @@
-"""`memplan plan-many` and `memplan diff`, as users call them."""
+"""`memplan plan-many` and `memplan diff`, run as users run them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def test_it_plans_all_and_says_so(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = run("plan-many", str(folder), "-o", str(out))
     assert (done.returncode, done.stderr) == (0, b"")
-    said = json.loads(done.stdout)
-    assert (said["files"], said["statuses"], said["without_plan"]) == (4, {"optimal": 4}, [])
+    summary = json.loads(done.stdout)
+    assert (summary["files"], summary["statuses"], summary["without_plan"]) == (4, {"optimal": 4}, [])
     again = json.loads(run("plan-many", str(folder), "-o", str(out)).stdout)
-    assert {**again, "seconds": 0} == {**said, "seconds": 0}
+    assert {**again, "seconds": 0} == {**summary, "seconds": 0}
     lines = (out / "manifest.jsonl").read_text().splitlines()
     assert json.loads(lines[0])["format"] == "memplan-manifest/1"
     plans = [out / json.loads(line)["plan"] for line in lines[1:]]
@@ -51,9 +51,9 @@ def test_it_plans_all_and_says_so(folder: Path, tmp_path: Path) -> None:
 def test_what_has_no_plan_is_said_with_its_reason(folder: Path, tmp_path: Path) -> None:
     done = run("plan-many", str(folder / "0.json"), str(folder / "rows.csv"), "-o", str(tmp_path), "--capacity", "8")
     assert done.returncode == 1
-    said = json.loads(done.stdout)
-    assert said["statuses"] == {"optimal": 1, "infeasible": 1}
-    assert "bytes more than the largest pool allowed" in said["without_plan"][0]["reason"]
+    summary = json.loads(done.stdout)
+    assert summary["statuses"] == {"optimal": 1, "infeasible": 1}
+    assert "bytes more than the largest pool allowed" in summary["without_plan"][0]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_a_diff_draws_each_plan_with_its_own_sizes(folder: Path, tmp_path: Path)
 
 
 def sources(done: subprocess.CompletedProcess[bytes]) -> dict[str, int]:
-    said: dict[str, int] = json.loads(done.stdout)["sources"]
-    return said
+    found: dict[str, int] = json.loads(done.stdout)["sources"]
+    return found
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty store."""
+    """The address of an empty store, once of each kind of database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/answers.db"
     server: Server = request.getfixturevalue("postgresql")
@@ -123,7 +123,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def take_away(url: str) -> None:
-    """The store cannot be reached any more."""
+    """Make the store unreachable."""
     if url.startswith("sqlite"):
         database = Path(url.removeprefix("sqlite:///"))
         database.rename(database.with_name("gone.db"))
@@ -179,11 +179,11 @@ def test_a_store_that_is_lost_is_done_without(
     assert capsys.readouterr().err.count("going on without it") == 1
 
 
-@pytest.mark.parametrize("asked", [{}, {"seed": 3, "time_limit": 5.0, "solver": "greedy"}])
-def test_the_service_has_the_same_keys(folder: Path, asked: dict[str, Any]) -> None:
+@pytest.mark.parametrize("given", [{}, {"seed": 3, "time_limit": 5.0, "solver": "greedy"}])
+def test_the_service_has_the_same_keys(folder: Path, given: dict[str, Any]) -> None:
     data = (folder / "0.json").read_bytes()
     read = Reader().read(data, "0.json", None)
     assert isinstance(read, WasRead)
-    there = understand(data, None, PLANS.loose.model_validate(asked), Settings())
-    assert there.key == key_of(read, as_the_service_has_them(Options(workers=1, **asked)))
-    assert there.key != key_of(read, as_the_service_has_them(Options(workers=1, goal=Goal.FIT, **asked)))
+    there = understand(data, None, PLANS.loose.model_validate(given), Settings())
+    assert there.key == key_of(read, as_the_service_has_them(Options(workers=1, **given)))
+    assert there.key != key_of(read, as_the_service_has_them(Options(workers=1, goal=Goal.FIT, **given)))

@@ -1,4 +1,4 @@
-"""`memplan plan --proof` and `memplan verify --proof`: a problem's proof is written and replayed; the message where there is no proof."""
+"""`memplan plan --proof` writes a proof and `memplan verify --proof` replays it; a message says why there is none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIGHT = Problem(
     ),
     (Pool("p"),),
 )
-"""Sums of sizes do not see the gaps that alignment leaves."""
+"""A problem whose least peak is above the sum of sizes, because alignment leaves gaps."""
 
 
 @pytest.fixture(scope="module")
@@ -162,15 +162,15 @@ def test_the_proof_may_not_take_the_place_of_the_problem(folder: Path) -> None:
 
 
 def test_a_proof_that_cannot_be_read_is_bad_input(folder: Path) -> None:
-    code, said = verify(folder, str(folder / "none"))
+    code, output = verify(folder, str(folder / "none"))
     assert code == 2
-    assert "cannot be read" in said
+    assert "cannot be read" in output
 
 
 def test_whoever_interrupts_the_search_for_a_proof_is_told_so(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The plan is answered, there is no file of a proof, and the exit code is that of an interruption."""
+    """The plan is still printed, no proof is written, and the exit code is that of an interruption."""
 
     def interrupted(_: Problem, plan: Plan, stopped: Callable[[], bool]) -> PlanProof:
         signal.raise_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""`memplan shapes`: from the file to expressions, C and pictures."""
+"""`memplan shapes` turns a file into expressions, C and pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memplan share`, and `memplan verify` of its output: output, exit codes, and messages for problems that cannot be shared."""
+"""`memplan share`, and `memplan verify` of what it writes: output, exit codes, and messages if it is impossible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memplan sweep`: from the file to the figures, the plot and the plans."""
+"""`memplan sweep` turns a file into figures, a plot and plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live progress: its text, its stream, and that it is erased at the end."""
+"""Live progress on a terminal: its text, the stream it is written to, and its removal at the end."""
 
 from __future__ import annotations
 

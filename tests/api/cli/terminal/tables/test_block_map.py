@@ -1,4 +1,4 @@
-"""The memory map in block characters: it shows every buffer, names where there is room, and the memory needed where nothing fits."""
+"""The memory map in block characters shows every buffer, names where there is room, and what is needed if none fits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_any_width_will_do(width: int) -> None:
 
 def test_even_the_smallest_buffer_is_seen() -> None:
     problem = Problem(buffers=(Buffer("large", 1 << 20, live=((0, 1000),)), Buffer("tiny", 1, live=((500, 501),))))
-    assert "38;5;215" in "".join(shown(problem, plan(problem), colours=True))  # the colour of the second
+    assert "38;5;215" in "".join(shown(problem, plan(problem), colours=True))  # the second buffer's colour
 
 
 def test_many_buffers_and_many_pools() -> None:
@@ -59,7 +59,7 @@ def test_where_nothing_fits_it_shows_what_is_needed() -> None:
     tight = replace(STAIRS, pools=(Pool("sram", 100),))
     text = "\n".join(shown(tight, plan(tight)))
     assert "◂ end" in text
-    assert "▓" in text  # more than there is
+    assert "▓" in text  # marks memory beyond the pool's end
     assert "sram   needs 128 B, has 100 B" in text
 
 

@@ -1,4 +1,4 @@
-"""The tables show every figure in full, and names as far as there is room."""
+"""Tables of placements show every figure in full, and names as far as there is room."""
 
 from __future__ import annotations
 

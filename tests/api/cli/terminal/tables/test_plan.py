@@ -1,4 +1,4 @@
-"""A plan's table on a terminal: status, figures, and by how much memory falls short."""
+"""A plan's table on a terminal shows the status, the figures, and how much memory is missing."""
 
 from __future__ import annotations
 

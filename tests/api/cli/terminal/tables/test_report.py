@@ -1,4 +1,4 @@
-"""The report on a terminal: every figure in full, names without power, and Cadence's tables column by column."""
+"""The report on a terminal: full figures, names without control of the terminal, and Cadence's tables by columns."""
 
 from __future__ import annotations
 
@@ -91,6 +91,14 @@ def test_everything_on_one_screen() -> None:
         ["b", "SPACE", "A", "64", "114", "50", "2", "to", "5"]
     ]
     assert "SPACE B: no plan has a smaller peak unless one of these shrinks (all are needed at step 2): c" in text
+
+
+def test_buffers_that_the_table_shows_are_not_listed_again() -> None:
+    buffers = (Buffer("a", 60, live=((0, 3),)), Buffer("b", 50, live=((2, 6),)))
+    report = reported(Problem(buffers, (Pool("arena"),)))
+    assert shown(report)[-1] == "arena: no plan has a smaller peak unless one of the buffers above shrinks"
+    more = replace(report, pools=(*report.pools, *reported(TWO).pools[2:]))
+    assert "no plan has a smaller peak unless one of these shrinks (all are needed at step 2): a, b" in shown(more)[-1]
 
 
 def test_a_peak_that_may_be_smaller() -> None:

@@ -1,4 +1,4 @@
-"""The migrations lead to the tables that the code speaks of, from nothing and from every version before."""
+"""The migrations make the tables that the code declares, from nothing and from the first version."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def differences(connection: Connection) -> list[object]:
-    """Between the tables there are and those that the code speaks of; Procrastinate's are its own affair."""
+    """Return how the tables differ from those that the code declares, without the tables of Procrastinate."""
     theirs = ("procrastinate", STEPS)
     options = {"include_name": lambda name, kind, _: kind != "table" or not str(name).startswith(theirs)}
     return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
@@ -66,7 +66,7 @@ def test_many_may_open_an_empty_database_at_once(postgresql: Server) -> None:
     def work() -> None:
         try:
             open_store(url).close()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test is to say so
+        except Exception as error:  # noqa: BLE001 - the test reports whatever it is
             failures.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(4)]

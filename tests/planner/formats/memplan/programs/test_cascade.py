@@ -1,4 +1,4 @@
-"""memplan-cascade/1: errors in a network are reported with their places, and reading is quick."""
+"""memplan-cascade/1: errors in a network are reported with their places, and reading is fast."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def stripes(**fields: object) -> Callable[[Document], object]:
 
 
 def tiles(**fields: object) -> Callable[[Document], object]:
-    """Two memories, and tiles as they should be but for some fields."""
+    """Return a change of a document: two memories and sound tiles, with some fields replaced."""
     good = {"home": "L2", "levels": [{"pool": "L1", "bytes_per_cycle": 8}], "blocks": [8, 2, 4]}
     return lambda document: document.update(
         pools=[{"name": "L2"}, {"name": "L1", "size": 3000}], tiles=good | fields, cycles={"operations_per_cycle": 4}
@@ -208,7 +208,7 @@ def test_a_cost_model_of_ones_own_counts_whole_cycles(cost: Any) -> None:
 
 
 def chain(length: int, extents: int) -> bytes:
-    """A long chain of convolutions, each other of which has many channels."""
+    """Return a chain of convolutions, in which every second tensor has many channels."""
     shapes = [[extents, extents, 4 + i % 2 * 28] for i in range(length + 1)]
     return json.dumps(
         {

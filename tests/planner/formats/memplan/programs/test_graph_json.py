@@ -1,4 +1,4 @@
-"""Graphs as JSON: read as they are, or refused with the place."""
+"""Graphs in JSON are read, or refused with the place of the error."""
 
 from __future__ import annotations
 

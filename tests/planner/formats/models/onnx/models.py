@@ -1,4 +1,4 @@
-"""ONNX files written by hand, byte by byte: the tests of the reader need no library."""
+"""ONNX files written by hand, byte by byte, so that the tests of the reader need no library."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def inside(field: int, content: bytes | str) -> bytes:
 
 
 def value(name: str, shape: Sequence[int | str | None] | None, element: int = FLOAT) -> bytes:
-    """A ValueInfoProto."""
+    """Return a ValueInfoProto."""
     if shape is None:
         return inside(1, name)
     dims = b"".join(
@@ -38,29 +38,29 @@ def value(name: str, shape: Sequence[int | str | None] | None, element: int = FL
 
 
 def tensor(name: str, numbers: Sequence[int], shape: Sequence[int] | None = None, element: int = INT64) -> bytes:
-    """A TensorProto of integers."""
+    """Return a TensorProto of integers."""
     shape = [len(numbers)] if shape is None else shape
-    raw = b"".join(struct.pack("<q" if element == INT64 else "<B", each) for each in numbers)
-    return b"".join(number(1, dim) for dim in shape) + number(2, element) + inside(8, name) + inside(9, raw)
+    data = b"".join(struct.pack("<q" if element == INT64 else "<B", each) for each in numbers)
+    return b"".join(number(1, dim) for dim in shape) + number(2, element) + inside(8, name) + inside(9, data)
 
 
-def attribute(name: str, said: Any) -> bytes:
-    """An AttributeProto: a number, a text, a list of either, a graph or a tensor (both as bytes, with their kind)."""
+def attribute(name: str, given: Any) -> bytes:
+    """Return an AttributeProto: a number, a text, a list of either, a graph or a tensor (both as kind and bytes)."""
     head = inside(1, name)
-    if isinstance(said, int):
-        return head + number(3, said) + number(20, 2)
-    if isinstance(said, str):
-        return head + inside(4, said) + number(20, 3)
-    if isinstance(said, list) and said and isinstance(said[0], str):
-        return head + b"".join(inside(9, each) for each in said) + number(20, 8)
-    if isinstance(said, list):
-        return head + b"".join(number(8, each) for each in said) + number(20, 7)
-    kind, content = said
+    if isinstance(given, int):
+        return head + number(3, given) + number(20, 2)
+    if isinstance(given, str):
+        return head + inside(4, given) + number(20, 3)
+    if isinstance(given, list) and given and isinstance(given[0], str):
+        return head + b"".join(inside(9, each) for each in given) + number(20, 8)
+    if isinstance(given, list):
+        return head + b"".join(number(8, each) for each in given) + number(20, 7)
+    kind, content = given
     return head + inside({"graph": 6, "tensor": 5}[kind], content) + number(20, {"graph": 5, "tensor": 4}[kind])
 
 
 def node(operator: str, inputs: str, outputs: str, *, name: str = "", domain: str = "", **attributes: Any) -> bytes:
-    """A NodeProto; inputs and outputs are words, `-` is one that is left out."""
+    """Return a NodeProto; inputs and outputs are words, of which `-` stands for one that is left out."""
     found = b"".join(inside(1, each.replace("-", "")) for each in inputs.split())
     found += b"".join(inside(2, each.replace("-", "")) for each in outputs.split())
     found += (
@@ -76,13 +76,13 @@ def graph(
     constants: Sequence[bytes] = (),
     known: Sequence[bytes] = (),
 ) -> bytes:
-    """A GraphProto."""
+    """Return a GraphProto."""
     parts = ((1, nodes), (5, constants), (11, inputs), (12, outputs), (13, known))
     return b"".join(inside(field, each) for field, list_ in parts for each in list_)
 
 
 def model(made: bytes, opset: int = 18, functions: Sequence[bytes] = ()) -> bytes:
-    """A ModelProto."""
+    """Return a ModelProto."""
     return (
         number(1, 8) + inside(7, made) + inside(8, number(2, opset)) + b"".join(inside(25, each) for each in functions)
     )

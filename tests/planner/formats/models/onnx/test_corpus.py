@@ -1,4 +1,4 @@
-"""The real graphs that come with the `onnx` package: read, planned, held against its own inference of shapes, cut, flipped and changed."""
+"""The graphs of the `onnx` package are planned, agree with its own inference of shapes, and may be broken anyhow."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def test_small_models_are_read_or_refused_for_a_reason() -> None:
 
 
 def test_every_operator_of_the_standards_own_tests_has_the_size_that_they_say(nightly: bool) -> None:
-    """By night a model for each of some 1 900 cases; otherwise for those of sequences, optional values and texts, since the others take ten seconds."""
+    """All of some 1 900 cases are read with `--nightly`, otherwise those of sequences, optional values and texts."""
     from onnx.backend.test.case import node as cases
 
     read = compared = 0
-    with warnings.catch_warnings(action="ignore"):  # numpy's, of the cases' own numbers
+    with warnings.catch_warnings(action="ignore"):  # numpy warns of numbers in the cases
         if nightly:
             cases.collect_testcases()
         for module in pkgutil.iter_modules(cases.__path__):
@@ -81,20 +81,20 @@ def test_every_operator_of_the_standards_own_tests_has_the_size_that_they_say(ni
         is_asked = isinstance(onnx_cases.outcome(case, with_dims=False), BadInput)
         outcome = onnx_cases.outcome(case, with_dims=True)
         assert not isinstance(outcome, BadInput), (name, str(outcome))
-        problem, said_of_it = outcome
+        problem, notes = outcome
         read += 1
         sizes = {str(buffer.id).removeprefix("main/").rstrip("'"): buffer.size for buffer in problem.buffers}
         for output in made.graph.output:
-            said = output.type.tensor_type
-            dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in said.shape.dim]
+            type_ = output.type.tensor_type
+            dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in type_.shape.dim]
             if (
                 output.type.HasField("tensor_type")
-                and said.HasField("shape")
+                and type_.HasField("shape")
                 and None not in dims
                 and output.name in sizes
             ):
-                size = -(-prod(each or 0 for each in dims) * BITS[said.elem_type] // 8)
-                assert sizes[output.name] == size or ((said_of_it or is_asked) and sizes[output.name] > size), (
+                size = -(-prod(each or 0 for each in dims) * BITS[type_.elem_type] // 8)
+                assert sizes[output.name] == size or ((notes or is_asked) and sizes[output.name] > size), (
                     name,
                     output.name,
                 )
@@ -107,7 +107,7 @@ EXTREMES = [0, 1, -1, 2, 3, -2, 1 << 31, (1 << 62) - 1, 1 << 62, -(1 << 63), (1 
 
 
 def changed(made: Any, chance: random.Random) -> bytes:
-    """The model with one thing in it that makes little sense, but is well formed."""
+    """Return the model with one senseless, but well-formed change."""
     copy = onnx.ModelProto()
     copy.CopyFrom(made)
     graph, one = copy.graph, chance.choice(copy.graph.node)

@@ -1,6 +1,8 @@
-"""What a caller may state about a model: shapes that the file leaves open, and numbers in small inputs from which shapes follow."""
+"""A caller may state shapes that the file leaves open, and numbers in small inputs from which shapes follow."""
 
 from __future__ import annotations
+
+import pytest
 
 from planner import read_shaped
 from tests.planner.formats.models.onnx.models import (
@@ -50,6 +52,42 @@ def test_the_input_that_has_to_be_known_is_named() -> None:
     assert refused(EXPANDED, "size.0=1", "size.1=4", "size.2=4")[0] == "invalid_option"
     assert refused(EXPANDED, "size.0=-1..4", "size.1=4")[0] == "invalid_option"
     assert "Say what" not in refused(EXPANDED, "size.0=-1", "size.1=4")[2]
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("size.0=-3..5", "'size.0=-3..5': a range cannot begin below 0"),
+        ("size.0=-5..-3", "'size.0=-5..-3': a range cannot begin below 0"),
+        ("size.0=5..3", "'size.0=5..3' ends before it begins"),
+        ("size.0=0..4611686018427387904", "numbers must stay below 2^62"),
+        ("size.0=1.5", "not of the form batch=4"),
+        ("size.2=4", "no dimension or number 'size.2'; it has size.0, size.1"),
+    ],
+)
+def test_what_is_wrong_with_a_number_is_said(option: str, text: str) -> None:
+    found = refused(EXPANDED, "size.1=4", option, *(() if "size.0" in option else ("size.0=1",)))
+    assert found[0] == "invalid_option"
+    assert text in found[2]
+
+
+@pytest.mark.parametrize(
+    ("element", "good", "bad"),
+    [(3, "127", "128"), (3, "-128", "-129"), (2, "0..255", "0..256"), (2, "0", "-1"), (6, "7", "2147483648")],
+)
+def test_numbers_must_be_such_as_the_input_can_hold(element: int, good: str, bad: str) -> None:
+    inputs = [value("x", [8]), value("small", [1], element)]
+    nodes = [node("Cast", "small", "size", to=INT64), node("Abs", "size", "far"), node("Relu", "x", "y")]
+    made = model(graph(nodes, inputs, [value("y", None), value("far", None)]))
+    read(made, f"small.0={good}")
+    found = refused(made, f"small.0={bad}")
+    assert found[0] == "invalid_option"
+    assert "'small.0': by its type, the input holds numbers from" in found[2]
+
+
+def test_a_truth_is_0_or_1() -> None:
+    made = model(graph([node("Not", "go", "y")], [value("go", [], BOOL)], [value("y", None)]))
+    assert refused(made, "go.0=2")[0] == "invalid_option"
 
 
 def test_numbers_go_through_parts_and_the_arm_that_runs() -> None:
@@ -111,3 +149,20 @@ def test_a_sequence_that_may_be_left_out_grows_in_a_loop() -> None:
     made = model(graph(whole, inputs, [value("y", None)], [tensor("n", [3], [])]))
     assert lives(read(made, "o=1"))["y"][0] == 4 * 32
     assert "one length" in refused(made, "o=2")[2]
+
+
+def test_arms_of_different_lengths_need_to_know_which_one_runs() -> None:
+    arms = [
+        graph([node("SequenceConstruct", "x", "a")], [], [value("a", None)]),
+        graph([node("SequenceConstruct", "x x", "b")], [], [value("b", None)]),
+    ]
+    nodes = [
+        node("If", "go", "s", then_branch=("graph", arms[0]), else_branch=("graph", arms[1])),
+        node("ConcatFromSequence", "s", "y", axis=0),
+    ]
+    made = model(graph(nodes, [value("x", [8]), value("go", [], BOOL)], [value("y", None)]))
+    found = refused(made)
+    assert found[:2] == ("invalid_value", "/graph/node/0")
+    assert "a sequence of 1 and a sequence of 2 for 's'" in found[2]
+    assert "give dim go.0=1" in found[2]
+    assert [lives(read(made, f"go.0={go}"))["y"][0] for go in (0, 1)] == [64, 32]

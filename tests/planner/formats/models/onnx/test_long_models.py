@@ -1,4 +1,4 @@
-"""Models of very many operators: the limit on time holds while they are read, and memory stays in proportion."""
+"""Models of very many operators are read within the time limit and in memory proportional to their size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ READER = "planner.formats.models.onnx.read"
 
 
 def chain(count: int) -> bytes:
-    """So many tiny operators in a chain."""
+    """Return a model of so many tiny operators in a chain."""
     nodes = [node("Relu", f"t{k}", f"t{k + 1}") for k in range(count)]
     return model(graph(nodes, [value("t0", [1])], [value(f"t{count}", [1])]))
 
@@ -111,7 +111,7 @@ def test_what_is_wrong_in_a_function_has_the_number_of_the_function() -> None:
 
 
 def test_nodes_count_as_much_in_a_function_as_outside_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And as much after what runs often as before."""
+    """They also count as much after calls of a function as before."""
     monkeypatch.setattr("planner.formats.models.onnx.lowering.NODES", 25)
     chain = [
         node("Relu", f"x{i}", f"x{i + 1}", name="with a name that is as long as exporters make it") for i in range(30)

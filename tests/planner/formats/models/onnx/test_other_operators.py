@@ -1,4 +1,4 @@
-"""Operators beside networks' layers: which shapes they give out. The sizes are those of the arrays in onnx's own node tests (1.23)."""
+"""The shapes that less common operators give out; their sizes are those in onnx's own node tests (1.23)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner import BadInput, read_problem
-from tests.planner.formats.models.onnx.models import FLOAT, INT64, graph, model, node, tensor, value
+from tests.planner.formats.models.onnx.models import FLOAT, INT64, graph, inside, model, node, number, tensor, value
 
 TRAINING = "ai.onnx.preview.training"
 LEARNED = "ai.onnx.ml"
@@ -59,7 +59,7 @@ def test_what_is_picked_and_what_stands_for_values() -> None:
 
 @pytest.mark.parametrize("labels", [{"classlabels_int64s": [3, 4, 5]}, {"classlabels_strings": ["a", "b", "c"]}])
 def test_of_maps_the_numbers_are_planned(labels: dict[str, Any]) -> None:
-    """scikit-learn's classifiers give these: a class for each row, and a map of the scores of all classes."""
+    """scikit-learn's classifiers return a class for each row, and a map of the scores of all classes."""
     made = graph(
         [
             node("TreeEnsembleClassifier", "x", "class scores", domain=LEARNED, **labels),
@@ -71,7 +71,42 @@ def test_of_maps_the_numbers_are_planned(labels: dict[str, Any]) -> None:
     problem, warnings = read_problem(model(made), format="onnx")
     sizes = {buffer.id: buffer.size for buffer in problem.buffers}
     assert sizes == {"x": 180, "class": 40, "scores": 60, "maps": 60}
-    assert warnings == ("of maps (ZipMap) the numbers in them are planned, and not the maps",)
+    assert warnings == ("of maps the values in them are planned, and not the maps",)
+
+
+def a_map(name: str, keys: int, values: bytes) -> bytes:
+    """Return a ValueInfoProto of a map."""
+    return inside(1, name) + inside(2, inside(5, number(1, keys) + inside(2, values)))
+
+
+@pytest.mark.parametrize(
+    ("operator", "said", "size"),
+    [
+        ("DictVectorizer", {"string_vocabulary": ["a", "b", "c", "d", "e"]}, 20),
+        ("CastMap", {"cast_to": "TO_INT64"}, 24),
+        ("CastMap", {"cast_to": "TO_FLOAT", "map_form": "SPARSE", "max_map": 7}, 28),
+    ],
+)
+def test_a_map_as_an_input_has_as_many_values_as_are_given(operator: str, said: dict[str, Any], size: int) -> None:
+    floats = inside(1, number(1, FLOAT))
+    made = model(graph([node(operator, "m", "y", domain=LEARNED, **said)], [a_map("m", 8, floats)], [value("y", None)]))
+    problem, warnings = read_problem(made, format="onnx:dim=m=3")
+    assert {buffer.id: buffer.size for buffer in problem.buffers} == {"m": 12, "y": size}
+    assert warnings == ("of maps the values in them are planned, and not the maps",)
+    with pytest.raises(BadInput) as caught:
+        read_problem(made, format="onnx")
+    assert "give dim m=4" in caught.value.findings[0].message
+
+
+def test_other_inputs_that_are_no_tensors_are_refused() -> None:
+    for kind in (inside(8, number(1, FLOAT)), inside(7, b""), inside(4, inside(1, inside(5, number(1, 8))))):
+        made = graph([node("Identity", "m", "y")], [inside(1, "m") + inside(2, kind)], [value("y", None)])
+        with pytest.raises(BadInput) as caught:
+            read_problem(model(made), format="onnx")
+        assert (str(caught.value.findings[0].code), "give the model tensors" in str(caught.value)) == (
+            "unsupported",
+            True,
+        )
 
 
 @pytest.mark.parametrize(

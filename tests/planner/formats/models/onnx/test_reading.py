@@ -1,4 +1,4 @@
-"""ONNX models as problems: shapes, symbols, control flow, sharing in place, refusals."""
+"""ONNX models are read as problems: shapes, symbols, control flow, sharing in place, refusals."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def test_a_dimension_is_a_number_or_a_range_and_never_guessed() -> None:
     assert "largest" in warnings[0]
 
 
-@pytest.mark.parametrize("said", ["n", "n=", "=4", "n=4..2", "n=-1", "n=4,dim=n=5", "n=4,dim=m=5"])
-def test_what_is_wrong_with_a_dimension_is_said(said: str) -> None:
-    assert refused(model(CHAIN), f"dim={said}")[0] == "invalid_option"
+@pytest.mark.parametrize("option", ["n", "n=", "=4", "n=4..2", "n=-1", "n=4,dim=n=5", "n=4,dim=m=5"])
+def test_what_is_wrong_with_a_dimension_is_said(option: str) -> None:
+    assert refused(model(CHAIN), f"dim={option}")[0] == "invalid_option"
 
 
 ATTENTION = graph(
@@ -280,7 +280,7 @@ def test_what_depends_on_data_has_room_for_the_most() -> None:
     ],
 )
 def test_axes_that_are_not_known_leave_room_for_the_most(keep: int, axes: int, shape: list[int], most: int) -> None:
-    """Of the dimensions that are left nobody knows which they are; none is larger than it can be."""
+    """It is not known which dimensions are left, so each is taken as large as it can be."""
     made = node("ReduceSum", "x axes", "y", keepdims=keep)
     given = [value("x", shape), value("axes", [axes], INT64)]
     problem, warnings = read_problem(model(graph([made], given, [value("y", None)])))

@@ -1,4 +1,4 @@
-"""Sequences and optional values of ONNX: names for tensors that lie where they are."""
+"""Sequences and optional values of ONNX are names for tensors, which stay where they lie."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.planner.formats.models.onnx.models import FLOAT, graph, inside, model
 
 
 def sequence(name: str, shape: list[int], *, is_optional: bool = False) -> bytes:
-    """A ValueInfoProto of a sequence of tensors."""
+    """Return a ValueInfoProto of a sequence of tensors."""
     dims = b"".join(inside(1, number(1, dim)) for dim in shape)
     held = inside(4, inside(1, inside(1, number(1, FLOAT) + inside(2, dims))))
     return inside(1, name) + inside(2, inside(9, inside(1, held)) if is_optional else held)
 
 
 def optional(name: str, shape: list[int]) -> bytes:
-    """A ValueInfoProto of a tensor that may be left out."""
+    """Return a ValueInfoProto of a tensor that may be left out."""
     dims = b"".join(inside(1, number(1, dim)) for dim in shape)
     return inside(1, name) + inside(2, inside(9, inside(1, inside(1, number(1, FLOAT) + inside(2, dims)))))
 
@@ -29,7 +29,7 @@ def read(made: bytes, *dims: str) -> Problem:
 
 
 def lives(problem: Problem) -> dict[Any, Any]:
-    """Size and life of each tensor, of the main graph without its name."""
+    """Return size and lifetime of each tensor; those of the main graph lose its name."""
     return {str(buffer.id).removeprefix("main/"): (buffer.size, buffer.live) for buffer in problem.buffers}
 
 
@@ -41,7 +41,7 @@ def refused(made: bytes, *dims: str) -> tuple[str, str, str]:
 
 
 def of(*nodes: bytes, outputs: list[str], shape: tuple[int, ...] = (4, 2), constants: tuple[bytes, ...] = ()) -> bytes:
-    """A model of one input x."""
+    """Return a model with one input, x."""
     return model(graph(nodes, [value("x", shape)], [value(name, None) for name in outputs], constants))
 
 
@@ -79,7 +79,7 @@ def test_parts_of_a_tensor_and_all_of_them_together() -> None:
         "y": 56,
         "count": 8,
     }
-    assert found["parts.0"][1] == ((0, 1),)  # was taken out
+    assert found["parts.0"][1] == ((0, 1),)  # taken out of the sequence
     assert found["parts.1"][1] == ((0, 3),)
 
 
@@ -140,13 +140,13 @@ def test_an_optional_value_that_is_known_leaves_one_arm_out() -> None:
 
 
 def test_whether_it_is_there_stays_unknown_whatever_it_is_called() -> None:
-    """Otherwise the branch for a missing value would be left out."""
+    """If the value were taken as present, the branch for a missing one would be left out."""
     arms = [
         graph([node("OptionalGetElement", "p", "a")], [], [value("a", None)]),
         graph([node("Neg", "x", "b")], [], [value("b", None)]),
     ]
     handed = graph([node("Identity", "o", "out")], [], [value("out", None)])
-    asked = (
+    branching = (
         node("OptionalHasElement", "p", "has"),
         node("If", "has", "y", then_branch=("graph", arms[0]), else_branch=("graph", arms[1])),
     )
@@ -156,8 +156,8 @@ def test_whether_it_is_there_stays_unknown_whatever_it_is_called() -> None:
         [node("If", "test", "p", then_branch=("graph", handed), else_branch=("graph", handed))],
     ):
         inputs = [value("x", [8]), optional("o", [8]), value("test", [], 9)]
-        found = lives(read(model(graph([*nodes, *asked], inputs, [value("y", None)]))))
-        assert found["has"][0] == 1  # is asked when it runs
+        found = lives(read(model(graph([*nodes, *branching], inputs, [value("y", None)]))))
+        assert found["has"][0] == 1  # decided when the model runs
     body = graph(
         [node("Identity", "go", "on"), node("Relu", "s", "t")],
         [value("i", [], 7), value("go", [], 9), value("s", [8])],

@@ -1,4 +1,4 @@
-"""Small .tflite files for tests, written by hand: a FlatBuffer of tables, and the few fields of the schema that matter here."""
+"""Small .tflite files for tests, written by hand: a FlatBuffer of tables, with the few fields that matter here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Fields = Mapping[int, Any]
 
 
 class Scalar:
-    """A number of a format of `struct`."""
+    """A number with its format for `struct`."""
 
     def __init__(self, form: str, value: int) -> None:
         self.form, self.value = form, value
@@ -42,7 +42,10 @@ class Writer:
         return bytes(self.out)
 
     def table(self, fields: Fields) -> int:
-        """A dict is a table, text a string, bytes a vector of them, a list one of tables or of numbers, True and other numbers are int32."""
+        """Write a table and return its place.
+
+        A dict is written as a table, text as a string, bytes as their vector, a list as a vector, a number as int32.
+        """
         count = max(fields, default=-1) + 1
         sizes = {i: struct.calcsize(value.form) if isinstance(value, Scalar) else 4 for i, value in fields.items()}
         offsets, size = {}, 4
@@ -104,7 +107,7 @@ def operator(code: str, inputs: Sequence[int], outputs: Sequence[int], *runs: in
 
 
 def handle(output: int, name: str) -> tuple[str, Fields]:
-    """The operator that returns a resource variable's handle."""
+    """Return the operator that gives out a resource variable's handle."""
     return "VAR_HANDLE", {1: [], 2: [output], 3: u8(111), 4: {0: "state", 1: name}}
 
 
@@ -121,7 +124,7 @@ def subgraph(
 def model(
     *subgraphs: Fields, buffers: Sequence[bytes] = (b"",), metadata: Mapping[str, int] | None = None, **root: Any
 ) -> bytes:
-    """The file: operators' codes are collected from the subgraphs."""
+    """Return the file; the operators' codes are collected from the subgraphs."""
     used = list(dict.fromkeys(code for each in subgraphs for code, _ in each[3]))
     codes = [code_of(name) for name in used]
     lowered = [{**each, 3: [{0: u32(used.index(code)), **fields} for code, fields in each[3]]} for each in subgraphs]
@@ -132,11 +135,11 @@ def model(
 
 
 def code_of(name: str) -> Fields:
-    """A built-in operator, or a custom one of that name."""
+    """Return the code of a built-in operator, or of a custom one of that name."""
     number = CODES.get(name, CODES["CUSTOM"])
     return {0: u8(min(number, 127)), 3: number, **({} if name in CODES else {1: name})}
 
 
 def two() -> bytes:
-    """An input of 64 bytes and a result of 32."""
+    """Return a model with an input of 64 bytes and a result of 32."""
     return model(subgraph([tensor("a", [64], UINT8), tensor("b", [32], UINT8)], [0], [1], [operator("NEG", [0], [1])]))

@@ -1,4 +1,4 @@
-"""Models as problems: lifetimes, sizes, and which tensors are not planned."""
+"""Models are read as problems: lifetimes, sizes, and which tensors are not planned."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.planner.formats.models.tflite import files as f
 MODELS = Path(__file__).resolve().parents[5].parent / "shared" / "corpus" / "models"
 
 
-def read(data: bytes, said: str = "") -> Problem:
-    return read_problem(data, format=f"tflite{said}")[0]
+def read(data: bytes, options: str = "") -> Problem:
+    return read_problem(data, format=f"tflite{options}")[0]
 
 
 def lives(problem: Problem) -> dict[Any, Any]:
@@ -58,7 +58,7 @@ def test_what_stands_in_the_file_is_not_planned() -> None:
         buffers=[b"", bytes(8)],
     )
     assert list(sizes(read(data))) == ["x", "y"]
-    assert lives(read(data, ":like=tflm"))["idle"] == ((0, 0),)  # which gets memory, though nothing touches it
+    assert lives(read(data, ":like=tflm"))["idle"] == ((0, 0),)  # idle gets memory, though no operator uses it
 
 
 def test_state_is_kept_throughout_by_use_and_lies_elsewhere_for_tflite_micro() -> None:
@@ -80,7 +80,7 @@ def test_what_is_read_and_never_written_is_state() -> None:
 
 
 def adding_up(count: int) -> bytes:
-    """The input is added to a resource variable, which begins as ones."""
+    """Return a model that adds its input to a resource variable, which begins as ones."""
     tensors = [
         *(f.tensor("x", [1, count], f.FLOAT32), f.tensor("h", [1], f.RESOURCE)),
         *(f.tensor(name, [1, count], f.FLOAT32) for name in ("old", "new")),
@@ -148,7 +148,7 @@ def test_sizes_are_packed_by_use_and_rounded_up_for_tflite_micro(type_: int, by_
 
 
 def branching() -> bytes:
-    """A main function with IF; each branch makes something large of its input."""
+    """Return a model with an IF; each branch makes something large from its input."""
     main = f.subgraph(
         [f.tensor("c", [1], f.BOOL), f.tensor("x", [64]), f.tensor("y", [64])],
         [0, 1],
@@ -169,8 +169,8 @@ def branching() -> bytes:
 
 
 def test_arms_of_a_branch_share_their_memory() -> None:
-    for said in ("", ":like=tflm"):
-        problem = read(branching(), said)
+    for options in ("", ":like=tflm"):
+        problem = read(branching(), options)
         assert {"then/large", "else/large"} <= lives(problem).keys()
         peak = plan(problem).peak
         assert peak is not None
@@ -179,13 +179,13 @@ def test_arms_of_a_branch_share_their_memory() -> None:
 
 def test_tflite_micro_copies_what_a_subgraph_is_given_and_gives_back() -> None:
     live = lives(read(branching(), ":like=tflm"))
-    assert live["main/x"] == ((0, 8),)  # through both arms
+    assert live["main/x"] == ((0, 8),)  # live through both arms
     assert live["then/in"][0][0] < live["then/out"][0][0] < live["else/in"][0][0]
-    assert not {"then/in", "else/out"} & lives(read(branching())).keys()  # by use they are what the operator has
+    assert not {"then/in", "else/out"} & lives(read(branching())).keys()  # by use they are the operator's own tensors
 
 
 def looping() -> bytes:
-    """A WHILE that computes with the values it carries, and a CALL_ONCE before it."""
+    """Return a model with a WHILE that computes with the values it carries, and a CALL_ONCE before it."""
     carried = [f.tensor("n", [1], f.INT32), f.tensor("x", [64])]
     main = f.subgraph(
         [*carried, f.tensor("m", [1], f.INT32), f.tensor("y", [64])],
@@ -212,7 +212,7 @@ def test_loops_and_what_runs_once_are_read() -> None:
     assert {"body/t", "once/v"} <= lives(by_use).keys()
     assert "once/u" in lives(by_use)
     assert "once/u" not in lives(micro)
-    assert lives(micro)["main/y"][0][0] <= lives(micro)["cond/n"][0][0]  # it holds the value carried from turn to turn
+    assert lives(micro)["main/y"][0][0] <= lives(micro)["cond/n"][0][0]  # y holds the value carried from turn to turn
     for problem in (by_use, micro):
         assert plan(problem).status == "optimal"
 
@@ -289,13 +289,16 @@ PEAKS = {
     "trained_lstm_int8": (1412, 1536),
     "vww_96_int8": (55296, 55296),
 }
-"""By use, and as TFLite Micro has them. Its own planner takes 73 728 for vww_96, and just as much for the others that it runs."""
+"""Peaks by use, and with the lifetimes of TFLite Micro.
+
+Its own planner takes 73 728 for vww_96, and just the second peak for the others that it runs.
+"""
 
 
 @pytest.mark.skipif(not MODELS.is_dir(), reason="the corpus is not there")
 @pytest.mark.parametrize("name", PEAKS)
 def test_real_models(name: str) -> None:
     data = (MODELS / f"{name}.tflite").read_bytes()
-    plans = [plan(read(data, said)) for said in ("", ":like=tflm")]
+    plans = [plan(read(data, options)) for options in ("", ":like=tflm")]
     assert tuple(made.peak for made in plans) == PEAKS[name]
     assert {made.status.value for made in plans} == {"optimal"}

@@ -1,4 +1,4 @@
-"""Any file is read as a problem or refused with a typed error and its place, in time and memory proportional to its size."""
+"""Any file is read, or refused with a typed error and its place, in time and memory proportional to its size."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SETTINGS = ("tflite", "tflite:like=tflm", "tflite:in_place")
 WHOLE = [f.two(), RESIDUAL, branching(), looping()]
 
 
-def attempt(data: bytes, said: str) -> BadInput | None:
-    """The refusal, if there is one."""
+def attempt(data: bytes, format_: str) -> BadInput | None:
+    """Return the refusal, or None if the file is read."""
     try:
-        read_problem(data, format=said)
+        read_problem(data, format=format_)
     except BadInput as error:
         for finding in error.findings:
             assert finding.message.isprintable()
@@ -31,8 +31,8 @@ def attempt(data: bytes, said: str) -> BadInput | None:
     return None
 
 
-def refused(data: bytes, said: str = "tflite") -> tuple[str, str, str]:
-    error = attempt(data, said)
+def refused(data: bytes, format_: str = "tflite") -> tuple[str, str, str]:
+    error = attempt(data, format_)
     assert error is not None
     return error.findings[0].code.value, error.findings[0].pointer, error.findings[0].message
 
@@ -122,8 +122,8 @@ def test_what_tflite_micro_does_not_do_is_refused() -> None:
         for i in range(40)
     ]
     many = f.model(*doubling, f.subgraph([f.tensor("a", [4])], [], [], []))
-    for said in SETTINGS:
-        assert refused(many, said)[0] == "too_large"
+    for format_ in SETTINGS:
+        assert refused(many, format_)[0] == "too_large"
     assert refused(one(operator=f.operator("CALL_ONCE", [], [], 0)), SETTINGS[1])[:2] == (
         "contradiction",
         "/subgraphs/0",
@@ -133,7 +133,7 @@ def test_what_tflite_micro_does_not_do_is_refused() -> None:
 
 
 def all_alike(data: bytes, number: int) -> bytes:
-    """The file with each entry of the root's vector leading to the last one's table."""
+    """Return the file with all entries of one of the root's vectors pointing to the last one's table."""
     changed, buffer = bytearray(data), FlatBuffer(data, b"TFL3")
     start, count = buffer.root().span(number, "", 4)
     to = buffer.follow(start + 4 * (count - 1), ())
@@ -143,7 +143,7 @@ def all_alike(data: bytes, number: int) -> bytes:
 
 
 def hostile() -> dict[str, bytes]:
-    """Files that say far more than they hold, or cost more than they are worth."""
+    """Return files that claim far more than they hold, or seem to need much more work than their size."""
     wide = f.subgraph([f.tensor(f"t{i}", [4]) for i in range(24)], [0], [0], [])
     empty: list[f.Fields] = [{} for _ in range(4000)]
     return {
@@ -158,10 +158,10 @@ def hostile() -> dict[str, bytes]:
 @pytest.mark.parametrize("name", hostile())
 def test_hostile_files_take_no_more_than_they_are_worth(name: str) -> None:
     data = hostile()[name]
-    for said in SETTINGS[:2]:
+    for format_ in SETTINGS[:2]:
         tracemalloc.start()
         try:
-            attempt(data, said)
+            attempt(data, format_)
             assert tracemalloc.get_traced_memory()[1] < 25 * len(data) + (1 << 18)
         finally:
             tracemalloc.stop()

@@ -1,4 +1,4 @@
-"""TFLite Micro's own interpreter obeys the offsets written: its results are the same bit for bit, and its arena is as large as planned."""
+"""TFLite Micro's interpreter obeys the offsets written: equal results, bit for bit, in an arena as large as planned."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import os
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from api.cli.app import app
-from api.cli.commands.files.check_run import examined, written
+from api.cli.commands.files.check_run import document, examined, lines, written
 from planner.formats.models.tflite import interpreter
 from planner.formats.models.tflite.arena import RECORDS, estimated_tail
 from planner.formats.models.tflite.interpreter import is_installed, run_micro
 from planner.formats.models.tflite.model import read_model
 from planner.formats.models.tflite.write import with_metadata
+from planner.model.plan import PlanStatus
 from planner.planning.options.options import Options
 from tests.planner.formats.models.tflite import files as f
 from tests.planner.formats.models.tflite.test_reading import MODELS, PEAKS, adding_up, branching
@@ -27,7 +29,7 @@ OPTIONS = Options(time_limit=60.0)
 needs_interpreter = pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed (memplan[tflm])")
 needs_corpus = pytest.mark.skipif(not MODELS.is_dir(), reason="the corpus is not there")
 REFUSED = "swiftnet_vww224_uint8"
-"""A hybrid model, which TFLite Micro does not take."""
+"""A hybrid model, which TFLite Micro refuses."""
 
 
 def real(name: str) -> bytes:
@@ -64,9 +66,9 @@ def test_a_wrong_plan_is_found_out() -> None:
 def test_what_the_interpreter_does_not_take_is_said() -> None:
     answer = CliRunner().invoke(app, ["check-run", str(MODELS / f"{REFUSED}.tflite"), "--json"])
     assert answer.exit_code == 4
-    told = json.loads(answer.stdout)
-    assert told["verdict"] == "not taken by the interpreter"
-    assert "Hybrid models are not supported" in told["refusal"]
+    report = json.loads(answer.stdout)
+    assert report["verdict"] == "not taken by the interpreter"
+    assert "Hybrid models are not supported" in report["refusal"]
 
 
 def float_tensor(name: str, count: int) -> f.Fields:
@@ -75,7 +77,7 @@ def float_tensor(name: str, count: int) -> f.Fields:
 
 @needs_interpreter
 def test_offsets_are_counted_through_all_subgraphs() -> None:
-    """A branch: were the offsets counted within each subgraph, it would obey another tensor's."""
+    """In a model with a branch, offsets counted within each subgraph would belong to other tensors."""
     arms = [
         f.subgraph(
             [float_tensor("in", 16), float_tensor("mid", 16), float_tensor("out", 16)],
@@ -108,7 +110,7 @@ def count(name: str, data: int = 0) -> f.Fields:
 
 
 def until(turns: str, carried: list[f.Fields], body: f.Fields, main: f.Fields) -> bytes:
-    """A model whose loop counts up to a constant: buffers 1 to 3 hold 0, 1 and 5."""
+    """Return a model whose loop counts up to a constant: buffers 1 to 3 hold 0, 1 and 5."""
     test = [count("i"), *carried, count("turns", {"none": 1, "five": 3}[turns]), f.tensor("on", [1], f.BOOL)]
     size = len(carried)
     condition = f.subgraph(
@@ -119,7 +121,7 @@ def until(turns: str, carried: list[f.Fields], body: f.Fields, main: f.Fields) -
 
 
 def negating() -> f.Fields:
-    """A body that turns a sign twice."""
+    """Return a loop's body that negates its value twice."""
     return f.subgraph(
         [count("i"), float_tensor("a", 16), count("one", 2), count("next"), *(float_tensor(n, 16) for n in "bc")],
         [0, 1],
@@ -130,7 +132,7 @@ def negating() -> f.Fields:
 
 
 def loop(turns: str) -> bytes:
-    """The carried value is made anew in each turn."""
+    """Return a model with a loop that computes its carried value anew in each turn."""
     x = [float_tensor(name, 16) for name in ("x", "y", "before")]
     main = f.subgraph(
         [count("i", 1), x[0], count("last"), *x[1:]],
@@ -142,7 +144,7 @@ def loop(turns: str) -> bytes:
 
 
 def swapping() -> bytes:
-    """A loop that hands one of the things that it carries on as the other."""
+    """Return a model with a loop that passes one carried value on as the other."""
     main = f.subgraph(
         [count("i", 1), *(float_tensor(n, 16) for n in "xy"), count("last"), *(float_tensor(n, 16) for n in "uvz")],
         [1, 2],
@@ -160,7 +162,7 @@ def swapping() -> bytes:
 
 
 def twice() -> bytes:
-    """Two loops, one after the other."""
+    """Return a model with two loops, one after the other."""
     main = f.subgraph(
         [count("i", 1), float_tensor("x", 16), count("j"), float_tensor("y", 16), count("k"), float_tensor("z", 16)],
         [1],
@@ -249,13 +251,25 @@ def test_without_an_interpreter_it_is_said_how_to_get_it(tmp_path: Path, monkeyp
     assert "pip install 'memplan[tflm]'" in answer.stderr
     answer = CliRunner().invoke(app, ["check-run", str(path), "--estimate"])
     assert answer.exit_code == 0
-    told = json.loads(answer.stdout)
-    assert told["verdict"] == "estimated"
+    report = json.loads(answer.stdout)
+    assert report["verdict"] == "estimated"
     tail = estimated_tail(read_model(branching())).size
-    assert told["arena"]["estimated"] == told["head"]["planned"] + tail
+    assert report["arena"]["estimated"] == report["head"]["planned"] + tail
     small = estimated_tail(read_model(branching()), 32).size
-    assert told["arena"]["estimated_32_bit"] == told["head"]["planned"] + small
-    assert tail / 3 < small == told["tail"]["estimated_32_bit"] < tail
+    assert report["arena"]["estimated_32_bit"] == report["head"]["planned"] + small
+    assert tail / 3 < small == report["tail"]["estimated_32_bit"] < tail
+
+
+def test_what_it_says_to_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    custom = f.model(f.subgraph([float_tensor("x", 8), float_tensor("y", 8)], [0], [1], [f.operator("FFT", [0], [1])]))
+    found = examined(custom, OPTIONS, estimate=True)
+    told = lines("m.tflite", found)
+    assert told[0] == "m.tflite: estimated (optimal)"
+    assert told[-1].startswith("  not counted in the estimates, since nothing is known of their kernels: ")
+    unproven = replace(found, plan=replace(found.plan, status=PlanStatus.FEASIBLE, bound=1000, peak=2000))
+    assert lines("m.tflite", unproven)[0] == "m.tflite: estimated (feasible, no plan below 1 000)"
+    none = replace(found, plan=replace(found.plan, status=PlanStatus.UNKNOWN, peak=None))
+    assert document("m.tflite", none)["arena"]["estimated"] is None
 
 
 STRUCTS = """

@@ -1,4 +1,4 @@
-"""Plans written into models: the offsets are there, and every other byte is unchanged."""
+"""Writing a plan into a model adds the offsets and leaves every other byte unchanged."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_what_something_else_has_too_is_not_written_over() -> None:
     moved = replace(plan, placements=tuple(replace(each, offset=each.offset + 16) for each in plan.placements))
     model = read_model(write_into(EMPTY, moved, data))
     start, size = model.buffers[1]
-    assert model.data[start : start + size] == content  # the weights
+    assert model.data[start : start + size] == content  # the weights are unchanged
     assert planned_offsets(model) == (16, -1, 48)
     with pytest.raises(BadInput, match="no place for metadata"):
         write_into(EMPTY, planned(RESIDUAL), f.model(RESIDUAL_PART, buffers=[]))

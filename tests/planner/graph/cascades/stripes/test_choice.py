@@ -1,4 +1,4 @@
-"""The choice among groups and stripes, against trying them all."""
+"""The choice among groups and stripes agrees with trying all of them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ..networks import random_network
 
 SEEDS = range(20)
 MOST_PATHS = 60
-"""Of a network that is worth the time."""
+"""Networks with more paths are left out, as they take too long."""
 
 
 def load(problem: Problem) -> int:
-    """The most bytes that are live together."""
+    """Return the most bytes that are live together."""
     times = {start for buffer in problem.buffers for start, _ in buffer.live or ()}
     return max(
         sum(b.size for b in problem.buffers if any(s <= time < e for s, e in b.live or ())) for time in times or {0}
@@ -44,7 +44,7 @@ def all_paths(groups: Mapping[tuple[int, int], Sequence[Group]], at: int, count:
 
 
 def worth(network: Network, path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
-    """Cycles and bytes of a path, the bytes from the lifetimes of the buffers that it comes to."""
+    """Return cycles and bytes of a path; the bytes follow from the lifetimes of its buffers."""
     with monkeypatch.context() as patch:
         patch.setattr(making, "Ways", lambda *_: SimpleNamespace(groups={}, is_cut_short=False, is_thinned=False))
         patch.setattr(making, "frontier", lambda *_: [path])

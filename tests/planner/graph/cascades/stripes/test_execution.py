@@ -1,4 +1,4 @@
-"""Networks run in the memory of a plan, in the stripes of each choice: every byte of the result is that of the network run whole."""
+"""Networks run in stripes, in the memory of a plan, compute the same bytes as the network run whole."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def assert_runs(machine: Machine, made: CascadeProblem, choice: Sequence[int]) -
 
 
 def any_path(chance: random.Random, groups: Mapping[tuple[int, int], Sequence[Group]], count: int) -> Path:
-    """Any groups that hold all operators, good or not; those of several operators where there are any."""
+    """Return random groups that together hold all operators; groups of several operators are preferred."""
     path: list[Group] = []
     while (at := path[-1].last + 1 if path else 0) < count:
         here = [group for (first, _), ways in groups.items() if first == at for group in ways]

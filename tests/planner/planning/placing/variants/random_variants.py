@@ -1,4 +1,4 @@
-"""Small random problems with variants, and their frontier by trying every choice."""
+"""Small random problems with variants, and their frontiers found by trying every choice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _live(chance: random.Random, steps: int) -> tuple[Interval, ...]:
 def _groups(
     chance: random.Random, fewest: int, alternative: Callable[[str, str], Alternative]
 ) -> tuple[VariantGroup, ...]:
-    """Up to three groups of up to three alternatives, which are made by the names of group and alternative."""
+    """Return up to three groups of up to three alternatives, which are made from the group's name and their own."""
     return tuple(
         VariantGroup(f"g{g}", tuple(alternative(f"g{g}", f"a{a}") for a in range(chance.randint(fewest, 3))))
         for g in range(chance.randint(1, 3))
@@ -51,7 +51,7 @@ def _groups(
 
 
 def random_problem(seed: int) -> Problem | None:
-    """One with everything that variants may say; None where it contradicts itself."""
+    """Return a random problem that uses all fields of variants; None if it contradicts itself."""
     chance = random.Random(seed)
 
     base = [
@@ -87,7 +87,7 @@ KINDS = ("plain", "pools", "largest", "pins", "conflicts", "exclusions", "same_p
 
 
 def random_problem_of_kind(kind: str, seed: int) -> Problem | None:
-    """The same with several memories, or with what makes choices need more than is live; None where it contradicts itself."""
+    """Return a random problem with several pools, pins or constraints; None if it contradicts itself."""
     problem = random_problem(seed)
     if problem is None or kind == "plain":
         return problem
@@ -116,7 +116,10 @@ def random_problem_of_kind(kind: str, seed: int) -> Problem | None:
 
 
 def pinned_problem(seed: int) -> Problem | None:
-    """One with buffers that are pinned, of the problem and of alternatives; some are tied, exclude each other, or live longer. None where it contradicts itself."""
+    """Return a random problem in which buffers of the problem and of alternatives are pinned.
+
+    Some alternatives colocate buffers, exclude or extend them. None if the problem contradicts itself.
+    """
     chance = random.Random(seed)
 
     def buffer(name: str, pinned: float) -> Buffer:
@@ -149,7 +152,7 @@ def pinned_problem(seed: int) -> Problem | None:
 
 
 def larger_pinned_problem(pins: int, seed: int) -> Problem:
-    """24 buffers in a choice, of which some of the problem's own are pinned somewhere."""
+    """Return a problem of 24 buffers with variants; so many of its own are pinned at random offsets."""
     problem = generate("variants", Request(24, seed, parameters={"groups": 6, "alternatives": 3}))
     chance = random.Random(seed)
     buffers = list(problem.buffers)
@@ -159,7 +162,7 @@ def larger_pinned_problem(pins: int, seed: int) -> Problem:
 
 
 def every_choice(problem: Problem) -> list[tuple[int, int]]:
-    """Cost and memory of each choice that the rules allow and that can be placed."""
+    """Return cost and memory of each choice that the rules allow and that can be placed."""
     variants = problem.variants
     assert variants is not None
     found = []
@@ -168,7 +171,7 @@ def every_choice(problem: Problem) -> list[tuple[int, int]]:
             continue
         try:
             made = plan(with_choice(problem, choice), Options(workers=1))
-        except BadInput:  # alternatives that contradict each other only together
+        except BadInput:  # alternatives may contradict each other
             continue
         assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
         if made.objective.value is not None:
@@ -177,5 +180,5 @@ def every_choice(problem: Problem) -> list[tuple[int, int]]:
 
 
 def best_of(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those that none beats in both, the cheapest first."""
+    """Return the pairs of cost and memory that no other pair beats in both, the cheapest first."""
     return sorted({x for x in found if not any(y != x and y[0] <= x[0] and y[1] <= x[1] for y in found)})

@@ -1,4 +1,4 @@
-"""Problems with variants: what is chosen, against trying every choice; what is proven, and how runs end."""
+"""Plans and frontiers of problems with variants agree with trying every choice, and claim only what is proven."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OPTIONS = Options(workers=1)
 
 
 def check_frontier(problem: Problem, found: Frontier) -> None:
-    """It is that of all choices, and its plans are right."""
+    """Require that the frontier is that of all choices, and its plans are optimal and valid."""
     every = every_choice(problem)
     assert known(found.points) == best_of(every)
     assert found.is_complete == bool(every)
@@ -52,7 +52,7 @@ def check_frontier(problem: Problem, found: Frontier) -> None:
 
 
 def known(plans: tuple[Plan, ...]) -> list[tuple[int, int]]:
-    """Cost and memory of each."""
+    """Return cost and memory of each plan."""
     return [(each.choice.cost, each.objective.value or 0) for each in plans if each.choice is not None]
 
 
@@ -96,7 +96,7 @@ def test_the_smallest_the_fastest_and_what_is_within_a_cost() -> None:
 
 
 def tiled(capacity: int | None = None) -> Problem:
-    """One group: whole and fast, or in stripes and slow."""
+    """Return a problem with one choice: whole, fast and large, or in stripes, slow and small."""
     return Problem(
         (Buffer("in", 100, live=((0, 2),)),),
         (Pool("sram", capacity),),
@@ -131,7 +131,7 @@ def test_the_fastest_is_the_fastest_that_fits() -> None:
     nothing = plan(tiled(149), fast)
     assert (nothing.status, nothing.choice, nothing.placements) == (PlanStatus.INFEASIBLE, None, ())
     assert nothing.shortage is not None
-    assert nothing.shortage.message == "no choice of alternatives fits into the capacities"
+    assert nothing.shortage.bytes_short == 1
     assert not verify(tiled(149), nothing)
     assert known((plan(tiled(), replace(fast, capacity=200)),)) == [(13, 150)]
 
@@ -188,7 +188,7 @@ def test_what_one_try_leaves_open_is_found_with_addresses(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_alternatives_that_tie_the_same_buffers_differently(first: int) -> None:
-    """What the buffers share depends on the choice: no bound may count on one of the ties."""
+    """Which bytes the buffers share depends on the choice, so no bound may rely on one of the colocations."""
     ties = [Constraints(colocations=(Colocation("b", "a", offset),)) for offset in (0, 10)]
     ties = ties[first:] + ties[:first]
     groups = (VariantGroup("g", tuple(Alternative(f"{k}", (k,), (), tie) for k, tie in enumerate(ties))),)
@@ -201,7 +201,7 @@ def test_alternatives_that_tie_the_same_buffers_differently(first: int) -> None:
 
 @pytest.mark.parametrize("pools", [1, 2])
 def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatch, pools: int) -> None:
-    """A placer that proves little and places badly, and nobody who knows better: nothing that is then said is false."""
+    """All claims are true even if plans are placed too high with weak bounds, and no exact engine helps."""
     monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
     problem = generate("variants", Request(12, 1, parameters={"groups": 5 - pools, "alternatives": 3}))
     if pools > 1:
@@ -237,7 +237,7 @@ def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatc
 
 
 def test_where_no_question_was_answered_there_is_a_plan_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine that is busy with others: of the smallest alternatives, or of the cheapest, whichever fits and breaks no rule."""
+    """Then, as on a busy machine, the smallest or cheapest alternatives are taken, if they fit and break no rule."""
 
     def no_answer(*_: object) -> points.Frontier:
         return points.Frontier((), is_complete=False, stop=StopReason.TIME_LIMIT, work=0)
@@ -271,7 +271,7 @@ def test_where_no_question_was_answered_there_is_a_plan_all_the_same(monkeypatch
 
 
 def test_what_no_choice_can_mend_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Choosing, "_ask", None)  # nobody gets so far
+    monkeypatch.setattr(Choosing, "_ask", None)  # calling it would fail
     apart = Constraints(different_pool=(("a", "b", "c"),))
     small = tuple(Buffer(id_, 8, live=((0, 2),)) for id_ in "abc")
     large = (Buffer("a", 65, live=((0, 2),)),)
@@ -282,6 +282,8 @@ def test_what_no_choice_can_mend_is_refused_before_anything_is_asked(monkeypatch
         problem = Problem(buffers, (Pool("p", 64), Pool("q", 64)), constraints, variants=variants)
         made = plan(problem, OPTIONS)
         assert (made.status, made.stop) == (PlanStatus.INFEASIBLE, StopReason.PROVED)
+        assert made.shortage is not None
+        assert "'a'" in made.shortage.message
         assert not verify(problem, made)
 
 

@@ -1,4 +1,4 @@
-"""Frontiers of size and cost: whole, in part, gone on with, cut short."""
+"""Frontiers of size and cost: complete, with few points, continued, and cut short by limits."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
 
 
 def test_what_few_points_leave_out_is_no_better_than_is_said(nightly: bool) -> None:
-    said, complete = set(), 0
+    margins, complete = set(), 0
     for seed in range(300 if nightly else 20):
         problem = random_problem(seed)
         every = [] if problem is None else every_choice(problem)
@@ -61,7 +61,7 @@ def test_what_few_points_leave_out_is_no_better_than_is_said(nightly: bool) -> N
             found = pareto(problem, OPTIONS, count)
             complete += found.is_complete
             assert not found.is_complete or found.within == 0
-            said.add(found.within)
+            margins.add(found.within)
             if found.within is not None:
                 more = 1 + found.within + 1e-9
                 for cost, memory in every:
@@ -69,12 +69,12 @@ def test_what_few_points_leave_out_is_no_better_than_is_said(nightly: bool) -> N
                         (value <= memory * more) and (paid <= cost or paid <= cost * more)
                         for paid, value in known(found.points)
                     ), (seed, count)
-    assert len(said) > 3
+    assert len(margins) > 3
     assert complete > 3
 
 
 def test_a_frontier_is_gone_on_with_until_it_is_whole() -> None:
-    """All points are proven at first, but not that nothing lies between them."""
+    """At first all points are proven, but not that no point lies between them."""
     ties = [Constraints(colocations=(Colocation(part, base, at),)) for part, base, at in (("b", "a", 2), ("a", "b", 0))]
     groups = (
         VariantGroup("g", (Alternative("tied", (0,), constraints=ties[0]), Alternative("not", (6,)))),
@@ -111,11 +111,11 @@ def test_a_limit_on_work_leaves_points_that_are_right() -> None:
 
 
 def test_no_try_may_use_more_than_all_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of a small choice had 100 000, whatever the limit."""
-    asked: list[int] = []
+    """The limit holds even for the first try of a small choice, whose usual work is 100 000."""
+    work_limits: list[int] = []
 
     def recorded(problem: Problem, options: Options, **more: Any) -> Plan:
-        asked.append(options.work_limit or 0)
+        work_limits.append(options.work_limit or 0)
         return plan(problem, options, **more)
 
     monkeypatch.setattr(solving, "plan", recorded)
@@ -123,13 +123,13 @@ def test_no_try_may_use_more_than_all_the_work(monkeypatch: pytest.MonkeyPatch) 
         generate("variants", Request(30, 5, parameters={"groups": 4})),
         replace(OPTIONS, time_limit=None, work_limit=40_000),
     )
-    assert asked
-    assert max(asked) <= 40_000
+    assert work_limits
+    assert max(work_limits) <= 40_000
 
 
 @pytest.mark.parametrize("count", [None, 3])
 def test_what_is_left_open_is_asked_again_with_more_work(monkeypatch: pytest.MonkeyPatch, count: int | None) -> None:
-    """Whoever places proves most of it with four times the work alone, and nobody knows better."""
+    """Most choices are proven only at the third try, with four times the work, and no exact engine helps."""
     problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
     whole = pareto(problem, OPTIONS)
     assert whole.is_complete

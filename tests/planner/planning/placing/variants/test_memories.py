@@ -1,4 +1,4 @@
-"""Questions about choices for several memories: asked of divisible bytes first, and still right about whole buffers."""
+"""Choices for several memories: questions first treat bytes as divisible, and the answers hold for whole buffers."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ def test_what_divisible_bytes_say_is_a_proof() -> None:
     problem = generate("variants", Request(40, 1, parameters={"groups": 14, "alternatives": 4}))
     problem = replace(problem, pools=(Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1)))
     choices = lower_choices(problem)
-    asked = Questions(choices)
+    questions = Questions(choices)
     limits = Limits(None, None, None, 1)
     budget = Budget(200_000, None, 0, 1, rate=WORK_PER_DETERMINISTIC_SECOND, relaxations=Relaxations.ALL)
-    first = asked.ask(Question(True), budget, Silent(limits))
+    first = questions.ask(Question(True), budget, Silent(limits))
     assert first.choice is not None
     assert (first.bound, first.stopped) == (choices.cost(first.choice), None)
-    load = asked.ask(Question(False, fixed=first.choice), budget, Silent(limits))
+    load = questions.ask(Question(False, fixed=first.choice), budget, Silent(limits))
     assert load.bound is not None
     for share in (15, 14, 12):
         question = Question(True, load.bound * share // 16)
-        found = asked.ask(question, budget, Silent(limits))
+        found = questions.ask(question, budget, Silent(limits))
         assert found.choice is not None
         assert (found.bound, found.stopped) == (choices.cost(found.choice), None), share
-        least = asked.ask(Question(False, fixed=found.choice), budget, Silent(limits))
+        least = questions.ask(Question(False, fixed=found.choice), budget, Silent(limits))
         assert least.bound is not None
         assert least.bound <= (question.most_load or 0)
 
 
 def test_a_frontier_has_its_smallest_point_where_nothing_is_found_in_time() -> None:
-    """What was placed is taken where the master finds no choice within the work of a question."""
+    """If the work of a question is too little to find a choice, one that was placed already is taken."""
     problem = generate("variants", Request(120, 1, parameters={"groups": 30, "alternatives": 5}))
     problem = replace(problem, pools=(Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1)))
     found = pareto(problem, Options(workers=1, time_limit=None, work_limit=1_000_000), 2)

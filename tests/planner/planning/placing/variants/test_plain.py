@@ -1,4 +1,4 @@
-"""Choices without a search: the least of each group that the rules leave."""
+"""Without a search, the smallest or the cheapest alternatives that the rules allow are chosen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def problem(sizes: list[list[int]], *rules: list[tuple[tuple[int, int], tuple[in
 
 
 def test_rules_lead_from_one_group_to_the_next() -> None:
-    """The smallest of each would break every one of them."""
+    """Taking the smallest alternative of each group would break every rule."""
     chain = [((g, 0), (h, 1)) for g, h in pairwise(range(6))]
     sizes = [[1 + g % 2, 2 - g % 2] for g in range(6)]
     found = plain_choices(problem(sizes, chain, [((g, 1), (h, 0)) for g, h in pairwise(range(6))]))
@@ -40,12 +40,12 @@ def test_what_is_chosen_breaks_no_rule(seed: int) -> None:
     sizes = [[dice.randrange(9) for _ in range(dice.randrange(1, 4))] for _ in range(5)]
     picks = [(g, a) for g, of in enumerate(sizes) for a in range(len(of))]
     drawn = [(one, other) for one, other in (dice.sample(picks, 2) for _ in range(6)) if one[0] != other[0]]
-    asked = problem(sizes, drawn[:3], drawn[3:])
-    assert asked.variants is not None
-    found = plain_choices(asked)
-    assert not any(list(broken_rules(asked.variants, choice)) for choice in found)
+    random_problem = problem(sizes, drawn[:3], drawn[3:])
+    assert random_problem.variants is not None
+    found = plain_choices(random_problem)
+    assert not any(list(broken_rules(random_problem.variants, choice)) for choice in found)
     if not drawn:
         assert found
     every = product(*(range(len(of)) for of in sizes))
-    possible = any(not list(broken_rules(asked.variants, choice)) for choice in every)
+    possible = any(not list(broken_rules(random_problem.variants, choice)) for choice in every)
     assert possible or not found

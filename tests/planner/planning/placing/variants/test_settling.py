@@ -1,4 +1,4 @@
-"""Plans that are proven to be as low as can be by a few of their buffers, or lowered: against the optimum, and against trying every choice."""
+"""Plans are lowered, or proven optimal by a few of their buffers; both agree with the optimum over all choices."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def fit(problem: Problem, per_cent: int) -> Plan:
 
 
 def stacked(problem: Problem) -> Plan:
-    """A valid plan without any thought: each buffer above all others."""
+    """Return a valid plan made without search: each buffer lies above all earlier ones."""
     return plan(problem, Options(workers=1, solver="exir_naive"))
 
 
@@ -65,14 +65,14 @@ def test_a_bad_plan_becomes_the_best(seed: int) -> None:
 
 
 def test_a_part_that_does_not_fit_proves_it_of_all() -> None:
-    """40 of 60 buffers do not fit where all that are live together would; the next plan of the choice is settled by asking about these alone."""
+    """A part of the buffers proves more than the bytes live together; the next time only this part is solved."""
     problem = generate("variants", Request(60, 29))
     choice = (0, 0, 2, 0, 3, 1, 0, 0, 0, 1, 0, 1, 1, 0, 2, 3, 2, 3, 2, 3)
     made = with_choice(problem, choice)
-    asked: list[int] = []
+    sizes: list[int] = []
 
     def counted(part: Problem, per_cent: int) -> Plan | None:
-        asked.append(len(part.buffers))
+        sizes.append(len(part.buffers))
         return fit(part, per_cent)
 
     unproven = plan(made, Options(workers=1, work_limit=100_000, time_limit=None))
@@ -82,22 +82,22 @@ def test_a_part_that_does_not_fit_proves_it_of_all() -> None:
     assert found.plan.peak is not None
     assert found.plan.peak > found.plan.certificates[0].value
     assert unproven.peak == found.plan.peak
-    asked.clear()
+    sizes.clear()
     assert settled(made, unproven, counted, [found.buffers]).buffers == found.buffers
-    assert asked == [len(found.buffers)]
+    assert sizes == [len(found.buffers)]
 
 
 def test_between_what_fits_and_what_is_too_hard_is_looked_for_what_plainly_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of the same choice, taken for one of many buffers: 24 buffers fit lower; were 32 and 40 and 56 too hard, 28 would still not be."""
+    """24 buffers fit lower, and 31 or more are made too hard to settle; a number between them proves the plan."""
     problem = generate("variants", Request(60, 29))
     made = with_choice(problem, (0, 0, 2, 0, 3, 1, 0, 0, 0, 1, 0, 1, 1, 0, 2, 3, 2, 3, 2, 3))
     monkeypatch.setattr(settling, "MOST_AT_ONCE", 0)
-    asked: list[int] = []
+    sizes: list[int] = []
 
     def shy(part: Problem, per_cent: int) -> Plan | None:
-        asked.append(len(part.buffers))
+        sizes.append(len(part.buffers))
         found = fit(part, per_cent)
         is_hard = found.status is PlanStatus.INFEASIBLE and len(part.buffers) >= 31
         return replace(found, status=PlanStatus.UNKNOWN, certificates=()) if is_hard else found
@@ -106,22 +106,39 @@ def test_between_what_fits_and_what_is_too_hard_is_looked_for_what_plainly_does_
     found = settled(made, unproven, shy)
     assert found.plan.status is PlanStatus.OPTIMAL
     assert 24 < len(found.buffers) < 31
-    assert 32 in asked
+    assert 32 in sizes
 
 
 def test_after_a_first_step_down_half_of_the_way_is_asked_for() -> None:
-    """Of buffers that could all lie at 0 each answer has one as high as is allowed."""
+    """Each answer places one buffer as high as allowed, although all could lie at 0."""
     problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
-    asked: list[int] = []
+    rooms: list[int] = []
 
     def reluctant(part: Problem, _: int) -> Plan:
         room = part.pools[0].size or 0
-        asked.append(room)
+        rooms.append(room)
         first = replace(part.buffers[0], fixed=Fixed("p", room - 8))
         return plan(replace(part, buffers=(first, *part.buffers[1:])), WORKERS)
 
     assert settled(problem, stacked(problem), reluctant).plan.status is PlanStatus.OPTIMAL
-    assert asked == [31, 19, 13, 10, 8]
+    assert rooms == [31, 19, 13, 10, 8]
+
+
+def test_what_is_too_hard_to_decide_is_asked_nearer_to_the_peak() -> None:
+    """The solver decides nothing below 16, so sizes above the last failure are tried, and 16 is the least."""
+    problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
+    rooms: list[int] = []
+
+    def helpless(part: Problem, _: int) -> Plan:
+        room = part.pools[0].size or 0
+        rooms.append(room)
+        first = replace(part.buffers[0], fixed=Fixed("p", room - 8))
+        made = plan(replace(part, buffers=(first, *part.buffers[1:])), WORKERS)
+        return made if room >= 16 else replace(made, status=PlanStatus.UNKNOWN, placements=())
+
+    found = settled(problem, stacked(problem), helpless)
+    assert rooms == [31, 19, 13, 16, 14, 15]
+    assert (found.plan.peak, found.plan.status, len(found.hard)) == (16, PlanStatus.FEASIBLE, 4)
 
 
 def test_where_there_is_no_more_work_the_plan_stays() -> None:
@@ -131,7 +148,10 @@ def test_where_there_is_no_more_work_the_plan_stays() -> None:
 
 
 def kept_apart() -> Problem:
-    """Buffers of the problem that an alternative, which brings none, keeps apart: a part proves nothing of choices without it."""
+    """Return a problem in which an alternative without buffers keeps two of the problem's buffers apart.
+
+    What these two prove does not hold for choices without the alternative.
+    """
     buffers = tuple(Buffer(f"b{n}", 4, live=((2 * n, 2 * n + 1),)) for n in range(6))
     apart = Alternative("apart", (0,), constraints=Constraints(conflicts=(("b0", "b1"),)))
     sizes = tuple(Alternative(f"s{size}", (size - 1,), (Buffer(f"s{size}", size, live=((0, 1),)),)) for size in (1, 2))
@@ -142,7 +162,7 @@ def kept_apart() -> Problem:
 def test_what_a_part_proves_holds_for_every_choice_with_its_alternatives(
     monkeypatch: pytest.MonkeyPatch, nightly: bool
 ) -> None:
-    """Each choice is placed badly at first, so all is proven by parts."""
+    """Each choice is placed badly at first, so that its optimum can only be proven by parts."""
     honest = Placing._planned
     partial: list[Placed] = []
 

@@ -1,4 +1,4 @@
-"""The exact engine for choices and addresses, alone, against trying every choice."""
+"""The exact engine for choices and addresses, used on its own, agrees with trying every choice."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_it_does_not_take() -> None:
     assert lower_joint(small, lower_choices(small)) is not None
     ids = [buffer.id for buffer in small.buffers]
     priced = replace(small, constraints=Constraints(reuse_penalties=(ReusePenalty(ids[0], ids[1], 3),)))
-    assert lower_joint(priced, lower_choices(priced)) is not None  # no objective with variants weighs them
+    assert lower_joint(priced, lower_choices(priced)) is not None  # with variants, no objective counts penalties
     ties = tuple(Alternative(f"{k}", (), (), Constraints(colocations=(Colocation("b", "a", k),))) for k in range(2))
     torn = Problem(
         (Buffer("a", 4, live=((0, 1),)), Buffer("b", 4, live=((0, 1),))),

@@ -1,4 +1,4 @@
-"""Pinned buffers in problems with variants: bounds count the memory below and above them, and never too much."""
+"""In problems with variants, bounds count the memory below and above pinned buffers, and never too much."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
 
 
 def test_bounds_count_what_pins_keep_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without addresses, as of problems that are too large for these, without asking twice, and without what lies beside walls, which proves as much of a single choice."""
+    """With rows about pins the frontier is complete, and without them it is not.
+
+    Other means that could complete it are switched off: the exact engine, further questions, and bounds beside walls.
+    """
     monkeypatch.setattr("solvers.bounds.one_pool.height_beside", lambda pieces, _: height_beside(pieces, ()))
     monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
     monkeypatch.setattr("planner.planning.placing.variants.choosing.Choosing._more", lambda _: False)

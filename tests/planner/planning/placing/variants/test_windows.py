@@ -1,4 +1,4 @@
-"""Plans lowered window by window: the result passes the verifier, and reaches no higher."""
+"""A plan lowered window by window passes the verifier and is no higher than before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fit(problem: Problem) -> Plan | None:
 
 
 def stacked(problem: Problem) -> Plan:
-    """A valid plan without search: each buffer, or group that moves together, above all others."""
+    """Return a valid plan made without search: each buffer, or colocated group, lies above all earlier ones."""
     return plan(problem, Options(workers=1, solver="exir_naive"))
 
 
@@ -54,7 +54,7 @@ def test_a_bad_plan_becomes_a_good_one(problem: Problem) -> None:
 
 
 def test_many_easy_stretches_that_are_hard_at_once() -> None:
-    """Each stretch is small and tight; the first plan is bad in all of them."""
+    """Each stretch of time is small and tight, and the first plan is bad in all of them."""
     stretch = generate("packing", Request(12, 1)).buffers
     length = max(end for buffer in stretch for _, end in buffer.live or ())
     buffers = tuple(

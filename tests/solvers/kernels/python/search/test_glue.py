@@ -16,7 +16,7 @@ from tests.solvers.kernels.kernel_sets import Ask, ask, native, reference
 
 
 def crumbled(seed: int) -> Instance:
-    """Some blocks are cut into several, over and over, in time or in addresses: there is much to glue."""
+    """An instance of blocks that were cut over and over, in time or in addresses, so that there is much to glue."""
     r = random.Random(f"crumbled {seed}")
     whole = [(start, start + r.randint(1, 40), r.randint(1, 60)) for start in r.choices(range(40), k=r.randint(4, 12))]
     unit = r.choice([1, 1, 1, 2, 8, 1 << 24])
@@ -45,7 +45,7 @@ def model_of(instance: Instance) -> Model:
     return build_model(given, 1_000_000, Watch(lambda offsets, bound: False, 0))
 
 
-def test_both_decide_alike_where_blocks_are_glued() -> None:
+def test_both_kernels_decide_alike_where_blocks_are_glued() -> None:
     kernels = reference(), native()
     ends, glued = set(), set()
     for seed in range(40):
@@ -75,15 +75,15 @@ def test_stacks_and_chains_are_glued_to_each_other_again() -> None:
     assert glued.expand([1, 0, 6]) == [1, 3, 3, 1, 0, 6]
 
 
-def test_what_is_not_alike_is_not_glued() -> None:
+def test_unlike_blocks_are_not_glued() -> None:
     aligned = [plain(0, 2, 3, alignment=2), plain(0, 2, 4, alignment=2), plain(0, 2, 1, alignment=4)]
-    # Nothing may be put on three bytes without losing a byte, which counts in units of two; least is lost on top.
+    # Whatever is put on three bytes loses a byte, as offsets count in units of two; so the three go on top.
     glued = glue(model_of(make_instance(aligned)), chains=True)
     assert members(glued) == [((1, 0), (0, 2)), ((2, 0),)]
     assert glue(model_of(make_instance([plain(0, 2, 4, max_offset=3), plain(0, 2, 4, max_offset=3)])), True) is None
 
 
-def test_a_glued_block_keeps_off_what_is_in_the_way_of_its_members() -> None:
+def test_a_glued_block_avoids_the_obstacles_of_its_members() -> None:
     instance = make_instance([(0, 2, 3), (0, 2, 3)], pools=[PoolSpec(20, ((4, 5),))])
     glued = glue(model_of(instance), chains=False)
     assert glued is not None

@@ -1,4 +1,4 @@
-"""The search in Python: it decides as the native one does, number by number, and both tell the truth."""
+"""The search in Python decides as the native one does, number by number, and both agree with brute force."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ from solvers.portfolio.execute import execute
 from tests.small.instances import Block, make_instance, pairs, plain
 from tests.small.strategies import effort, problems
 from tests.solvers.exact.search.small_instances import KINDS, brute_force, random_block, random_instance
-from tests.solvers.kernels.kernel_sets import Ask, Said, ask, native, reference
+from tests.solvers.kernels.kernel_sets import Answer, Ask, ask, native, reference
 
 WORK = 200
-"""About a tenth of a second in Python."""
+"""Work that takes about a tenth of a second in Python."""
 
 
 def below(instance: Instance, height: int) -> Instance:
-    """The same with no room above this height."""
+    """Return the instance with no room above this height."""
     top = (height - instance.block_high)[:, None]
     return replace(instance, highest=np.minimum(instance.highest, top))
 
 
 def check_answer(kernel: Kernels, instance: Instance, best: int | None, seed: int) -> None:
-    """Of the least peak, or of there being none; and at the least height with room for all, and at the next lower one."""
-    said = ask(kernel, instance, Ask(seed=seed))
+    """Assert that a kernel proves the best peak, or that none exists; all fits at this height, but not one below."""
+    answer = ask(kernel, instance, Ask(seed=seed))
     if best is None:
-        assert (said.end, said.offsets) == ("impossible", None)
+        assert (answer.end, answer.offsets) == ("impossible", None)
         return
-    assert (said.end, said.bound) == ("proved", best)
-    assert_valid(instance, said, best)
+    assert (answer.end, answer.bound) == ("proved", best)
+    assert_valid(instance, answer, best)
     at_best = ask(kernel, below(instance, best), Ask(seed=seed, fit=True))
     assert at_best.end in ("fits", "proved")
     assert_valid(instance, at_best, best)
     assert ask(kernel, below(instance, best - 1), Ask(seed=seed, fit=True)).end == "impossible"
 
 
-def assert_valid(instance: Instance, said: Said, peak: int) -> None:
-    assert said.offsets is not None
-    placement = Placement(np.zeros(instance.blocks, dtype=np.int64), np.array(said.offsets, dtype=np.int64))
+def assert_valid(instance: Instance, answer: Answer, peak: int) -> None:
+    assert answer.offsets is not None
+    placement = Placement(np.zeros(instance.blocks, dtype=np.int64), np.array(answer.offsets, dtype=np.int64))
     assert violation(instance, placement) is None
     assert evaluate(instance, placement) == (peak,)
 
@@ -97,18 +97,18 @@ def test_brute_force_and_cpsat_agree(instance: Instance) -> None:
 
 @effort(24, 6_000)
 @given(small, st.integers(0, (1 << 64) - 1), st.booleans())
-def test_both_decide_alike_on_small_instances(instance: Instance, seed: int, fit: bool) -> None:
+def test_both_kernels_decide_alike_on_small_instances(instance: Instance, seed: int, fit: bool) -> None:
     wish = Ask(seed=seed, fit=fit)
-    said = ask(reference(), instance, wish)
-    assert said == ask(native(), instance, wish)
-    if said.offsets is not None:
-        lower = below(instance, said.bound - 1)
+    answer = ask(reference(), instance, wish)
+    assert answer == ask(native(), instance, wish)
+    if answer.offsets is not None:
+        lower = below(instance, answer.bound - 1)
         assert ask(reference(), lower, wish) == ask(native(), lower, wish)
 
 
 @effort(14, 6_000)
 @given(problems(max_pools=1), st.integers(0, 99))
-def test_both_decide_alike_on_problems_of_users(problem: Problem, seed: int) -> None:
+def test_both_kernels_decide_alike_on_problems_of_users(problem: Problem, seed: int) -> None:
     instance = lower(problem).instance
     if homeless(instance) is None:
         instance = scaled(instance, unit(instance))
@@ -116,7 +116,7 @@ def test_both_decide_alike_on_problems_of_users(problem: Problem, seed: int) -> 
 
 
 def larger(seed: int, kind: str) -> Instance:
-    """Some dozens of blocks, so that there is something to search."""
+    """A random instance of some dozens of blocks, so that there is something to search."""
     r = random.Random(f"{kind} {seed}")
     span = r.randint(4, 50)
     blocks = []
@@ -142,7 +142,7 @@ def larger(seed: int, kind: str) -> Instance:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_decide_alike_on_larger_instances(kind: str) -> None:
+def test_both_kernels_decide_alike_on_larger_instances(kind: str) -> None:
     kernels = reference(), native()
     ends = set()
     for seed in range(10):
@@ -151,7 +151,7 @@ def test_both_decide_alike_on_larger_instances(kind: str) -> None:
         mine, theirs = (ask(kernel, instance, wish) for kernel in kernels)
         assert mine == theirs, f"{kind} {seed}"
         ends.add(mine.end)
-    assert len(ends) > 1  # not all of one sort
+    assert len(ends) > 1  # searches end in more than one way
 
 
 def random_rows(seed: int, count: int, sections: int, longest: int, largest: int) -> list[tuple[int, int, int]]:
@@ -163,36 +163,36 @@ def random_rows(seed: int, count: int, sections: int, longest: int, largest: int
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_both_decide_alike_until_the_work_is_done(seed: int) -> None:
+def test_both_kernels_decide_alike_until_the_work_is_done(seed: int) -> None:
     rows = random_rows(seed, 60, 60, 30, 1000)
     live = [sum(size for start, end, size in rows if start <= s < end) for s in range(90)]
     wish = Ask(bound=max(live), seed=seed, work=WORK)
-    said = ask(reference(), make_instance(rows), wish)
-    assert said == ask(native(), make_instance(rows), wish)
-    assert said.work > 0
+    answer = ask(reference(), make_instance(rows), wish)
+    assert answer == ask(native(), make_instance(rows), wish)
+    assert answer.work > 0
 
 
-def test_both_decide_alike_with_an_incumbent_and_sizes_beyond_32_bits() -> None:
+def test_both_kernels_decide_alike_on_incumbents_and_sizes_beyond_32_bits() -> None:
     rows = [(start, end, size << 22) for start, end, size in random_rows(7, 40, 40, 20, 1000)]
-    said = ask(reference(), make_instance(rows), Ask(seed=7, work=WORK))
-    assert said.offsets is not None
-    peak = max(x + size for x, (_, _, size) in zip(said.offsets, rows, strict=True))
+    answer = ask(reference(), make_instance(rows), Ask(seed=7, work=WORK))
+    assert answer.offsets is not None
+    peak = max(x + size for x, (_, _, size) in zip(answer.offsets, rows, strict=True))
     for incumbent in (peak, peak + 1):
         wish = Ask(seed=7, work=WORK, incumbent=incumbent)
         assert ask(reference(), make_instance(rows), wish) == ask(native(), make_instance(rows), wish)
 
 
-def test_both_decide_alike_on_very_many_blocks() -> None:
+def test_both_kernels_decide_alike_on_very_many_blocks() -> None:
     rows = random_rows(3, MANY_BLOCKS + 100, 1500, 3, 100)
     wish = Ask(seed=3, fit=True, work=2 * WORK)
-    said = ask(reference(), make_instance(rows), wish)
-    assert said.offsets is not None
-    assert said == ask(native(), make_instance(rows), wish)
+    answer = ask(reference(), make_instance(rows), wish)
+    assert answer.offsets is not None
+    assert answer == ask(native(), make_instance(rows), wish)
 
 
 @pytest.mark.parametrize("seed", [797, 855])
-def test_blocks_are_no_twins_for_their_empty_parts(seed: int) -> None:
-    """What lives when only an empty part of it does is not what it conflicts in: here mistaken twins once made a proof wrong."""
+def test_empty_parts_do_not_make_blocks_twins(seed: int) -> None:
+    """Where only an empty part of a block lives, it conflicts with nothing; this once made a proof wrong."""
     r = random.Random(seed)
     count, sections = r.randint(6, 12), r.randint(4, 8)
     sizes = r.choice([[2, 3], [3, 4, 5], [2, 3, 4, 7]])
@@ -203,9 +203,9 @@ def test_blocks_are_no_twins_for_their_empty_parts(seed: int) -> None:
         alignment = r.choice([1, 1, 2])
         blocks.append(Block([part, (1, 1, [(30, 31)])], alignment))
         bare.append(Block([part], alignment))
-    said = ask(reference(), make_instance(blocks), Ask(seed=seed))
-    assert (said.end, said.bound) == ("proved", ask(native(), make_instance(bare), Ask(seed=seed)).bound)
-    assert said == ask(native(), make_instance(blocks), Ask(seed=seed))
+    answer = ask(reference(), make_instance(blocks), Ask(seed=seed))
+    assert (answer.end, answer.bound) == ("proved", ask(native(), make_instance(bare), Ask(seed=seed)).bound)
+    assert answer == ask(native(), make_instance(blocks), Ask(seed=seed))
 
 
 @pytest.mark.parametrize("kernels", [reference, native])
@@ -213,11 +213,11 @@ def test_a_part_of_less_than_a_unit_may_stand_right_above_an_obstacle(kernels: C
     mover = Block([(0, 4, [(0, 1)]), (1, 2, [(4, 6)])], alignment=4, residue=1)
     fixed = plain(4, 6, 4, fixed=6)
     instance = make_instance([mover, fixed], pools=[PoolSpec(13, ((2, 5),))])
-    said = ask(kernels(), instance, Ask())
-    assert (said.end, said.offsets, said.bound) == ("proved", [9, 6], 13)
+    answer = ask(kernels(), instance, Ask())
+    assert (answer.end, answer.offsets, answer.bound) == ("proved", [9, 6], 13)
 
 
-def test_long_rows_are_left_as_they_are_and_lead_to_the_same_optima(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_rows_left_unchanged_lead_to_the_same_optima(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_state, "LONG_ROWS", 0)
     for seed in range(40):
         instance = random_instance(seed, ("plain", "aligned", "obstacles")[seed % 3])
@@ -229,7 +229,7 @@ def test_restarts_grow_in_a_known_rhythm() -> None:
     assert [luby(i) for i in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
 
 
-def test_both_refuse_what_has_too_many_pairs_or_members() -> None:
+def test_both_kernels_refuse_too_many_pairs_or_members() -> None:
     crowd = [(0, 9, 1)] * 12
     ring = make_instance([Block([(0, 1, [(0, 9)]), (2, 3, [(0, 9)])]) for _ in range(12)])
     for kernel in (reference(), native()):
@@ -255,7 +255,7 @@ def test_both_refuse_what_has_too_many_pairs_or_members() -> None:
     ],
     ids=" and ".join,
 )
-def test_both_refuse_a_broken_contract(broken: dict[str, Ints]) -> None:
+def test_both_kernels_refuse_a_broken_contract(broken: dict[str, Ints]) -> None:
     instance = replace(make_instance([(0, 2, 3)], capacity=10), **broken)  # type: ignore[arg-type]
     for kernel in (reference(), native()):
         with pytest.raises(BadKernelInput):
@@ -263,11 +263,11 @@ def test_both_refuse_a_broken_contract(broken: dict[str, Ints]) -> None:
 
 
 def hard(seed: int = 5) -> Instance:
-    """Large enough that it does not end by itself soon."""
+    """An instance so large that its search does not end by itself soon."""
     return make_instance(random_rows(seed, 300, 100, 60, 10**6))
 
 
-def test_stops_at_the_first_placement_if_told_so_and_keeps_it() -> None:
+def test_a_search_stopped_at_its_first_placement_keeps_it() -> None:
     found: list[int] = []
 
     class Seen(Silent):
@@ -283,25 +283,25 @@ def test_stops_at_the_first_placement_if_told_so_and_keeps_it() -> None:
     assert violation(hard(), outcome.placement) is None
 
 
-def test_asks_again_and_again_whether_to_stop() -> None:
-    asked: list[int] = []
+def test_the_search_asks_repeatedly_whether_to_stop() -> None:
+    calls: list[int] = []
 
     def until() -> bool:
-        asked.append(1)
-        return len(asked) > 3
+        calls.append(1)
+        return len(calls) > 3
 
-    said = ask(reference(), hard(), Ask(until=until))
-    assert said.end == "stopped"
-    assert len(asked) == 4
+    answer = ask(reference(), hard(), Ask(until=until))
+    assert answer.end == "stopped"
+    assert len(calls) == 4
 
 
-def test_stops_while_the_model_is_built() -> None:
+def test_a_stop_is_heeded_while_the_model_is_built() -> None:
     block = Block([(0, 1, [(0, 2000)]), (2, 3, [(0, 2000)])])
-    said = ask(reference(), make_instance([block] * 700), Ask(until=lambda: True))
-    assert (said.end, said.offsets, said.nodes) == ("stopped", None, 0)
+    answer = ask(reference(), make_instance([block] * 700), Ask(until=lambda: True))
+    assert (answer.end, answer.offsets, answer.nodes) == ("stopped", None, 0)
 
 
-def test_an_error_of_the_caller_comes_out_as_it_is() -> None:
+def test_an_error_of_the_caller_is_raised_unchanged() -> None:
     def until() -> bool:
         raise KeyboardInterrupt
 

@@ -1,0 +1,105 @@
+"""Checks that the library's functions are called with what they declare to take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache, wraps
+from inspect import isfunction, signature, unwrap
+from typing import Any, ParamSpec, TypeVar
+
+from ..model.errors import Code
+from ..model.problem import Problem
+from . import require_sound
+from .kinds import Record, hints_of, kind_of
+from .report import Place, Report, bad_input
+
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+OF_PYTHON = (TypeError, ValueError, AttributeError, LookupError, AssertionError)
+"""Errors that nobody raised on purpose."""
+
+
+def require_types(value: Any, place: Place) -> None:
+    """Raise BadInput if the object, or anything in it, is of another type than declared."""
+    of: Any = type(value)
+    kind = kind_of(of)
+    if not kind.holds([value]):
+        report = Report()
+        kind.find(value, place, report)
+        report.raise_if_any()
+
+
+class _Arguments:
+    """The arguments that a function takes."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._signature, hints = signature(function), hints_of(unwrap(function))
+        named = [each for each in self._signature.parameters.values() if not each.kind.name.startswith("VAR_")]
+        self._kinds = {each.name: kind_of(hints.get(each.name, Any)) for each in named}
+        self._has_clock = {"options", "begun"} <= self._kinds.keys()
+        """True if it takes options with a time limit, and the moment from which that counts."""
+        self._first = next((each.name for each in named if each.name != "self"), None)
+
+    def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Raise BadInput for whatever is of another type than declared. Return the keyword arguments: a time limit includes this check."""
+        begun, report = time.monotonic(), Report()
+        given = self._signature.bind(*args, **kwargs).arguments
+        for name, value in given.items():
+            kind = self._kinds.get(name)
+            try:
+                if kind is not None and not kind.holds([value]):
+                    kind.find(value, () if name == self._first and isinstance(kind, Record) else (name,), report)
+            except RecursionError:
+                raise bad_input(Code.TOO_DEEP, (name,), "has too many levels, one within the other") from None
+        report.raise_if_any()
+        return {**kwargs, "begun": begun} if self._has_clock and "begun" not in given else kwargs
+
+    def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raise BadInput for what else is wrong with the arguments of a call that failed: problems that are not sound."""
+        for value in self._signature.bind(*args, **kwargs).arguments.values():
+            if isinstance(value, Problem):
+                require_sound(value)
+
+
+_arguments = cache(_Arguments)
+
+
+@cache
+def checked(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:
+    """Return the function, with a check of its arguments before it runs."""
+
+    @wraps(function)
+    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
+        with_clock = _arguments(function).check(args, kwargs)
+        try:
+            return function(*args, **with_clock)
+        except OF_PYTHON:
+            _arguments(function).explain(args, kwargs)
+            raise
+
+    return call
+
+
+def explained(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:
+    """Return the function, with a check of its arguments once it has failed: for calls that take less time than the check."""
+
+    @wraps(function)
+    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
+        try:
+            return function(*args, **kwargs)
+        except OF_PYTHON:
+            _arguments(function).check(args, kwargs)
+            _arguments(function).explain(args, kwargs)
+            raise
+
+    return call
+
+
+def exported(module: str, name: str, what: Any) -> Any:
+    """Return what a module of the library exports under this name: functions with a check of their arguments, all else as it is."""
+    if not isfunction(what):
+        return what
+    found = checked(what)
+    found.__module__, found.__qualname__ = module, name  # where pickle looks for it
+    return found

@@ -1,0 +1,154 @@
+"""Many memories as columns of numbers: objects are made on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import overload
+
+from solvers.model.instance import Bools, Ints
+
+from .columns import FEW, FEW_OF, Columns
+from .problem import Pool
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PoolColumns(Columns[Pool]):
+    """Memories with only a name, a size, an alignment, a cost and a rank. The arrays never change."""
+
+    names: list[str]
+    size: Ints
+    """0 where the size is unlimited."""
+    is_limited: Bools
+    alignment: Ints
+    cost: Ints
+    rank: Ints
+    _some: dict[int, Pool] = field(default_factory=dict, init=False)
+    """The objects made so far, while they are few."""
+    _made: list[tuple[Pool, ...]] = field(default_factory=list, init=False)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    @property
+    def sizes(self) -> list[int | None]:
+        """Return the size of each; None: unlimited."""
+        if self.is_limited.all():
+            return self.size.tolist()  # type: ignore[no-any-return]  # numpy does not say
+        return [
+            size if limited else None
+            for size, limited in zip(self.size.tolist(), self.is_limited.tolist(), strict=True)
+        ]
+
+    @property
+    def rows(self) -> tuple[Pool, ...]:
+        """Return all objects, always the same ones."""
+        if not self._made:
+            alignment, cost, rank = (column.tolist() for column in (self.alignment, self.cost, self.rank))
+            made = [*map(Pool, self.names, self.sizes, alignment, repeat(None), repeat(()), cost, rank)]
+            for i, pool in self._some.items():
+                made[i] = pool
+            self._made.append(tuple(made))
+        return self._made[0]
+
+    def row(self, i: int) -> Pool:
+        size = int(self.size[i]) if self.is_limited[i] else None
+        return Pool(self.names[i], size, int(self.alignment[i]), cost=int(self.cost[i]), rank=int(self.rank[i]))
+
+    @overload
+    def __getitem__(self, at: int) -> Pool: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Pool, ...]: ...
+    def __getitem__(self, at: int | slice) -> Pool | tuple[Pool, ...]:
+        if self._made:
+            return self._made[0][at]
+        if isinstance(at, slice):
+            return tuple(self[i] for i in range(*at.indices(len(self))))
+        at = range(len(self.names))[at]
+        if at not in self._some:
+            if len(self._some) * FEW_OF > len(self.names):
+                return self.rows[at]
+            self._some[at] = self.row(at)
+        return self._some[at]
+
+    def __iter__(self) -> Iterator[Pool]:
+        return iter(self.rows)
+
+
+class PoolsByName(Mapping[str, Pool]):
+    """Memories by their names, in order."""
+
+    def __init__(self, pools: PoolColumns) -> None:
+        self._pools = pools
+        self._index = dict(zip(pools.names, range(len(pools.names)), strict=True))
+
+    def __getitem__(self, name: str) -> Pool:
+        return self._pools[self._index[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+
+def pool_columns(
+    names: list[str], size: Ints, is_limited: Bools, alignment: Ints, cost: Ints, rank: Ints
+) -> Sequence[Pool]:
+    """Return the memories, as objects if they are few."""
+    columns = PoolColumns(names, size, is_limited, alignment, cost, rank)
+    return tuple(columns) if len(names) <= FEW else columns
+
+
+def by_name(pools: Sequence[Pool]) -> Mapping[str, Pool]:
+    """Return the memories by their names."""
+    return PoolsByName(pools) if isinstance(pools, PoolColumns) else {pool.name: pool for pool in pools}
+
+
+def names_of(pools: Sequence[Pool]) -> list[str]:
+    """Return the name of each."""
+    return pools.names if isinstance(pools, PoolColumns) else [pool.name for pool in pools]
+
+
+def sizes_of(pools: Sequence[Pool]) -> list[int | None]:
+    """Return the size of each; None: unlimited."""
+    return pools.sizes if isinstance(pools, PoolColumns) else [pool.size for pool in pools]
+
+
+def costs_of(pools: Sequence[Pool]) -> list[int]:
+    """Return the cost of each."""
+    return pools.cost.tolist() if isinstance(pools, PoolColumns) else [pool.cost for pool in pools]
+
+
+def ranks_of(pools: Sequence[Pool]) -> list[int]:
+    """Return the rank of each."""
+    return pools.rank.tolist() if isinstance(pools, PoolColumns) else [pool.rank for pool in pools]
+
+
+def alignments_of(pools: Sequence[Pool]) -> list[int]:
+    """Return the alignment of each."""
+    return pools.alignment.tolist() if isinstance(pools, PoolColumns) else [pool.alignment for pool in pools]
+
+
+def bases_of(pools: Sequence[Pool]) -> list[int]:
+    """Return the base address of each; 0 if it is not known."""
+    return [0] * len(pools) if isinstance(pools, PoolColumns) else [pool.base or 0 for pool in pools]
+
+
+def any_reserved(pools: Sequence[Pool]) -> bool:
+    """True if any has reserved ranges."""
+    return not isinstance(pools, PoolColumns) and any(pool.reserved for pool in pools)
+
+
+def cost_one_byte(pools: Sequence[Pool]) -> bool:
+    """True if a byte costs 1 in each."""
+    if isinstance(pools, PoolColumns):
+        return bool((pools.cost == 1).all())
+    return all(pool.cost == 1 for pool in pools)

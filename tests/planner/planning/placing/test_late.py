@@ -1,0 +1,141 @@
+"""A run that is out of time returns the plan it has. The clocks are fakes: the machine's speed has no influence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from planner.facts.variants import with_choice
+from planner.model import deadline
+from planner.model.deadline import OutOfTime, look
+from planner.model.plan import PlanStatus
+from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
+from planner.planning.options.options import Options
+from planner.planning.placing import path, solving, watching
+from planner.planning.placing.solving import pareto, plan
+from planner.planning.placing.variants import placing
+from planner.verifying.verify import verify
+from solvers.model.errors import StopReason
+from solvers.portfolio.solve import solve
+
+SMALL = Problem(tuple(Buffer(i, 8 + i % 7, live=((i, i + 3),)) for i in range(5)), (Pool("arena"),))
+SHARE = 1 / 3
+"""The share of a processor that a process gets, as under a load of six on two cores."""
+
+
+class Machine:
+    """The clocks of a busy machine, where work takes more wall time than processor time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.had, self.now = 5.0, 100.0
+        for module in (deadline, watching, solving):
+            monkeypatch.setattr(module, "time", self)
+        monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
+        self._patch = monkeypatch.setattr
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def thread_time(self) -> float:
+        return self.had
+
+    def work(self, seconds: float) -> None:
+        self.had += seconds
+        self.now += seconds / SHARE
+
+    def takes(self, name: str, seconds: float, module: Any = solving) -> None:
+        """Make a function of the module take this much processor time, with looks at the clock."""
+        usual: Callable[..., object] = getattr(module, name)
+
+        def slower(*given: Any, **named: Any) -> object:
+            made = usual(*given, **named)
+            for _ in range(10):
+                self.work(seconds / 10)
+                look(name)
+            return made
+
+        self._patch(module, name, slower)
+
+
+def test_the_plan_of_a_million_buffers_is_verified_however_busy_the_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The times are those measured with a million buffers; 5.2 s are reserved for lifting and verifying."""
+    machine = Machine(monkeypatch)
+    monkeypatch.setattr(path, "seconds_to_finish", lambda _: 5.2)
+    for name, seconds in (("require_sound", 1.2), ("lower", 1.2), ("lift", 3.3), ("verify", 1.5)):
+        machine.takes(name, seconds)
+
+    def until_told(instance: Any, task: Any, watch: Any, solver: str) -> object:
+        found = solve(instance, task, watch, solver)
+        while watch.stopped() is None:
+            machine.work(0.1)
+        return found
+
+    monkeypatch.setattr(solving, "solve", until_told)
+    made = plan(SMALL, Options(time_limit=30.0, workers=1), begun=machine.now)
+    assert made.status.has_plan
+    assert machine.now < 100.0 + 30.5
+
+
+def test_a_start_that_was_verified_is_returned_where_no_better_plan_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = plan(SMALL, Options(workers=1))
+    machine = Machine(monkeypatch)
+    machine.takes("solve", 20.0)
+    made = plan(SMALL, Options(time_limit=1.0, workers=1), begun=machine.now, start=start)
+    assert made.placements == start.placements
+    assert (made.status, made.stop, made.bound) == (PlanStatus.FEASIBLE, StopReason.TIME_LIMIT, 0)
+    assert not made.reproducible
+    monkeypatch.undo()
+    assert verify(SMALL, made) == ()
+
+
+def test_without_a_start_that_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(monkeypatch)
+    machine.takes("solve", 20.0)
+    with pytest.raises(OutOfTime):
+        plan(SMALL, Options(time_limit=1.0, workers=1), begun=machine.now)
+
+
+def choosing() -> Problem:
+    """Return a problem with three groups in which smaller alternatives cost more."""
+    alternatives = [
+        [Alternative(f"{g}.{a}", (a,), (Buffer(f"{g}.{a}", 90 - 30 * a + g, live=((g, g + 2),)),)) for a in range(3)]
+        for g in range(3)
+    ]
+    groups = tuple(VariantGroup(f"g{g}", tuple(of)) for g, of in enumerate(alternatives))
+    return replace(SMALL, variants=Variants(groups, (CostTerm("cycles"),)))
+
+
+@pytest.mark.parametrize("late", [2, 3])
+def test_choices_that_were_placed_are_returned(monkeypatch: pytest.MonkeyPatch, late: int) -> None:
+    """One or two choices are placed before the time is over."""
+    calls = [0]
+
+    def given_up(problem: Problem, positions: Any) -> Problem:
+        calls[0] += 1
+        if calls[0] >= late:
+            raise deadline._out_of_time(deadline._Deadline(1.0, 0.0), "while checking the problem")
+        return with_choice(problem, positions)
+
+    problem = choosing()
+    monkeypatch.setattr(placing, "with_choice", given_up)
+    found = pareto(problem, Options(workers=1))
+    assert 1 <= len(found.points) < late
+    assert (found.is_complete, found.is_infeasible, found.stop) == (False, False, StopReason.TIME_LIMIT)
+    calls[0] = 0
+    made = plan(problem, Options(workers=1))
+    assert made.status is PlanStatus.FEASIBLE or calls[0] < late
+    monkeypatch.undo()
+    assert not verify(problem, made)
+    assert not any(verify(problem, point) for point in found.points)
+
+
+def test_where_no_choice_was_placed_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    def given_up(problem: Problem, positions: Any) -> Problem:
+        raise deadline._out_of_time(deadline._Deadline(1.0, 0.0), "while checking the problem")
+
+    monkeypatch.setattr(placing, "with_choice", given_up)
+    with pytest.raises(OutOfTime):
+        pareto(choosing(), Options(workers=1))

@@ -1,0 +1,82 @@
+"""What is said to be missing if no choice of alternatives fits: against trying every choice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planner.formats import read_frontier, write_frontier
+from planner.model.plan import PlanStatus
+from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
+from planner.planning.options.options import Options
+from planner.planning.placing.solving import pareto, plan
+from planner.verifying.verify import verify
+from tests.planner.planning.placing.variants.random_variants import every_choice, random_problem
+
+OPTIONS = Options(workers=1, time_limit=None, work_limit=1_000_000)
+
+
+def made(size: int | None = 40, *more: Pool) -> Problem:
+    """A small and dear alternative, and a large and cheap one."""
+    small = Alternative("small", (9,), (Buffer("s", 50, live=((0, 2),), pools=("p",)),))
+    large = Alternative("large", (3,), (Buffer("l", 80, live=((0, 2),), pools=("p",)),))
+    variants = Variants((VariantGroup("g", (small, large)),), (CostTerm("cycles"),))
+    return Problem((Buffer("a", 10, live=((1, 3),), pools=("p",)),), (Pool("p", size), *more), variants=variants)
+
+
+@pytest.mark.parametrize(
+    ("problem", "max_cost", "message"),
+    [
+        (
+            made(),
+            None,
+            (
+                "pool 'p' is 20 bytes too small for every choice of alternatives: it has 40 bytes, "
+                "and the least that any needs is 60 bytes ('g': 'small')"
+            ),
+        ),
+        (
+            made(60),
+            8,
+            (
+                "pool 'p' is 30 bytes too small for every choice of alternatives with a cost of 8 or less: it has 60 bytes, "
+                "and the least that any needs is 90 bytes ('g': 'large')"
+            ),
+        ),
+        (made(), 2, "no choice of alternatives has a cost of 2 or less: the cheapest costs 3 ('g': 'large')"),
+        (
+            made(15, Pool("q", 70)),
+            None,
+            "no choice of alternatives fits into the capacities; 'g': 'small' would take 60 bytes of pool 'p', which has 15",
+        ),
+    ],
+)
+def test_it_says_what_would_be_enough(problem: Problem, max_cost: int | None, message: str) -> None:
+    options = replace(OPTIONS, max_cost=max_cost)
+    found = plan(problem, options)
+    assert (found.status, found.shortage and found.shortage.message) == (PlanStatus.INFEASIBLE, message)
+    assert not verify(problem, found)
+    frontier = pareto(problem, options)
+    assert (frontier.points, frontier.is_infeasible, frontier.missing) == ((), True, message)
+    assert read_frontier(write_frontier(frontier, ())).missing == message
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_it_is_the_least_of_all_choices(seed: int) -> None:
+    problem = random_problem(seed)
+    if problem is None or len(problem.pools) != 1 or not (choices := every_choice(problem)):
+        return
+    cheapest = min(choices)[0]
+    least = plan(problem, OPTIONS).peak
+    assert least is not None
+    if not least:
+        return
+    small = replace(problem, pools=(replace(problem.pools[0], size=least - 1),))
+    found = plan(small, OPTIONS)
+    assert (found.status, found.bound) == (PlanStatus.INFEASIBLE, least)
+    assert found.shortage is not None
+    assert found.shortage.bytes_short == 1
+    dear = plan(problem, replace(OPTIONS, max_cost=cheapest - 1))
+    assert dear.shortage is not None
+    assert f"the cheapest costs {cheapest} " in dear.shortage.message
