@@ -36,7 +36,7 @@ def as_objects(columns: dict[str, Any], capacity: int | None = None) -> Plan:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_plan_is_the_one_of_objects(seed: int) -> None:
+def test_a_plan_of_columns_equals_that_of_objects(seed: int) -> None:
     columns = some(seed)
     found, expected = plan_arrays(**columns, options=QUICK), as_objects(columns)
     assert found.offset is not None
@@ -46,7 +46,7 @@ def test_the_plan_is_the_one_of_objects(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_within_a_capacity_too(seed: int) -> None:
+def test_within_a_capacity_plans_of_columns_and_objects_agree(seed: int) -> None:
     columns = some(seed, 30)
     least = as_objects(columns).peak
     assert least is not None
@@ -56,7 +56,7 @@ def test_within_a_capacity_too(seed: int) -> None:
         assert (found.offset is None) == (not expected.placements)
 
 
-def test_columns_of_several_kinds() -> None:
+def test_columns_of_several_kinds_are_accepted() -> None:
     answers = [
         plan_arrays(make(SIZE), make(START), make(END), options=QUICK)
         for make in (list, tuple, np.array, lambda column: np.array(column, dtype=np.uint8))
@@ -65,7 +65,7 @@ def test_columns_of_several_kinds() -> None:
     assert plan_arrays([], [], []).peak == 0
 
 
-def test_what_does_not_fit_is_said() -> None:
+def test_buffers_that_do_not_fit_are_infeasible() -> None:
     found = plan_arrays(SIZE, START, END, capacity=80, options=QUICK)
     assert (found.status, found.offset, found.peak, found.bound) == (PlanStatus.INFEASIBLE, None, None, 84)
 
@@ -98,7 +98,7 @@ def test_what_does_not_fit_is_said() -> None:
         ({"options": Options(time_limit=-1)}, "/options/time_limit"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_its_place(changes: dict[str, Any], place: str) -> None:
+def test_wrong_columns_are_refused_with_their_place(changes: dict[str, Any], place: str) -> None:
     with pytest.raises(BadInput) as refusal:
         plan_arrays(**{"size": SIZE, "start": START, "end": END, **changes})
     assert refusal.value.findings[0].pointer == place
@@ -109,7 +109,7 @@ def test_ragged_columns_are_refused() -> None:
         plan_arrays([[1], [2, 3]], START, END)
 
 
-def test_a_solver_that_does_not_exist() -> None:
+def test_an_unknown_solver_is_refused() -> None:
     with pytest.raises(CannotSolve):
         plan_arrays(SIZE, START, END, options=Options(solver="nobody"))
 
@@ -147,7 +147,7 @@ def test_a_bound_above_the_peak_is_seen() -> None:
     assert "above the peak" in (wrong([0, 64, 0], bound=85) or "")
 
 
-def test_what_fails_verification_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_that_fails_verification_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
     def lying(*arguments: Any) -> Outcome:
         outcome = solve(*arguments)
         assert outcome.placement is not None
@@ -159,7 +159,7 @@ def test_what_fails_verification_is_withheld(monkeypatch: pytest.MonkeyPatch) ->
     assert "withheld" in found.warnings[0]
 
 
-def test_most_live_is_a_sweep() -> None:
+def test_most_live_agrees_with_looking_at_each_time() -> None:
     columns = some(5)
     size, start, end = columns["size"], columns["start"], columns["end"]
     brute = max(int(size[(start <= now) & (now < end)].sum()) for now in range(-25, 60))

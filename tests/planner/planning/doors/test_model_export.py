@@ -31,6 +31,6 @@ def test_variables_are_called_as_buffers_and_pools_are() -> None:
     assert {"in[a, p]", "k[7, q]"} <= set(names)
 
 
-def test_what_has_no_place_is_refused() -> None:
+def test_a_problem_with_a_buffer_that_fits_nowhere_is_refused() -> None:
     with pytest.raises(CannotSolve):
         export_model(Problem((Buffer("a", 64, live=((0, 2),)),), (Pool("p", 32),)), "cpsat")

@@ -69,11 +69,11 @@ def test_the_order_of_the_pools_is_the_order_of_preference() -> None:
     assert plan_memory([("slow", 8), ("fast", 8)], cost_nothing_apart, GREEDY) == [("a", "slow", 0)]
 
 
-def test_nothing_to_plan() -> None:
+def test_no_buffers_give_no_placements() -> None:
     assert plan_memory([("p", 0)], [], GREEDY) == []
 
 
-def test_what_does_not_fit_is_an_error_with_the_plan_that_says_why() -> None:
+def test_buffers_that_do_not_fit_raise_an_error_with_the_plan() -> None:
     with pytest.raises(NoPlan) as caught:
         plan_memory([("p", 129)], FAN, GREEDY)
     assert caught.value.answer.status is PlanStatus.INFEASIBLE
@@ -100,7 +100,7 @@ def test_giving_up_is_an_error_of_its_own() -> None:
         ([], [BufferInfo("a", 1)], "invalid_value", "/pools"),
     ],
 )
-def test_what_is_wrong_is_named(
+def test_wrong_input_is_named_with_its_place(
     pools: list[tuple[str, int | None]], buffers: list[BufferInfo], code: str, place: str
 ) -> None:
     with pytest.raises(BadInput) as caught:
@@ -108,14 +108,14 @@ def test_what_is_wrong_is_named(
     assert [(finding.code, finding.pointer) for finding in caught.value.findings] == [(code, place)]
 
 
-def test_a_solver_that_does_not_exist_is_refused() -> None:
+def test_an_unknown_solver_is_refused() -> None:
     with pytest.raises(CannotSolve):
         plan_memory([("p", 1)], [BufferInfo("a", 1)], Options(solver="nobody"))
 
 
 @pytest.mark.parametrize("path", corpus("usmp/*_subgraph.json"))
 @pytest.mark.parametrize("solver", ["usmp_by_size", "usmp_by_conflicts", "usmp_hill_climb"])
-def test_the_same_buffers_give_the_published_peaks(path: Path, solver: str) -> None:
+def test_published_buffers_give_the_published_peaks(path: Path, solver: str) -> None:
     given = json.loads(path.read_bytes())
     pools = [
         (pool["pool_name"], None if pool["size_hint_bytes"] < 0 else pool["size_hint_bytes"]) for pool in given["pools"]

@@ -52,7 +52,7 @@ def variants(seed: int, count: int) -> list[Problem]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_answers_are_those_of_fresh_calls(seed: int) -> None:
+def test_answers_equal_those_of_fresh_calls(seed: int) -> None:
     session = Session(afresh=True)
     for problem in variants(seed, 40):
         assert timeless(session.plan(problem, OPTIONS)) == timeless(plan(problem, OPTIONS))
@@ -85,7 +85,7 @@ def changed(problem: Problem, chance: random.Random) -> Problem:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_answers_are_worth_what_fresh_ones_are(seed: int) -> None:
+def test_answers_are_as_good_as_fresh_ones(seed: int) -> None:
     """The session's plans keep all rules, their claims are proven, and they are as good as fresh ones."""
     chance = random.Random(seed)
     session, problem, again = Session(), generate("random", Request(12, seed)), 0
@@ -150,7 +150,7 @@ RULES = (
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_rules_are_kept_and_answers_worth_as_much(rule: Callable[[Problem, random.Random], Problem]) -> None:
+def test_rules_are_kept_and_answers_as_good_as_fresh_ones(rule: Callable[[Problem, random.Random], Problem]) -> None:
     """Under each kind of rule, answers are no worse than fresh ones; some are the earlier plan placed again."""
     again, steps = 0, 5 if rule in (anywhere, pinned) else 20  # fresh calls take long with these rules
     for seed in range(2):
@@ -193,7 +193,7 @@ def afresh(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     return problems
 
 
-def test_a_dense_neighbour_is_searched_for(afresh: list[Problem]) -> None:
+def test_a_dense_neighbour_is_searched_without_a_fresh_call(afresh: list[Problem]) -> None:
     """In one of seven steps, placing all buffers again gives no optimum; the session searches without a fresh call."""
     chance, session, problem = random.Random(1), Session(), generate("recurrent", Request(100, 1))
     for _ in range(40):
@@ -205,7 +205,7 @@ def test_a_dense_neighbour_is_searched_for(afresh: list[Problem]) -> None:
     assert len(afresh) <= 2
 
 
-def test_padding_that_made_the_bound_before_is_looked_at_again(afresh: list[Problem]) -> None:
+def test_padding_that_made_the_last_bound_is_counted_anew(afresh: list[Problem]) -> None:
     """More bytes are live at a later time, where nothing is padded; the padding still makes the bound."""
     padded = tuple(Buffer(f"padded {k}", 65, alignment=64, live=((0, 2),)) for k in range(4))
     others = tuple(Buffer(f"other {k}", 130, live=((3, 5),)) for k in range(2))
@@ -216,7 +216,7 @@ def test_padding_that_made_the_bound_before_is_looked_at_again(afresh: list[Prob
     assert len(afresh) == 1
 
 
-def test_a_time_that_proved_the_bound_before_may_be_one_at_which_nothing_lives() -> None:
+def test_the_time_that_proved_the_last_bound_may_be_empty_now() -> None:
     session = Session()
     for live, peak in (((2, 3), 5), ((0, 1), 8)):
         buffers = (
@@ -228,14 +228,14 @@ def test_a_time_that_proved_the_bound_before_may_be_one_at_which_nothing_lives()
         assert (made.status, made.peak) == (PlanStatus.OPTIMAL, peak)
 
 
-def test_nothing_may_ever_live_in_one_of_the_memories() -> None:
+def test_one_of_the_memories_may_never_be_used() -> None:
     session = Session()
     for size in (5, 6):
         never, lives = Buffer("never", 3, live=(), pools=("p0",)), Buffer("x", size, live=((2, 4),), pools=("p1",))
         assert session.plan(Problem((never, lives), (Pool("p0"), Pool("p1")))).peak == 3 + size
 
 
-def test_what_lies_beside_fixed_buffers_is_proven_at_a_glance(afresh: list[Problem]) -> None:
+def test_buffers_beside_fixed_ones_are_proven_without_a_fresh_call(afresh: list[Problem]) -> None:
     """Below the fixed buffer only 6 of 9 bytes can be used, so the plan is optimal without a second fresh call."""
     sizes = (("a", 5), ("b", 5), ("c", 6))
     free = tuple(Buffer(name, size, live=((0, 2),)) for name, size in sizes)
@@ -246,7 +246,7 @@ def test_what_lies_beside_fixed_buffers_is_proven_at_a_glance(afresh: list[Probl
     assert len(afresh) == 1
 
 
-def test_what_the_limits_left_open_has_a_part_of_them_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_neighbours_get_a_part_of_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neighbours get part of the work limit, but sometimes all of it; another problem gets all of it at once."""
     calls: list[tuple[int | None, bool]] = []
     since: list[float] = []
@@ -286,7 +286,7 @@ def test_the_same_buffers_with_other_variants_are_another_problem() -> None:
         assert timeless(session.plan(each, OPTIONS)) == timeless(plan(each, OPTIONS))
 
 
-def test_a_plan_for_other_pools_says_nothing_of_these() -> None:
+def test_plans_for_other_pools_are_not_reused() -> None:
     session = Session()
     buffers = tuple(Buffer(i, 10, live=((i, i + 3),)) for i in range(6))
     for names in ("ab", "cd", "c", "dc"):
@@ -296,7 +296,7 @@ def test_a_plan_for_other_pools_says_nothing_of_these() -> None:
         assert {place.pool for place in found.placements} <= {*names}
 
 
-def test_a_neighbour_says_nothing_of_what_has_changed() -> None:
+def test_neighbours_are_not_reused_for_changed_parts() -> None:
     """Answers are right after buffers are added, removed, moved or made wrong, or the pools change."""
     session = Session(afresh=True)
     base = generate("random", Request(12, 3))
@@ -329,7 +329,7 @@ def test_a_neighbour_says_nothing_of_what_has_changed() -> None:
         session.plan(replace(restricted, pools=(Pool("c"), Pool("b"))), OPTIONS)
 
 
-def test_who_changes_the_list_of_tensors_changes_nothing_else() -> None:
+def test_changing_a_returned_list_changes_no_later_answer() -> None:
     session = Session()
     base = generate("random", Request(12, 3))
     found = session.plan_memory(base.pools, base.buffers, OPTIONS)
@@ -340,7 +340,7 @@ def test_who_changes_the_list_of_tensors_changes_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("most", [0, 5_000, 20_000])
-def test_it_keeps_no_more_than_it_may(most: int) -> None:
+def test_a_session_stores_no_more_than_its_limit(most: int) -> None:
     session = Session(most)
     for problem in variants(1, 30):
         session.plan(problem, OPTIONS)
@@ -348,7 +348,7 @@ def test_it_keeps_no_more_than_it_may(most: int) -> None:
     assert (session.hits == 0) == (most == 0) or most == 5_000
 
 
-def test_what_a_list_in_a_buffer_becomes_is_seen() -> None:
+def test_changes_of_a_list_in_a_buffer_are_seen() -> None:
     live = [(0, 2)]
     problem = Problem((Buffer("a", 4, live=live), Buffer("b", 4, live=((1, 3),))))  # type: ignore[arg-type]
     session = Session()
@@ -357,7 +357,7 @@ def test_what_a_list_in_a_buffer_becomes_is_seen() -> None:
     assert session.plan(problem, OPTIONS).peak == 4
 
 
-def test_options_and_what_is_no_buffer_count() -> None:
+def test_options_and_constraints_distinguish_calls() -> None:
     a, b = Buffer("a", 4, live=((0, 2),)), Buffer("b", 4, live=((0, 2),))
     session = Session()
     assert session.plan(Problem((a, b)), OPTIONS).peak == 8
@@ -373,7 +373,7 @@ def test_options_and_what_is_no_buffer_count() -> None:
     assert session.hits == 0
 
 
-def test_bad_input_is_refused_every_time_also_where_a_good_one_equals_it() -> None:
+def test_bad_input_equal_to_good_input_is_refused_every_time() -> None:
     session = Session()
     session.plan(Problem((Buffer("a", 1),)), OPTIONS)
     for size in (1.0, True, -1):
@@ -384,7 +384,7 @@ def test_bad_input_is_refused_every_time_also_where_a_good_one_equals_it() -> No
         Session(-1)
 
 
-def test_plan_memory_is_the_library_s() -> None:
+def test_plan_memory_of_a_session_is_the_library_s() -> None:
     session, problem = Session(), generate("random", Request(20, 3))
     first = session.plan_memory(problem.pools, problem.buffers, OPTIONS)
     assert (

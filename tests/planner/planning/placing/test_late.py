@@ -79,7 +79,7 @@ def test_the_plan_of_a_million_buffers_is_verified_however_busy_the_machine_is(m
     assert machine.now < 100.0 + 30.5
 
 
-def test_a_start_that_was_verified_is_returned_where_no_better_plan_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verified_start_is_returned_where_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     start = plan(SMALL, Options(workers=1))
     machine = Machine(monkeypatch)
     machine.takes("solve", 20.0)
@@ -91,7 +91,7 @@ def test_a_start_that_was_verified_is_returned_where_no_better_plan_can_be(monke
     assert verify(SMALL, made) == ()
 
 
-def test_without_a_start_that_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_start_the_run_is_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch)
     machine.takes("solve", 20.0)
     with pytest.raises(OutOfTime):
@@ -109,7 +109,7 @@ def choosing() -> Problem:
 
 
 @pytest.mark.parametrize("late", [2, 3])
-def test_choices_that_were_placed_are_returned(monkeypatch: pytest.MonkeyPatch, late: int) -> None:
+def test_placed_choices_are_returned_when_time_is_over(monkeypatch: pytest.MonkeyPatch, late: int) -> None:
     """One or two choices are placed before the time is over."""
     calls = [0]
 
@@ -132,7 +132,7 @@ def test_choices_that_were_placed_are_returned(monkeypatch: pytest.MonkeyPatch, 
     assert not any(verify(problem, point) for point in found.points)
 
 
-def test_where_no_choice_was_placed_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_placed_choice_the_run_is_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     def given_up(problem: Problem, positions: Any) -> Problem:
         raise deadline._out_of_time(deadline._Deadline(1.0, 0.0), "while checking the problem")
 

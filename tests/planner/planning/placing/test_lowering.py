@@ -33,7 +33,7 @@ def test_a_pools_base_shifts_the_alignment() -> None:
     assert (i.modulus[0, 0], i.residue[0, 0], i.lowest[0, 0]) == (8, 4, 4)
 
 
-def test_where_the_base_suits_nobody_even_planners_that_share_nothing_find_room() -> None:
+def test_a_base_off_every_alignment_leaves_room_for_naive_planners() -> None:
     buffers = tuple(Buffer(name, size, alignment, ((0, 1),)) for name, size, alignment in (("a", 1, 37), ("b", 3, 1)))
     made = plan(Problem(buffers, (Pool("p", base=5),)), Options(solver="exir_naive"))
     assert [place.offset for place in made.placements] == [32, 69]  # this solver rounds sizes up to the alignment
@@ -139,7 +139,7 @@ def test_sizes_that_cannot_be_added_are_refused() -> None:
         lower(Problem((Buffer("a", 2**61), Buffer("b", 2**61))))
 
 
-def test_congruences_combine() -> None:
+def test_congruences_are_combined_or_contradict() -> None:
     assert Congruence(4, 1).and_also(Congruence(6, 3)) == Congruence(12, 9)
     assert Congruence(4, 1).and_also(Congruence(6, 2)) is None
     assert Congruence(5, 2).at_least(8) == 12

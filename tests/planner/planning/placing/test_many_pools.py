@@ -66,7 +66,7 @@ def test_both_kernels_place_by_birth_alike(problem: Problem, hurry: StopReason |
     assert found[0] == found[1]
 
 
-def test_both_place_alike_where_there_is_much_of_everything() -> None:
+def test_both_kernels_place_large_mixed_problems_alike() -> None:
     """More lists of pools than get search trees, pools with many reserved ranges, alignments with large multiples."""
     names = [f"p{i}" for i in range(60)]
     pools = [
@@ -113,7 +113,7 @@ BLOCKED = Problem(
 @effort(48, 1500)
 @given(problem=problems())
 @example(problem=BLOCKED)
-def test_what_is_claimed_of_a_part_holds_of_the_whole(most_places: int, problem: Problem) -> None:
+def test_claims_about_a_part_hold_for_the_whole(most_places: int, problem: Problem) -> None:
     with (
         patch.object(lowering, "FEW_POOLS", 0),
         patch.object(lowering, "MOST_PLACES", most_places),
@@ -149,7 +149,7 @@ def test_pools_that_are_full_do_not_use_up_the_tries() -> None:
     assert len({name for name, _ in spots}) == 125
 
 
-def test_a_plan_that_the_clock_ended_before_it_was_there_does_not_call_itself_reproducible() -> None:
+def test_a_plan_cut_short_by_the_clock_is_not_called_reproducible() -> None:
     # The buffers live at one time are too few to prove that they do not fit.
     buffers = [Buffer(i, 8 + i % 57, live=((i % 11, 9 + i % 13),)) for i in range(1400)]
     problem = crowd(900, 64, buffers)
@@ -161,7 +161,7 @@ def test_a_plan_that_the_clock_ended_before_it_was_there_does_not_call_itself_re
     assert not made.reproducible
 
 
-def test_when_time_is_up_the_rest_goes_to_pools_that_nobody_has_been_in() -> None:
+def test_buffers_left_when_time_is_over_go_to_unused_pools() -> None:
     """Each pool has room for eight buffers, but only its offset 0 is aligned for them."""
     buffers = [Buffer(i, 8, live=((0, 9),), alignment=64 + i) for i in range(3000)]
     problem = Problem(tuple(buffers), tuple(Pool(f"p{i}", 64, rank=i) for i in range(3000)))
@@ -221,7 +221,7 @@ class Counted(tuple[str, ...]):
         return super().__hash__()
 
 
-def test_a_long_list_of_pools_that_many_share_is_hashed_once_or_so() -> None:
+def test_a_long_list_of_pools_shared_by_many_is_hashed_rarely() -> None:
     names = Counted(f"p{i}" for i in range(600))
     apart = Constraints(different_pool=(tuple(range(500)),))
     problem = crowd(700, None, [Buffer(i, 8, pools=names) for i in range(500)], constraints=apart)
@@ -232,7 +232,7 @@ def test_a_long_list_of_pools_that_many_share_is_hashed_once_or_so() -> None:
     assert easy_bound(some, Places(some)).certificates[0].value == 500
 
 
-def test_what_fits_nowhere_and_what_is_too_much_together_is_refused_with_the_reason() -> None:
+def test_buffers_that_fit_nowhere_are_refused_with_the_reason() -> None:
     buffers = [Buffer(i, 8, live=((0, 9),)) for i in range(1000)]
     large = plan(crowd(1000, 64, [*buffers, Buffer("large", 65, live=((3, 4),))]))
     assert large.status is PlanStatus.INFEASIBLE
@@ -267,7 +267,7 @@ TOO_MUCH: dict[str, tuple[Problem, str]] = {
 
 
 @pytest.mark.parametrize("case", TOO_MUCH)
-def test_what_is_too_much(case: str) -> None:
+def test_infeasible_crowds_are_refused_with_a_verified_reason(case: str) -> None:
     problem, reason = TOO_MUCH[case]
     made = plan(problem, Options(time_limit=1.0))
     assert made.status is PlanStatus.INFEASIBLE
@@ -281,7 +281,7 @@ def test_what_is_too_much(case: str) -> None:
         assert verify(problem, fewer), "nor with fewer buffers"
 
 
-def test_what_must_share_a_pool_fits_if_its_members_are_needed_one_after_the_other() -> None:
+def test_buffers_of_one_pool_fit_if_needed_one_after_the_other() -> None:
     buffers = [Buffer(i, 8, live=((i, i + 8),)) for i in ALL]
     made = plan(crowd(1000, 64, buffers, constraints=Constraints(same_pool=(ALL,))), Options(time_limit=1.0))
     assert made.status.has_plan

@@ -29,7 +29,7 @@ PAGE = (ROOT / "docs" / "memories.md").read_text("utf-8")
 EXAMPLE, _ = read_problem((ROOT / "examples" / "two_memories.json").read_bytes())
 
 
-def test_the_worked_example_is_the_one_that_ships_and_comes_out_as_worked() -> None:
+def test_the_worked_example_ships_and_has_the_stated_results() -> None:
     (shown,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     assert json.loads(shown) == json.loads((ROOT / "examples" / "two_memories.json").read_text("utf-8"))
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| .* \| (\d+) ps \|$", PAGE, re.MULTILINE)
@@ -54,7 +54,7 @@ def test_three_ways_of_working_out_a_cost_agree(
     assert access_cost(buffer, pool) == cost_of_use(buffer, pool) == use_cost(buffer, pool)
 
 
-def test_speeds_of_some_pools_alone_are_refused_where_they_count() -> None:
+def test_speeds_missing_for_some_pools_are_refused_where_they_count() -> None:
     pools = (Pool("a", speed=Speed(1, 1, 1)), Pool("b"))
     assert [f.pointer for f in check(Problem((), pools, terms=(Term.ACCESS_COST,)))] == ["/pools/1/clock_frequency_hz"]
     assert check(Problem((), pools)) == ()
@@ -80,7 +80,7 @@ SMALL = Problem(
 
 
 @pytest.mark.parametrize("prefer", Preference)
-def test_each_preset_is_the_best_there_is_by_its_own_measure(prefer: Preference) -> None:
+def test_each_preset_is_optimal_by_its_own_measure(prefer: Preference) -> None:
     made = plan(SMALL, Options(prefer=prefer, workers=1))
     wanted = with_preference(SMALL, prefer)
     assert tuple(term.name for term in made.objective.terms) == TERMS[prefer]
@@ -89,7 +89,7 @@ def test_each_preset_is_the_best_there_is_by_its_own_measure(prefer: Preference)
     assert tuple(term.value for term in made.objective.terms) == solve(spell_out_constants(wanted)).value
 
 
-def test_the_fair_price_weighs_all_bytes_like_all_the_speed_there_is_to_gain() -> None:
+def test_the_fair_price_weighs_all_bytes_like_all_gain_of_speed() -> None:
     gain = sum(access_cost(b, EXAMPLE.pools[1]) - access_cost(b, EXAMPLE.pools[0]) for b in EXAMPLE.buffers)
     assert fair_price(EXAMPLE) == gain // 5000
     dear = replace(EXAMPLE, pools=(replace(EXAMPLE.pools[0], cost=4), EXAMPLE.pools[1]))
@@ -109,7 +109,7 @@ CONSTANTS = (
 )
 
 
-def test_constants_are_apart_in_read_only_pools_and_nothing_else_is_there() -> None:
+def test_read_only_pools_hold_constants_apart_and_nothing_else() -> None:
     problem = Problem(CONSTANTS, FLASH)
     made = plan(problem)
     assert {place.id: place.pool for place in made.placements} == {"a": "ram", "b": "ram", "w": "flash", "v": "flash"}
@@ -139,11 +139,11 @@ def test_without_a_read_only_pool_a_constant_is_a_label() -> None:
         (Buffer("x", 3), FLASH[1:], "/buffers/0/pools"),
     ],
 )
-def test_what_contradicts_read_only_pools_is_named(buffer: Buffer, pools: tuple[Pool, ...], place: str) -> None:
+def test_contradictions_to_read_only_pools_are_named(buffer: Buffer, pools: tuple[Pool, ...], place: str) -> None:
     assert [(str(f.code), f.pointer) for f in check(Problem((buffer,), pools))] == [("contradiction", place)]
 
 
-def test_writing_and_reading_keeps_speeds_uses_and_data_and_the_digest_counts_them() -> None:
+def test_speeds_uses_and_data_survive_writing_and_count_in_the_digest() -> None:
     problem = replace(
         EXAMPLE,
         buffers=(*EXAMPLE.buffers, *CONSTANTS[2:]),
@@ -177,7 +177,7 @@ def test_one_worker_and_two_make_the_same_bytes(prefer: Preference) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_plan_that_is_made_in_a_hurry_lays_nothing_needlessly_on_top_of_another(seed: int) -> None:
+def test_a_hurried_plan_stacks_no_buffers_needlessly(seed: int) -> None:
     problem = generate("pool_packing", Request(150, seed))
     hurried = plan(problem, Options(time_limit=0.01))
     usual = plan(problem, Options(solver="greedy", time_limit=None))

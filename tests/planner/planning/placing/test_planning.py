@@ -56,7 +56,7 @@ def lasting(made: Plan) -> bytes:
 
 
 @pytest.mark.parametrize("seed", [0, 8, 10, 12])
-def test_the_same_bytes_with_one_worker_and_with_two(seed: int) -> None:
+def test_one_worker_and_two_make_the_same_bytes(seed: int) -> None:
     options = [Options(time_limit=30, work_limit=400_000, workers=workers) for workers in (1, 2, 2)]
     plans = [plan(tangle(seed=seed), option) for option in options]
     assert all(made.reproducible for made in plans)
@@ -124,7 +124,7 @@ def test_options_that_make_no_sense_are_named(options: Options, pointer: str) ->
     assert caught.value.findings[0].pointer == pointer
 
 
-def test_a_word_means_the_choice_that_it_names() -> None:
+def test_options_are_accepted_as_words() -> None:
     for name, choice in {"goal": Goal.FIT, "stability": Stability.FIRST, "prefer": Preference.SPEED}.items():
         assert getattr(Options(**{name: str(choice)}), name) is choice  # type: ignore[arg-type]
         with pytest.raises(BadInput, match=f"/options/{name}: 'nonsense' is not one of"):
@@ -136,7 +136,7 @@ def test_one_capacity_for_several_pools_is_ambiguous() -> None:
         plan(Problem((Buffer("a", 4),), (Pool("p"), Pool("q"))), Options(capacity=4))
 
 
-def test_an_unknown_solver_is_named_with_those_that_are_known() -> None:
+def test_an_unknown_solver_is_refused_with_the_known_names() -> None:
     with pytest.raises(CannotSolve, match="known are auto, greedy"):
         plan(PAIR, Options(solver="magic"))
 
@@ -156,7 +156,7 @@ def test_a_plan_that_fails_verification_is_never_given_out(monkeypatch: pytest.M
     assert any("failed verification" in warning for warning in made.warnings)
 
 
-def test_a_solver_that_breaks_before_anything_is_found_is_told_as_an_error_of_the_planner(
+def test_a_solver_that_breaks_without_a_plan_is_an_error_of_the_planner(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def broken(*_: Any) -> Outcome:
@@ -184,12 +184,12 @@ def test_explaining_names_buffers_that_cannot_be_placed_together() -> None:
     assert verify(limited, replace(more, shortage=replace(why, irreducible=False))) == ()
 
 
-def test_nothing_to_plan_is_a_plan() -> None:
+def test_a_problem_without_buffers_has_an_optimal_plan() -> None:
     made = plan(Problem(()))
     assert (made.status, made.peak, made.bound, made.gap) == (PlanStatus.OPTIMAL, 0, 0, None)
 
 
-def test_what_fits_nowhere_is_told_although_another_part_was_refuted_too() -> None:
+def test_a_buffer_that_fits_nowhere_is_reported_beside_a_refuted_part() -> None:
     pool = Pool("p0", alignment=3, base=0, reserved=((3, 8), (13, 14)), cost=0)
     buffers = (
         Buffer("kept low", 6, live=((2, 2),), max_offset=6),
@@ -200,7 +200,7 @@ def test_what_fits_nowhere_is_told_although_another_part_was_refuted_too() -> No
     assert (made.status, made.warnings) == (PlanStatus.INFEASIBLE, ())
 
 
-def test_a_buffer_that_fits_nowhere_spoils_no_claim_about_access() -> None:
+def test_a_buffer_that_fits_nowhere_keeps_claims_about_access_true() -> None:
     pools = (Pool("fast", 0), Pool("slow", reserved=((0, 1),), rank=1))
     buffers = (Buffer("a", 1), Buffer("b", 0, accesses=1), Buffer("low", 0, max_offset=0))
     ties = Constraints(colocations=(Colocation("low", "a", 0),), same_pool=(("a", "b"),))
@@ -209,7 +209,7 @@ def test_a_buffer_that_fits_nowhere_spoils_no_claim_about_access() -> None:
     assert made.status in (PlanStatus.UNKNOWN, PlanStatus.INFEASIBLE)
 
 
-def test_among_equal_sums_the_pools_to_use_first_are_used() -> None:
+def test_the_preferred_pools_are_used_among_equal_sums() -> None:
     pools = (Pool("slow", rank=1), Pool("fast", 40, rank=0))
     buffers = tuple(Buffer(i, size, live=((0, 2),)) for i, size in enumerate((30, 25, 20, 15)))
     made = plan(Problem(buffers, pools))
@@ -219,7 +219,7 @@ def test_among_equal_sums_the_pools_to_use_first_are_used() -> None:
 
 
 @pytest.mark.parametrize("solver", ["auto", "cpsat", "cpsat_peak"])
-def test_a_model_over_whose_symmetries_ortools_trips_is_solved_all_the_same(solver: str) -> None:
+def test_a_model_whose_symmetries_break_ortools_is_solved(solver: str) -> None:
     """The problem is solved, although OR-Tools 9.15 raises an IndexError in its search for this model's symmetries."""
     buffers = (
         Buffer("a", 1, 3, ((1, 3),), hint=8, accesses=3),

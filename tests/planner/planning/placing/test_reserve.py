@@ -17,7 +17,7 @@ IN_ONE_OBJECT = {"crowd", "costs", "longer", "own"}
 
 
 @pytest.mark.parametrize("name", sorted(LISTS.keys() - IN_ONE_OBJECT))
-def test_what_is_in_a_long_list_counts(name: str) -> None:
+def test_the_length_of_each_list_counts(name: str) -> None:
     short, long = (seconds_to_finish(read_problem(problem(name, count))[0]) for count in (300, 3000))
     assert long > 2 * short > 0
 
@@ -33,7 +33,7 @@ def test_what_is_in_a_long_list_counts(name: str) -> None:
     ],
     ids=["idle", "busy", "at most a third", "what is counted in any case", "too little to tell"],
 )
-def test_a_busy_machine_has_more_kept(
+def test_more_time_is_kept_on_a_busy_machine(
     monkeypatch: pytest.MonkeyPatch, wall: float, processor: float, kept: float
 ) -> None:
     walls, processors = iter([100.0, 100.0, 100.0 + wall]), iter([7.0, 7.0 + processor])
@@ -45,5 +45,5 @@ def test_a_busy_machine_has_more_kept(
     assert clock.deadline(0.5) == pytest.approx(112.0 - RESERVED_AT_LEAST - kept)
 
 
-def test_more_than_a_third_is_kept_where_so_much_is_counted() -> None:
+def test_more_than_a_third_is_kept_where_the_work_needs_it() -> None:
     assert Clock(12.0, begun=0.0).deadline(9.0) == 3.0

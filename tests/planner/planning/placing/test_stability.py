@@ -50,7 +50,7 @@ BEFORE = make_plan(OLD, {"a": ("default", 0), "b": ("default", 4), "c": ("defaul
 
 @effort(12, 10_000)
 @given(problems(max_buffers=5, moves=True))
-def test_what_moves_is_as_little_as_it_can_be(problem: Problem) -> None:
+def test_moves_are_proven_minimal(problem: Problem) -> None:
     made = plan(problem, LIMITS)
     assert judge(problem, made, solve(problem)) == []
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE), "five buffers are settled, one way or the other"
@@ -58,7 +58,7 @@ def test_what_moves_is_as_little_as_it_can_be(problem: Problem) -> None:
 
 @effort(12, 3000)
 @given(problems(moves=True))
-def test_the_search_that_keeps_tells_no_lies(problem: Problem) -> None:
+def test_the_keeping_search_claims_only_what_is_true(problem: Problem) -> None:
     made = plan(problem, replace(LIMITS, solver="keep", work_limit=20_000))
     assert judge(problem, made, solve(problem)) == []
 
@@ -75,12 +75,12 @@ def stable(stability: Stability) -> tuple[Plan, dict[Term, int | None], set[Buff
     return made, {term.name: term.value for term in made.objective.terms}, moved
 
 
-def test_ties_cost_nothing() -> None:
+def test_stability_of_ties_costs_no_peak() -> None:
     made, terms, moved = stable(Stability.TIES)
     assert (made.peak, terms, moved) == (10, {Term.SUM_OF_PEAKS: 10, Term.MOVED_BYTES: 3}, {"b"})
 
 
-def test_first_costs_peaks() -> None:
+def test_stability_first_may_cost_peak() -> None:
     held = make_plan(OLD, {"a": ("default", 2), "b": ("default", 7), "c": ("default", 3)})
     made = plan(NEW, replace(LIMITS, stability=Stability.FIRST), start=held)
     assert made.objective.value == 3, "b and c meet, so one of them has to go, and b is smaller"
@@ -98,7 +98,7 @@ def test_balanced_weighs_all_that_can_move_against_all_that_is_live() -> None:
     assert moved == {"b"}
 
 
-def test_several_buffers_of_a_group_count_each() -> None:
+def test_buffers_of_a_group_count_separately() -> None:
     buffers = (Buffer("a", 4, live=((0, 2),)), Buffer("b", 2, live=((0, 2),)), Buffer("c", 3, live=((0, 2),)))
     tied = Problem(
         buffers,
@@ -117,7 +117,7 @@ def test_a_place_above_all_that_is_stacked_can_be_kept() -> None:
     assert (made.placements[0].offset, made.objective.value) == (1000, 0)
 
 
-def test_nothing_moves_that_need_not() -> None:
+def test_no_buffer_moves_needlessly() -> None:
     problem = generate("convnet", Request(300, 1))
     before = plan(problem, replace(LIMITS, solver="greedy"))
     changed = replace(problem, buffers=(*problem.buffers, Buffer("new", 64, live=problem.buffers[7].live)))
@@ -127,7 +127,7 @@ def test_nothing_moves_that_need_not() -> None:
     assert made.objective.terms[0] == TermValue(Term.MOVED_BYTES, 0, None) or made.objective.value == 0
 
 
-def test_a_plan_that_is_silent_about_what_moved_is_found_out() -> None:
+def test_a_plan_that_hides_moves_fails_verification() -> None:
     problem = with_stability(NEW, Stability.TIES, BEFORE)
     made = plan(problem, LIMITS)
     terms = (made.objective.terms[0], replace(made.objective.terms[1], value=0, bound=0))
@@ -135,7 +135,7 @@ def test_a_plan_that_is_silent_about_what_moved_is_found_out() -> None:
     assert any("moved_bytes" in finding.message for finding in verify(problem, lying))
 
 
-def test_the_older_plan_may_know_others() -> None:
+def test_the_older_plan_may_have_other_buffers() -> None:
     pools = (Pool("sram", 20), Pool("dram"))
     here = replace(NEW, pools=pools)
     strange = make_plan(
@@ -144,7 +144,7 @@ def test_the_older_plan_may_know_others() -> None:
     assert with_stability(here, Stability.TIES, strange).was == (Was("b", "sram", 4), Was("c", "sram", 0))
 
 
-def test_what_cannot_be_weighed_is_refused() -> None:
+def test_stability_without_old_places_is_refused() -> None:
     with pytest.raises(BadInput, match="nothing says where"):
         plan(NEW, replace(LIMITS, stability=Stability.TIES))
     with pytest.raises(BadInput, match="nothing says where"):
@@ -166,7 +166,7 @@ def test_what_cannot_be_weighed_is_refused() -> None:
         lambda options: plan_shapes(ShapedProblem(NEW, {}, (), ()), options=options),
     ],
 )
-def test_it_is_for_single_plans(ask: Callable[[Options], object]) -> None:
+def test_stability_is_refused_except_for_single_plans(ask: Callable[[Options], object]) -> None:
     with pytest.raises(BadInput, match="single plans"):
         ask(replace(LIMITS, stability=Stability.TIES))
 
@@ -185,13 +185,13 @@ def test_integer_programs_do_not_count_moves() -> None:
     assert all(Feature.MOVES not in registry.get(name).features for name in ("cbc", "highs"))
 
 
-def test_without_the_option_the_places_of_a_file_count() -> None:
+def test_old_places_in_a_file_count_without_the_option() -> None:
     problem = replace(NEW, terms=(Term.SUM_OF_PEAKS, Term.MOVED_BUFFERS), was=(Was("b", "default", 4),))
     again = plan(problem, replace(LIMITS, stability=Stability.TIES))
     assert [term.name for term in again.objective.terms][-1] is Term.MOVED_BYTES
 
 
-def test_what_is_wrong_with_the_places_is_said() -> None:
+def test_wrong_old_places_are_named() -> None:
     def found(*was: Was) -> list[tuple[str, str]]:
         return [(f.code.value, f.pointer) for f in check(replace(NEW, was=was, terms=(Term.MOVED_BYTES,)))]
 
@@ -204,14 +204,14 @@ def test_what_is_wrong_with_the_places_is_said() -> None:
     assert [f.pointer for f in check(dear)] == ["/objective/peak_price"]
 
 
-def test_the_digest_knows_where_buffers_were_if_that_counts() -> None:
+def test_the_digest_counts_old_places_if_the_objective_does() -> None:
     places = (Was("a", "default", 0), Was("b", "default", 4))
     assert digest(replace(NEW, was=places)) == digest(NEW)
     weighed = replace(NEW, terms=(Term.MOVED_BYTES,), was=places)
     assert digest(weighed) == digest(replace(weighed, was=places[::-1])) != digest(replace(weighed, was=places[:1]))
 
 
-def test_part_of_a_problem_minds_its_own_buffers() -> None:
+def test_a_part_of_a_problem_keeps_its_own_old_places() -> None:
     problem = replace(NEW, terms=(Term.MOVED_BYTES,), was=(Was("a", "default", 0), Was("b", "default", 4)))
     assert only(problem, ("a", "d")).was == (Was("a", "default", 0),)
 
@@ -225,6 +225,6 @@ def test_part_of_a_problem_minds_its_own_buffers() -> None:
     ],
 )
 @pytest.mark.parametrize("stability", Stability)
-def test_beside_other_terms(other: dict[str, Any], stability: Stability) -> None:
+def test_stability_beside_other_terms_is_optimal(other: dict[str, Any], stability: Stability) -> None:
     problem = with_stability(replace(NEW, **other), stability, BEFORE)
     assert judge(problem, plan(problem, LIMITS), solve(problem)) == []

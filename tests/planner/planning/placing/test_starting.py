@@ -113,7 +113,7 @@ def test_a_start_that_breaks_a_rule_is_left_aside_with_a_warning() -> None:
 
 @effort(24, 5000)
 @given(problems())
-def test_from_the_best_plan_nothing_gets_worse(problem: Problem) -> None:
+def test_an_optimal_start_gets_no_worse(problem: Problem) -> None:
     best = optimal_plan(problem)
     made = plan(problem, GREEDY, start=best)
     assert verify(problem, made) == ()

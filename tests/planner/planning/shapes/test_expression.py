@@ -49,7 +49,7 @@ SHAPES = [{"n": n, "m": m} for n in range(7) for m in range(1, 6)]
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_values_ranges_and_texts_against_python(seed: int) -> None:
+def test_values_ranges_and_texts_agree_with_python(seed: int) -> None:
     text, python = made_up(random.Random(seed), 4)
     expression = parse(text, NAMES)
     truth = [of_python(python, **values) for values in SHAPES]
@@ -66,7 +66,7 @@ def test_values_ranges_and_texts_against_python(seed: int) -> None:
         assert found.value == extreme == expression.at(found.at)
 
 
-def test_what_binds_tighter() -> None:
+def test_operators_have_the_usual_precedence() -> None:
     assert [parse(text, NAMES).at({"n": 3, "m": 2}) for text in ("1+2*n-m", "-n*m+10", "2*-m+9", "(n - m) - 1")] == [
         5,
         4,
@@ -102,7 +102,7 @@ def test_what_binds_tighter() -> None:
         ("n)", "an operator or the end"),
     ],
 )
-def test_what_is_no_expression(text: str, says: str) -> None:
+def test_wrong_syntax_is_refused_with_the_reason(text: str, says: str) -> None:
     with pytest.raises(ExpressionError) as refused:
         parse(text, NAMES)
     assert says in str(refused.value)
@@ -122,7 +122,7 @@ def test_what_is_no_expression(text: str, says: str) -> None:
         ("min(n, n - 1)", "it is -1 where n=0"),
     ],
 )
-def test_what_is_no_size(text: str, says: str) -> None:
+def test_expressions_that_are_no_size_are_refused(text: str, says: str) -> None:
     with pytest.raises(ExpressionError) as refused:
         size_range(parse(text, NAMES), BOX)
     assert says in str(refused.value)
@@ -134,11 +134,11 @@ def test_sizes_over_wide_ranges_are_found_without_looking_at_all() -> None:
     assert (low.value, high.value) == (1, (1 << 58) - (1 << 29) + 1000)
 
 
-def test_what_is_too_entangled_is_refused_in_a_while() -> None:
+def test_entangled_expressions_are_refused_after_limited_effort() -> None:
     tangled = parse("max(n*m - n*m*ceildiv(n, m) + 99999999999999, 0) + ceildiv(n, 7)*m - ceildiv(n*m, 7)+1000", NAMES)
     with pytest.raises(ExpressionError, match="entangled"):
         size_range(tangled, {"n": (0, 1 << 20), "m": (1, 1 << 10)}, Effort(1000))
 
 
-def test_numbers_are_as_large_as_addresses() -> None:
+def test_numbers_up_to_the_largest_address_are_accepted() -> None:
     assert parse("4611686018427387904", ()) == Expression(parse("1", ()).kind, value=1 << 62)

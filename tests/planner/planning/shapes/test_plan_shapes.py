@@ -60,7 +60,7 @@ def overlaps(problem: ShapedProblem, found: ShapesPlan, values: dict[str, int]) 
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_expressions_in_every_shape(seed: int) -> None:
+def test_expressions_are_right_in_every_shape(seed: int) -> None:
     problem = random_problem(seed)
     found = plan_shapes(problem, Mode.EXPRESSIONS, SHAPES[::7], OPTIONS)
     assert verify_shapes(problem, found) == ()
@@ -90,7 +90,7 @@ def test_expressions_in_every_shape(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_without_time_one_sum_stands_above_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_time_the_peak_is_one_sum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = random_problem(seed)
     monkeypatch.setattr("planner.planning.shapes.modes.Shares.is_over", lambda _: True)
     found = plan_shapes(problem, Mode.EXPRESSIONS, SHAPES[::7], OPTIONS)
@@ -101,7 +101,7 @@ def test_without_time_one_sum_stands_above_all(seed: int, monkeypatch: pytest.Mo
         assert peak <= found.pools[0].peak.at(values)
 
 
-def test_without_time_one_order_is_derived_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_time_only_one_order_is_derived(monkeypatch: pytest.MonkeyPatch) -> None:
     derived: list[Plan] = []
 
     def counted(plan: Plan, apart: Sequence[Sequence[int]]) -> Order:
@@ -116,7 +116,7 @@ def test_without_time_one_order_is_derived_and_no_more(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_room_for_the_largest_in_every_shape(seed: int) -> None:
+def test_one_arena_holds_the_largest_sizes_of_every_shape(seed: int) -> None:
     problem = random_problem(seed)
     found = plan_shapes(problem, Mode.MAXIMUM, SHAPES[::9], OPTIONS)
     assert verify_shapes(problem, found) == ()
@@ -145,7 +145,7 @@ def least_fixed_arena(problem: ShapedProblem, shapes: list[dict[str, int]]) -> i
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_offsets_for_a_list_of_shapes_are_the_best_there_are(seed: int) -> None:
+def test_offsets_for_a_list_of_shapes_are_optimal(seed: int) -> None:
     chance = random.Random(seed)
     buffers = tuple(Buffer(f"b{i}", 0, live=((chance.randrange(2), 2 + chance.randrange(2)),)) for i in range(3))
     sizes: dict[int | str, str] = {
@@ -159,7 +159,7 @@ def test_offsets_for_a_list_of_shapes_are_the_best_there_are(seed: int) -> None:
     assert max(row.used for row in found.rows) == least_fixed_arena(problem, shapes)
 
 
-def test_what_is_never_there_together_may_share() -> None:
+def test_buffers_never_live_in_one_shape_may_share() -> None:
     buffers = (Buffer("prefill", 0, live=((0, 1),)), Buffer("decode", 0, live=((0, 1),)))
     problem = shaped(Problem(buffers), {"k": (0, 1)}, {"prefill": "64*k", "decode": "64 - 64*k"})
     found = plan_shapes(problem, Mode.BUCKETS, [{"k": 0}, {"k": 1}], OPTIONS)
@@ -168,7 +168,7 @@ def test_what_is_never_there_together_may_share() -> None:
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-def test_what_is_empty_takes_nothing_wherever_it_lies(mode: Mode) -> None:
+def test_empty_buffers_take_no_room_wherever_they_lie(mode: Mode) -> None:
     buffers = (Buffer("below", 9, 16, live=((0, 1),)), Buffer("above", 0, 4, live=((0, 1),)))
     problem = shaped(Problem(buffers), {"k": (0, 1)}, {"above": "3*k"})
     found = plan_shapes(problem, mode, [{"k": 0}, {"k": 1}], OPTIONS)
@@ -179,7 +179,7 @@ def test_what_is_empty_takes_nothing_wherever_it_lies(mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("decode", [False, True])
-def test_a_transformer_takes_the_least_at_every_length_it_is_asked_for(*, decode: bool) -> None:
+def test_a_transformer_takes_the_least_at_every_length(*, decode: bool) -> None:
     problem = shaped_transformer(longest=512, decode=decode)
     found = plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS)
     assert verify_shapes(problem, found) == ()
@@ -188,7 +188,7 @@ def test_a_transformer_takes_the_least_at_every_length_it_is_asked_for(*, decode
     assert faults(problem, found, 20_000) == (0, 0)
 
 
-def test_what_is_tied_together_lies_so_where_offsets_are_fixed() -> None:
+def test_colocations_hold_where_offsets_are_fixed() -> None:
     buffers = (Buffer("a", 0, live=((0, 2),)), Buffer("view", 0, live=((1, 3),)), Buffer("b", 0, live=((1, 2),)))
     ties = Constraints(colocations=(Colocation("view", "a", 8),))
     problem = shaped(Problem(buffers, (Pool("p"),), ties), {"n": (1, 9)}, {"a": "8 + 4*n", "view": "4*n", "b": "2*n"})
@@ -236,7 +236,7 @@ def test_a_capacity_must_be_enough_for_every_shape() -> None:
         plan_shapes(shaped(problem, {"n": (1, 11)}, {"a": "10*n"}), Mode.MAXIMUM, (), OPTIONS)
 
 
-def test_several_pools() -> None:
+def test_several_pools_are_planned() -> None:
     buffers = tuple(Buffer(i, 0, live=((0, 2),), pools=(name,)) for i, name in enumerate(("p", "q", "p", "q")))
     problem = shaped(
         Problem(buffers, (Pool("p"), Pool("q", 1000))), {"n": (1, 50)}, {0: "n", 1: "2*n", 2: "3*n", 3: "4*n"}
@@ -277,14 +277,14 @@ def test_bad_sizes_symbols_and_shapes_are_named() -> None:
         plan_shapes(TWO, Mode.BUCKETS, (), OPTIONS)
 
 
-def test_shapes_as_they_are_typed() -> None:
+def test_shapes_are_parsed_or_refused() -> None:
     assert parse_shape("n=128,m=-4") == {"n": 128, "m": -4}
     for text in ("n", "n=", "n=x", "n=1,n=2", "n=1.5", "n=\u0663", "n=" + "9" * 30):
         with pytest.raises(BadInput):
             parse_shape(text)
 
 
-def test_usual_shapes_go_from_end_to_end_and_are_few() -> None:
+def test_usual_shapes_are_few_and_include_both_ends() -> None:
     assert [shape["n"] for shape in usual_shapes(TWO)] == [1, 3, 10, 32, 100]
     many = shaped(Problem((Buffer("a", 1),)), {f"n{i}": (1, 9) for i in range(12)}, {})
     assert len(usual_shapes(many)) == 2

@@ -28,7 +28,7 @@ from tests.planner.planning.shapes.test_expression import BOX, NAMES, SHAPES, ma
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_alternatives_and_texts_say_what_the_expression_says(seed: int) -> None:
+def test_alternatives_and_texts_agree_with_the_expression(seed: int) -> None:
     made = parse(made_up(random.Random(seed), 4)[0], NAMES)
     for values in SHAPES:
         assert max(value_at(each, values) for each in alternatives(made)) == made.at(values)
@@ -36,7 +36,7 @@ def test_alternatives_and_texts_say_what_the_expression_says(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_what_is_proven_holds(seed: int) -> None:
+def test_proven_facts_hold_for_all_values(seed: int) -> None:
     chance = random.Random(seed)
     a, b = (polynomial(parse(made_up(chance, 3)[0], NAMES)) for _ in range(2))
     differences = [value_at(a, values) - value_at(b, values) for values in SHAPES]
@@ -59,12 +59,12 @@ def test_what_is_proven_holds(seed: int) -> None:
         ("max(n, m)*2", "2"),
     ],
 )
-def test_what_is_plain_is_proven(above: str, below: str) -> None:
+def test_plain_facts_are_proven(above: str, below: str) -> None:
     assert never_below(polynomial(parse(above, NAMES)), polynomial(parse(below, NAMES)), {"n": (0, 4096), "m": (1, 64)})
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_an_envelope_loses_nothing_and_one_sum_stands_above_all(seed: int) -> None:
+def test_an_envelope_loses_nothing_and_one_sum_dominates(seed: int) -> None:
     chance = random.Random(seed)
     sums = [polynomial(parse(made_up(chance, 2)[0], NAMES)) for _ in range(8)]
     kept, above = envelope(sums, BOX), above_all(sums, BOX)
@@ -81,7 +81,7 @@ def test_multiples_are_seen_in_the_coefficients() -> None:
     assert not is_multiple(polynomial(parse("16*n + 8", NAMES)), 16)
 
 
-def test_what_takes_too_long_is_given_up() -> None:
+def test_long_products_end_at_the_time_limit() -> None:
     many: dict[Powers, Rational] = {((symbol("n"), power),): 1 for power in range(3000)}
     with time_limit(1.0, time.monotonic() - 10), pytest.raises(OutOfTime):
         multiplied(many, many)

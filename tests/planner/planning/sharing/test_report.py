@@ -50,7 +50,7 @@ def of(problem: Problem) -> SharingReport:
     return sharing_report(problem, share(problem))
 
 
-def test_every_figure() -> None:
+def test_every_figure_of_the_report_is_right() -> None:
     """Of four steps, the object of 64 bytes is full for two and holds 60 for two; 32 are full for two, 8 for one."""
     assert of(PROBLEM) == SharingReport(
         "by hand",
@@ -77,7 +77,7 @@ def test_every_figure() -> None:
     )
 
 
-def test_what_begins_together_counts_once_and_only_while_it_is_needed() -> None:
+def test_overlapping_users_of_an_object_count_once_and_only_while_needed() -> None:
     """In one object lie 40 and 24 bytes: at 0 and 4 the larger is needed, at 1 both, at 2 the smaller, at 3 neither."""
     both = (Buffer("large", 40, live=((0, 2), (4, 5))), Buffer("small", 24, live=((1, 3),)))
     report = of(Problem(both, constraints=Constraints(colocations=(Colocation("small", "large", 0),))))
@@ -85,7 +85,7 @@ def test_what_begins_together_counts_once_and_only_while_it_is_needed() -> None:
     assert (thing.users, thing.idle, thing.unused) == (("large", "small"), 1 / 5, (200 - 40 - 40 - 24 - 40) / 200)
 
 
-def test_where_lifetimes_do_not_say_nothing_is_claimed() -> None:
+def test_without_lifetimes_no_use_is_claimed() -> None:
     timed, untimed = Buffer("a", 8, live=((0, 4),)), Buffer("b", 8)
     report = of(Problem((timed, untimed), constraints=Constraints(conflicts=(("a", "b"),))))
     assert [(thing.idle, thing.unused) for thing in report.kinds[0].objects] == [(0.0, 0.0), (None, None)]
@@ -98,7 +98,7 @@ def test_where_lifetimes_do_not_say_nothing_is_claimed() -> None:
     )
 
 
-def test_an_object_that_nobody_uses_is_there_for_nothing() -> None:
+def test_an_object_without_users_counts_as_unused() -> None:
     made = share(PROBLEM)
     spare = StorageObject(3, 16, Kind("default", "tpu"))
     pools = (replace(made.pools[0], total=120),)
@@ -110,7 +110,7 @@ def test_an_object_that_nobody_uses_is_there_for_nothing() -> None:
     assert last == KindReport(spare.kind, 0, 16, 0, 1.0, (ObjectReport(3, 16, (), 1.0, 1.0),))
 
 
-def test_without_a_sharing_there_are_bounds() -> None:
+def test_a_report_without_a_sharing_has_bounds() -> None:
     report = of(replace(PROBLEM, pools=(Pool("default", 90),)))
     assert (report.status, report.total, report.bound, report.unused) == (PlanStatus.INFEASIBLE, None, 104, None)
     assert [(kind.total, kind.bound, kind.objects) for kind in report.kinds] == [(None, 96, ()), (None, 8, ())]
@@ -132,7 +132,7 @@ def test_figures_agree_with_the_sharing(problem: Problem) -> None:
             assert 0 <= thing.idle <= thing.unused <= 1
 
 
-def test_json_and_csv_say_the_same() -> None:
+def test_json_and_csv_hold_the_same_figures() -> None:
     report = of(PROBLEM)
     document = json.loads(write_sharing_report_json(report))
     assert (document["format"], document["time"], document["unused"]) == (

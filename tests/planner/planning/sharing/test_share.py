@@ -52,7 +52,7 @@ def refused(problem: Problem, options: Options | None = None) -> list[tuple[Code
     return [(finding.code, finding.pointer) for finding in caught.value.findings]
 
 
-def test_one_object_after_the_other_and_numbers_in_the_order_of_first_use() -> None:
+def test_objects_are_numbered_in_the_order_of_first_use() -> None:
     made = share(Problem((Buffer("x", 8, live=((0, 3),)), FIRST, SECOND)))
     assert (made.status, made.total, made.bound, made.gap) == (PlanStatus.OPTIMAL, 72, 72, 0.0)
     assert storage(made) == [0, 1, 1]
@@ -60,7 +60,7 @@ def test_one_object_after_the_other_and_numbers_in_the_order_of_first_use() -> N
 
 
 @pytest.mark.parametrize("field", ["device", "dtype"])
-def test_what_is_of_another_kind_never_shares(field: str) -> None:
+def test_buffers_of_different_kinds_never_share(field: str) -> None:
     def two(first: str, second: str) -> Problem:
         return Problem((replace(FIRST, **{field: first}), replace(SECOND, **{field: second})))  # type: ignore[arg-type]
 
@@ -76,7 +76,7 @@ def test_pools_are_kinds_too() -> None:
     assert [(pool.name, pool.total, pool.bound) for pool in made.pools] == [("p", 64, 64), ("q", 32, 32)]
 
 
-def test_a_type_that_is_not_said_is_a_type_of_its_own() -> None:
+def test_a_missing_type_is_a_type_of_its_own() -> None:
     assert share(Problem((replace(FIRST, dtype="f32"), SECOND))).total == 96
 
 
@@ -94,13 +94,13 @@ def test_empty_buffers_get_an_object_but_need_none() -> None:
     assert (alone.status, alone.total, alone.gap) == (PlanStatus.OPTIMAL, 0, None)
 
 
-def test_a_buffer_with_a_break_lets_others_in() -> None:
+def test_a_buffer_with_a_gap_in_its_life_lets_others_in() -> None:
     gapped = Buffer("a", 8, live=((0, 1), (5, 6)))
     assert share(Problem((gapped, Buffer("b", 8, live=((2, 4),))))).total == 8
     assert share(Problem((gapped, Buffer("b", 8, live=((2, 6),))))).total == 16
 
 
-def test_conflicts_exclusions_and_views() -> None:
+def test_conflicts_exclusions_and_views_are_followed() -> None:
     late = replace(SECOND, live=((1, 3),))
     assert share(Problem((FIRST, SECOND), constraints=Constraints(conflicts=(("a", "b"),)))).total == 96
     assert share(Problem((FIRST, late))).total == 96
@@ -168,7 +168,9 @@ def test_a_view_keeps_the_object_of_its_source() -> None:
         (Problem((replace(FIRST, alignment=(1 << 61) - 1),), (Pool("p", alignment=3),)), Code.TOO_LARGE, "/buffers"),
     ],
 )
-def test_what_storage_objects_do_not_have_is_refused_with_its_place(problem: Problem, code: Code, place: str) -> None:
+def test_fields_without_meaning_for_objects_are_refused_with_their_place(
+    problem: Problem, code: Code, place: str
+) -> None:
     assert (code, place) in refused(problem)
 
 
@@ -181,7 +183,7 @@ def test_what_storage_objects_do_not_have_is_refused_with_its_place(problem: Pro
         (Options(seed=-1), "/options/seed"),
     ],
 )
-def test_options_that_mean_nothing_here_are_refused(options: Options, place: str) -> None:
+def test_options_invalid_for_sharing_are_refused(options: Options, place: str) -> None:
     assert refused(Problem((FIRST,)), options) == [(Code.INVALID_OPTION, place)]
 
 
@@ -193,7 +195,7 @@ def test_options_that_mean_nothing_here_are_refused(options: Options, place: str
         ("room_prices", "given by auto, greedy, largest_first", Code.UNSUPPORTED),
     ],
 )
-def test_who_shares_nothing_is_refused_with_those_who_do(name: str, words: str, code: Code) -> None:
+def test_solvers_that_share_nothing_are_refused(name: str, words: str, code: Code) -> None:
     with pytest.raises(CannotSolve, match=words) as caught:
         share(Problem((FIRST,)), Options(solver=name))
     assert caught.value.findings[0].code is code
@@ -204,7 +206,7 @@ def test_relays_tokens_take_no_explicit_conflicts() -> None:
     assert refused(problem, Options(solver="relay_tokens")) == [(Code.UNSUPPORTED, "/options/solver")]
 
 
-def test_what_does_not_fit_is_proven_and_says_what_is_short() -> None:
+def test_too_small_a_pool_is_proven_with_its_shortage() -> None:
     problem = Problem((FIRST, replace(SECOND, live=((1, 3),))), (Pool("p", 90),))
     made = share(problem)
     assert (made.status, made.stop, made.objects, made.assignments) == (
@@ -219,7 +221,7 @@ def test_what_does_not_fit_is_proven_and_says_what_is_short() -> None:
     assert share(problem, Options(capacity=96)).total == 96
 
 
-def test_only_a_search_proves_that_this_does_not_fit() -> None:
+def test_a_shortage_that_only_a_search_proves_is_proven() -> None:
     problem = replace(PROVED_BY_SEARCH, pools=(Pool("p", 72),))
     assert share(problem, Options(solver="greedy")).status is PlanStatus.UNKNOWN
     made = share(problem)
@@ -237,13 +239,13 @@ def test_the_exact_solver_finds_and_proves_more_than_greedy() -> None:
     assert verify_sharing(FOUND_BY_SEARCH, made) == ()
 
 
-def test_the_same_bytes_every_time() -> None:
+def test_the_same_sharing_is_written_every_time() -> None:
     made = [share(PROVED_BY_SEARCH, Options(work_limit=2_000_000, time_limit=60, workers=n)) for n in (1, 1, 2)]
     assert all(each.reproducible for each in made)
     assert len({lasting(each) for each in made}) == 1
 
 
-def test_progress_and_cancelling() -> None:
+def test_a_cancelled_sharing_reports_progress_and_keeps_its_best() -> None:
     moments: list[Progress] = []
     made = share(FOUND_BY_SEARCH, on_progress=moments.append, cancelled=lambda: len(moments) > 2)
     assert made.stop is StopReason.CANCELLED
@@ -254,7 +256,7 @@ def test_progress_and_cancelling() -> None:
     )
 
 
-def test_bad_input_is_bad_input_here_too() -> None:
+def test_bad_input_is_refused() -> None:
     with pytest.raises(BadInput):
         share(Problem((FIRST, FIRST)))
 

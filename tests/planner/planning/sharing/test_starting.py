@@ -42,7 +42,7 @@ def test_a_start_that_a_solver_cannot_reach_is_kept(solver: str) -> None:
     assert written(moments)[-1].assignments == again.assignments
 
 
-def test_what_is_better_takes_the_place_of_the_start_pool_by_pool() -> None:
+def test_better_pools_replace_those_of_the_start() -> None:
     """The start is optimal in one pool, where it is kept, and as bad as can be in the other."""
     pools = (Pool("left"), Pool("right"))
     left = tuple(replace(each, pools=("left",)) for each in FOUND_BY_SEARCH.buffers)
@@ -95,7 +95,7 @@ def test_buffers_of_different_kinds_in_one_object_are_no_start() -> None:
 
 @effort(32, 5_000)
 @given(sharable())
-def test_from_the_best_sharing_nothing_gets_worse(problem: Problem) -> None:
+def test_an_optimal_start_gets_no_worse(problem: Problem) -> None:
     best = share(problem, GREEDY)
     moments: list[Progress] = []
     made = share(problem, Options(solver="largest_first"), moments.append, start=best)
@@ -110,7 +110,7 @@ def test_from_the_best_sharing_nothing_gets_worse(problem: Problem) -> None:
             assert so_far.total is None or (so_far.total, so_far.bound) == (moment.value, 0)
 
 
-def test_the_exact_solver_tells_each_sharing_as_it_finds_it() -> None:
+def test_the_exact_solver_reports_each_sharing_it_finds() -> None:
     moments: list[Progress] = []
     made = share(FOUND_BY_SEARCH, Options(solver="cpsat", work_limit=2_000_000, workers=1), moments.append)
     sharings = written(moments)

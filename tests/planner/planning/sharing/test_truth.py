@@ -30,7 +30,7 @@ def judged(problem: Problem, solver: str, truth: int | None) -> Sharing:
 
 @effort(32, 5_000)
 @given(sharable())
-def test_the_quick_ones(problem: Problem) -> None:
+def test_quick_solvers_agree_with_trying_everything(problem: Problem) -> None:
     truth = least_total(problem)
     for solver in QUICK:
         try:

@@ -64,7 +64,7 @@ def with_certificate(**changes: object) -> Sharing:
     return replace(MADE, certificates=(replace(first, **changes), *rest))  # type: ignore[arg-type]
 
 
-def test_what_is_made_is_right() -> None:
+def test_sharings_made_pass_verification() -> None:
     assert [a.object for a in MADE.assignments] == [0, 1, 0, 0, 2, 3]
     assert (MADE.status, MADE.total, MADE.bound) == (PlanStatus.OPTIMAL, 112, 112)
     assert verify_sharing(PROBLEM, MADE) == ()
@@ -126,7 +126,7 @@ WRONG: dict[str, tuple[Callable[[], Sharing], K]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_found(what: str) -> None:
+def test_each_kind_of_fault_is_found(what: str) -> None:
     make, kind = WRONG[what]
     findings = verify_sharing(PROBLEM, make())
     assert kind in {finding.kind for finding in findings}
@@ -184,7 +184,7 @@ def test_findings_of_one_kind_are_not_listed_without_end() -> None:
     assert sum(finding.kind is K.CLASH for finding in verify_sharing(many, heap)) == 100
 
 
-def test_a_group_that_is_needed_together_and_a_pair_that_may_be_are_no_clash() -> None:
+def test_colocated_and_excluded_buffers_do_not_clash() -> None:
     """Colocated and excluded buffers do not clash; a large group is checked as one, not pair by pair."""
     count = 600
     buffers = (*(Buffer(i, 1, live=((0, 5),)) for i in range(count)), Buffer("other", 1, live=((1, 3),)))
@@ -207,13 +207,13 @@ def test_a_set_without_a_time_has_a_greatest_length() -> None:
     assert any("a set without a time may have 4096 buffers" in reason for reason in reasons)
 
 
-def test_a_problem_with_offsets_has_no_sharing_that_is_right() -> None:
+def test_a_problem_with_offsets_has_no_valid_sharing() -> None:
     pinned = replace(PROBLEM, buffers=(replace(PROBLEM.buffers[0], fixed=Fixed("p", 0)), *PROBLEM.buffers[1:]))
     with pytest.raises(CannotSolve):
         verify_sharing(pinned, MADE)
 
 
-def test_objects_that_nobody_uses_count() -> None:
+def test_objects_without_users_count() -> None:
     idle = replace(MADE, objects=(*MADE.objects, StorageObject(9, 4, Kind("p"))))
     assert {finding.kind for finding in verify_sharing(PROBLEM, idle)} == {K.WRONG_TOTAL, K.UNUSED_OBJECT}
     empty = replace(MADE, objects=(*MADE.objects, StorageObject(9, 0, Kind("p"))))

@@ -52,7 +52,7 @@ def small_problem(seed: int) -> Problem:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_every_point_is_what_trying_everything_finds(seed: int) -> None:
+def test_every_point_agrees_with_trying_everything(seed: int) -> None:
     problem = small_problem(seed)
     sizes = range(13)
     found = sweep(problem, {"fast": sizes}, OPTIONS, processes=1)
@@ -80,7 +80,7 @@ def test_several_pools_are_swept_in_all_combinations(seed: int) -> None:
         assert point.value == solve(with_capacity(problem, dict(point.capacity))).value
 
 
-def test_what_one_configuration_shows_is_not_solved_again() -> None:
+def test_sizes_settled_by_another_are_not_solved_again() -> None:
     problem = generate("random", Request(60, 1))
     found = sweep(problem, {"arena": capacity_range(1000, 1_000_000, 1000)}, OPTIONS)
     assert len(found.points) == 1000
@@ -145,14 +145,14 @@ def test_a_sweep_that_is_cancelled_claims_nothing() -> None:
     assert verify_sweep(problem, found) == ()
 
 
-def test_where_a_fixed_buffer_ends_there_is_no_room_below() -> None:
+def test_sizes_below_the_end_of_a_fixed_buffer_do_not_fit() -> None:
     problem = Problem((Buffer("a", 4, live=((0, 1),), fixed=Fixed("p", 8)),), (Pool("p"),))
     found = sweep(problem, {"p": (4, 11, 12, 13)}, OPTIONS)
     assert [point.status.has_plan for point in found.points] == [False, False, True, True]
     assert verify_sweep(problem, found) == ()
 
 
-def test_nothing_fits_at_any_size() -> None:
+def test_a_sweep_in_which_nothing_fits_has_no_smallest_size() -> None:
     problem = Problem((Buffer("a", 4, live=((0, 1),), pools=("q",)),), (Pool("p"), Pool("q", 3)))
     found = sweep(problem, {"p": (1, 2)}, OPTIONS)
     assert {point.status for point in found.points} == {PlanStatus.INFEASIBLE}
@@ -191,7 +191,7 @@ def test_the_verifier_sees_a_wrong_smallest_capacity() -> None:
         assert verify_sweep(PROBLEM, replace(FOUND, smallest=wrong)) != ()
 
 
-def test_ranges_as_they_are_typed() -> None:
+def test_typed_ranges_are_parsed() -> None:
     problem = Problem((), (Pool("sram"), Pool("a=b")))
     assert parse_ranges(["sram=64KiB..96KiB"], problem) == {"sram": (65536, 81920, 98304)}
     assert parse_ranges(["sram=1k..10k"], problem, 4096) == {"sram": (1024, 5120, 9216, 10240)}
@@ -212,7 +212,7 @@ def test_ranges_as_they_are_typed() -> None:
         (["sram=1", "sram=2"], "given twice"),
     ],
 )
-def test_ranges_that_make_no_sense(texts: list[str], says: str) -> None:
+def test_wrong_ranges_are_refused(texts: list[str], says: str) -> None:
     with pytest.raises(BadInput, match=says) as refused:
         parse_ranges(texts, Problem((), (Pool("sram"), Pool("dram"))))
     assert refused.value.findings[0].code is Code.INVALID_OPTION
@@ -232,18 +232,18 @@ def test_ranges_that_make_no_sense(texts: list[str], says: str) -> None:
         {"p": (1.5, True)},
     ],
 )
-def test_configurations_that_make_no_sense(sizes: dict[str, tuple[int, ...]]) -> None:
+def test_wrong_configurations_are_refused(sizes: dict[str, tuple[int, ...]]) -> None:
     with pytest.raises(BadInput):
         sweep(Problem((), (Pool("p"),)), sizes)
 
 
-def test_no_process_is_no_number_of_processes() -> None:
+def test_zero_processes_are_refused() -> None:
     with pytest.raises(BadInput):
         sweep(Problem((), (Pool("p"),)), {"p": (1,)}, processes=0)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_digest_for_other_sizes_is_that_of_the_problem_with_them(seed: int) -> None:
+def test_the_digest_for_other_sizes_is_that_of_the_resized_problem(seed: int) -> None:
     problem = small_problem(seed)
     sized = with_capacity(problem, {"fast": seed, "slow": 40})
     assert digest_for_sizes(problem)(sized) == digest(sized)
@@ -257,7 +257,7 @@ def ends(problem: Problem, sizes: range) -> list[Plan]:
 BESIDE = Problem((Buffer("a", 8, live=((0, 2),)), Buffer("b", 8, live=((1, 3),))), (Pool("default", 16),))
 
 
-def test_no_more_plans_follow_when_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_plans_are_carried_over_when_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Carrying a plan over to another size takes as long as its verification, which stops at the time limit."""
 
     def slow(*_of_a_plan: object) -> tuple[()]:
@@ -279,7 +279,7 @@ def test_no_more_plans_follow_when_time_is_over(monkeypatch: pytest.MonkeyPatch)
     assert not found.reproducible
 
 
-def test_what_stood_its_verification_is_not_verified_for_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verified_plan_is_not_verified_again_for_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     verified = []
 
     def counted(problem: Problem, plan: Plan) -> tuple[object, ...]:
@@ -299,7 +299,7 @@ def too_small(capacity: dict[str, int]) -> SweepPoint:
 
 
 @pytest.mark.parametrize("size", [1 << 61, 1 << 70])
-def test_a_size_that_makes_no_sense_does_not_show_that_smaller_ones_are_too_small(size: int) -> None:
+def test_a_wrong_size_does_not_rule_out_smaller_ones(size: int) -> None:
     """A point with a size that the checks refuse, because cost times size reaches 2^62, proves nothing."""
     problem = Problem((Buffer("b", 10, live=((0, 1),)),), (Pool("p", 100, cost=5),))
     found = sweep(problem, {"p": (9,)}, OPTIONS, processes=1)
@@ -308,7 +308,7 @@ def test_a_size_that_makes_no_sense_does_not_show_that_smaller_ones_are_too_smal
     assert verify_sweep(problem, forged) != ()
 
 
-def test_the_smallest_size_beside_a_small_memory_says_nothing_beside_a_larger_one() -> None:
+def test_a_smallest_size_proves_nothing_beside_a_larger_memory() -> None:
     problem = Problem(
         (Buffer("a", 10, live=((0, 1),)), Buffer("b", 10, live=((0, 1),))), (Pool("p", 100), Pool("q", 10))
     )

@@ -33,7 +33,7 @@ def swept(problem: Problem, options: Options = OPTIONS) -> Sweep:
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=range(len(PROBLEMS)))
-def test_every_size_costs_what_trying_every_choice_finds(problem: Problem) -> None:
+def test_the_cost_at_every_size_agrees_with_trying_every_choice(problem: Problem) -> None:
     problem = replace(problem, pools=(replace(problem.pools[0], size=None),))
     known = every_choice(problem)
     found = sweep(problem, {"p": range(1, 40, 3)}, OPTIONS, processes=1)
@@ -49,7 +49,7 @@ def test_every_size_costs_what_trying_every_choice_finds(problem: Problem) -> No
     assert found.smallest.is_proven or least is None
 
 
-def test_with_several_memories_one_is_swept() -> None:
+def test_one_of_several_memories_is_swept() -> None:
     problem = small(1)
     (pool,) = problem.pools
     problem = replace(problem, pools=(pool, Pool("slow", 8000, cost=2, rank=1)))
@@ -64,7 +64,7 @@ def test_with_several_memories_one_is_swept() -> None:
             assert point.value == (alone.choice.cost, alone.objective.value)
 
 
-def test_what_the_frontier_left_open_is_proven_of_no_size() -> None:
+def test_gaps_of_the_frontier_are_proven_for_no_size() -> None:
     """With little work the frontier lacks points; each size has a plan or none, and every claim holds."""
     problem = generate("variants", Request(40, 2, parameters={"groups": 12, "alternatives": 4}))
     (pool,) = problem.pools
@@ -75,7 +75,7 @@ def test_what_the_frontier_left_open_is_proven_of_no_size() -> None:
     assert any(point.status.has_plan for point in found.points)
 
 
-def test_figures_begin_with_the_cost() -> None:
+def test_the_figures_begin_with_the_cost() -> None:
     found = swept(small(0))
     assert found.names == ("cost", "sum_of_peaks")
     again = read_sweep_figures(write_sweep_json(found))
@@ -83,7 +83,7 @@ def test_figures_begin_with_the_cost() -> None:
     assert [point.value for point in again.points] == [point.value for point in found.points]
 
 
-def test_a_forged_sweep_is_seen_through() -> None:
+def test_a_forged_sweep_fails_verification() -> None:
     problem = small(0)
     found = swept(problem)
     assert verify_sweep(problem, found) == ()
@@ -103,13 +103,13 @@ def test_a_forged_sweep_is_seen_through() -> None:
 
 
 @pytest.mark.parametrize("prefer", [Preference.SIZE, Preference.BALANCED])
-def test_it_is_the_least_cost_that_is_swept(prefer: Preference) -> None:
+def test_preferences_against_the_least_cost_are_refused(prefer: Preference) -> None:
     with pytest.raises(BadInput) as refusal:
         swept(small(0), Options(prefer=prefer))
     assert refusal.value.findings[0].pointer == "/options/prefer"
 
 
-def test_the_smallest_size_of_some_choices_is_not_that_of_all() -> None:
+def test_the_smallest_size_of_some_choices_is_not_claimed_for_all() -> None:
     """The smallest size of the cheapest choices, or of those within a cost limit, proves nothing about the others."""
     large = Alternative("large", (1,), (Buffer("l", 10, live=((0, 1),)),))
     small = Alternative("small", (2,), (Buffer("s", 5, live=((0, 1),)),))

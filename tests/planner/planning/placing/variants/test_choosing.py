@@ -56,7 +56,7 @@ def known(plans: tuple[Plan, ...]) -> list[tuple[int, int]]:
     return [(each.choice.cost, each.objective.value or 0) for each in plans if each.choice is not None]
 
 
-def test_buffers_that_one_alternative_ties_together_and_another_excludes_may_share() -> None:
+def test_buffers_tied_by_one_and_excluded_by_another_alternative_may_share() -> None:
     buffers = (Buffer("a", 4, live=((0, 2),)), Buffer("b", 4, live=((0, 2),)))
     tied = Alternative("tied", (0,), constraints=Constraints(colocations=(Colocation("b", "a", 4),)))
     excluded = Alternative("excluded", (1,), constraints=Constraints(exclusions=(("a", "b"),)))
@@ -65,7 +65,7 @@ def test_buffers_that_one_alternative_ties_together_and_another_excludes_may_sha
     assert known(found.points) == [(0, 8), (1, 4)]
 
 
-def test_buffers_that_one_alternative_ties_together_may_be_in_two_memories_without_it() -> None:
+def test_buffers_tied_by_one_alternative_may_be_apart_without_it() -> None:
     both = (Buffer("a", 8, live=((0, 1),)), Buffer("b", 8, live=((0, 1),)))
     tied = Alternative("tied", (0,), constraints=Constraints(colocations=(Colocation("b", "a", 2),)))
     variants = Variants((VariantGroup("g", (tied, Alternative("apart", (1,)))),), (CostTerm("cycles"),))
@@ -73,7 +73,7 @@ def test_buffers_that_one_alternative_ties_together_may_be_in_two_memories_witho
     assert known(pareto(problem, OPTIONS).points) == [(0, 10), (1, 8)]
 
 
-def test_the_smallest_the_fastest_and_what_is_within_a_cost() -> None:
+def test_the_smallest_fastest_and_cost_limited_plans_are_optimal() -> None:
     for seed in range(100, 116):
         problem = random_problem(seed)
         if problem is None:
@@ -115,7 +115,7 @@ def tiled(capacity: int | None = None) -> Problem:
     )
 
 
-def test_a_plan_names_what_it_chose() -> None:
+def test_a_plan_names_its_choice() -> None:
     made = plan(tiled(), OPTIONS)
     assert made.choice is not None
     assert made.choice.alternatives == (("conv", "stripes"),)
@@ -149,7 +149,7 @@ def test_options_that_make_no_sense_are_refused(options: Options, place: str) ->
     assert caught.value.findings[0].pointer == place
 
 
-def test_what_needs_variants_says_so() -> None:
+def test_options_for_variants_are_refused_without_variants() -> None:
     plain = replace(tiled(), variants=None)
     with pytest.raises(BadInput) as caught:
         plan(plain, Options(max_cost=3))
@@ -162,7 +162,7 @@ def test_what_needs_variants_says_so() -> None:
     assert caught.value.findings[0].pointer == "/options/points"
 
 
-def test_several_memories_pins_and_what_else_a_choice_may_need_more_for(nightly: bool) -> None:
+def test_frontiers_of_every_kind_of_problem_are_right(nightly: bool) -> None:
     tried = 0
     for seed in range(200, 1_000 if nightly else 240):
         problem = random_problem_of_kind(KINDS[seed % len(KINDS)], seed)
@@ -174,7 +174,7 @@ def test_several_memories_pins_and_what_else_a_choice_may_need_more_for(nightly:
 
 
 @pytest.mark.parametrize("seed", [287, 317])
-def test_what_one_try_leaves_open_is_found_with_addresses(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_points_left_open_by_one_try_are_found_with_addresses(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     problem = random_problem_of_kind(KINDS[seed % len(KINDS)], seed)
     assert problem is not None
     monkeypatch.setattr(search, "TRIES", 1)
@@ -200,7 +200,7 @@ def test_alternatives_that_tie_the_same_buffers_differently(first: int) -> None:
 
 
 @pytest.mark.parametrize("pools", [1, 2])
-def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatch, pools: int) -> None:
+def test_claims_hold_where_plans_are_placed_too_high(monkeypatch: pytest.MonkeyPatch, pools: int) -> None:
     """All claims are true even if plans are placed too high with weak bounds, and no exact engine helps."""
     monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
     problem = generate("variants", Request(12, 1, parameters={"groups": 5 - pools, "alternatives": 3}))
@@ -236,7 +236,7 @@ def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatc
         assert point.cost_bound <= min(cost for cost, value in every if value <= point.value)
 
 
-def test_where_no_question_was_answered_there_is_a_plan_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_a_plan_even_where_no_question_was_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then, as on a busy machine, the smallest or cheapest alternatives are taken, if they fit and break no rule."""
 
     def no_answer(*_: object) -> points.Frontier:
@@ -270,7 +270,7 @@ def test_where_no_question_was_answered_there_is_a_plan_all_the_same(monkeypatch
     assert placed > len(cases) / 2
 
 
-def test_what_no_choice_can_mend_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_that_no_choice_mends_are_refused_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Choosing, "_ask", None)  # calling it would fail
     apart = Constraints(different_pool=(("a", "b", "c"),))
     small = tuple(Buffer(id_, 8, live=((0, 2),)) for id_ in "abc")
@@ -287,7 +287,7 @@ def test_what_no_choice_can_mend_is_refused_before_anything_is_asked(monkeypatch
         assert not verify(problem, made)
 
 
-def test_what_an_alternative_may_let_share_is_not_refused_for_want_of_room() -> None:
+def test_room_is_not_denied_where_an_alternative_allows_sharing() -> None:
     buffers = (Buffer("a", 40, live=((0, 2),)), Buffer("b", 40, live=((0, 2),)))
     share = Alternative("share", (1,), constraints=Constraints(exclusions=(("a", "b"),)))
     variants = Variants((VariantGroup("g", (Alternative("apart", (0,)), share)),), (CostTerm("cycles"),))

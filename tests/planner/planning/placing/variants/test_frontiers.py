@@ -50,7 +50,7 @@ def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
     assert tried >= 5
 
 
-def test_what_few_points_leave_out_is_no_better_than_is_said(nightly: bool) -> None:
+def test_points_left_out_are_no_better_than_the_stated_margin(nightly: bool) -> None:
     margins, complete = set(), 0
     for seed in range(300 if nightly else 20):
         problem = random_problem(seed)
@@ -73,7 +73,7 @@ def test_what_few_points_leave_out_is_no_better_than_is_said(nightly: bool) -> N
     assert complete > 3
 
 
-def test_a_frontier_is_gone_on_with_until_it_is_whole() -> None:
+def test_a_frontier_is_continued_until_it_is_complete() -> None:
     """At first all points are proven, but not that no point lies between them."""
     ties = [Constraints(colocations=(Colocation(part, base, at),)) for part, base, at in (("b", "a", 2), ("a", "b", 0))]
     groups = (
@@ -89,7 +89,7 @@ def test_a_frontier_is_gone_on_with_until_it_is_whole() -> None:
     assert found.is_complete
 
 
-def test_the_same_frontier_again_and_in_the_file() -> None:
+def test_a_frontier_is_the_same_again_and_from_a_file() -> None:
     problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
     again, _ = read_problem(write_problem(problem))
     one, two = pareto(problem, OPTIONS), pareto(again, replace(OPTIONS, workers=2))
@@ -128,7 +128,7 @@ def test_no_try_may_use_more_than_all_the_work(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("count", [None, 3])
-def test_what_is_left_open_is_asked_again_with_more_work(monkeypatch: pytest.MonkeyPatch, count: int | None) -> None:
+def test_open_points_are_asked_again_with_more_work(monkeypatch: pytest.MonkeyPatch, count: int | None) -> None:
     """Most choices are proven only at the third try, with four times the work, and no exact engine helps."""
     problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
     whole = pareto(problem, OPTIONS)
@@ -162,7 +162,7 @@ def test_what_is_left_open_is_asked_again_with_more_work(monkeypatch: pytest.Mon
     assert pareto(problem, OPTIONS, count).stop is StopReason.WORK_LIMIT
 
 
-def test_proven_points_that_are_not_all_are_no_proven_frontier(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_incomplete_set_of_proven_points_is_no_proven_frontier(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
     monkeypatch.setattr(Coverage, "next_values", lambda *_: [])
     monkeypatch.setattr(Choosing, "_more", lambda _: False)
@@ -173,7 +173,7 @@ def test_proven_points_that_are_not_all_are_no_proven_frontier(monkeypatch: pyte
     assert pareto(problem, OPTIONS, len(found.points)).stop is StopReason.PROVED
 
 
-def test_some_points_of_the_frontier_are_spread() -> None:
+def test_a_few_points_are_spread_over_the_frontier() -> None:
     problem = generate("variants", Request(30, 5, parameters={"groups": 10}))
     seen: list[Plan] = []
     found = pareto(problem, OPTIONS, points=4, on_plan=seen.append)
@@ -183,7 +183,7 @@ def test_some_points_of_the_frontier_are_spread() -> None:
     assert (every[0], every[-1]) == (known(found.points)[0], known(found.points)[-1])
 
 
-def test_a_run_that_is_cancelled_says_what_it_has() -> None:
+def test_a_cancelled_run_returns_its_points() -> None:
     problem = generate("variants", Request(30, 5, parameters={"groups": 10}))
     seen: list[Plan] = []
     found = pareto(problem, OPTIONS, on_plan=seen.append, cancelled=lambda: len(seen) >= 2)

@@ -15,7 +15,7 @@ from solvers.exact.cpsat.engine import Budget, Relaxations
 from solvers.model.solver import Limits, Silent
 
 
-def test_what_divisible_bytes_say_is_a_proof() -> None:
+def test_bounds_of_divisible_bytes_are_proofs() -> None:
     problem = generate("variants", Request(40, 1, parameters={"groups": 14, "alternatives": 4}))
     problem = replace(problem, pools=(Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1)))
     choices = lower_choices(problem)
@@ -37,7 +37,7 @@ def test_what_divisible_bytes_say_is_a_proof() -> None:
         assert least.bound <= (question.most_load or 0)
 
 
-def test_a_frontier_has_its_smallest_point_where_nothing_is_found_in_time() -> None:
+def test_a_frontier_without_time_has_its_smallest_point() -> None:
     """If the work of a question is too little to find a choice, one that was placed already is taken."""
     problem = generate("variants", Request(120, 1, parameters={"groups": 30, "alternatives": 5}))
     problem = replace(problem, pools=(Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1)))
@@ -45,7 +45,7 @@ def test_a_frontier_has_its_smallest_point_where_nothing_is_found_in_time() -> N
     assert len(found.points) == 2
 
 
-def test_what_may_be_anywhere_shares_one_list_of_all_memories() -> None:
+def test_buffers_of_any_memory_share_one_list_of_memories() -> None:
     problem = generate("variants", Request(40, 1, parameters={"groups": 14, "alternatives": 4}))
     pools = tuple(Pool(f"p{i}", 6000) for i in range(50))
     memories = lower_choices(replace(problem, pools=pools)).memories
@@ -56,7 +56,7 @@ def test_what_may_be_anywhere_shares_one_list_of_all_memories() -> None:
     assert len({id(share.pools) for share in shares}) == 1
 
 
-def test_of_many_that_must_be_in_different_memories_no_pairs_are_written_down() -> None:
+def test_large_groups_of_different_memories_are_not_listed_as_pairs() -> None:
     problem = generate("variants", Request(40, 1, parameters={"groups": 14, "alternatives": 4}))
     apart = tuple(Buffer(f"apart {i}", 1, live=((0, 1),)) for i in range(5000))
     ids = tuple(buffer.id for buffer in apart)

@@ -35,7 +35,7 @@ def test_rules_lead_from_one_group_to_the_next() -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_what_is_chosen_breaks_no_rule(seed: int) -> None:
+def test_plain_choices_break_no_rule(seed: int) -> None:
     dice = random.Random(seed)
     sizes = [[dice.randrange(9) for _ in range(dice.randrange(1, 4))] for _ in range(5)]
     picks = [(g, a) for g, of in enumerate(sizes) for a in range(len(of))]

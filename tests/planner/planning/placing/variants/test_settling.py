@@ -64,7 +64,7 @@ def test_a_bad_plan_becomes_the_best(seed: int) -> None:
         assert optimum(only(problem, found.buffers)) == found.plan.peak
 
 
-def test_a_part_that_does_not_fit_proves_it_of_all() -> None:
+def test_a_part_that_does_not_fit_proves_the_bound() -> None:
     """A part of the buffers proves more than the bytes live together; the next time only this part is solved."""
     problem = generate("variants", Request(60, 29))
     choice = (0, 0, 2, 0, 3, 1, 0, 0, 0, 1, 0, 1, 1, 0, 2, 3, 2, 3, 2, 3)
@@ -87,7 +87,7 @@ def test_a_part_that_does_not_fit_proves_it_of_all() -> None:
     assert sizes == [len(found.buffers)]
 
 
-def test_between_what_fits_and_what_is_too_hard_is_looked_for_what_plainly_does_not(
+def test_parts_between_fitting_and_too_hard_are_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """24 buffers fit lower, and 31 or more are made too hard to settle; a number between them proves the plan."""
@@ -109,7 +109,7 @@ def test_between_what_fits_and_what_is_too_hard_is_looked_for_what_plainly_does_
     assert 32 in sizes
 
 
-def test_after_a_first_step_down_half_of_the_way_is_asked_for() -> None:
+def test_the_second_step_down_halves_the_distance() -> None:
     """Each answer places one buffer as high as allowed, although all could lie at 0."""
     problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
     rooms: list[int] = []
@@ -124,7 +124,7 @@ def test_after_a_first_step_down_half_of_the_way_is_asked_for() -> None:
     assert rooms == [31, 19, 13, 10, 8]
 
 
-def test_what_is_too_hard_to_decide_is_asked_nearer_to_the_peak() -> None:
+def test_undecided_sizes_are_tried_again_nearer_to_the_peak() -> None:
     """The solver decides nothing below 16, so sizes above the last failure are tried, and 16 is the least."""
     problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
     rooms: list[int] = []
@@ -141,7 +141,7 @@ def test_what_is_too_hard_to_decide_is_asked_nearer_to_the_peak() -> None:
     assert (found.plan.peak, found.plan.status, len(found.hard)) == (16, PlanStatus.FEASIBLE, 4)
 
 
-def test_where_there_is_no_more_work_the_plan_stays() -> None:
+def test_without_more_work_the_plan_stays() -> None:
     problem = generate("random", Request(MOST_AT_ONCE + 10, 3))
     made = stacked(problem)
     assert settled(problem, made, lambda *_: None) == (made, frozenset(), frozenset())
@@ -159,7 +159,7 @@ def kept_apart() -> Problem:
     return Problem(buffers, (Pool("p"),), variants=Variants(groups, (CostTerm("cycles"),)))
 
 
-def test_what_a_part_proves_holds_for_every_choice_with_its_alternatives(
+def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
     monkeypatch: pytest.MonkeyPatch, nightly: bool
 ) -> None:
     """Each choice is placed badly at first, so that its optimum can only be proven by parts."""

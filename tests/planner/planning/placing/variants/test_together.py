@@ -22,7 +22,7 @@ from solvers.model.solver import Limits, Silent
 from tests.planner.planning.placing.variants.random_variants import KINDS, best_of, every_choice, random_problem_of_kind
 
 
-def test_every_answer_is_the_best(nightly: bool) -> None:
+def test_every_answer_is_optimal(nightly: bool) -> None:
     tried = 0
     for seed in range(1_000, 2_000 if nightly else 1_032):
         problem = random_problem_of_kind(KINDS[seed % len(KINDS)], seed)
@@ -47,7 +47,7 @@ def test_every_answer_is_the_best(nightly: bool) -> None:
     assert tried >= 8
 
 
-def test_what_it_does_not_take() -> None:
+def test_unsupported_problems_are_not_lowered() -> None:
     large = generate("variants", Request(400, 1))
     assert lower_joint(large, lower_choices(large)) is None
     small = generate("variants", Request(10, 1, parameters={"groups": 3}))

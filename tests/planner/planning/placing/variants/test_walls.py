@@ -33,7 +33,7 @@ def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
     assert tried >= 4
 
 
-def test_bounds_count_what_pins_keep_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_count_memory_on_both_sides_of_pins(monkeypatch: pytest.MonkeyPatch) -> None:
     """With rows about pins the frontier is complete, and without them it is not.
 
     Other means that could complete it are switched off: the exact engine, further questions, and bounds beside walls.

@@ -53,7 +53,7 @@ def test_a_bad_plan_becomes_a_good_one(problem: Problem) -> None:
         assert found.peak == best.peak
 
 
-def test_many_easy_stretches_that_are_hard_at_once() -> None:
+def test_many_easy_stretches_are_lowered_one_by_one() -> None:
     """Each stretch of time is small and tight, and the first plan is bad in all of them."""
     stretch = generate("packing", Request(12, 1)).buffers
     length = max(end for buffer in stretch for _, end in buffer.live or ())
@@ -73,7 +73,7 @@ def test_many_easy_stretches_that_are_hard_at_once() -> None:
     assert not verify(problem, found)
 
 
-def test_what_it_cannot_lower_it_leaves() -> None:
+def test_a_plan_that_cannot_be_lowered_stays() -> None:
     problem = generate("random", Request(30, 3))
     made = stacked(problem)
     assert lowered(problem, made, lambda _: None) is made
