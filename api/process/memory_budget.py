@@ -21,13 +21,17 @@ LEFT = 8
 SERVICE_PART = 4
 """At most one part in this many is the service's own process's."""
 LEAST_SERVICE = 192 * MIB
-LEAST_PROCESS = 128 * MIB
+LEAST_PROCESS = 160 * MIB
 LEAST_SOLVER = 64 * MIB
 """With less they can do nothing useful."""
 STARTERS = 64 * MIB
 """For the processes that start a worker's solvers: two, which do nothing else."""
 RESERVE = 64 * MIB
 """Kept below a limit whose violation would fail anywhere, for allocations that are not checked before."""
+STEP = 2 * MIB
+"""Python maps a MiB at a time for its small objects. With less than two left it may find none, not even for an error on its way to who handles it:
+then it tries for ever.
+"""
 LIMIT = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
 """What a process may write to, instead of what it has mapped: libraries alone map three times what they need."""
 
@@ -161,3 +165,12 @@ def limit_this_process(most: int) -> None:
     _, hard = resource.getrlimit(LIMIT)
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(LIMIT, (most, most))
+
+
+def is_at_its_limit(pid: int) -> bool:
+    """True if another process has next to nothing left of what it may take; False if the system does not tell."""
+    used = machine.used_by(pid)
+    if used is None or sys.platform != "linux":
+        return False
+    limit, _ = resource.prlimit(pid, LIMIT)
+    return limit != resource.RLIM_INFINITY and used.data + STEP > limit

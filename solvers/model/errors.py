@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from enum import StrEnum
 from typing import ClassVar
 
@@ -66,3 +67,10 @@ class SolverFailed(_OfOneSolver):
     """The solver crashed, was killed, or returned an impossible result."""
 
     text = "failed"
+
+
+def is_for_want_of_memory(error: BaseException) -> bool:
+    """True if memory ran out: allocations raise MemoryError, new processes ENOMEM, and new threads, which need a stack each, a plain RuntimeError."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import pickle
@@ -21,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported, is_for_want_of_memory
 from solvers.model.instance import Instance, Placement
 from solvers.model.outcome import Value
 from solvers.model.solver import Control, Solver, Task
@@ -208,11 +207,4 @@ def _as_message(run: Callable[[], Message]) -> Message:
     except (Unsupported, Unavailable, SolverFailed) as error:
         return Refused(error)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the caller must learn of it
-        return Crashed("".join(traceback.format_exception(error)), out_of_memory=_is_for_want_of_memory(error))
-
-
-def _is_for_want_of_memory(error: BaseException) -> bool:
-    """True if memory ran out: allocations raise MemoryError, new processes ENOMEM, and new threads, which need a stack each, a plain RuntimeError."""
-    if isinstance(error, OSError):
-        return error.errno == errno.ENOMEM
-    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error))
+        return Crashed("".join(traceback.format_exception(error)), out_of_memory=is_for_want_of_memory(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 from planner.model.errors import Code, Finding
 
 from ...errors import HttpCode, Refusal
+
+NO_MEMORY = errno.ENOMEM
+"""The exit code that says that a worker had no memory left: a message would take some."""
 
 
 def pack(header: Mapping[str, Any], payload: bytes | bytearray | memoryview = b"") -> bytes:

@@ -22,9 +22,10 @@ import structlog
 
 from ...errors import OutOfMemory
 from ...process.machine import processor_seconds
+from ...process.memory_budget import is_at_its_limit
 from ...settings import Settings
 from .line import Line
-from .messages import as_refusal, pack, unpack
+from .messages import NO_MEMORY, as_refusal, pack, unpack
 from .waiting_line import WaitingLine
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,8 +38,11 @@ END_SECONDS = 2.0
 """The time from a broken line to the system's report of how the worker ended, on a busy machine."""
 LARGE = 1 << 18
 """In bytes: larger parts may take seconds."""
-ABORTED = -signal.SIGABRT
-"""The exit code of a process whose C++ cannot allocate. A kill from outside says nothing about its task, which is tried again; this would recur."""
+WITHOUT_MEMORY = (NO_MEMORY, -signal.SIGABRT)
+"""The exit codes of a process that cannot allocate: its Python, or its C++. A kill from outside says nothing about its task, which is tried again;
+this would recur."""
+FULL_SECONDS = 2.0
+"""A worker that has had no memory left for so long does not come to an end by itself."""
 LATE_SECONDS = 5.0
 """So much of the processor over its time limit a task is killed, whatever it is doing."""
 MOST_SECONDS_LATE = 30.0
@@ -153,19 +157,25 @@ class Slot:
                 patience()
         except (EOFError, OSError) as error:
             died = self._killed("it ended unexpectedly", patience=END_SECONDS)
-            if died.code == ABORTED:
+            if died.code in WITHOUT_MEMORY:
                 raise OutOfMemory from died
             raise died from error
 
     def _patience_with(self, task: Task) -> Callable[[], None]:
-        """Return a check, to be called now and then, that raises WorkerDied when the time is over."""
+        """Return a check, to be called now and then, that raises WorkerDied when the time is over, and OutOfMemory if the worker stands still without."""
         begun, cancelled = time.monotonic(), None
+        roomy = begun
+        """When it last had some memory left."""
         had: float | None = None
         """Of the processor, when its time was over."""
 
         def patience() -> None:
-            nonlocal cancelled, had
+            nonlocal cancelled, had, roomy
             now = time.monotonic()
+            if self.pid is None or not is_at_its_limit(self.pid):
+                roomy = now
+            elif now - roomy > FULL_SECONDS:
+                raise OutOfMemory from self._killed("it had no memory left")
             if cancelled is None and task.cancelled.is_set():
                 cancelled = now
             if cancelled is not None and now - cancelled > GRACE_SECONDS:
@@ -226,7 +236,7 @@ def is_too_late(late: float, had: float | None, has: float | None) -> bool:
     return has - had > LATE_SECONDS - 2 * TICK_SECONDS
 
 
-ENDS = ("done", "refused", "fault", "out_of_memory")
+ENDS = ("done", "refused", "fault")
 
 
 def answer_in(reply: Reply) -> Reply:

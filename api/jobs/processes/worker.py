@@ -18,6 +18,7 @@ import planner
 from planner.model.errors import PlannerError
 from planner.model.plan import PlanStatus
 from planner.planning.placing.watching import Progress
+from solvers.model.errors import is_for_want_of_memory
 
 from ...errors import Refusal, refused
 from ...process.garbage import Trimmer, collect_rarely
@@ -25,7 +26,7 @@ from ...process.memory_budget import limit_this_process
 from ...settings import Settings
 from ..kinds.kind import Answer, Written
 from ..kinds.plans import described
-from .messages import as_message, pack, unpack
+from .messages import NO_MEMORY, as_message, pack, unpack
 from .tasks import FIVE_BUFFERS, do
 
 TOLD_SECONDS = 0.1
@@ -119,13 +120,26 @@ class Reporter:
         self._next_save = now + max(SAVED_SECONDS, SAVED_SHARE * (now - begun))
 
 
+def or_end(work: Callable[[], None]) -> None:
+    """Do this. An error that it raises ends the process at once, whatever its other threads do: the service sees that, and waits no longer."""
+    try:
+        work()
+    except MemoryError:
+        os._exit(NO_MEMORY)
+    except (EOFError, OSError):  # there is no service any more, so there is nothing left to do
+        os._exit(0)
+    except BaseException:  # noqa: BLE001 - whatever it is, nobody else would handle it
+        or_end(lambda: traceback.print_exc(limit=-8))
+        os._exit(1)
+
+
 class Teller:
     """Reports a task's progress in its own thread, so that solvers never wait for that. Most tasks are over before it looks."""
 
     def __init__(self) -> None:
         self._reporter: Reporter | None = None
         self._awake = threading.Event()
-        threading.Thread(target=self._run, name="teller", daemon=True).start()
+        threading.Thread(target=or_end, args=(self._run,), name="teller", daemon=True).start()
 
     def listen_to(self, reporter: Reporter | None) -> None:
         self._reporter = reporter
@@ -154,19 +168,22 @@ class Worker:
         self._connection = connection
         self._settings = settings
         self._sending = threading.Lock()
+        self._taking = threading.Lock()
+        """Held from a task's header until nothing of the task is left."""
         self._inbox: queue.SimpleQueue[tuple[dict[str, Any], list[bytes]]] = queue.SimpleQueue()
         self._teller = Teller()
         self.cancelled: set[int] = set()
 
     def serve(self) -> None:
         """Serve until the service hangs up."""
-        threading.Thread(target=self._listen, name="listener", daemon=True).start()
+        threading.Thread(target=or_end, args=(self._listen,), name="listener", daemon=True).start()
         planner.plan(FIVE_BUFFERS)  # import what planning needs before anybody waits for it
         self.send({"kind": "here"})
         trimmer = Trimmer(collects=True)
         while True:
             self._next()
             trimmer.trim()
+            self._taking.release()
 
     def _next(self) -> None:
         """Do one task, without keeping anything of it."""
@@ -175,8 +192,9 @@ class Worker:
         self.cancelled.discard(header["number"])
 
     def send(self, header: dict[str, Any], payload: bytes = b"") -> None:
+        message = pack(header, payload)
         with self._sending:
-            self._connection.send_bytes(pack(header, payload))
+            or_end(lambda: self._connection.send_bytes(message))  # nothing can follow half a message
 
     def send_best(self, number: int, best: Answer, points: Sequence[Mapping[str, Any]] = ()) -> None:
         """Send the best so far, and which of its points are new."""
@@ -187,42 +205,45 @@ class Worker:
         self.send({"kind": "plan", "number": number, **fields}, data)
 
     def _listen(self) -> None:
-        """Take orders, also while a task runs. Without a service there is nothing left to do."""
+        """Take orders, also while a task runs."""
         while True:
-            try:
-                self._take_order()
-            except (EOFError, OSError):
-                os._exit(0)
+            self._take_order()
 
     def _take_order(self) -> None:
-        """Take the next one, without keeping anything of it."""
+        """Take the next one, without keeping anything of it. A task's parts are taken when nothing is left of the task before."""
         header, _ = unpack(self._connection.recv_bytes())
         if "cancel" in header:
             self.cancelled.add(header["cancel"])
         else:
+            self._taking.acquire()
             self._inbox.put((header, [self._connection.recv_bytes() for _ in range(header.get("parts", 0))]))
 
     def _do(self, header: dict[str, Any], parts: list[bytes]) -> None:
         number: int = header["number"]
         reporter = Reporter(self, number, header.get("notes", []))
         self._teller.listen_to(reporter)
-        try:
-            fields, data = do(header, parts, self._settings, reporter)
-            message = {"kind": "done", **fields}
-        except PlannerError as error:
-            message, data = as_message(refused(error)), b""
-        except Refusal as refusal:
-            message, data = as_message(refusal), b""
-        except MemoryError:
-            message, data = {"kind": "out_of_memory"}, b""
-        except Exception:  # noqa: BLE001 - whatever it is, the service must be told, and go on
-            message, data = {"kind": "fault", "trace": traceback.format_exc(limit=-8)[-4000:]}, b""
-        finally:
-            self._teller.listen_to(None)
-            points = reporter.end()
+        message, data = self._answer(header, parts, reporter)
+        self._teller.listen_to(None)
+        points = reporter.end()
         if points:
             message["points"] = points
         self.send({**message, "number": number}, data)
+
+    def _answer(self, header: dict[str, Any], parts: list[bytes], reporter: Reporter) -> tuple[dict[str, Any], bytes]:
+        """Return how the task ended. Where there was too little memory the process ends: what is free afterwards lies in pieces."""
+        try:
+            fields, data = do(header, parts, self._settings, reporter)
+            return {"kind": "done", **fields}, data
+        except MemoryError:
+            os._exit(NO_MEMORY)
+        except PlannerError as error:
+            return as_message(refused(error)), b""
+        except Refusal as refusal:
+            return as_message(refusal), b""
+        except Exception as error:  # noqa: BLE001 - whatever it is, the service must be told, and go on
+            if is_for_want_of_memory(error):
+                os._exit(NO_MEMORY)
+            return {"kind": "fault", "trace": traceback.format_exc(limit=-8)[-4000:]}, b""
 
 
 def main() -> None:
@@ -234,7 +255,7 @@ def main() -> None:
     settings = Settings.model_validate_json(connection.recv_bytes())
     with contextlib.suppress(ValueError, OSError):
         limit_this_process(settings.worker_memory)
-    Worker(connection, settings).serve()
+    or_end(Worker(connection, settings).serve)
 
 
 if __name__ == "__main__":

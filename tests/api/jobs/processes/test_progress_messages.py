@@ -107,17 +107,6 @@ def test_a_plan_that_cannot_be_written_keeps_nobody_from_telling_later(
     assert "MemoryError" in capsys.readouterr().err
 
 
-def test_want_of_memory_is_told_as_such(ends: tuple[Worker, Connection], monkeypatch: pytest.MonkeyPatch) -> None:
-    made, connection = ends
-
-    def hungry(*_: Any) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(worker, "do", hungry)
-    made._do({"number": 7}, [])
-    assert heard_from(connection) == [{"kind": "out_of_memory", "number": 7, "bytes": 0}]
-
-
 def test_one_thread_tells_of_many_short_tasks(ends: tuple[Worker, Connection]) -> None:
     made, connection = ends
     teller, before = Teller(), threading.active_count()
