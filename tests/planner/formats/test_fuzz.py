@@ -165,7 +165,7 @@ def test_the_seeds_are_sound() -> None:
 
 @effort(96, 10000)
 @given(mutations())
-def test_mutated_documents(data: bytes) -> None:
+def test_mutated_documents_are_read_or_refused(data: bytes) -> None:
     survive(data)
 
 
@@ -176,14 +176,14 @@ def mutated_csv(draw: st.DrawFn) -> bytes:
 
 @effort(48, 3000)
 @given(mutated_csv())
-def test_mutated_tables(data: bytes) -> None:
+def test_mutated_tables_are_read_or_refused(data: bytes) -> None:
     survive(data)
     survive(data, format="minimalloc")
 
 
 @effort(32, 2000)
 @given(st.binary(max_size=60), st.sampled_from([None, *FORMATS]), st.sampled_from([None, "x.csv", "x.json", ""]))
-def test_noise(data: bytes, format: str | None, name: str | None) -> None:  # noqa: A002 - the word that users know
+def test_noise_is_read_or_refused(data: bytes, format: str | None, name: str | None) -> None:  # noqa: A002 - the word that users know
     survive(data, format=format, name=name)
     with pytest.raises(BadInput):
         read_plan(data)
@@ -191,5 +191,5 @@ def test_noise(data: bytes, format: str | None, name: str | None) -> None:  # no
 
 @effort(32, 2000)
 @given(mutations(), st.sampled_from(list(FORMATS)))
-def test_a_document_read_as_something_else(data: bytes, format: str) -> None:  # noqa: A002 - the word that users know
+def test_documents_read_in_other_formats_are_read_or_refused(data: bytes, format: str) -> None:  # noqa: A002 - the word that users know
     survive(data, format=format)

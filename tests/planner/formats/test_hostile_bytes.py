@@ -59,7 +59,7 @@ def one_method_again() -> bytes:
 
 
 @pytest.mark.parametrize("made", [lambda: relus("n"), one_constant_given_out, one_function_run, one_method_again])
-def test_who_gives_everything_one_name_gets_short_names(made: Callable[[], bytes]) -> None:
+def test_files_that_repeat_one_name_get_short_names(made: Callable[[], bytes]) -> None:
     problem, _ = read_problem(made())
     assert len(problem.buffers) >= COUNT
     assert max(len(str(buffer.id)) for buffer in problem.buffers) < 20
@@ -78,7 +78,7 @@ def test_a_short_file_that_runs_many_nodes_is_refused(monkeypatch: pytest.Monkey
     assert len(read_problem(onnx(inside(11, declared("a", [4])) + inside(12, declared("a", None))))[0].buffers) == 1
 
 
-def test_a_model_may_have_as_many_nodes_as_stand_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_may_have_as_many_nodes_as_its_file_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lowering, "NODES", 100)
     monkeypatch.setattr(protobuf, "MEMORY", 1 << 10)
     names = [f"/layers.{i}/Relu_output_0" for i in range(COUNT + 1)]

@@ -20,7 +20,7 @@ SLACK = 8 * MIB
 """Memory for the chunk of a file that is worked on at a time, however long the file is."""
 
 
-def test_the_documents_say_what_every_format_is_held_to() -> None:
+def test_the_page_states_the_memory_limit_of_every_format() -> None:
     section = DOCS.read_text().partition("## What reading takes")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([a-z-]+) \| .* \| [0-9.]+ \| (\d+) \| (\d+) \| (\d+) \|$", section, re.MULTILINE)
     documented = {name: tuple(map(int, limits)) for name, *limits in rows}
@@ -29,13 +29,13 @@ def test_the_documents_say_what_every_format_is_held_to() -> None:
     )
 
 
-def test_no_format_takes_more_than_is_said_of_all() -> None:
+def test_no_format_exceeds_the_limit_stated_for_all() -> None:
     assert max(row.memory.read for row in FORMATS.values()) == 16
     assert max(row.memory.cut_off for row in FORMATS.values()) == 12
 
 
 @pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
-def test_reading_takes_no_more_than_is_said(row: Format, tmp_path: Path) -> None:
+def test_reading_takes_no_more_memory_than_stated(row: Format, tmp_path: Path) -> None:
     # Of all graphs, those of views take most. The less memory a short file takes, the shorter the files here may be.
     length = LENGTH if row.memory.besides > FEW_BESIDES else LENGTH // 2
     data = FILES.get((row.name, "views alone"), PLAIN[row.name])(length)
@@ -48,7 +48,7 @@ def test_reading_takes_no_more_than_is_said(row: Format, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["memplan", "vela-log", "minimalloc"])
-def test_an_example_makes_long_files_whether_it_is_written_or_not(name: str) -> None:
+def test_every_example_can_be_made_into_long_files(name: str) -> None:
     for row in (FORMATS[name], FORMATS[name]._replace(writer=None)):
         data = many_buffers(row)(10_000)
         assert len(data) < 12_000
@@ -56,7 +56,7 @@ def test_an_example_makes_long_files_whether_it_is_written_or_not(name: str) -> 
 
 
 @pytest.mark.parametrize("name", ["empty lists", "empty objects", "zeros", "pairs"])
-def test_lists_that_hold_something_else_take_a_few_times_their_length(name: str, tmp_path: Path) -> None:
+def test_lists_of_wrong_items_take_a_few_times_their_length(name: str, tmp_path: Path) -> None:
     data = FILES["memplan", name](LENGTH)
     more, outcome = taken("memplan", data, tmp_path)
     assert outcome in ("wrong_type", "missing_field")
@@ -64,14 +64,14 @@ def test_lists_that_hold_something_else_take_a_few_times_their_length(name: str,
 
 
 @pytest.mark.parametrize("name", ["functions", "value infos", "nodes of one letter"])
-def test_what_nobody_reads_of_a_model_is_not_made(name: str, tmp_path: Path) -> None:
+def test_unused_parts_of_a_model_take_no_memory(name: str, tmp_path: Path) -> None:
     data = FILES["onnx", name](LENGTH)
     more, outcome = taken("onnx", data, tmp_path)
     assert outcome in ("too_large", "invalid_value")
     assert more < 7 * len(data) + SLACK
 
 
-def test_metadata_may_hold_short_records_by_the_million() -> None:
+def test_metadata_may_hold_millions_of_short_records() -> None:
     document = json.loads(FORMATS["dsa"].example)
     assert read_problem(FORMATS["dsa"].document)[0].buffers
     document["metadata"] = {"log": [[0]] * 1_200_000}

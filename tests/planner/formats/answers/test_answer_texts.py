@@ -64,7 +64,7 @@ def test_a_long_text_is_refused_with_its_place(read: Callable[[bytes], object], 
 @pytest.mark.parametrize(
     ("answer", "read", "write"), [(PLAN, read_plan, write_plan), (SHARING, read_sharing, write_sharing)]
 )
-def test_what_is_written_can_be_read_however_much_there_was_to_say(
+def test_long_texts_are_cut_so_that_they_can_be_read(
     answer: Plan | Sharing, read: Callable[[bytes], Any], write: Callable[[Any], bytes]
 ) -> None:
     long = "x" * (2 * MAX_PROSE)

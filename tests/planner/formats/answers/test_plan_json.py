@@ -70,11 +70,11 @@ SMALLEST = Plan(
 
 
 @pytest.mark.parametrize("plan", [PLAN, SMALLEST])
-def test_reading_what_was_written_gives_the_same_plan(plan: Plan) -> None:
+def test_reading_a_written_plan_gives_the_same_plan(plan: Plan) -> None:
     assert read_plan(write_plan(plan)) == plan
 
 
-def test_the_documents_form() -> None:
+def test_a_plan_s_document_has_the_expected_form() -> None:
     text = write_plan(PLAN).decode()
     document = json.loads(text)
     assert list(document) == [
@@ -120,7 +120,7 @@ def document(**changes: Any) -> bytes:
 
 
 @pytest.mark.parametrize("field", ["certificate", "shortage", "warnings", "run", "versions"])
-def test_what_a_plan_by_others_may_leave_out(field: str) -> None:
+def test_optional_fields_of_a_plan_may_be_missing(field: str) -> None:
     assert read_plan(document(**{field: "gone"})).placements == PLAN.placements
 
 
@@ -152,7 +152,7 @@ def test_what_a_plan_by_others_may_leave_out(field: str) -> None:
         ({"versions": {"a": 1}}, "wrong_type", "/versions/a"),
     ],
 )
-def test_what_is_wrong_is_named(changes: dict[str, Any], code: str, place: str) -> None:
+def test_wrong_fields_are_named(changes: dict[str, Any], code: str, place: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_plan(document(**changes))
     assert [(f.code, f.pointer) for f in caught.value.findings] == [(code, place)]
@@ -164,7 +164,7 @@ def test_many_bad_placements_are_counted() -> None:
     assert (len(caught.value.findings), caught.value.more) == (20, 4980)
 
 
-def test_a_list_is_no_plan() -> None:
+def test_a_list_is_refused_as_a_plan() -> None:
     with pytest.raises(BadInput, match="must be a JSON object"):
         read_plan(b"[]")
 

@@ -58,7 +58,7 @@ def changed(**changes: Any) -> bytes:
     return json.dumps({**json.loads(write_sharing(SHARING)), **changes}).encode()
 
 
-def test_reading_what_was_written() -> None:
+def test_reading_a_written_sharing_gives_the_same_sharing() -> None:
     data = write_sharing(SHARING)
     assert is_sharing(data)
     assert read_sharing(data) == SHARING
@@ -66,7 +66,7 @@ def test_reading_what_was_written() -> None:
     assert data == write_sharing(read_sharing(data))
 
 
-def test_what_others_need_not_write() -> None:
+def test_optional_fields_of_a_sharing_may_be_missing() -> None:
     document = json.loads(write_sharing(SHARING))
     for name in ("versions", "certificate", "shortage", "warnings", "run"):
         del document[name]
@@ -96,13 +96,13 @@ def test_what_others_need_not_write() -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_place(changes: dict[str, Any], code: str, pointer: str) -> None:
+def test_unreadable_sharings_are_refused_with_the_place(changes: dict[str, Any], code: str, pointer: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_sharing(changed(**changes))
     assert [(finding.code, finding.pointer) for finding in caught.value.findings] == [(code, pointer)]
 
 
-def test_a_plan_is_no_sharing_and_a_sharing_no_plan() -> None:
+def test_plans_and_sharings_are_not_read_as_each_other() -> None:
     with pytest.raises(BadInput, match="memplan-plan/1"):
         read_plan(write_sharing(SHARING))
     with pytest.raises(BadInput, match="memplan-sharing/1"):
@@ -112,7 +112,7 @@ def test_a_plan_is_no_sharing_and_a_sharing_no_plan() -> None:
 
 @effort(32, 2000)
 @given(st.data())
-def test_whatever_stands_in_a_field_is_read_or_refused(data: st.DataObject) -> None:
+def test_any_value_of_a_field_is_read_or_refused(data: st.DataObject) -> None:
     anything = st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=3),
         lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),

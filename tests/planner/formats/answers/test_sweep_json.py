@@ -32,7 +32,7 @@ def read(document: Any) -> tuple[str, ...]:
     return verify_sweep(PROBLEM, read_sweep(json.dumps(document).encode()))
 
 
-def test_plans_stand_in_it_or_in_files() -> None:
+def test_plans_of_a_sweep_are_inside_it_or_in_files() -> None:
     found = sweep(PROBLEM, {"sram": (48, 128)}, Options(), processes=1)
     data = write_sweep_json(found, with_plans=True)
     assert is_sweep(data)
@@ -56,7 +56,7 @@ def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("other", [None, -1, 10**30, 1.5, "x", [], {}, True])
-def test_whatever_stands_in_it_it_is_refused_or_looked_over(written: dict[str, Any], other: Any) -> None:
+def test_any_changed_value_is_refused_or_found_by_verification(written: dict[str, Any], other: Any) -> None:
     assert read(written) == ()
     text = json.dumps(written)
     for path in paths(written)[1:]:

@@ -19,7 +19,7 @@ def document(problem: Problem) -> dict[str, Any]:
     return found
 
 
-def test_columns_have_equal_lengths_and_say_what_the_plan_says() -> None:
+def test_columns_have_equal_lengths_and_agree_with_the_plan() -> None:
     problem = generate("pools", Request(60, seed=4))
     found = document(problem)
     assert found["format"] == "memplan-map/1"
@@ -34,7 +34,7 @@ def test_columns_have_equal_lengths_and_say_what_the_plan_says() -> None:
         assert pool["top"] >= pool["peak"]
 
 
-def test_times_count_from_the_first() -> None:
+def test_times_count_from_the_first_one() -> None:
     stamp = 1_700_000_000_000_000_001
     problem = Problem((Buffer("a", 8, live=((stamp, stamp + 3),)),), lifetimes=Lifetimes.HALF_OPEN)
     found = document(problem)
@@ -42,7 +42,7 @@ def test_times_count_from_the_first() -> None:
     assert found["pools"][0]["boxes"] == {"buffer": [0], "start": [0], "end": [3], "offset": [0]}
 
 
-def test_what_javascript_cannot_count_is_a_string() -> None:
+def test_integers_beyond_javascript_s_range_are_strings() -> None:
     size = (1 << 53) + 1
     problem = Problem((Buffer(size, size, live=((0, 1),)),), (Pool("a", base=16),), lifetimes=Lifetimes.INCLUSIVE)
     found = document(problem)

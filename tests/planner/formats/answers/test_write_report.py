@@ -23,7 +23,7 @@ PROBLEM = Problem(
 REPORT = memory_report(PROBLEM, plan(PROBLEM, Options(solver="greedy", workers=1)))
 
 
-def test_json_has_everything() -> None:
+def test_the_json_report_has_every_field() -> None:
     given = json.loads(write_report_json(REPORT))
     assert list(given) == ["format", "problem", "status", "peak", "bound", "pools", "live", "untimed"]
     assert (given["format"], given["problem"], given["status"]) == ("memplan-report/1", "n", "optimal")
@@ -63,6 +63,6 @@ def test_names_in_csv_can_be_made_harmless() -> None:
     assert len(text.splitlines()) == 4
 
 
-def test_the_same_bytes_for_the_same_report() -> None:
+def test_one_report_is_always_written_alike() -> None:
     assert write_report_json(REPORT) == write_report_json(REPORT)
     assert write_report_json(REPORT).endswith(b"}\n")

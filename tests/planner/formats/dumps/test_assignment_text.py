@@ -53,7 +53,7 @@ def test_values_of_temporary_allocations_are_placed_in_their_times() -> None:
     assert (found.peak, verify(problem, found)) == (132, ())
 
 
-def test_without_times_each_allocation_is_a_buffer() -> None:
+def test_without_live_ranges_each_allocation_is_a_buffer() -> None:
     problem, (warning,) = read_problem(ASSIGNMENT.encode(), name="module.cpu_after_optimizations-buffer-assignment.txt")
     assert [(buffer.size, buffer.kind) for buffer in problem.buffers] == [
         (64, "parameter 0"),
@@ -76,14 +76,14 @@ def test_without_times_each_allocation_is_a_buffer() -> None:
         ("copy.1{}:3-4", "copy.1", 18, "invalid_value"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_line(old: str, new: str, line: int, code: str) -> None:
+def test_wrong_lines_are_refused_with_their_number(old: str, new: str, line: int, code: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_problem((ASSIGNMENT + RANGES).replace(old, new).encode(), format="xla-text")
     (finding,) = caught.value.findings
     assert (finding.pointer, finding.code) == (f"/lines/{line}", code)
 
 
-def test_long_lines_take_time_that_grows_with_them() -> None:
+def test_long_lines_are_refused_in_linear_time() -> None:
     began = time.process_time()
     for line in ("allocation 0: " + "size " * 200_000, " value: <1 " + "@1> (" * 200_000, "    " + "a:1-" * 200_000):
         with pytest.raises(BadInput):

@@ -86,7 +86,7 @@ def events(*rows: tuple[int, int, int]) -> bytes:
     )
 
 
-def test_what_the_heap_simulator_shares_is_one_piece() -> None:
+def test_values_shared_by_the_heap_simulator_are_one_piece() -> None:
     made = logical(1, 64) + logical(2, 64) + logical(3, 32, 1)
     made += events(
         (0, 1, 0), (1, 1, 0), (2, 2, 1), (0, 3, 0), (1, 2, 0), (1, 3, 0)
@@ -114,7 +114,7 @@ def test_a_gap_with_a_window_keeps_that_part() -> None:
     assert plan(read(csv.replace("@16:48", "@0:64"))).peak == 96
 
 
-def test_a_file_of_omnimalloc_says_kinds_and_where_its_memory_begins() -> None:
+def test_a_file_of_omnimalloc_states_kinds_and_the_begin_of_memory() -> None:
     problem = read("# pool_offset=4096\r\nid,lower,upper,size,kind\n7,0,2,64,INPUT\n", "minimalloc")
     assert (problem.pools[0].base, problem.buffers[0].kind) == (4096, "input")
 

@@ -77,7 +77,7 @@ NOTHING = {0: u8(NULL), 1: {}}
 TWO = program(method([NOTHING, value(64), value(32, offset=64)], [kernel(1, 2)], [1], [2]))
 
 
-def test_the_example_of_the_table_is_this_one() -> None:
+def test_the_example_equals_that_of_the_formats_table() -> None:
     assert FORMATS["executorch"].document == TWO
 
 
@@ -92,7 +92,7 @@ def test_tensors_live_from_their_first_to_their_last_use() -> None:
     assert (found.peak, verify(problem, found)) == (144, ())
 
 
-def test_what_the_file_places_over_each_other_stays_together() -> None:
+def test_values_that_overlap_in_the_file_stay_together() -> None:
     values = [value(64), value(64), value(16, offset=32), value(64, offset=64)]
     problem = read(program(method(values, [kernel(0, 1), kernel(1, 2), kernel(1, 2, 3)], [0], [3])))
     assert len(problem.constraints.colocations) == 2
@@ -103,7 +103,7 @@ def test_what_the_file_places_over_each_other_stays_together() -> None:
     assert where["1"] == where["0"]
 
 
-def test_a_jump_backwards_keeps_what_its_steps_use() -> None:
+def test_a_jump_backwards_keeps_the_values_its_steps_use() -> None:
     values = [value(64), value(64, offset=64), value(1, offset=128), value(64, offset=192)]
     made = program(method(values, [kernel(0, 1), kernel(1, 2), jump(2, 0), kernel(1, 3)], [0], [3]))
     assert lives(read(made)) == {"0": ((0, 3),), "1": ((0, 4),), "2": ((0, 3),), "3": ((3, 5),)}
@@ -120,7 +120,7 @@ def test_methods_run_one_after_the_other() -> None:
     }
 
 
-def test_how_far_its_own_plan_is_above_the_bound_is_shown(tmp_path: Path) -> None:
+def test_the_peak_of_the_file_s_own_plan_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "model.pte"
     path.write_bytes(program(method([value(64), value(64, offset=512)], [kernel(0, 1)], [0], [1])))
     found = json.loads(CliRunner().invoke(app, ["inspect", str(path)]).stdout)
@@ -128,7 +128,7 @@ def test_how_far_its_own_plan_is_above_the_bound_is_shown(tmp_path: Path) -> Non
     assert "576 B" in CliRunner().invoke(app, ["inspect", str(path), "--tables"]).stdout
 
 
-def test_what_executorch_exported_is_read() -> None:
+def test_an_exported_program_is_read() -> None:
     problem = read(EXPORTED)
     assert lives(problem) == {
         "0": ((0, 14),),  # state: it is read before it is written
@@ -169,17 +169,17 @@ def called(name: str, *instructions: Fields) -> Fields:
         ("executorch_prim::et_copy_index.tensor", (1, 2), False),
     ],
 )
-def test_what_is_changed_before_it_was_written_is_state(name: str, arguments: tuple[int, ...], kept: bool) -> None:
+def test_values_changed_before_they_are_written_are_state(name: str, arguments: tuple[int, ...], kept: bool) -> None:
     found = lives(read(program(called(name, kernel(), kernel(*arguments), kernel(1, 3, 3)))))
     assert found["1"] == (((0, 4),) if kept else ((1, 3),))
 
 
-def test_another_shape_keeps_what_was_written_alive() -> None:
+def test_a_view_in_another_shape_keeps_its_value_alive() -> None:
     view = called("executorch_prim::et_view.default", kernel(2, 1), kernel(), kernel(1, 3))
     assert lives(read(program(view))) == {"2": ((0, 4),), "1": ((0, 4),), "3": ((2, 4),)}
 
 
-def test_ties_are_to_the_lowest_of_what_lies_over_each_other() -> None:
+def test_overlapping_values_are_tied_to_the_lowest() -> None:
     values = [value(16, offset=64), value(64, offset=32), value(64)]
     problem = read(program(method(values, [kernel(0, 2), kernel(0, 2, 1)], [0], [1, 2])))
     ties = {(each.buffer, each.base, each.offset) for each in problem.constraints.colocations}
@@ -204,14 +204,14 @@ def test_long_lists_that_are_used_often_are_refused_in_time() -> None:
         (program(method([value(4)], [{0: u8(9), 1: {}}], [0], [])), "invalid_value"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_place(made: bytes, code: str) -> None:
+def test_wrong_programs_are_refused_with_the_place(made: bytes, code: str) -> None:
     with pytest.raises(BadInput) as caught:
         read(made)
     assert caught.value.findings[0].code == code
     assert caught.value.findings[0].pointer.startswith("/execution_plan")
 
 
-def test_what_is_flipped_is_read_or_refused() -> None:
+def test_flipped_bits_are_read_or_refused() -> None:
     values = [value(64), value(64), value(16, offset=32), value(64, offset=64), listed(0, 1)]
     data = program(method(values, [kernel(0, 1), kernel(1, 2), kernel(4, 3), jump(2, 0)], [0], [3]))
     refused = 0

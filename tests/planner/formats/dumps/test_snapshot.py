@@ -108,7 +108,7 @@ def test_every_action_that_pytorch_writes_is_a_step() -> None:
     assert refused(snapshot([event("explode", 1, 2)])) == ("invalid_value", "/device_traces/0/0/action")
 
 
-def test_what_was_in_use_before_and_still_is_lives_throughout() -> None:
+def test_blocks_in_use_from_before_until_the_end_live_throughout() -> None:
     weights = block(4 << 20, requested=4_000_000, frames=FRAMES[:2])
     events = [
         event("alloc", SMALL, 8),
@@ -131,7 +131,7 @@ def test_what_was_in_use_before_and_still_is_lives_throughout() -> None:
     assert (found.peak, verify(problem, found)) == (4_000_708, ())
 
 
-def test_without_a_history_there_is_what_is_in_use() -> None:
+def test_without_a_history_the_blocks_in_use_are_read() -> None:
     nothing: tuple[list[list[Any]], ...] = ([], [[], []])
     for traces in nothing:
         text = snapshot([], segment(LARGE, block(512, requested=8), device=1), device_traces=traces)
@@ -166,5 +166,5 @@ def test_blocks_without_an_address_lie_behind_the_one_before() -> None:
         ({"device_traces": [[event("alloc", 1, 2), event("alloc", 1, 2)]]}, "duplicate_id", "/device_traces/0/1/addr"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_place(segments: dict[str, Any], code: str, place: str) -> None:
+def test_wrong_snapshots_are_refused_with_the_place(segments: dict[str, Any], code: str, place: str) -> None:
     assert refused(snapshot([], **segments)) == (code, place)

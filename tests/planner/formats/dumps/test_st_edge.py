@@ -51,7 +51,7 @@ def document() -> dict[str, Any]:
     return {"json_schema_version": "2.0", "memory_pools": pools, "buffers": [weights, outside, *rows]}
 
 
-def test_activations_are_planned_and_what_was_in_place_stays_so() -> None:
+def test_activations_are_planned_and_stay_in_place_where_they_were() -> None:
     problem, warnings = read_problem(json.dumps(document()).encode(), name="network_c_info.json")
     assert [(b.id, b.live, b.hint, b.kind) for b in problem.buffers][:2] == [
         ("obs", ((2, 5),), 204, "input"),
@@ -125,7 +125,7 @@ def test_the_memories_of_an_npu_have_their_addresses_and_sizes() -> None:
     assert {pool.name: pool.peak for pool in found.pools} == {"npuRAM5": 18944, "cpuRAM2": 1028, "hyperRAM": 12800}
 
 
-def test_a_memory_that_is_a_part_of_another_is_planned_as_one_with_it() -> None:
+def test_a_part_of_another_memory_is_planned_with_it() -> None:
     """npuRAM5 begins at byte 1 966 080 of the whole; two separate plans could use the same bytes twice."""
     problem, warnings = read_problem(json.dumps(on_npu(Cast_2_out_0=10, Input_0_out_0=8)).encode())
     assert warnings == ("the memory 'npuRAM5' is a part of 'cpuRAM2_npuRAM5_npuRAM6', and planned as one with it",)
@@ -155,7 +155,7 @@ def test_parts_of_parts_and_parts_of_several_are_planned_as_one() -> None:
     assert len(warnings) == 2
 
 
-def test_memories_with_common_addresses_are_planned_as_one_even_if_none_is_called_a_part() -> None:
+def test_memories_with_common_addresses_are_planned_as_one() -> None:
     made = on_npu(Cast_2_out_0=10, Input_0_out_0=8)
     for pool in made["memory_pools"]:
         pool["subpools"] = []
@@ -196,7 +196,7 @@ def test_states_are_kept_throughout() -> None:
     assert {each.buffer for each in problem.constraints.colocations} == {"relu1"}
 
 
-def test_alignment_holds_as_far_as_the_file_keeps_to_it() -> None:
+def test_alignments_are_reduced_to_those_the_file_keeps() -> None:
     made = on_npu()
     made["buffers"][3].update(alignment=64)
     made["buffers"][1].update(offset_start=1042)
@@ -204,7 +204,7 @@ def test_alignment_holds_as_far_as_the_file_keeps_to_it() -> None:
     assert (problem.pools[0].alignment, problem.buffers[3].alignment, problem.buffers[1].alignment) == (2, 64, 1)
 
 
-def test_memories_that_lie_in_each_other_in_no_clear_way_are_refused() -> None:
+def test_memories_that_overlap_ambiguously_are_refused() -> None:
     def fault(**changes: Any) -> tuple[str, str]:
         made = on_npu(Cast_2_out_0=10)
         made["memory_pools"][5].update(changes)
@@ -235,7 +235,7 @@ def test_memories_that_lie_in_each_other_in_no_clear_way_are_refused() -> None:
         (lambda d: d["memory_pools"][0].update(name=[]), "wrong_type", "/memory_pools/0/name"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_place(change: Any, code: str, pointer: str) -> None:
+def test_wrong_files_are_refused_with_the_place(change: Any, code: str, pointer: str) -> None:
     broken = document()
     change(broken)
     with pytest.raises(BadInput) as caught:

@@ -104,7 +104,7 @@ def test_the_cpp_header_compiles_and_holds_the_plan(tmp_path: Path) -> None:
         ("-DMEMPLAN_CONV_1_0_NEEDED=65", "conv_1_0: needs more than was planned"),
     ],
 )
-def test_assertions_of_headers_fail_when_they_should(tmp_path: Path, define: str, says: str) -> None:
+def test_assertions_of_headers_fail_for_wrong_values(tmp_path: Path, define: str, says: str) -> None:
     for name, compiler in (("c", C), ("cpp", CPP)):
         (tmp_path / "plan.h").write_bytes(written(name))
         text = '#include "plan.h"\nint main(void) { return 0; }'
@@ -120,7 +120,7 @@ def symbols(folder: Path) -> dict[str, int]:
     return {row[2]: int(row[0], 16) for row in rows if len(row) == 3}
 
 
-def test_the_linker_script_links_and_places_what_the_header_defines(tmp_path: Path) -> None:
+def test_the_linker_script_places_the_symbols_of_the_header(tmp_path: Path) -> None:
     (tmp_path / "plan.h").write_bytes(written("c"))
     (tmp_path / "plan.ld").write_bytes(written("ld"))
     text = """#define MEMPLAN_IMPLEMENTATION
@@ -197,7 +197,7 @@ def test_the_memory_map_names_every_buffer_by_address() -> None:
     assert sum("  " in line[:2] for line in lines) == len(ODD.buffers)
 
 
-def test_the_ending_says_what_is_written_unless_it_is_said(tmp_path: Path) -> None:
+def test_the_ending_decides_the_format_unless_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "model.tflite").write_bytes(MODEL)
     for row in PLAN_FORMATS.values():
         for ending in row.endings:
@@ -228,7 +228,7 @@ def test_plans_made_before_are_verified_and_written(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_impossible_outputs_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_bytes(planner.write_problem(ODD))
     for arguments, says in (
@@ -244,7 +244,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
         assert [each.name for each in tmp_path.iterdir()] == ["p.json"]
 
 
-def test_where_there_is_no_plan_nothing_is_written(tmp_path: Path) -> None:
+def test_without_a_plan_nothing_is_written(tmp_path: Path) -> None:
     problem = Problem((Buffer("x", 64, live=((0, 1),)),), (Pool("p", 16),))
     for row in PLAN_FORMATS.values():
         if row.name != "plan":

@@ -70,12 +70,12 @@ def documents(draw: st.DrawFn) -> bytes:
         (b"", True),
     ],
 )
-def test_a_quick_look_takes_what_is_sound(item: bytes, is_quick: bool) -> None:
+def test_a_quick_look_accepts_sound_items(item: bytes, is_quick: bool) -> None:
     hooks = scan._Hooks(has_long_numbers=False, is_quick=True)
     assert (hooks.quickly(b"[" + item + b"]") is not None) is is_quick
 
 
-def test_marks_are_those_of_the_document() -> None:
+def test_marks_point_to_the_items_of_the_document() -> None:
     data = b'{"a": [1, [2, 3], {"b,": 4, "c": "]"}], "d": [[], 5]}'
     marks = pieces.Marks.of(data)
     assert marks is not None
@@ -86,7 +86,7 @@ def test_marks_are_those_of_the_document() -> None:
         assert [*pieces.pieces(data, span, marks)] == [*pieces.pieces(data, span)]
 
 
-def test_a_document_of_marks_alone_has_none() -> None:
+def test_a_document_of_brackets_alone_has_no_marks() -> None:
     assert pieces.Marks.of(b"[" + b"[]," * 100 + b"[]]") is None
 
 
@@ -124,7 +124,7 @@ def test_a_wrong_item_that_is_longer_than_a_piece_is_reported(item: Any) -> None
     assert {f.pointer.split("/")[2] for f in caught.value.findings} == {"9", "10"}
 
 
-def test_marks_are_not_those_of_a_document_without_its_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removing_the_buffers_does_not_misplace_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the bytes of the buffers, the marks of the first list would stand around the list in the note."""
     monkeypatch.setattr(documents_module, "LEAST_BYTES", 0)
     record = '{"id": 0, "size": 8, "live": [[0, 1]]}'
@@ -141,7 +141,7 @@ def test_marks_are_not_those_of_a_document_without_its_buffers(monkeypatch: pyte
 
 @effort(48, 10000)
 @given(mutations())
-def test_reading_in_pieces_gives_the_same(data: bytes) -> None:
+def test_reading_in_pieces_gives_the_same_problem(data: bytes) -> None:
     whole = attempt(data)
     with small():
         found = attempt(data)
@@ -164,7 +164,7 @@ def test_every_wrong_item_is_counted() -> None:
     assert caught.value.more == 60 - MAX_FINDINGS
 
 
-def test_what_is_wrong_with_items_of_all_kinds_is_counted_as_where_they_are_read_at_once() -> None:
+def test_errors_in_items_of_all_kinds_are_counted_as_in_one_read() -> None:
     kinds = [{}, [], 0, "x" * 9, {"id": 1, "size": "8"}, {"size": 8, "live": [[0, "1"], [2]]}, {"id": 2, "what": []}]
     texts = [json.dumps(kinds[i % len(kinds)]) for i in range(90)]
     lists = (

@@ -67,7 +67,7 @@ def faults(data: bytes) -> list[tuple[Code, str]]:
         (b"\x00", Code.INVALID_JSON, ""),
     ],
 )
-def test_a_fault_is_found_where_it_is(data: bytes, code: Code, pointer: str) -> None:
+def test_faults_are_found_with_their_place(data: bytes, code: Code, pointer: str) -> None:
     assert faults(data) == [(code, pointer)]
 
 
@@ -101,7 +101,7 @@ def test_depth_bombs_are_refused_without_recursion(opening: bytes) -> None:
     assert pointer.count("/") == MAX_DEPTH
 
 
-def test_one_bracket_too_many_is_too_deep() -> None:
+def test_one_bracket_beyond_the_depth_limit_is_refused() -> None:
     assert faults(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1))[0][0] is Code.TOO_DEEP
 
 
@@ -152,7 +152,7 @@ VALUES = st.recursive(
 
 @settings(deadline=None, max_examples=60)
 @given(VALUES, st.booleans())
-def test_whatever_json_writes_passes_both_scans(value: object, plain: bool) -> None:
+def test_any_output_of_json_dumps_passes_both_scans(value: object, plain: bool) -> None:
     text = json.dumps(value, ensure_ascii=plain)
     scan(text.encode("utf-8"))
     report = Report()
@@ -180,13 +180,13 @@ def test_a_broken_document_is_refused_by_the_exact_scan_exactly_if_by_json(value
 
 @settings(deadline=None, max_examples=60)
 @given(st.text())
-def test_unescaping_is_what_json_does(text: str) -> None:
+def test_unescaping_agrees_with_json(text: str) -> None:
     assert unescape(json.dumps(text)[1:-1]) == text
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.dictionaries(st.text(), VALUES, max_size=5), st.sampled_from([None, 1, "\t"]), st.booleans())
-def test_the_values_of_a_document_are_taken_as_they_stand(
+def test_values_of_a_document_are_returned_unchanged(
     document: dict[str, object], indent: int | str | None, plain: bool
 ) -> None:
     found = members(f" {json.dumps(document, indent=indent, ensure_ascii=plain)}\n".encode())
@@ -194,14 +194,14 @@ def test_the_values_of_a_document_are_taken_as_they_stand(
 
 
 @pytest.mark.parametrize(("answer", "advice"), ANSWERS.items())
-def test_an_answer_in_place_of_a_problem_is_told_which_command_takes_it(answer: str, advice: str) -> None:
+def test_a_refused_answer_names_the_command_that_takes_it(answer: str, advice: str) -> None:
     with pytest.raises(BadInput) as caught:
         require_format(scan(json.dumps({"format": answer}).encode()), "memplan/1", "a problem")
     assert advice in str(caught.value)
     assert set(re.findall(r"'memplan ([a-z]+)'", advice)) <= COMMANDS.keys()
 
 
-def test_other_formats_are_told_none() -> None:
+def test_a_refusal_of_other_formats_names_no_command() -> None:
     for other in ("memplan/2", 7, ["memplan-plan/1"]):
         with pytest.raises(BadInput) as caught:
             require_format(scan(json.dumps({"format": other}).encode()), "memplan/1", "a problem")

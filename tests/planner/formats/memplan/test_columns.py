@@ -31,7 +31,7 @@ def refusal(data: bytes) -> Finding:
     return caught.value.findings[0]
 
 
-def test_all_columns() -> None:
+def test_all_columns_are_read() -> None:
     data = saved(**GOOD, alignment=[1, 4, 8], id=["a", "b", "c"], capacity=96)
     problem, warnings = read_problem(data)
     assert problem.buffers == (
@@ -43,7 +43,7 @@ def test_all_columns() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["<i8", ">i4", "u1", "<u8"])
-def test_integers_of_every_kind(dtype: str) -> None:
+def test_integers_of_every_kind_are_read(dtype: str) -> None:
     columns = {name: np.array(column, dtype=dtype) for name, column in GOOD.items()}
     assert [buffer.size for buffer in read_problem(saved(**columns))[0].buffers] == GOOD["size"]
     packed = io.BytesIO()
@@ -76,7 +76,7 @@ def test_integers_of_every_kind(dtype: str) -> None:
         ({"colour": [1, 2, 3]}, "/bytes"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_its_place(columns: dict[str, Any], place: str) -> None:
+def test_wrong_columns_are_refused_with_their_place(columns: dict[str, Any], place: str) -> None:
     assert refusal(saved(**(GOOD | columns))).pointer.startswith(place)
 
 
@@ -111,13 +111,13 @@ def member(column: Any) -> bytes:
     return written.getvalue()
 
 
-def test_what_would_burst_is_not_unpacked() -> None:
+def test_archives_that_expand_too_much_are_not_unpacked() -> None:
     zeros = member(np.zeros(1 << 20, dtype=np.int64))
     finding = refusal(archive(size=zeros, start=zeros, end=zeros))
     assert f"more than {MOST_TIMES} times" in finding.message
 
 
-def test_a_header_that_promises_more_than_there_is() -> None:
+def test_false_headers_are_refused() -> None:
     short = member(np.zeros(4, dtype=np.int64)).replace(b"(4,)", b"(9999999999,)"[:4].ljust(4))
     huge = member(np.zeros(4, dtype=np.int64)).replace(b"'shape': (4,), }", b"'shape': (1<<9,)")
     long = member(np.zeros(4, dtype=np.int64))[:-8]
@@ -132,14 +132,14 @@ def test_a_header_that_promises_more_than_there_is() -> None:
         assert refusal(archive(size=bad, start=bad, end=bad)).code == "unreadable"
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_columns_can_be_read_again() -> None:
     buffers = tuple(Buffer(f"b{i}", size, 4, ((i, i + 3),)) for i, size in enumerate((5, 0, 9)))
     problem = Problem(buffers, (Pool("default", 64),))
     again, _ = read_problem(write(problem))
     assert (again.buffers, again.pools) == (problem.buffers, problem.pools)
 
 
-def test_what_can_be_said_of_an_only_memory_is_said_of_its_buffers() -> None:
+def test_properties_of_the_only_memory_are_written_with_the_buffers() -> None:
     buffers = tuple(Buffer(f"b{i}", 5, 6, ((i, i + 3),), pools=("p",), hint=12) for i in range(3))
     again, _ = read_problem(write(Problem(buffers, (Pool("p", 64, 4),))))
     assert [(b.alignment, b.pools, b.hint) for b in again.buffers] == [(12, None, None)] * 3
@@ -161,6 +161,6 @@ def test_what_can_be_said_of_an_only_memory_is_said_of_its_buffers() -> None:
         ),
     ],
 )
-def test_what_columns_cannot_say_is_not_written(problem: Problem) -> None:
+def test_problems_that_columns_cannot_hold_are_refused(problem: Problem) -> None:
     with pytest.raises(BadInput):
         write(problem)

@@ -81,7 +81,7 @@ def test_every_field_is_read() -> None:
     )
 
 
-def test_what_is_left_out_has_its_default() -> None:
+def test_missing_fields_have_their_defaults() -> None:
     assert read(EMPTY) == Problem(())
     nulls = {"id": 1, "size": 1, **dict.fromkeys(("live", "pools", "fixed", "hint", "max_offset", "kind"))}
     document = {**EMPTY, "name": None, "lifetimes": None, "buffers": [nulls], "constraints": {}, "objective": {}}
@@ -108,12 +108,12 @@ def test_an_inclusive_interval_cannot_be_empty() -> None:
     assert read(problem({"id": 1, "live": [[3, 3]]}, lifetimes="inclusive")).buffers[0].live == ((3, 4),)
 
 
-def test_lifetimes_must_be_said_as_soon_as_something_lives() -> None:
+def test_lifetimes_must_be_declared_as_soon_as_a_buffer_lives() -> None:
     document = {**EMPTY, "buffers": [{"id": 1, "size": 1, "live": [[0, 1]]}]}
     assert wrong(document) == [("lifetimes_missing", "/lifetimes")]
 
 
-def test_the_ends_of_the_number_range() -> None:
+def test_numbers_beyond_the_range_are_refused() -> None:
     top = 1 << 62
     read(problem({"id": 1, "live": [[-top, top]]}))
     assert wrong(problem({"id": 1, "live": [[-top, top + 1]]})) == [("out_of_range", "/buffers/0/live/0/1")]
@@ -247,12 +247,12 @@ def test_a_number_is_not_the_string_of_its_digits() -> None:
         ({"format": "memplan/1"}, "missing_field", "/buffers"),
     ],
 )
-def test_what_is_no_memplan_problem_is_refused_once(document: Any, code: str, place: str) -> None:
+def test_other_documents_are_refused_once(document: Any, code: str, place: str) -> None:
     assert wrong(document) == [(code, place)]
 
 
 @pytest.mark.parametrize("answer", ["memplan-plan/1", "memplan-frontier/1", "memplan-sharing/1"])
-def test_who_gives_an_answer_for_a_problem_hears_who_takes_it(answer: str) -> None:
+def test_a_refused_answer_names_the_command_that_takes_it(answer: str) -> None:
     assert "'memplan report'" in refusal({"format": answer}).findings[0].message
 
 
@@ -282,7 +282,7 @@ def test_many_bad_items_are_counted(document: Any, listed: int, more: int) -> No
     assert (len(error.findings), error.more) == (listed, more)
 
 
-def test_nothing_of_the_input_is_repeated_at_length() -> None:
+def test_long_texts_of_the_input_are_not_repeated() -> None:
     long = "x\x1b" * 100_000
     refusal({**EMPTY, long: 1, "name": [long], "buffers": [{"id": 1, "size": long, long: 1, "pools": [long]}]})
     refusal(problem({"id": long}, {"id": long}, constraints={"conflicts": [[long, long + "y"]]}))
@@ -309,10 +309,10 @@ def test_the_networks_of_the_corpus_are_read(path: Any) -> None:
         ({"read_only": 1}, "wrong_type", "/pools/0/read_only"),
     ],
 )
-def test_half_a_speed_is_none(pool: dict[str, Any], code: str, place: str) -> None:
+def test_an_incomplete_speed_is_refused(pool: dict[str, Any], code: str, place: str) -> None:
     assert wrong({**EMPTY, "pools": [{"name": "p", **pool}]}) == [(code, place)]
 
 
 @pytest.mark.parametrize(("data", "code"), [("?", "invalid_value"), ("é", "invalid_value"), (7, "wrong_type")])
-def test_data_is_base64_and_nothing_else(data: Any, code: str) -> None:
+def test_data_must_be_base64(data: Any, code: str) -> None:
     assert wrong(problem({"id": 1, "kind": "constant", "data": data})) == [(code, "/buffers/0/data")]

@@ -59,7 +59,7 @@ def valid(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
     return True
 
 
-def test_it_is_a_draft_2020_12_schema() -> None:
+def test_the_schema_follows_draft_2020_12() -> None:
     assert schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema()["required"] == ["format", "buffers"]
     assert set(schema()["$defs"]) == {
@@ -76,7 +76,7 @@ def test_every_field_is_described() -> None:
             assert "description" in field or "description" in whole["$defs"][field["$ref"].rsplit("/", 1)[1]], name
 
 
-def test_defaults_are_what_the_reader_assumes() -> None:
+def test_defaults_agree_with_the_reader() -> None:
     whole = schema()
     spelled = {
         name: field["default"] for name, field in whole["$defs"]["Buffer"]["properties"].items() if "default" in field
@@ -129,7 +129,7 @@ GOOD: dict[str, Any] = problem({"id": 1}, {"id": "a", "fixed": {"pool": "default
         {**GOOD, "constraints": {"conflicts": [[1, LONG]]}},
     ],
 )
-def test_what_the_schema_refuses_the_reader_refuses(broken: dict[str, Any]) -> None:
+def test_the_reader_refuses_documents_that_the_schema_refuses(broken: dict[str, Any]) -> None:
     assert valid(GOOD, schema(), schema())
     assert not valid(broken, schema(), schema())
     with pytest.raises(BadInput):
@@ -144,7 +144,7 @@ def test_texts_as_long_as_the_schema_allows_are_read() -> None:
     read_problem(encoded(good))
 
 
-def test_every_text_that_is_free_has_a_greatest_length() -> None:
+def test_every_free_text_has_a_greatest_length() -> None:
     """The one exception is the data of a constant, which is as long as the constant's size."""
     free = [place for place, part in parts(schema()) if part.get("type") == "string" and "const" not in part]
     limited = [place for place, part in parts(schema()) if part.get("maxLength") == 1024]
@@ -165,5 +165,5 @@ def parts(part: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("path", corpus("nets/*.json"))
-def test_the_networks_of_the_corpus_satisfy_it(path: Any) -> None:
+def test_the_networks_of_the_corpus_satisfy_the_schema(path: Any) -> None:
     assert valid(json.loads(path.read_bytes()), schema(), schema())

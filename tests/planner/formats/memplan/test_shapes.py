@@ -54,14 +54,14 @@ def test_a_problem_without_symbols_has_one_shape() -> None:
 
 
 @pytest.mark.parametrize("decode", [False, True])
-def test_what_is_written_is_read_again(*, decode: bool) -> None:
+def test_written_problems_with_symbols_are_read_again(*, decode: bool) -> None:
     problem = shaped_transformer(decode=decode)
     assert read_shaped(write_shaped(problem)) == (problem, ())
     ranged, _ = read_shaped(document({"size": "max(n, 3) - 1"}, {"size_range": ["n", "2*n"]}))
     assert read_shaped(write_shaped(ranged)) == (ranged, ())
 
 
-def test_a_plan_for_all_shapes_as_json() -> None:
+def test_a_plan_for_all_shapes_is_written_as_json() -> None:
     problem, _ = read_shaped(document({"size": "n"}, {"size": "2*n"}))
     made = json.loads(write_shapes_plan(plan_shapes(problem, Mode.EXPRESSIONS, [{"n": 3, "m": 2}], OPTIONS)))
     assert made["format"] == "memplan-shapes/1"
@@ -95,7 +95,7 @@ def test_a_plan_is_read_as_it_was_written(mode: Mode, seed: int) -> None:
         ({"more": 1}, "unknown_field", "/more"),
     ],
 )
-def test_what_is_no_plan_for_all_shapes(change: dict[str, Any], code: str, place: str) -> None:
+def test_wrong_plans_for_all_shapes_are_refused(change: dict[str, Any], code: str, place: str) -> None:
     problem, _ = read_shaped(document({"size": "n"}))
     fields = json.loads(write_shapes_plan(plan_shapes(problem, Mode.EXPRESSIONS, [{"n": 3, "m": 2}], OPTIONS)))
     with pytest.raises(BadInput) as found:
@@ -137,18 +137,18 @@ def test_what_is_no_plan_for_all_shapes(change: dict[str, Any], code: str, place
         (document({"size": "4*n", "hint": -1}), [("out_of_range", "/buffers/0/hint")]),
     ],
 )
-def test_what_is_refused_and_where(data: bytes, expected: list[tuple[str, str]]) -> None:
+def test_wrong_problems_are_refused_with_the_place(data: bytes, expected: list[tuple[str, str]]) -> None:
     assert refused(data) == expected
 
 
-def test_findings_are_never_too_many() -> None:
+def test_findings_are_limited_in_number() -> None:
     with pytest.raises(BadInput) as found:
         read_shaped(document(*({"size": "k"} for _ in range(100))))
     assert len(found.value.findings) == 20
     assert found.value.more == 80
 
 
-def test_many_sizes_are_read_in_a_while() -> None:
+def test_many_entangled_sizes_are_refused_after_limited_effort() -> None:
     tangled = "ceildiv(n*m, 7) + n*m*m - ceildiv(n*m, 3)*m + 99999999"
     buffers = [{"size": f"{tangled} + {i}"} for i in range(100)]
     with pytest.raises(BadInput, match="entangled"):
@@ -165,7 +165,7 @@ def test_very_many_different_expressions_are_refused_and_equal_ones_are_not(monk
 
 
 @pytest.mark.parametrize(("size", "is_told"), [("n", True), ("4*n", True), ("64", False)])
-def test_a_size_in_letters_where_no_symbols_are_declared_says_what_to_do(size: str, is_told: bool) -> None:
+def test_a_size_with_undeclared_symbols_is_refused_with_advice(size: str, is_told: bool) -> None:
     with pytest.raises(BadInput) as caught:
         read_problem(json.dumps({"format": "memplan/1", "buffers": [{"id": 1, "size": size}]}).encode())
     (found,) = caught.value.findings
@@ -173,7 +173,7 @@ def test_a_size_in_letters_where_no_symbols_are_declared_says_what_to_do(size: s
     assert ("'symbols': {'n': [1, 2048]}" in found.message) is is_told
 
 
-def test_a_symbol_with_one_bound_is_told_that_it_needs_two() -> None:
+def test_a_symbol_with_one_bound_is_refused() -> None:
     with pytest.raises(BadInput) as error:
         read_shaped(document({"size": "n"}, symbols={"n": [1]}))
     found = error.value.findings[0]

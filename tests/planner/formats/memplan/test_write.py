@@ -78,14 +78,14 @@ def problems(draw: st.DrawFn) -> Problem:
 
 @effort(12, 1000)
 @given(problems())
-def test_reading_what_was_written_gives_the_same_problem(problem: Problem) -> None:
+def test_reading_a_written_problem_gives_the_same_problem(problem: Problem) -> None:
     assume(not check(problem))
     assert read_problem(write_problem(problem)) == (problem, ())
 
 
 @effort(12, 1000)
 @given(problems())
-def test_writing_is_stable(problem: Problem) -> None:
+def test_a_problem_is_always_written_alike(problem: Problem) -> None:
     assert write_problem(problem) == write_problem(problem)
     assume(not check(problem))
     assert write_problem(read_problem(write_problem(problem))[0]) == write_problem(problem)

@@ -56,7 +56,7 @@ def pair(first: int, second: int, **rest: Any) -> dict[str, Any]:
     return {"first": first, "second": second, **rest}
 
 
-def test_a_document_in_full() -> None:
+def test_a_full_document_is_read() -> None:
     problem, warnings = read_problem(
         json.dumps(
             document(
@@ -124,7 +124,7 @@ def test_circles_of_colocations_say_nothing_new() -> None:
     assert problem.constraints.colocations == (Colocation("b1", "b0", 0), Colocation("b2", "b1", 0))
 
 
-def test_only_capacities_leaves_the_usual_objective() -> None:
+def test_an_objective_of_capacities_alone_is_the_usual_one() -> None:
     objective = {"aggregation": "lexicographic", "terms": ["capacity_overflow"]}
     assert read(document(buffer(0), objective=objective)).terms == (Term.SUM_OF_PEAKS,)
 
@@ -197,7 +197,7 @@ def test_banks_cost_nothing_and_decide_nothing(terms: list[str], kept: tuple[Ter
         ),
     ],
 )
-def test_what_is_wrong_is_named_in_the_documents_own_places(changed: dict[str, Any], code: str, place: str) -> None:
+def test_errors_are_named_with_the_places_of_the_document(changed: dict[str, Any], code: str, place: str) -> None:
     changed = dict(changed)
     buffers = changed.pop("buffers", [buffer(0)])
     assert wrong(document(*buffers, **changed)) == [(code, place)]
@@ -215,7 +215,7 @@ def test_large_metadata_is_no_error_and_many_bad_buffers_are_counted() -> None:
 
 
 @pytest.mark.parametrize("path", corpus("pypto/*.json"))
-def test_the_corpus_is_read_as_it_stands(path: Path) -> None:
+def test_the_corpus_is_read_faithfully(path: Path) -> None:
     given = json.loads(path.read_bytes())
     problem, _ = read_problem(path.read_bytes(), name=path.name)
     assert problem.name == given["instance"]
@@ -238,7 +238,7 @@ BEFORE, AFTER = buffer(0, (0, 2)), [buffer(1, (2, 4), size=4), buffer(2, (2, 4),
         ({"no_partial_overlaps": [pair(1, 2)]}, 8),
     ],
 )
-def test_buffers_share_addresses_from_a_common_beginning_where_it_is_asked(more: dict[str, Any], peak: int) -> None:
+def test_buffers_share_addresses_from_a_common_beginning_on_request(more: dict[str, Any], peak: int) -> None:
     """Two small buffers share a large one's place, except if slots are used whole or ranges must be equal."""
     made = document(BEFORE, *AFTER, **{k: v for k, v in more.items() if k != "no_partial_overlaps"})
     made["problem"]["constraints"]["no_partial_overlaps"] = more.get("no_partial_overlaps", [])
@@ -248,7 +248,7 @@ def test_buffers_share_addresses_from_a_common_beginning_where_it_is_asked(more:
     assert verify(problem, found) == ()
 
 
-def test_three_buffers_may_use_one_slot_and_those_needed_together_do_not() -> None:
+def test_three_buffers_may_use_one_slot_unless_needed_together() -> None:
     buffers = [buffer(i, (i, i + 1), size=8 - i) for i in range(3)]
     long = buffer(3, (0, 2), size=8)
     made = document(*buffers, long, pypto_structure={"whole_slot_reuse": True})
@@ -266,7 +266,7 @@ def test_three_buffers_may_use_one_slot_and_those_needed_together_do_not() -> No
         ([(1, (2, 4)), (3, (0, 1), (2, 3)), (3, (3, 4))], {}, [pair(2, 1)], 6),
     ],
 )
-def test_one_place_goes_with_colocations(
+def test_slots_and_equal_ranges_work_beside_colocations(
     buffers: list[Any], more: dict[str, Any], equal: list[dict[str, Any]], peak: int
 ) -> None:
     """Slots and equal ranges work beside colocations, and buffers needed together stay apart."""
@@ -283,7 +283,7 @@ def test_one_place_goes_with_colocations(
         ((8, 4), {}, [pair(0, 1)], 12),
     ],
 )
-def test_exclusions_go_with_it(
+def test_slots_and_equal_ranges_work_beside_exclusions(
     sizes: tuple[int, int], more: dict[str, Any], equal: list[dict[str, Any]], peak: int
 ) -> None:
     """Buffers with a common time that exclude each other may share one place, too."""
@@ -322,7 +322,7 @@ def slots(buffers: list[tuple[int, int]]) -> Iterator[list[list[tuple[int, int]]
                 yield [*way[:i], [one, *slot], *way[i + 1 :]]
 
 
-def test_more_pairs_than_can_be_chosen_of_are_refused() -> None:
+def test_whole_slots_for_too_many_buffers_are_refused() -> None:
     made = document(*(buffer(i, (i, i + 1)) for i in range(100)), pypto_structure={"whole_slot_reuse": True})
     assert wrong(made) == [("too_large", "/problem/pypto_structure/whole_slot_reuse")]
     made["problem"]["constraints"]["colocations"] = [pair(0, 1)]
@@ -331,7 +331,7 @@ def test_more_pairs_than_can_be_chosen_of_are_refused() -> None:
     assert wrong(made) == [("wrong_type", "/problem/pypto_structure/whole_slot_reuse")]
 
 
-def test_what_says_that_it_does_not_ask_for_it_is_read() -> None:
+def test_structures_that_ask_for_no_slots_are_read() -> None:
     made = document(buffer(0), buffer(1), pypto_structure={"whole_slot_reuse": False, "alias_classes": []})
     made["problem"]["constraints"]["no_partial_overlaps"] = []
     assert len(read(made).buffers) == 2

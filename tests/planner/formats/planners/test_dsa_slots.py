@@ -83,7 +83,7 @@ def least_peak(problem: Problem, equal: list[tuple[int, int]], *, whole: bool) -
 
 
 @pytest.mark.parametrize("seed", range(29))
-def test_plans_keep_the_rules_and_are_as_small_as_all_ways_allow(seed: int) -> None:
+def test_plans_keep_the_rules_and_agree_with_trying_everything(seed: int) -> None:
     chance = random.Random(seed)
     whole = seed % 2 == 0
     made = random_document(chance, whole=whole)
@@ -107,7 +107,7 @@ def everything(count: int) -> dict[str, Any]:
     return made
 
 
-def test_all_pairs_of_some_buffers_are_one_choice_for_each_of_them() -> None:
+def test_a_clique_of_pairs_is_one_choice_for_each_buffer() -> None:
     problem = read(everything(30))
     assert problem.variants is not None
     assert len(problem.variants.groups) == 30
@@ -122,7 +122,7 @@ def test_colocated_buffers_take_a_slot_together() -> None:
     assert plan(problem, ENOUGH).peak == 8
 
 
-def test_pinned_buffers_keep_the_slots_of_those_tied_to_them() -> None:
+def test_pinned_buffers_keep_the_slots_of_their_colocated_buffers() -> None:
     pins = [{"buffer": i, "pool": 1, "offset": 0, "exclusive_for_all_time": False} for i in (0, 1)]
     buffers = [buffer(i, (2 * i, 2 * i + 1)) for i in range(3)]
     made = document(*buffers, pinned_allocations=pins, colocations=[pair(1, 2)], **WHOLE)
@@ -130,7 +130,7 @@ def test_pinned_buffers_keep_the_slots_of_those_tied_to_them() -> None:
     assert [each.offset for each in found.placements] == [0, 0, 0]
 
 
-def test_pairs_that_are_apart_anyway_take_no_more_than_they_are() -> None:
+def test_pairs_that_live_together_are_plain_conflicts() -> None:
     """Pairs that live together are plain conflicts and need no choice."""
     made = document(*(buffer(i) for i in range(200)))
     made["problem"]["constraints"]["no_partial_overlaps"] = [pair(i, i + 1) for i in range(0, 200, 2)]
@@ -146,7 +146,7 @@ def test_pairs_that_are_apart_anyway_take_no_more_than_they_are() -> None:
         (everything(100), "more than 4096 ways"),
     ],
 )
-def test_what_is_too_much_says_what_to_do(made: dict[str, Any], text: str) -> None:
+def test_refusals_of_large_files_say_what_to_do(made: dict[str, Any], text: str) -> None:
     finding = refusal(made).findings[0]
     assert (finding.code, text in finding.message) == ("too_large", True)
     assert "memplan share" in finding.message

@@ -39,14 +39,14 @@ def test_buffers_are_needed_between_birth_and_death_in_their_heap() -> None:
         (file((1, 0, 4, 8, 0, 1 << 63, 0, 1)), "out_of_range", "/bytes/40"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_byte(data: bytes, code: str, pointer: str) -> None:
+def test_wrong_files_are_refused_with_the_byte(data: bytes, code: str, pointer: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_problem(data, format="idealloc")
     (finding,) = caught.value.findings
     assert (finding.code, finding.pointer) == (code, pointer)
 
 
-def test_what_says_that_it_is_something_else_is_that() -> None:
+def test_files_with_the_mark_of_another_format_have_that_format() -> None:
     """A file with the mark of a format has that format, even if its bytes could be idealloc's numbers."""
     words = [[0x54464C33 + row, 1, 2, 3, 0, 0, 0, 0] for row in range(4)]
     data = file(*(tuple(each) for each in words))

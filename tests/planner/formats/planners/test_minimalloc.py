@@ -22,7 +22,7 @@ def buffers(*lines: str) -> tuple[Buffer, ...]:
     return tuple(read_problem(csv(*lines))[0].buffers)
 
 
-def test_the_usual_columns() -> None:
+def test_the_usual_columns_are_read() -> None:
     problem, warnings = read_problem(csv("id,lower,upper,size", "b1,0,3,4", "7,3,9,0", ""), name="x.12.csv")
     assert problem == Problem(
         (Buffer("b1", 4, live=((0, 3),)), Buffer("7", 0, live=((3, 9),))),
@@ -32,17 +32,17 @@ def test_the_usual_columns() -> None:
     assert warnings == ()
 
 
-def test_any_order_of_columns_and_line_ends() -> None:
+def test_any_order_of_columns_and_line_ends_is_read() -> None:
     assert read_problem(b"size,id,upper,lower\r\n4,a,3,-1\r\n\r\n")[0].buffers == (Buffer("a", 4, live=((-1, 3),)),)
     assert read_problem(b'\xef\xbb\xbf"id","lower","upper","size"\n"a,b",0,1,2\n')[0].buffers[0].id == "a,b"
 
 
-def test_older_column_names_and_inclusive_ends() -> None:
+def test_older_column_names_and_inclusive_ends_are_read() -> None:
     assert buffers("buffer_id,start,end,size,gaps", "a,0,3,4,1-1") == (Buffer("a", 4, live=((0, 1), (2, 4))),)
     assert buffers("buffer,begin,upper,size", "a,0,3,4") == (Buffer("a", 4, live=((0, 3),)),)
 
 
-def test_alignment_offset_and_hint() -> None:
+def test_alignment_offset_and_hint_are_read() -> None:
     problem, warnings = read_problem(
         csv("id,lower,upper,size,alignment,offset,hint", "a,0,3,4,8,16,-1", "b,0,3,4,1,,5", "c,0,3,4,2,,")
     )
@@ -138,7 +138,7 @@ def test_the_corpus_is_read(path: Path) -> None:
     assert warnings == ()
 
 
-def test_last_times_that_count_are_said_where_the_column_does_not_say_so() -> None:
+def test_an_option_declares_that_ends_are_inclusive() -> None:
     data = b"id,lower,upper,size,gaps\na,0,9,4,2-3\nb,9,9,4,\n"
     plain, _ = read_problem(data)
     assert [buffer.live for buffer in plain.buffers] == [((0, 2), (3, 9)), ()]
@@ -147,7 +147,7 @@ def test_last_times_that_count_are_said_where_the_column_does_not_say_so() -> No
     assert inclusive.buffers == read_problem(data.replace(b"upper", b"end"))[0].buffers
 
 
-def test_what_can_be_said_of_an_only_memory_is_written() -> None:
+def test_properties_of_the_only_memory_are_written() -> None:
     buffers = tuple(Buffer(f"b{i}", 5, 6, ((i, i + 3),), pools=("p",), hint=12) for i in range(3))
     again, _ = read_problem(write_csv(Problem(buffers, (Pool("p", alignment=4, base=64),))))
     assert [(b.alignment, b.pools, b.hint) for b in again.buffers] == [(12, None, 12)] * 3
@@ -169,7 +169,7 @@ def test_the_column_pool_names_memories(rows: int) -> None:
     )
 
 
-def test_a_plan_is_read_back_where_the_memory_begins_in_between() -> None:
+def test_a_plan_is_read_back_with_the_memory_s_base() -> None:
     problem = Problem(tuple(Buffer(f"b{i}", 8, 8, ((i, i + 2),)) for i in range(2)), (Pool("p", base=4),))
     found = plan(problem)
     again, _ = read_problem(write_plan_csv(problem, found, b""))

@@ -46,7 +46,7 @@ def test_conflicts_become_symmetric() -> None:
     assert warnings == ("ignored, because no part of the problem: expected_peak, note",)
 
 
-def test_every_field_of_pool_info_and_buffer_info() -> None:
+def test_every_field_of_pool_info_and_buffer_info_is_read() -> None:
     pool = {
         "pool_name": "sram",
         "size_hint_bytes": -1,
@@ -68,7 +68,7 @@ def test_every_field_of_pool_info_and_buffer_info() -> None:
     assert warnings == (SPEEDS,)
 
 
-def test_speeds_constants_and_uses_are_read_and_survive_being_rewritten() -> None:
+def test_speeds_constants_and_uses_survive_reading_and_writing() -> None:
     speed = {"clock_frequency_hz": 10**9, "read_bandwidth_bytes_per_cycle": 16, "write_bandwidth_bytes_per_cycle": 8}
     rest = {"read_latency_cycles": 3, "write_latency_cycles": -1, "target_burst_bytes": {"c": 8, "ethos-u": 64}}
     constants = [
@@ -105,14 +105,14 @@ def test_speeds_constants_and_uses_are_read_and_survive_being_rewritten() -> Non
 
 
 @pytest.mark.parametrize(("lifetimes", "extra"), [("inclusive", 1), ("half_open", 0)])
-def test_intervals(lifetimes: str, extra: int) -> None:
+def test_intervals_are_read(lifetimes: str, extra: int) -> None:
     problem = read({"name": "n", "lifetimes": lifetimes, "intervals": [[0, 3, 8], [2, 4, 0]]})
     assert problem.buffers == (Buffer(0, 8, live=((0, 3 + extra),)), Buffer(1, 0, live=((2, 4 + extra),)))
     assert problem.lifetimes is Lifetimes(lifetimes)
     assert problem.pools == (Pool("default"),)
 
 
-def test_what_nobody_understands_is_warned_of_once() -> None:
+def test_unknown_fields_are_warned_of_once() -> None:
     speedy = {"pool_name": "p", "size_hint_bytes": None, "read_latency_cycles": 3, "colour": "red"}
     given = document(buffer("a", speed=1), buffer("b", speed=2), pools=[speedy], origin="\x1b[31mhere")
     _, warnings = read_problem(json.dumps(given).encode())
@@ -176,7 +176,7 @@ def test_what_nobody_understands_is_warned_of_once() -> None:
         ({"intervals": [[0, 1, 1]]}, "missing_field", "/lifetimes"),
     ],
 )
-def test_what_is_wrong_is_named(given: Any, code: str, place: str) -> None:
+def test_wrong_fields_are_named(given: Any, code: str, place: str) -> None:
     assert wrong(given) == [(code, place)]
 
 
@@ -186,7 +186,7 @@ def test_many_bad_rows_are_counted() -> None:
 
 
 @pytest.mark.parametrize("path", corpus("usmp/*.json"))
-def test_the_corpus_is_read_and_what_its_tests_expect_is_ignored(path: Path) -> None:
+def test_the_corpus_is_read_and_its_expected_results_ignored(path: Path) -> None:
     given = json.loads(path.read_bytes())
     problem, warnings = read_problem(path.read_bytes(), name=path.name)
     assert len(problem.buffers) == len(given.get("buffers", given.get("intervals")))

@@ -40,14 +40,14 @@ def refused(problem: Problem, name: str) -> str:
     return caught.value.findings[0].pointer
 
 
-def test_what_is_written_is_the_same_problem() -> None:
+def test_a_written_problem_is_read_as_the_same_problem() -> None:
     again, _ = read_problem(FORMATS["dsa"].write(FULL))
     assert replace(again, name="n") == FULL
     assert as_dsa(FULL)["profile"] == "pypto_structured"
     assert as_dsa(Problem(TWO, (Pool("ram", 64),), lifetimes=Lifetimes.HALF_OPEN))["profile"] == "standard_dsa"
 
 
-def test_buffers_without_a_lifetime_meet_those_that_they_conflict_with() -> None:
+def test_buffers_without_a_lifetime_meet_their_conflicts() -> None:
     problem = Problem(
         tuple(Buffer(id_, 8, live=live) for id_, live in (("a", None), ("b", None), ("c", ()), ("d", ((0, 4),)))),
         constraints=Constraints((("a", "b"), ("a", "d"))),
@@ -77,7 +77,7 @@ def test_alignments_and_addresses_that_matter_are_not_lost() -> None:
         ({"terms": (Term.ACCESS_COST,)}, "/objective/terms/0"),
     ],
 )
-def test_what_dsa_solver_has_no_words_for_is_refused(more: Any, pointer: str) -> None:
+def test_problems_that_dsa_solver_cannot_express_are_refused(more: Any, pointer: str) -> None:
     assert refused(replace(Problem(TWO, (Pool("ram"),), lifetimes=Lifetimes.HALF_OPEN), **more), "dsa") == pointer
 
 
@@ -93,11 +93,11 @@ def test_what_dsa_solver_has_no_words_for_is_refused(more: Any, pointer: str) ->
         ({"constraints": Constraints((("a", "b"),))}, "/constraints"),
     ],
 )
-def test_what_idealloc_has_no_words_for_is_refused(more: Any, pointer: str) -> None:
+def test_problems_that_idealloc_cannot_express_are_refused(more: Any, pointer: str) -> None:
     assert refused(replace(Problem(TWO, (Pool("ram"),), lifetimes=Lifetimes.HALF_OPEN), **more), "idealloc") == pointer
 
 
-def test_buffers_of_idealloc_are_numbered_where_they_have_names() -> None:
+def test_named_buffers_are_numbered_for_idealloc() -> None:
     problem = Problem((*TWO, Buffer(0, 2, live=((0, 3),))), (Pool("ram"),), lifetimes=Lifetimes.HALF_OPEN)
     again, _ = read_problem(FORMATS["idealloc"].write(problem), format="idealloc")
     assert [(each.id, each.size, each.live) for each in again.buffers] == [

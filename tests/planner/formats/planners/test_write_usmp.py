@@ -45,7 +45,7 @@ def written(problem: Problem, **rest: Any) -> dict[str, Any]:
     return answer
 
 
-def test_everything_has_its_field() -> None:
+def test_every_part_of_a_problem_has_its_field() -> None:
     document = written(PROBLEM)
     speed = {"clock_frequency_hz": 10**9, "read_bandwidth_bytes_per_cycle": 16, "write_bandwidth_bytes_per_cycle": 8}
     speed |= {"read_latency_cycles": 3, "target_burst_bytes": 64}
@@ -67,7 +67,7 @@ def test_everything_has_its_field() -> None:
     assert (document["buffers"][1]["pool_candidates"], document["buffers"][2]["pool_candidates"]) == (["ram"], ["ram"])
 
 
-def test_read_again_it_is_planned_alike() -> None:
+def test_a_written_problem_is_planned_alike() -> None:
     again, warnings = read_problem(write_usmp(PROBLEM))
     assert warnings == ()
     assert plan(again).peak == plan(PROBLEM).peak
@@ -108,7 +108,7 @@ def test_a_plan_gives_every_constant_its_offset_and_the_rest_its_allocation() ->
         ),
     ],
 )
-def test_what_it_has_no_words_for_is_refused(problem: Problem, code: str, place: str) -> None:
+def test_problems_that_usmp_cannot_express_are_refused(problem: Problem, code: str, place: str) -> None:
     with pytest.raises(BadInput) as caught:
         write_usmp(problem)
     assert [(str(f.code), f.pointer) for f in caught.value.findings] == [(code, place)]

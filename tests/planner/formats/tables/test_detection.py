@@ -28,7 +28,7 @@ def test_the_content_tells_the_format(data: bytes, name: str | None) -> None:
     ("data", "format"),
     [(json.dumps(MEMPLAN).encode(), "memplan"), (json.dumps(USMP).encode(), "usmp"), (CSV, "minimalloc")],
 )
-def test_the_format_can_be_said(data: bytes, format: Any) -> None:  # noqa: A002 - the word that users know
+def test_the_format_can_be_named(data: bytes, format: Any) -> None:  # noqa: A002 - the word that users know
     assert read_problem(data, format=format)[0].buffers[0].id == "a"
 
 
@@ -48,7 +48,7 @@ def test_a_wrong_guess_is_an_error(data: bytes, options: dict[str, Any], code: s
     assert refusal(data, **options).findings[0].code == code
 
 
-def test_formats_and_validation_are_loaded_when_they_are_needed() -> None:
+def test_formats_and_validation_are_loaded_only_when_needed() -> None:
     script = (
         "import sys, planner.formats as f\n"
         "assert 'pydantic' not in sys.modules\n"

@@ -110,14 +110,14 @@ def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], Non
 
 
 @EVERY
-def test_its_example_holds_two_buffers(row: Format) -> None:
+def test_the_example_of_each_format_holds_two_buffers(row: Format) -> None:
     problem, warnings = read_problem(document(row), format=row.name)
     assert [(buffer.size, str(buffer.id)[-1] in "ab12") for buffer in problem.buffers] == [(64, True), (32, True)]
     assert warnings == ()
 
 
 @EVERY
-def test_it_is_recognised_by_content_and_by_name(row: Format) -> None:
+def test_each_format_is_recognised_by_content_and_by_name(row: Format) -> None:
     assert recognised(Source(document(row))) is row
     for ending in row.endings:
         for name in (f"x{ending}", f"X{ending.upper()}"):
@@ -128,7 +128,7 @@ def test_it_is_recognised_by_content_and_by_name(row: Format) -> None:
 
 
 @EVERY
-def test_no_other_format_takes_it_for_its_own(row: Format) -> None:
+def test_no_other_format_recognises_the_example(row: Format) -> None:
     assert [other.name for other in FORMATS.values() if other.recognises(Source(document(row)))] == [row.name]
 
 
@@ -149,7 +149,7 @@ def test_an_id_that_stands_twice_is_refused_with_its_place(row: Format) -> None:
 
 
 @EVERY
-def test_what_is_cut_short_or_flipped_is_read_or_refused_and_nothing_else(row: Format) -> None:
+def test_cut_or_flipped_examples_are_read_or_refused(row: Format) -> None:
     data = document(row)
     was_refused = 0
     for seed in SEEDS:
@@ -176,7 +176,7 @@ def attacked(data: bytes) -> Iterator[bytes]:
 
 
 @EVERY
-def test_wherever_it_is_attacked_it_is_read_or_refused_and_nothing_else(row: Format, nightly: bool) -> None:
+def test_attacked_examples_are_read_or_refused(row: Format, nightly: bool) -> None:
     """All attacks are tried with `--nightly`, and otherwise every eleventh."""
     refused = 0
     for broken in islice(attacked(row.document), 0, None, 1 if nightly else 11):
@@ -189,7 +189,7 @@ def test_wherever_it_is_attacked_it_is_read_or_refused_and_nothing_else(row: For
 
 
 @pytest.mark.parametrize("row", [row for row in FORMATS.values() if row.writer], ids=lambda row: row.name)
-def test_what_is_written_reads_as_it_was(row: Format) -> None:
+def test_written_problems_are_read_unchanged(row: Format) -> None:
     problem, _ = row.read(Source(document(row)))
     written = row.write(problem)
     assert recognised(Source(written)) is row
@@ -198,7 +198,7 @@ def test_what_is_written_reads_as_it_was(row: Format) -> None:
 
 
 @EVERY
-def test_the_command_reads_it(row: Format, tmp_path: Path) -> None:
+def test_the_command_reads_each_format(row: Format, tmp_path: Path) -> None:
     path = tmp_path / f"problem{row.endings[0]}"
     path.write_bytes(document(row))
     for arguments in ([str(path)], [str(path), "--format", row.name]):
@@ -206,7 +206,7 @@ def test_the_command_reads_it(row: Format, tmp_path: Path) -> None:
         assert (result.exit_code, json.loads(result.stdout)["peak"]) == (0, 96)
 
 
-def test_the_page_explains_each_and_nothing_else() -> None:
+def test_the_page_explains_each_format_and_no_other() -> None:
     titles = re.findall(r"^### (\S+?):", PAGE.split("## Other formats", 1)[1], re.MULTILINE)
     own = ["memplan"] if "## The problem: memplan/1" in PAGE else []
     assert sorted([*own, *titles]) == sorted(FORMATS), (
@@ -232,7 +232,7 @@ TOY = Format(
 )
 
 
-def test_a_row_is_all_that_a_new_format_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_new_format_needs_only_a_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(FORMATS, "toy", TOY)
     data, settings = TOY.document, Settings(formats=("memplan", "toy"))
     assert read_problem(data)[0].buffers[0].size == 5

@@ -140,7 +140,7 @@ def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ca
     return switch
 
 
-def test_both_readers_say_the_same(quick: Callable[[bool], None]) -> None:
+def test_both_readers_give_the_same_answers(quick: Callable[[bool], None]) -> None:
     chance = random.Random(7)
     in_columns = with_more = 0
     for seed in range(TRIES):
@@ -206,7 +206,7 @@ def test_large_files_are_read_in_columns() -> None:
         b'{"id": 1, "size": 1, "live": [[0, 1]]},',
     ],
 )
-def test_what_is_unusual_is_left_alone(row: bytes) -> None:
+def test_unusual_items_are_left_to_the_careful_reader(row: bytes) -> None:
     document = b'{"buffers": [{"id": 0, "size": 1, "live": [[0, 1]]}, %b]}'
     assert taken_apart(document % b'{"id": 7, "size": 1, "live": [[0, 1]]}') is not None
     assert taken_apart(document % b'{"id": 7, "size": 1, "kind": "constant"}') is not None
@@ -216,14 +216,14 @@ def test_what_is_unusual_is_left_alone(row: bytes) -> None:
 @pytest.mark.parametrize(
     "row", [b"a,0,1,+2", b"a,0, 1,2", b'"a",0,1,2', b"a,0,1", b"a,0,1,2,3", b"", b"a,0,1,2x", b"a,,1,2"]
 )
-def test_rows_that_are_unusual_are_left_alone(row: bytes) -> None:
+def test_unusual_rows_are_left_to_the_careful_reader(row: bytes) -> None:
     text = b"id,lower,upper,size\na,0,1,2\n%b\nb,0,1,2\n"
     header = minimalloc._header
     assert read_columns(text % b"c,0,1,2", 0, header, inclusive=False) is not None
     assert read_columns(text % row, 0, header, inclusive=False) is None
 
 
-def test_what_is_very_long_is_left_alone() -> None:
+def test_very_long_items_are_left_to_the_careful_reader() -> None:
     lives = b"[0, 1], " * digits.CHUNK
     document = b'{"buffers": [{"id": 1, "size": 1, "live": [%b[2, 3]]}]}'
     assert taken_apart(document % lives) is None
@@ -234,7 +234,7 @@ def test_what_is_very_long_is_left_alone() -> None:
     )
 
 
-def test_numbers() -> None:
+def test_digits_are_read_as_numbers() -> None:
     characters = np.frombuffer(b"0;7;42;999999999999999999;1x;", np.uint8)
     end = np.flatnonzero(characters == ord(";"))
     begin = np.concatenate([[0], end[:-1] + 1])

@@ -30,13 +30,13 @@ def gathered(buffers: list[Buffer]) -> Gathered:
 
 
 @pytest.mark.parametrize("buffers", [[], PLAIN[:9], PLAIN, ODD, [*PLAIN, *ODD]])
-def test_all_come_out_as_they_went_in(buffers: list[Buffer]) -> None:
+def test_gathered_buffers_come_out_unchanged(buffers: list[Buffer]) -> None:
     made = gathered(buffers)
     assert made.all() == tuple(buffers)
     assert [made.row(i) for i in range(len(made))] == buffers
 
 
-def test_very_many_plain_ones_stay_columns() -> None:
+def test_very_many_plain_buffers_stay_columns() -> None:
     assert isinstance(gathered(PLAIN).all(), BufferColumns)
     named = [Buffer(each.id, each.size, live=each.live, pools=("one",)) for each in PLAIN]
     assert isinstance(gathered(named).all(only="one"), BufferColumns)

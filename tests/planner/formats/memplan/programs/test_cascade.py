@@ -146,14 +146,14 @@ BAD: dict[str, tuple[Callable[[Document], object], str, str]] = {
 
 
 @pytest.mark.parametrize(("change", "code", "place"), BAD.values(), ids=BAD.keys())
-def test_what_is_wrong_is_said_with_its_place(change: Callable[[Document], object], code: str, place: str) -> None:
+def test_wrong_networks_are_refused_with_the_place(change: Callable[[Document], object], code: str, place: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_problem(changed(change))
     finding = caught.value.findings[0]
     assert (finding.code, finding.pointer) == (code, place)
 
 
-def test_the_good_one_is_read_and_cut() -> None:
+def test_a_sound_network_is_read_and_cut() -> None:
     problem, warnings = read_problem(changed(lambda document: None))
     assert warnings == ()
     assert problem.variants is not None
@@ -222,7 +222,7 @@ def chain(length: int, extents: int) -> bytes:
     ).encode()
 
 
-def test_a_long_network_is_looked_at_as_far_as_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_network_is_examined_as_far_as_time_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("planner.graph.cascades.stripes.ways.MOST_EFFORT", 4000)
     problem, warnings = read_problem(chain(40, 100))
     assert len(warnings) == 2
@@ -233,7 +233,7 @@ def test_a_long_network_is_looked_at_as_far_as_there_is_time(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("how", ["stripes", "tiles"])
-def test_many_axes_are_no_more_work_than_others(how: str) -> None:
+def test_many_axes_take_no_more_work(how: str) -> None:
     shape = [16] * 7 + [4]
     document: Document = {
         "format": "memplan-cascade/1",
@@ -263,13 +263,13 @@ def test_a_kernel_that_reaches_far_does_not_make_rows_one_by_one() -> None:
     assert (problem.variants is not None, warnings) == (True, ())
 
 
-def test_more_operators_than_are_read_are_refused() -> None:
+def test_too_many_operators_are_refused() -> None:
     with pytest.raises(BadInput, match="4000 operators"):
         read_problem(chain(4_001, 1))
 
 
 @pytest.mark.parametrize("arguments", [["plan"], ["plan", "--prefer", "speed"], ["pareto"]], ids=" ".join)
-def test_the_command_takes_it(arguments: list[str], tmp_path: Path) -> None:
+def test_the_command_takes_a_network(arguments: list[str], tmp_path: Path) -> None:
     path = tmp_path / "net.json"
     path.write_bytes(changed(lambda document: None))
     command, *rest = arguments

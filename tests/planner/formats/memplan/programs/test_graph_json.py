@@ -34,7 +34,7 @@ def operator(**fields: Any) -> dict[str, Any]:
     return changed(operators=[{**DOCUMENT["operators"][0], **fields}])
 
 
-def test_a_graph() -> None:
+def test_a_graph_is_read() -> None:
     assert read_graph(json.dumps(DOCUMENT).encode()) == Graph(
         (Tensor("x", (4, 6), 32, TensorKind.INPUT, alignment=16), Tensor(1, (6,), 32, is_output=True)),
         (Operator(OperatorKind.SELECT, ("x",), (1,), 0, -1),),
@@ -68,13 +68,13 @@ def test_a_graph() -> None:
         (changed(operators=DOCUMENT["operators"] * 2), "contradiction", "/operators/1/outputs/0"),
     ],
 )
-def test_what_is_wrong_is_named(document: dict[str, Any], code: str, place: str) -> None:
+def test_wrong_graphs_are_named_with_the_place(document: dict[str, Any], code: str, place: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_graph(json.dumps(document).encode())
     assert (code, place) in [(str(finding.code), finding.pointer) for finding in caught.value.findings]
 
 
-def test_concatenations_of_tensors_of_other_ranks() -> None:
+def test_concatenations_of_tensors_of_other_ranks_are_refused() -> None:
     tensors = [
         {"id": "x", "shape": [4, 6], "kind": "input"},
         {"id": "y", "shape": [4], "kind": "input"},
@@ -86,6 +86,6 @@ def test_concatenations_of_tensors_of_other_ranks() -> None:
     assert [finding.pointer for finding in caught.value.findings] == ["/operators/0/inputs/1"]
 
 
-def test_not_even_json() -> None:
+def test_repeated_keys_are_refused() -> None:
     with pytest.raises(BadInput):
         read_graph(b'{"format": "memplan-graph/1", "format": 2}')

@@ -27,7 +27,7 @@ SMALL = sorted([*(DATA / "simple").glob("*/model.onnx"), *(DATA / "pytorch-opera
 
 
 @pytest.mark.parametrize("path", LIGHT, ids=lambda path: path.stem)
-def test_shapes_are_those_of_the_package_and_plans_are_right(path: Path) -> None:
+def test_shapes_agree_with_the_package_and_plans_are_valid(path: Path) -> None:
     problem, warnings = read_problem(path.read_bytes(), name=path.name)
     inferred = onnx.shape_inference.infer_shapes(onnx.load(path))
     known = {each.name: each.type.tensor_type for each in [*inferred.graph.value_info, *inferred.graph.output]}
@@ -64,7 +64,7 @@ def test_small_models_are_read_or_refused_for_a_reason() -> None:
     assert [buffer.size for buffer in read_problem(split, format=SPLIT)[0].buffers] == [32, 24, 8, 12, 12, 8]
 
 
-def test_every_operator_of_the_standards_own_tests_has_the_size_that_they_say(nightly: bool) -> None:
+def test_sizes_agree_with_the_standard_s_own_tests(nightly: bool) -> None:
     """All of some 1 900 cases are read with `--nightly`, otherwise those of sequences, optional values and texts."""
     from onnx.backend.test.case import node as cases
 
@@ -136,7 +136,7 @@ def changed(made: Any, chance: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("path", [DATA / "light" / f"light_{name}.onnx" for name in ("squeezenet", "shufflenet")])
-def test_what_makes_no_sense_is_read_or_refused_and_nothing_else(path: Path) -> None:
+def test_damaged_models_are_read_or_refused(path: Path) -> None:
     made, refused = onnx.load(path), list[BadInput]()
     data = path.read_bytes()
     for seed in range(60):

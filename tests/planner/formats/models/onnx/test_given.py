@@ -30,7 +30,7 @@ EXPANDED = model(
 )
 
 
-def test_what_an_input_holds_may_be_said_and_what_follows_from_it_is_still_planned() -> None:
+def test_stated_input_values_decide_shapes_that_are_still_planned() -> None:
     assert lives(read(EXPANDED, "size.0=3", "size.1=4")) == {
         "x": (4, ((0, 2),)),
         "size": (16, ((0, 1),)),
@@ -65,7 +65,7 @@ def test_the_input_that_has_to_be_known_is_named() -> None:
         ("size.2=4", "no dimension or number 'size.2'; it has size.0, size.1"),
     ],
 )
-def test_what_is_wrong_with_a_number_is_said(option: str, text: str) -> None:
+def test_wrong_numbers_are_refused_with_the_reason(option: str, text: str) -> None:
     found = refused(EXPANDED, "size.1=4", option, *(() if "size.0" in option else ("size.0=1",)))
     assert found[0] == "invalid_option"
     assert text in found[2]
@@ -103,14 +103,14 @@ def test_numbers_go_through_parts_and_the_arm_that_runs() -> None:
     assert "give dim size.0=4" in refused(made, "go.0=1")[2]
 
 
-def test_a_number_that_counts_from_the_end_may_be_said() -> None:
+def test_a_number_may_count_from_the_end() -> None:
     nodes = [node("SequenceConstruct", "x z", "s"), node("SequenceAt", "s i", "y0"), node("Relu", "y0", "y")]
     made = model(graph(nodes, [value("x", [8]), value("z", [2]), value("i", [], INT64)], [value("y", None)]))
     assert [lives(read(made, f"i.0={i}"))["y"][0] for i in (0, -1)] == [32, 8]
     assert "give dim i.0=4" in refused(made)[2]
 
 
-def test_a_shape_that_the_file_does_not_say_may_be_said() -> None:
+def test_a_shape_missing_in_the_file_may_be_stated() -> None:
     made = model(graph([node("Relu", "x", "y")], [PLAIN], [value("y", None)]))
     assert lives(read(made, "x_0=3", "x_1=5"))["y"][0] == 60
     assert refused(made)[:2] == ("missing_field", "/graph/input/0")
@@ -119,7 +119,7 @@ def test_a_shape_that_the_file_does_not_say_may_be_said() -> None:
     assert refused(made, "x_0=-3")[0] == "invalid_option"
 
 
-def test_a_loop_carries_what_may_be_left_out() -> None:
+def test_a_loop_carries_optional_values() -> None:
     turn = [value("i", [], INT64), value("go", [], BOOL)]
     body = graph(
         [node("Identity", "go", "on"), node("OptionalGetElement", "s", "got"), node("Relu", "got", "t")],
@@ -131,7 +131,7 @@ def test_a_loop_carries_what_may_be_left_out() -> None:
     assert {name: size for name, (size, _) in lives(read(made)).items()}["o"] == 32
 
 
-def test_a_sequence_that_may_be_left_out_grows_in_a_loop() -> None:
+def test_an_optional_sequence_grows_in_a_loop() -> None:
     arms = [
         graph([node("OptionalGetElement", "s", "a")], [], [value("a", None)]),
         graph([node("SequenceConstruct", "x", "b")], [], [value("b", None)]),

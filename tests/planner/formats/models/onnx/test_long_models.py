@@ -32,7 +32,7 @@ def chain(count: int) -> bytes:
     return model(graph(nodes, [value("t0", [1])], [value(f"t{count}", [1])]))
 
 
-def test_every_step_after_the_file_is_read_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_step_after_reading_checks_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[float] = []
 
     def is_over(self: object, ahead: float = 0.0) -> bool:
@@ -52,7 +52,7 @@ def test_every_step_after_the_file_is_read_looks_at_the_clock(monkeypatch: pytes
     assert len(looks) > 6 * (COUNT // deadline.LOOK_EVERY)
 
 
-def test_nothing_of_the_file_is_kept_once_it_is_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_parsed_file_is_freed_once_it_is_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[int] = []
 
     def makes(*given: object) -> Arrangement:
@@ -81,7 +81,7 @@ def test_memory_is_in_proportion_to_the_operators() -> None:
     assert most < BYTES_PER_NODE * FEW
 
 
-def test_what_a_function_says_is_not_read_anew_by_each_of_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_functions_are_read_once_for_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     real = messages._attribute
 
@@ -101,7 +101,7 @@ def test_what_a_function_says_is_not_read_anew_by_each_of_many_calls(monkeypatch
     assert max(Counter(read).values()) <= 10
 
 
-def test_what_is_wrong_in_a_function_has_the_number_of_the_function() -> None:
+def test_errors_in_a_function_name_its_number() -> None:
     head = b"".join((inside(1, "f"), inside(10, "m"), inside(4, "x"), inside(5, "y")))
     function = head + inside(7, inside(1, "x") + inside(2, "y")) + inside(9, number(2, 18))
     made = model(graph([node("f", "a", "b", domain="m")], [value("a", [4])], [value("b", [4])]), functions=[function])
@@ -110,7 +110,7 @@ def test_what_is_wrong_in_a_function_has_the_number_of_the_function() -> None:
     assert caught.value.findings[0].pointer == "/functions/0/node/0"
 
 
-def test_nodes_count_as_much_in_a_function_as_outside_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_count_alike_within_functions_and_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """They also count as much after calls of a function as before."""
     monkeypatch.setattr("planner.formats.models.onnx.lowering.NODES", 25)
     chain = [

@@ -29,7 +29,7 @@ LEARNED = "ai.onnx.ml"
         ("TreeEnsemble", LEARNED, [(3, 4)], {"n_targets": 5}, [(3, 5)]),
     ],
 )  # fmt: skip
-def test_their_results_are_as_large_as_they_are(
+def test_results_have_the_expected_sizes(
     operator: str, domain: str, shapes: list[tuple[int, ...]], more: dict[str, Any], results: list[tuple[int, ...]]
 ) -> None:
     names, outputs = ([f"{what}{i}" for i in range(len(list_))] for what, list_ in (("x", shapes), ("y", results)))
@@ -43,7 +43,7 @@ def test_their_results_are_as_large_as_they_are(
     assert [sizes[name] for name in outputs] == [4 * prod(shape) for shape in results]
 
 
-def test_what_is_picked_and_what_stands_for_values() -> None:
+def test_picked_features_and_encoded_labels_have_their_sizes() -> None:
     made = graph(
         [
             node("ArrayFeatureExtractor", "x some", "y", domain=LEARNED),
@@ -58,7 +58,7 @@ def test_what_is_picked_and_what_stands_for_values() -> None:
 
 
 @pytest.mark.parametrize("labels", [{"classlabels_int64s": [3, 4, 5]}, {"classlabels_strings": ["a", "b", "c"]}])
-def test_of_maps_the_numbers_are_planned(labels: dict[str, Any]) -> None:
+def test_the_values_of_maps_are_planned(labels: dict[str, Any]) -> None:
     """scikit-learn's classifiers return a class for each row, and a map of the scores of all classes."""
     made = graph(
         [
@@ -113,7 +113,7 @@ def test_other_inputs_that_are_no_tensors_are_refused() -> None:
     ("operator", "domain", "inputs"),
     [("LinearAttention", "", "x x x"), ("Adam", TRAINING, "x x x x x"), ("TfIdfVectorizer", "", "x")],
 )
-def test_what_they_need_is_said(operator: str, domain: str, inputs: str) -> None:
+def test_unknown_shapes_are_refused_at_their_operator(operator: str, domain: str, inputs: str) -> None:
     made = graph([node(operator, inputs, "y", domain=domain)], [value("x", [2, 3, 4])], [value("y", None)])
     with pytest.raises(BadInput) as caught:
         read_problem(model(made, 27), format="onnx")

@@ -42,7 +42,7 @@ def refused(data: bytes, settings: str = "") -> tuple[str, str, str]:
     return finding.code.value, finding.pointer, finding.message
 
 
-def test_what_a_message_repeats_of_the_file_is_short_and_has_no_control_characters() -> None:
+def test_messages_repeat_names_cut_and_without_control_characters() -> None:
     for operator, domain in (("\x1b[2J\x00", ""), ("Odd", "\x1b[31m"), ("x" * 900, "y" * 900)):
         made = model(graph([node(operator, "x", "y", domain=domain)], [value("x", [4])], [value("y", None)]))
         code, place, message = refused(made)
@@ -86,7 +86,7 @@ def test_a_dimension_is_a_number_or_a_range_and_never_guessed() -> None:
 
 
 @pytest.mark.parametrize("option", ["n", "n=", "=4", "n=4..2", "n=-1", "n=4,dim=n=5", "n=4,dim=m=5"])
-def test_what_is_wrong_with_a_dimension_is_said(option: str) -> None:
+def test_wrong_dimensions_in_options_are_refused(option: str) -> None:
     assert refused(model(CHAIN), f"dim={option}")[0] == "invalid_option"
 
 
@@ -116,7 +116,7 @@ def test_shapes_that_are_computed_are_followed_in_symbols() -> None:
     assert found["q"] == found["k"] == found["y"] == "256*seq"
 
 
-def test_what_is_computed_from_constants_alone_is_one() -> None:
+def test_values_computed_from_constants_are_constants() -> None:
     problem = read(model(ATTENTION), "dim=batch=2,dim=seq=8")
     assert set(sizes(problem)) == {"x", "r", "q", "k", "scores", "p", "y"}
 
@@ -148,18 +148,18 @@ THEN = graph([node("Relu", "x", "t1"), node("Exp", "t1", "t2")], (), [value("t2"
 ELSE = graph([node("Tanh", "y", "e")], (), [value("e", None)])
 
 
-def test_arms_of_a_branch_share_and_see_what_is_around() -> None:
+def test_arms_of_a_branch_share_memory_and_see_outer_values() -> None:
     problem = read(branches(THEN, ELSE))
     assert plan(problem).peak == 3 * 1024
     assert sizes(problem).keys() == {"main/c", "main/x", "main/y", "main/z", "main/o", "If.then_branch/t1"}
 
 
-def test_only_the_arm_that_is_known_to_run_counts() -> None:
+def test_only_the_arm_known_to_run_counts() -> None:
     problem = read(branches(THEN, ELSE, tensor("c", [1], [], BOOL)))
     assert all("else" not in str(buffer.id) for buffer in problem.buffers)
 
 
-def test_an_arm_may_give_back_what_it_was_given() -> None:
+def test_an_arm_may_return_an_outer_value() -> None:
     problem = read(branches(graph([], (), [value("x", None)]), ELSE))
     assert verify(problem, plan(problem)) == ()
 
@@ -228,7 +228,7 @@ def test_a_scan_of_opset_8_goes_through_one_sequence_of_a_batch_after_the_other(
     assert refused(model(flat, opset=8))[0] == "invalid_value"
 
 
-def test_functions_of_the_model_stand_where_they_are_used() -> None:
+def test_functions_of_the_model_are_inlined() -> None:
     twice = inside(1, "Twice") + inside(4, "v") + inside(5, "w")
     twice += inside(7, node("Add", "v v", "u")) + inside(7, node("Relu", "u", "w")) + inside(10, "own")
     made = graph([node("Twice", "x", "y", domain="own")], [value("x", [8])], [value("y", None)])
@@ -244,7 +244,7 @@ def test_functions_of_the_model_stand_where_they_are_used() -> None:
     assert refused(model(made, functions=[forever]))[0] == "too_deep"
 
 
-def test_in_place_is_asked_for() -> None:
+def test_results_are_in_place_only_on_request() -> None:
     made = graph(
         [
             node("Relu", "x", "a"),
@@ -262,7 +262,7 @@ def test_in_place_is_asked_for() -> None:
     assert refused(model(CHAIN), "dim=n=1..4,in_place")[0] == "invalid_option"
 
 
-def test_what_depends_on_data_has_room_for_the_most() -> None:
+def test_shapes_that_depend_on_data_get_their_largest_size() -> None:
     made = graph([node("NonZero", "x", "y")], [value("x", [3, 5])], [value("y", None)])
     problem, warnings = read_problem(model(made))
     assert sizes(problem) == {"x": 60, "y": 2 * 15 * 8}
@@ -290,7 +290,7 @@ def test_axes_that_are_not_known_leave_room_for_the_most(keep: int, axes: int, s
     assert (sizes(known)["y"], warnings) == (12, ())
 
 
-def test_of_operators_that_nobody_knows_the_file_has_to_say_the_shapes() -> None:
+def test_unknown_operators_need_their_shapes_in_the_file() -> None:
     made = [node("Mystery", "x", "a", domain="acme", name="m"), node("Relu", "a", "y")]
     ends = ([value("x", [4])], [value("y", None)])
     assert sizes(read(model(graph(made, *ends, known=[value("a", [2, 3])])))) == {"x": 16, "a": 24, "y": 24}
@@ -319,12 +319,12 @@ def test_weights_are_neither_loaded_nor_planned() -> None:
         (graph([node("Relu", "x", "y", axis=("graph", b"\x0a\xff"))], [value("x", [4])]), "unreadable", "/bytes/"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(made: bytes, code: str, place: str) -> None:
+def test_wrong_models_are_refused_with_the_place(made: bytes, code: str, place: str) -> None:
     found = refused(model(made))
     assert (found[0], found[1][: len(place)]) == (code, place)
 
 
-def test_graphs_nest_only_so_deep() -> None:
+def test_too_deeply_nested_graphs_are_refused() -> None:
     made = node("If", "c", "y")
     for _ in range(100):
         made = node("If", "c", "y") + inside(5, attribute("then_branch", ("graph", graph([made]))))

@@ -45,7 +45,7 @@ def of(*nodes: bytes, outputs: list[str], shape: tuple[int, ...] = (4, 2), const
     return model(graph(nodes, [value("x", shape)], [value(name, None) for name in outputs], constants))
 
 
-def test_what_is_in_a_sequence_lies_where_it_was_made() -> None:
+def test_tensors_of_a_sequence_stay_where_they_were_made() -> None:
     made = of(
         node("Relu", "x", "a"),
         node("Neg", "x", "b"),
@@ -58,7 +58,7 @@ def test_what_is_in_a_sequence_lies_where_it_was_made() -> None:
     assert lives(read(made)) == {"x": (32, ((0, 2),)), "a": (32, ((0, 1),)), "b": (32, ((1, 3),)), "y": (32, ((2, 4),))}
 
 
-def test_parts_of_a_tensor_and_all_of_them_together() -> None:
+def test_tensors_are_split_into_sequences_and_joined_again() -> None:
     made = of(
         node("SplitToSequence", "x sizes", "parts"),
         node("SequenceErase", "parts first", "rest"),
@@ -110,7 +110,7 @@ def test_a_graph_is_run_for_every_tensor_of_a_sequence() -> None:
     assert found["y"][0] == 4 * 32
 
 
-def test_how_long_a_sequence_is_that_the_model_is_given_is_said() -> None:
+def test_the_length_of_an_input_sequence_must_be_stated() -> None:
     made = model(graph([node("ConcatFromSequence", "xs", "y", axis=0)], [sequence("xs", [4, 2])], [value("y", None)]))
     assert lives(read(made, "xs=3")) == {**{f"xs[{i}]": (32, ((0, 1),)) for i in range(3)}, "y": (96, ((0, 2),))}
     assert refused(made)[:2] == ("missing_field", "/graph/input/0")
@@ -118,7 +118,7 @@ def test_how_long_a_sequence_is_that_the_model_is_given_is_said() -> None:
     assert refused(made, "xs=1..4")[:2] == ("out_of_range", "/graph/input/0")
 
 
-def test_what_may_be_left_out_has_room() -> None:
+def test_optional_values_have_room() -> None:
     arm = graph([node("OptionalGetElement", "o", "there")], [], [value("there", None)])
     other = graph([node("Neg", "x", "none")], [], [value("none", None)])
     nodes = (
@@ -139,7 +139,7 @@ def test_an_optional_value_that_is_known_leaves_one_arm_out() -> None:
         assert not any(left_out in str(name) for name in found)
 
 
-def test_whether_it_is_there_stays_unknown_whatever_it_is_called() -> None:
+def test_an_optional_value_stays_unknown_under_any_name() -> None:
     """If the value were taken as present, the branch for a missing one would be left out."""
     arms = [
         graph([node("OptionalGetElement", "p", "a")], [], [value("a", None)]),
@@ -184,7 +184,7 @@ def test_arms_give_out_sequences_of_one_length() -> None:
     assert "a sequence of 1 and a sequence of 2" in refused(branches(pair, one, joined))[2]
 
 
-def test_what_one_arm_alone_gives_out_has_room_and_may_be_asked_for() -> None:
+def test_a_value_of_only_one_arm_has_room_and_may_be_queried() -> None:
     there, absent = [node("Relu", "x", "a"), node("Optional", "a", "out")], [node("Optional", "", "out")]
     has = node("OptionalHasElement", "s", "y")
     for arms in ((there, absent), (absent, there)):
@@ -238,7 +238,7 @@ CONSTANTS = [tensor("far", [9], []), tensor("none", [], [0]), HALVES]
         ([node("SequenceEmpty", "", "x"), node("Relu", "x", "y")], "duplicate_id", "another value 'x'"),
     ],
 )
-def test_what_is_not_known_is_refused_with_its_place(nodes: list[bytes], code: str, text: str) -> None:
+def test_unknown_lengths_and_places_are_refused_with_the_place(nodes: list[bytes], code: str, text: str) -> None:
     inputs = [value("x", [8]), value("i", [], 7)]
     found = refused(model(graph(nodes, inputs, [value("y", None)], CONSTANTS)))
     assert found[0] == code
@@ -246,7 +246,7 @@ def test_what_is_not_known_is_refused_with_its_place(nodes: list[bytes], code: s
     assert text in found[2]
 
 
-def test_sequences_hold_no_more_than_their_file_is_worth() -> None:
+def test_sequences_longer_than_their_file_allows_are_refused() -> None:
     nodes = [node("SplitToSequence", "x", "s", axis=0)]
     nodes += [node("Identity", "s", f"s{i}") for i in range(3)]
     nodes += [node("SequenceErase", "s", f"t{i}") for i in range(600)]

@@ -77,7 +77,7 @@ def test_a_tensor_grows_by_a_row_each_turn() -> None:
     assert sorted(size for name, size in found.items() if str(name)[0] in "de") == [64, 64, 96, 96, 128, 128]
 
 
-def test_what_the_turns_give_out_is_put_together() -> None:
+def test_outputs_of_all_turns_are_joined() -> None:
     nodes = [*GROWN, node("Exp", "a", "part")]
     found = sizes(read(looped(nodes, sequence("s", [1, 8]), "t", EMPTY, JOINED, parts="part")))
     assert found["all"] == 3 * 32
@@ -85,14 +85,14 @@ def test_what_the_turns_give_out_is_put_together() -> None:
     assert (grown[:2], "of 3 shapes" in grown[2]) == (("invalid_value", "/graph/node/1"), True)
 
 
-def test_a_condition_that_is_known_ends_it() -> None:
+def test_a_known_condition_ends_the_loop() -> None:
     nodes = [node("Constant", "", "two", value=("tensor", tensor("two", [2], []))), *GROWN[:2]]
     nodes.append(node("Less", "i two", "on"))
     assert sizes(read(looped(nodes, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=9)))["z"] == 3 * 32
 
 
 @pytest.mark.parametrize("condition", [{"trips": None}, {"test": "again"}, {"trips": None, "test": "again"}])
-def test_how_many_turns_there_are_may_be_said(condition: dict[str, Any]) -> None:
+def test_the_number_of_turns_may_be_stated(condition: dict[str, Any]) -> None:
     """An option may state the number of turns if an input, or a value computed, decides it."""
     for data in (
         looped([*LONGER[:2], BY_INPUT], value("c", [1, 8]), "e", CACHE, AFTER, **condition),
@@ -116,7 +116,7 @@ def test_how_many_turns_there_are_may_be_said(condition: dict[str, Any]) -> None
         (ENDING, {"trips": 9}, "1..9", 3, 0),
     ],
 )
-def test_what_is_known_of_the_turns_goes_with_what_is_said(
+def test_known_and_stated_numbers_of_turns_are_combined(
     nodes: list[bytes], condition: dict[str, Any], option: str, turns: int, warnings: int
 ) -> None:
     """A warning says whether the loop may end earlier."""
@@ -136,7 +136,7 @@ def test_what_is_known_of_the_turns_goes_with_what_is_said(
         (ENDING, 9, "1..2", "takes more than 2 turns"),
     ],
 )
-def test_what_is_said_of_the_turns_must_not_contradict_the_file(
+def test_stated_turns_that_contradict_the_file_are_refused(
     nodes: list[bytes], trips: int | None, option: str, text: str
 ) -> None:
     made = looped(nodes, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=trips)
@@ -157,7 +157,7 @@ def test_what_is_said_of_the_turns_must_not_contradict_the_file(
         (looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=0), "invalid_value", "empty"),
     ],
 )
-def test_what_is_not_known_is_refused_with_its_place(made: bytes, code: str, text: str) -> None:
+def test_unknown_numbers_of_turns_are_refused_with_the_place(made: bytes, code: str, text: str) -> None:
     found = refused(made)
     assert found[0] == code
     assert found[1].startswith("/graph/")

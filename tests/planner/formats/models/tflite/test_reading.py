@@ -42,14 +42,14 @@ RESIDUAL = chain(
 )
 
 
-def test_a_tensor_is_needed_from_where_it_is_written_to_where_it_is_last_read() -> None:
+def test_tensors_live_from_their_write_to_their_last_read() -> None:
     problem = read(RESIDUAL)
     assert lives(problem) == {"x": ((0, 3),), "a": ((0, 2),), "b": ((1, 3),), "y": ((2, 4),)}
     assert problem.steps == ((0, "RELU.0"), (1, "NEG.1"), (2, "ADD.2"))
     assert {buffer.alignment for buffer in problem.buffers} == {16}
 
 
-def test_what_stands_in_the_file_is_not_planned() -> None:
+def test_constants_of_the_file_are_not_planned() -> None:
     data = chain(
         *(f.tensor("x", [8]), f.tensor("w", [8], data=1), f.tensor("y", [8]), f.tensor("idle", [8])),
         inputs=[0],
@@ -72,7 +72,7 @@ def test_state_is_kept_throughout_by_use_and_lies_elsewhere_for_tflite_micro() -
     assert "state" not in lives(read(data, ":like=tflm"))
 
 
-def test_what_is_read_and_never_written_is_state() -> None:
+def test_tensors_read_but_never_written_are_state() -> None:
     data = chain(
         f.tensor("s", [8]), f.tensor("y", [8]), inputs=[], outputs=[1], operators=[f.operator("NEG", [0], [1])]
     )
@@ -177,7 +177,7 @@ def test_arms_of_a_branch_share_their_memory() -> None:
         assert 4096 < peak < 2 * 4096
 
 
-def test_tflite_micro_copies_what_a_subgraph_is_given_and_gives_back() -> None:
+def test_tflite_micro_copies_arguments_and_results_of_subgraphs() -> None:
     live = lives(read(branching(), ":like=tflm"))
     assert live["main/x"] == ((0, 8),)  # live through both arms
     assert live["then/in"][0][0] < live["then/out"][0][0] < live["else/in"][0][0]
@@ -207,7 +207,7 @@ def looping() -> bytes:
     return f.model(main, condition, body, once)
 
 
-def test_loops_and_what_runs_once_are_read() -> None:
+def test_loops_and_subgraphs_that_run_once_are_read() -> None:
     by_use, micro = read(looping()), read(looping(), ":like=tflm")
     assert {"body/t", "once/v"} <= lives(by_use).keys()
     assert "once/u" in lives(by_use)
@@ -217,7 +217,7 @@ def test_loops_and_what_runs_once_are_read() -> None:
         assert plan(problem).status == "optimal"
 
 
-def test_results_lie_over_their_inputs_where_that_is_asked_for() -> None:
+def test_results_lie_over_their_inputs_on_request() -> None:
     names = ("x", "a", "b", "c", "y")
     data = chain(
         *(f.tensor(name, [8, 8]) for name in names),
@@ -239,7 +239,7 @@ def test_results_lie_over_their_inputs_where_that_is_asked_for() -> None:
     assert offsets["a"] == offsets["b"] == offsets["c"] == offsets["y"] != offsets["x"]
 
 
-def test_names_are_made_unique_and_what_has_none_goes_by_its_number() -> None:
+def test_names_are_made_unique_and_missing_ones_are_numbered() -> None:
     data = chain(
         *(f.tensor(name, [4]) for name in ("t", "t", "")),
         inputs=[0],
@@ -272,7 +272,7 @@ def test_kernels_ask_for_scratch_memory_while_they_run() -> None:
     assert not [buffer for buffer in read(data).buffers if buffer.kind == "scratch"]
 
 
-def test_of_other_kernels_it_is_said_that_nothing_is_known() -> None:
+def test_unknown_kernels_are_warned_of() -> None:
     operators = [f.operator("Odd", [0], [1])]
     data = chain(f.tensor("x", [4]), f.tensor("y", [4]), inputs=[0], outputs=[1], operators=operators)
     (warning,) = read_problem(data, format="tflite:like=tflm")[1]
@@ -297,7 +297,7 @@ Its own planner takes 73 728 for vww_96, and just the second peak for the others
 
 @pytest.mark.skipif(not MODELS.is_dir(), reason="the corpus is not there")
 @pytest.mark.parametrize("name", PEAKS)
-def test_real_models(name: str) -> None:
+def test_real_models_have_their_expected_peaks(name: str) -> None:
     data = (MODELS / f"{name}.tflite").read_bytes()
     plans = [plan(read(data, options)) for options in ("", ":like=tflm")]
     assert tuple(made.peak for made in plans) == PEAKS[name]

@@ -37,13 +37,13 @@ def refused(data: bytes, format_: str = "tflite") -> tuple[str, str, str]:
     return error.findings[0].code.value, error.findings[0].pointer, error.findings[0].message
 
 
-def test_what_is_cut_short_is_refused_wherever_that_is() -> None:
+def test_files_cut_short_anywhere_are_refused() -> None:
     for whole in WHOLE:
         for length in range(0, len(whole) - 16, 3):
             assert attempt(whole[:length], "tflite") is not None
 
 
-def test_flipped_bits_are_read_or_refused_and_nothing_else() -> None:
+def test_flipped_bits_are_read_or_refused() -> None:
     chance = random.Random(0)
     refusals = 0
     for turn in range(1000):
@@ -54,7 +54,7 @@ def test_flipped_bits_are_read_or_refused_and_nothing_else() -> None:
     assert 200 < refusals < 900
 
 
-def test_other_numbers_in_place_of_any_are_read_or_refused_and_nothing_else() -> None:
+def test_replaced_numbers_are_read_or_refused() -> None:
     for whole in WHOLE[:2]:
         for at in range(8, len(whole) - 4, 4):
             for word in (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, len(whole) - at):
@@ -110,13 +110,13 @@ def one(tensor: f.Fields | None = None, operator: Any = None, **root: Any) -> by
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(data: bytes, code: str, place: str, message: str) -> None:
+def test_wrong_models_are_refused_with_the_place(data: bytes, code: str, place: str, message: str) -> None:
     found = refused(data)
     assert found[:2] == (code, place)
     assert message in found[2]
 
 
-def test_what_tflite_micro_does_not_do_is_refused() -> None:
+def test_models_that_tflite_micro_does_not_run_are_refused() -> None:
     doubling = [
         f.subgraph([f.tensor("a", [4])], [], [], [f.operator("CALL_ONCE", [], [], i + 1)] * 2, f"s{i}")
         for i in range(40)
@@ -156,7 +156,7 @@ def hostile() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", hostile())
-def test_hostile_files_take_no_more_than_they_are_worth(name: str) -> None:
+def test_hostile_files_take_memory_in_proportion_to_their_size(name: str) -> None:
     data = hostile()[name]
     for format_ in SETTINGS[:2]:
         tracemalloc.start()

@@ -53,7 +53,7 @@ def test_real_models_run_as_planned(name: str) -> None:
 
 @needs_interpreter
 @needs_corpus
-def test_a_wrong_plan_is_found_out() -> None:
+def test_a_wrong_plan_is_detected() -> None:
     data = real("kws_ref_model")
     model = read_model(data)
     wrong = with_metadata(model, [0] * model.first_tensors[-1])
@@ -63,7 +63,7 @@ def test_a_wrong_plan_is_found_out() -> None:
 
 @needs_interpreter
 @needs_corpus
-def test_what_the_interpreter_does_not_take_is_said() -> None:
+def test_refusals_of_the_interpreter_are_reported() -> None:
     answer = CliRunner().invoke(app, ["check-run", str(MODELS / f"{REFUSED}.tflite"), "--json"])
     assert answer.exit_code == 4
     report = json.loads(answer.stdout)
@@ -196,7 +196,7 @@ def test_a_planner_that_knows_when_loops_run_needs_less() -> None:
 
 
 @needs_interpreter
-def test_scratch_memory_of_kernels_is_as_large_as_it_is_said_to_be() -> None:
+def test_scratch_memory_of_kernels_has_the_stated_size() -> None:
     tensors = [
         *(f.tensor("x", [1, 4, 4, 8], f.FLOAT32), f.tensor("axes", [2], f.INT32, data=1)),
         *(f.tensor("mean", [1, 1, 1, 8], f.FLOAT32), f.tensor("sum", [1, 1, 1, 8], f.FLOAT32)),
@@ -212,7 +212,7 @@ def test_scratch_memory_of_kernels_is_as_large_as_it_is_said_to_be() -> None:
 
 
 @needs_interpreter
-def test_tensors_that_nothing_touches_get_memory_all_the_same() -> None:
+def test_unused_tensors_get_memory() -> None:
     data = f.model(
         f.subgraph(
             [float_tensor("x", 8), float_tensor("idle", 4096), float_tensor("y", 8)],
@@ -227,7 +227,7 @@ def test_tensors_that_nothing_touches_get_memory_all_the_same() -> None:
 
 
 @needs_interpreter
-def test_the_command_writes_what_it_ran(tmp_path: Path) -> None:
+def test_the_command_writes_the_model_it_ran(tmp_path: Path) -> None:
     data = f.model(f.subgraph([float_tensor("x", 8), float_tensor("y", 8)], [0], [1], [f.operator("RELU", [0], [1])]))
     (tmp_path / "m.tflite").write_bytes(data)
     command = ["check-run", str(tmp_path / "m.tflite"), "-o", str(tmp_path / "out.tflite")]
@@ -241,7 +241,9 @@ def test_the_command_writes_what_it_ran(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["verdict"] == "as planned"
 
 
-def test_without_an_interpreter_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_interpreter_the_refusal_says_how_to_install_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(branching())
     monkeypatch.setattr(interpreter, "is_installed", lambda: False)
@@ -260,7 +262,7 @@ def test_without_an_interpreter_it_is_said_how_to_get_it(tmp_path: Path, monkeyp
     assert tail / 3 < small == report["tail"]["estimated_32_bit"] < tail
 
 
-def test_what_it_says_to_people(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_is_readable_by_people(monkeypatch: pytest.MonkeyPatch) -> None:
     custom = f.model(f.subgraph([float_tensor("x", 8), float_tensor("y", 8)], [0], [1], [f.operator("FFT", [0], [1])]))
     found = examined(custom, OPTIONS, estimate=True)
     told = lines("m.tflite", found)

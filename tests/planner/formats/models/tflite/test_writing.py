@@ -50,7 +50,7 @@ def test_the_offsets_of_all_tensors_are_in_the_metadata() -> None:
         assert size == 4 * (3 + len(wanted))
 
 
-def test_all_else_stays_as_it_is() -> None:
+def test_all_other_bytes_stay_unchanged() -> None:
     for data in (RESIDUAL, WEIGHTS, branching(), looping()):
         changed = write_into(EMPTY, planned(data), data)
         old, new = read_model(data), read_model(changed)
@@ -65,7 +65,7 @@ def test_all_else_stays_as_it_is() -> None:
             assert not size or start % 16 == before % 16
 
 
-def test_what_was_written_before_is_replaced_in_its_place() -> None:
+def test_offsets_written_before_are_replaced_in_place() -> None:
     plan = planned(WEIGHTS)
     once = write_into(EMPTY, plan, WEIGHTS)
     assert write_into(EMPTY, plan, once) == once
@@ -83,7 +83,7 @@ def test_what_was_written_before_is_replaced_in_its_place() -> None:
     assert planned_offsets(model) == (0, 16)
 
 
-def test_what_something_else_has_too_is_not_written_over() -> None:
+def test_shared_buffers_are_not_overwritten() -> None:
     content = struct.pack("<6i", 1, 1, 3, 0, -1, 48)
     parts = f.subgraph(
         [f.tensor("x", [24]), f.tensor("w", [24], data=1), f.tensor("y", [24])],
@@ -102,7 +102,7 @@ def test_what_something_else_has_too_is_not_written_over() -> None:
         write_into(EMPTY, planned(RESIDUAL), f.model(RESIDUAL_PART, buffers=[]))
 
 
-def test_what_lies_behind_the_flatbuffer_is_still_found() -> None:
+def test_data_behind_the_flatbuffer_is_still_found() -> None:
     part = f.subgraph([f.tensor("x", [4]), f.tensor("y", [4])], [0], [1], [f.operator("NEG", [0], [1])])
 
     def behind(start: int) -> bytes:
@@ -140,7 +140,7 @@ def test_plans_whose_tensors_tflite_micro_needs_at_one_time_are_refused() -> Non
         write_into(EMPTY, by_use, branching())
 
 
-def test_plans_of_something_else_are_refused() -> None:
+def test_plans_of_another_model_are_refused() -> None:
     with pytest.raises(BadInput, match="places none of the model's tensors"):
         write_into(EMPTY, planned(branching()), RESIDUAL)
     more = f.model(*[f.subgraph([f.tensor("x", [4])], [0], [0], [])], field8=f.u32(1))
