@@ -33,7 +33,7 @@ from tests.planner.checks.made import TWO, at, follows, found, make
         (at("a", 0), make("b", fixed=Fixed("default")), {}),
     ],
 )
-def test_fixed_buffers_that_get_along(first: Buffer, second: Buffer, rest: dict[str, Any]) -> None:
+def test_compatible_fixed_buffers_are_accepted(first: Buffer, second: Buffer, rest: dict[str, Any]) -> None:
     assert found(first, second, **rest) == []
 
 
@@ -50,7 +50,7 @@ def test_fixed_buffers_that_get_along(first: Buffer, second: Buffer, rest: dict[
         (at("a", 0), at("b", 4), {"exclusions": (("b", "c"),)}, "/buffers/1/fixed"),
     ],
 )
-def test_fixed_buffers_that_overlap_and_conflict(
+def test_overlapping_fixed_buffers_that_conflict_are_refused(
     first: Buffer, second: Buffer, rest: dict[str, Any], place: str
 ) -> None:
     third = make("c")
@@ -71,7 +71,7 @@ def test_fixed_buffers_that_overlap_and_conflict(
         (make("a", fixed=Fixed("p"), pools=("q",)), Pool("p", 100)),
     ],
 )
-def test_a_fixed_buffer_where_it_may_not_be(buffer: Buffer, pool: Pool) -> None:
+def test_a_fixed_buffer_in_a_forbidden_place_is_refused(buffer: Buffer, pool: Pool) -> None:
     [(code, place)] = found(buffer, pools=(pool, Pool("q", rank=1)))
     assert code == "contradiction"
     assert place.startswith("/buffers/0/fixed/")
@@ -89,11 +89,11 @@ def test_a_fixed_buffer_where_it_may_not_be(buffer: Buffer, pool: Pool) -> None:
         (at("a", 8, pool="p", max_offset=8), Pool("p", 100)),
     ],
 )
-def test_a_fixed_buffer_where_it_may_be(buffer: Buffer, pool: Pool) -> None:
+def test_a_fixed_buffer_in_an_allowed_place_is_accepted(buffer: Buffer, pool: Pool) -> None:
     assert found(buffer, pools=(pool, Pool("q", rank=1))) == []
 
 
-def test_what_cannot_fit_is_no_contradiction() -> None:
+def test_a_lack_of_room_is_no_contradiction() -> None:
     assert found(make("a", 1000), pools=(Pool("p", 100),)) == []
     assert found(make("a", 60), make("b", 60), pools=(Pool("p", 100),)) == []
     assert found(make("a", 60), pools=(Pool("p", 100, reserved=((50, 51),)),)) == []
@@ -106,7 +106,7 @@ def test_what_cannot_fit_is_no_contradiction() -> None:
 # Pairs
 
 
-def test_no_pair_is_kept_apart_and_let_together() -> None:
+def test_conflicting_pairs_must_not_exclude_each_other() -> None:
     conflicts = (("a", "b"), ("b", "c"))
     found_here = found(make("a"), make("b"), make("c"), conflicts=conflicts, exclusions=(("a", "c"), ("b", "a")))
     assert found_here == [("contradiction", "/constraints/exclusions/1")]
@@ -146,7 +146,7 @@ def test_doubled_pairs_are_harmless() -> None:
         (follows(("a", "c", 4), ("a", "d", 0), ("b", "c", 4), ("b", "d", 1)), "contradiction", 3),
     ],
 )
-def test_colocations_that_contradict_each_other(ties: tuple[Colocation, ...], code: str, place: int) -> None:
+def test_contradictory_colocations_are_refused(ties: tuple[Colocation, ...], code: str, place: int) -> None:
     findings = found(*map(make, "abcd"), colocations=ties)
     assert findings[0][0] == code
     if code == "cyclic_colocation":
@@ -164,7 +164,7 @@ def test_colocations_that_contradict_each_other(ties: tuple[Colocation, ...], co
         follows(("a", "b", 0), ("b", "c", 0), ("d", "c", 0)),
     ],
 )
-def test_colocations_that_agree(ties: tuple[Colocation, ...]) -> None:
+def test_consistent_colocations_are_accepted(ties: tuple[Colocation, ...]) -> None:
     assert found(*map(make, "abcd"), colocations=ties) == []
 
 
@@ -242,7 +242,7 @@ def test_only_pools_that_the_whole_group_may_use_count() -> None:
         ((at("a", 0), make("b"), at("c", 9)), "/buffers/2/fixed"),
     ],
 )
-def test_what_follows_something_fixed_is_fixed_too(buffers: tuple[Buffer, ...], place: str) -> None:
+def test_buffers_colocated_with_a_fixed_one_are_fixed_too(buffers: tuple[Buffer, ...], place: str) -> None:
     found_here = found(*buffers, pools=(Pool("default", 100),), colocations=follows(("b", "a", 4)))
     assert found_here == [("contradiction", place)]
 
@@ -291,18 +291,20 @@ def test_what_follows_something_fixed_is_fixed_too(buffers: tuple[Buffer, ...], 
         ),
     ],
 )
-def test_contradictory_choices_of_pools(buffers: tuple[Buffer, ...], constraints: dict[str, Any], place: str) -> None:
+def test_contradictory_choices_of_pools_are_refused(
+    buffers: tuple[Buffer, ...], constraints: dict[str, Any], place: str
+) -> None:
     assert found(*buffers, pools=TWO, **constraints) == [("contradiction", place)]
 
 
-def test_choices_of_pools_that_agree() -> None:
+def test_consistent_choices_of_pools_are_accepted() -> None:
     buffers = (make("a", fixed=Fixed("p")), make("b", fixed=Fixed("q")), make("c"), make("d", pools=("q",)))
     together = {"same_pool": (("a", "c"), ("b", "d")), "different_pool": (("a", "b"), ("c", "d"))}
     assert found(*buffers, pools=TWO, **together) == []
 
 
 @pytest.mark.parametrize("names", ["ab", "ba"])
-def test_a_buffer_kept_from_the_pool_its_fellows_are_fixed_in_contradicts_in_any_order(names: str) -> None:
+def test_a_buffer_barred_from_its_group_s_fixed_pool_is_refused(names: str) -> None:
     both = {"a": Buffer("a", 1, pools=("p0",)), "b": Buffer("b", 1, fixed=Fixed("p1"))}
     problem = Problem(
         tuple(both[name] for name in names), (Pool("p0"), Pool("p1")), Constraints(same_pool=(("a", "b"),))

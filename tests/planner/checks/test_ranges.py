@@ -86,12 +86,12 @@ def test_findings_are_listed_up_to_a_number_and_counted_beyond() -> None:
         ),
     ],
 )
-def test_sums_that_leave_the_number_range(large: Problem, place: str) -> None:
+def test_sums_beyond_the_number_range_are_refused(large: Problem, place: str) -> None:
     first = check(large)[0]
     assert (first.code, first.pointer) == (Code.TOO_LARGE, place)
 
 
-def test_large_numbers_that_stay_within_it() -> None:
+def test_large_numbers_within_the_range_are_accepted() -> None:
     assert found(*(make(i, 1 << 40) for i in range(1000))) == []
     assert found(make("a", TOP // 2 - 8), make("b", TOP // 2 - 8)) == []
     assert found(make("a"), pools=(Pool("p", TOP - 1, reserved=((TOP - 2, TOP - 1),)),)) == []
@@ -113,12 +113,12 @@ def test_names_and_ids_have_a_greatest_length(wrong: Problem, pointer: str) -> N
     assert [(found.code, found.pointer) for found in check(wrong)] == [(Code.TOO_LARGE, pointer)]
 
 
-def test_names_and_ids_of_that_length_are_fine() -> None:
+def test_names_and_ids_of_the_greatest_length_are_accepted() -> None:
     named = Problem((make("b" * 1024),), pools=(Pool("p" * 1024),), name="n" * 1024)
     assert not check(named)
 
 
-def test_one_name_among_many_that_nobody_has() -> None:
+def test_an_unknown_name_among_many_is_refused() -> None:
     buffers = [make(0), make(1), make("a")]
     assert found(*buffers, same_pool=((0, 1, "a"), (0, True))) == [("unknown_buffer", "/constraints/same_pool/1/1")]
     assert found(*buffers, different_pool=((0, 1), ("a", "b"))) == [
@@ -126,7 +126,7 @@ def test_one_name_among_many_that_nobody_has() -> None:
     ]
 
 
-def test_one_range_among_many_that_is_wrong() -> None:
+def test_a_wrong_range_among_many_is_refused() -> None:
     for wrong, code in (((9, 8), "interval_reversed"), ((9, 1 << 63), "out_of_range"), ((9, True), "wrong_type")):
         [(found_code, place)] = found(make(0, live=((0, 1), (2, 3), wrong)))
         assert found_code == code

@@ -89,7 +89,7 @@ def test_an_alternative_that_nothing_can_choose_is_named_alone() -> None:
     assert wrong(document(forbids=[[["g", "a"], ["g", "a"]]])) == [("contradiction", FIRST)]
 
 
-def test_objectives_that_variants_do_not_take() -> None:
+def test_objectives_unfit_for_variants_are_refused() -> None:
     assert wrong(document() | {"objective": {"terms": ["access_cost"]}}) == [("not_supported_yet", "/objective/terms")]
 
 
@@ -121,7 +121,7 @@ def test_alternatives_need_not_be_sound_together() -> None:
     assert [place for _, place in wrong(given)] == [f"{GROUP}/alternatives/1/buffers/0/size"]
 
 
-def test_what_the_alternatives_contradict_of_the_problem_is_found() -> None:
+def test_alternatives_that_contradict_the_problem_are_refused() -> None:
     """An alternative colocates x and y, which conflict in the problem."""
     tied = {"constraints": {"colocations": [{"buffer": "x", "base": "y", "offset": 0}]}}
     bad = document(tied) | {"constraints": {"conflicts": [["x", "y"]]}}
@@ -136,7 +136,7 @@ def test_what_the_alternatives_contradict_of_the_problem_is_found() -> None:
         {"constraints": {"conflicts": [["x", "y"]]}},
     ],
 )
-def test_it_may_be_said_where_buffers_were(alternative: dict[str, Any]) -> None:
+def test_old_places_of_buffers_may_be_stated(alternative: dict[str, Any]) -> None:
     """The problem's own buffers may have earlier places, even if an alternative changes them."""
     was = [{"buffer": id_, "pool": "default", "offset": 0} for id_ in ("x", "y")]
     assert len(read(document(alternative) | {"objective": {"was": was}}).was) == 2
@@ -147,14 +147,14 @@ def test_the_field_may_be_written_with_escapes() -> None:
     assert read(json.dumps(whole).replace('"variants"', '"vari\\u0061nts"').encode()) == read(whole)
 
 
-def test_lifetimes_must_be_said_for_alternatives_too() -> None:
+def test_lifetimes_must_be_declared_for_alternatives_too() -> None:
     bare = document({"buffers": [buffer("n")]})
     bare.pop("lifetimes")
     bare["buffers"] = [{"id": "x", "size": 8}]
     assert ("lifetimes_missing", "/lifetimes") in wrong(bare)
 
 
-def test_long_chains_of_rules_and_large_groups_of_buffers_do_not_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_chains_of_rules_and_large_groups_are_checked_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checking takes steps in proportion to the rules, and only one alternative reads all buffers."""
     from planner.checks import part, variants
 

@@ -79,7 +79,7 @@ def test_tensors_share_memory_one_after_the_other_and_lifetimes_include_their_la
     assert places(found, specs) == [(1, 0), (1, 32), (1, 0)]
 
 
-def test_what_lies_in_another_is_placed_with_it() -> None:
+def test_tensors_inside_another_are_placed_with_it() -> None:
     base = Spec(64, [0, 4])
     inside = Spec(16, [1, 2], storage_base=base, storage_base_offset=32)
     deeper = Spec(16, [2, 3], storage_base=inside)
@@ -90,7 +90,7 @@ def test_what_lies_in_another_is_placed_with_it() -> None:
     assert found.bufsizes == [0, 192]
 
 
-def test_a_tensor_in_one_without_a_place_or_in_itself_is_refused() -> None:
+def test_tensors_inside_an_unplaced_one_or_themselves_are_refused() -> None:
     absent = Spec(64, [0, 4])
     with pytest.raises(BadInput, match="no place"):
         run([Spec(16, [1, 2], storage_base=absent)])
@@ -115,7 +115,7 @@ def test_padding_counts_within_a_bank() -> None:
         run([Spec(96, [0, 1])], banks={1: Pool("sram", 100)}, padding=16)
 
 
-def test_tensors_stay_in_the_memory_that_a_pass_gave_them() -> None:
+def test_tensors_stay_in_the_memory_a_pass_gave_them() -> None:
     specs = [Spec(64, [0, 1], mem_id=2), Spec(64, [0, 1], mem_id=4), Spec(64, [0, 1])]
     assert places(run(specs), specs) == [(2, 0), (4, 0), (1, 0)]
     found = run(specs, banks={2: Pool("sram", 128, alignment=64)})
@@ -123,12 +123,12 @@ def test_tensors_stay_in_the_memory_that_a_pass_gave_them() -> None:
     assert found.spec_dict[specs[2]].mem_id == 2
 
 
-def test_only_banks_take_what_nobody_put_anywhere() -> None:
+def test_unassigned_tensors_go_only_to_banks() -> None:
     with pytest.raises(NoPlan):
         run([Spec(64, [0, 1], mem_id=4), Spec(256, [0, 1])], banks={2: Pool("sram", 128)})
 
 
-def test_what_branches_need_is_kept_free_until_their_results_are_used() -> None:
+def test_memory_of_branches_is_kept_until_their_results_are_used() -> None:
     before, result, after = Spec(64, [0, 1]), Spec(16, [2, 3]), Spec(64, [4, 5])
     arm = Node(op="get_attr", target="true_graph_0")
     other = Node(op="get_attr", target="false_graph_0")
@@ -152,5 +152,5 @@ def test_memory_0_is_for_constants() -> None:
         ExecuTorchAlgorithm({0: Pool("sram", 64)})
 
 
-def test_nothing_to_place_takes_nothing() -> None:
+def test_no_tensors_take_no_memory() -> None:
     assert run([]).bufsizes == [0, 0]

@@ -29,7 +29,7 @@ def lives(problem: GraphProblem) -> dict[Any, Any]:
     return {buffer.id: (buffer.size, buffer.live) for buffer in problem.problem.buffers}
 
 
-def test_tensors_live_from_where_they_are_made_to_where_they_are_read() -> None:
+def test_tensors_live_from_their_creation_to_their_last_read() -> None:
     found = made(lambda x: (x + 1).relu().sum(0), torch.ones(4, 8))
     assert sorted((size, live) for size, live in lives(found).values()) == [
         (32, ((2, 4),)),
@@ -39,7 +39,7 @@ def test_tensors_live_from_where_they_are_made_to_where_they_are_read() -> None:
     ]
 
 
-def test_views_and_outer_slices_lie_in_what_they_are_of_and_others_are_copied() -> None:
+def test_views_and_outer_slices_lie_in_their_base_and_others_are_copied() -> None:
     def function(x: Any) -> Any:
         y = x + 1
         return y.reshape(32) * 2, y[2:4] * 2, y[1] * 2, y[:, 2:4] * 2, y.permute(1, 0) * 2
@@ -94,7 +94,7 @@ def test_branches_and_loops_are_followed() -> None:
     assert plan(made(loop, torch.ones(64), torch.tensor([3])).problem).status == "optimal"
 
 
-def test_sizes_that_depend_on_symbols_are_at_their_largest_and_those_without_one_are_refused() -> None:
+def test_symbolic_sizes_take_their_largest_value_or_are_refused() -> None:
     batch = torch.export.Dim("batch", max=8)
     found = made(lambda x: torch.cat((x, x)), torch.ones(2, 4), dynamic_shapes=(({0: batch},),))
     assert sorted(size for size, _ in lives(found).values()) == [128, 256]
@@ -104,7 +104,7 @@ def test_sizes_that_depend_on_symbols_are_at_their_largest_and_those_without_one
         made(lambda x: x + 1, torch.ones(2, 4), dynamic_shapes=(({0: torch.export.Dim("batch")},),))
 
 
-def test_sizes_are_kept_as_expressions_that_are_right_for_every_shape() -> None:
+def test_sizes_are_expressions_that_are_right_for_every_shape() -> None:
     class Module(torch.nn.Module):  # type: ignore[misc]
         def forward(self, x: Any, y: Any) -> Any:
             branch = torch.cond(x.shape[0] > 3, lambda a: (a * 2).relu(), lambda a: a.clone(), (x,))
@@ -150,7 +150,7 @@ def test_symbols_without_a_largest_value_are_given_one() -> None:
         torch_program(exported, ranges={name: (9, 8)})
 
 
-def test_what_runs_graphs_in_another_way_is_refused() -> None:
+def test_unknown_operators_that_run_graphs_are_refused() -> None:
     from functorch.experimental.control_flow import map as each
 
     with pytest.raises(BadInput, match="runs graphs"):

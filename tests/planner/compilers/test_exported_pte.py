@@ -92,7 +92,7 @@ def test_a_transformer_block_takes_less() -> None:
     assert plan(made.problem).peak == 114688
 
 
-def test_banks_hold_what_executorch_s_own_planner_of_banks_cannot() -> None:
+def test_banks_hold_programs_that_executorch_s_own_planner_cannot_place() -> None:
     from executorch.exir.banked_memory_planning import (
         Bank,
         BankPlacementError,
@@ -127,7 +127,7 @@ def test_delegates_get_their_padding_and_callers_may_bring_inputs_and_outputs() 
             assert torch.equal(first, second)
 
 
-def test_what_branches_need_is_free_before_and_after_them() -> None:
+def test_memory_of_branches_is_free_before_and_after_them() -> None:
     assert sizes(exported("branch", executorch_pass()))[1] < sizes(exported("branch", greedy()))[1]
 
 
@@ -142,7 +142,7 @@ def test_tensors_are_in_their_banks() -> None:
         assert torch.equal(first, second)
 
 
-def test_in_a_suite_the_smaller_plan_counts() -> None:
+def test_the_smaller_plan_of_a_suite_counts() -> None:
     from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite
     from executorch.exir.memory_planning import greedy as first_fit
     from executorch.exir.passes import MemoryPlanningPass

@@ -12,7 +12,7 @@ from planner.compilers import jax_problem
 jax: Any = pytest.importorskip("jax", reason="JAX is not installed (./scripts/compilers)")
 
 
-def test_the_problem_of_a_function_is_what_xla_placed() -> None:
+def test_a_function_s_problem_equals_xla_s_placement() -> None:
     def function(x: Any, inner: Any, outer: Any) -> Any:
         hidden = jax.numpy.tanh(x @ inner)
         return jax.lax.fori_loop(0, 5, lambda _, carried: jax.numpy.tanh(carried @ outer) + hidden, hidden).sum()

@@ -13,7 +13,7 @@ from planner.generate import Request, generate
 from solvers.model.instance import Term
 
 
-def test_both_are_drawn_on_the_same_scales_and_what_moved_is_outlined() -> None:
+def test_both_plans_have_the_same_scales_and_moved_buffers_outlines() -> None:
     problem = generate("transformer", Request(80, 1))
     best, other = plan(problem), plan(problem, Options(solver="usmp_by_size"))
     assert best.peak is not None
@@ -31,7 +31,7 @@ def test_both_are_drawn_on_the_same_scales_and_what_moved_is_outlined() -> None:
     assert "higher" in picture
 
 
-def test_what_was_minimised_is_compared_if_it_is_no_peak() -> None:
+def test_objective_values_other_than_peaks_are_compared() -> None:
     """A plan of a higher peak may be the better one."""
     problem = generate("pools", Request(12, 1))
     best = plan(problem)
@@ -43,7 +43,7 @@ def test_what_was_minimised_is_compared_if_it_is_no_peak() -> None:
     assert ">the access cost of B is 500 higher (+50.00%)</text>" in picture.replace("\xa0", " ").replace("\u202f", " ")
 
 
-def test_names_of_pools_have_the_room_that_figures_leave() -> None:
+def test_names_of_pools_get_the_room_beside_the_figures() -> None:
     """Of several spaces SVG shows one."""
     problem = generate("transformer", Request(2000, 2))
     drawn = memory_map(problem, plan(problem, Options(solver="greedy")))
@@ -67,7 +67,7 @@ def test_a_plan_beside_itself_has_moved_nowhere() -> None:
     assert ' moved"' not in picture
 
 
-def test_what_moved_is_seen_among_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moved_buffers_are_seen_among_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes too small for an outline, and boxes drawn together, have the colour of the outline."""
     monkeypatch.setattr(rectangles, "MOST", 100)
     problem = generate("random", Request(400, 1))
@@ -78,7 +78,7 @@ def test_what_moved_is_seen_among_very_many(monkeypatch: pytest.MonkeyPatch) -> 
     assert "The 600 smallest rectangles are drawn together, without names." in picture
 
 
-def test_a_plan_beside_none() -> None:
+def test_a_plan_is_drawn_beside_no_plan() -> None:
     problem = generate("transformer", Request(30, 1))
     nothing = plan(problem, Options(capacity=64))
     picture = compared(memory_map(problem, nothing), memory_map(problem, plan(problem))).decode()

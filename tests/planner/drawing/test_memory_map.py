@@ -75,7 +75,7 @@ def test_a_plan_of_another_problem_is_refused(place: Placement, code: Code) -> N
     assert (found.code, found.pointer.rpartition("/")[0]) == (code, "/placements/0")
 
 
-def test_a_wrong_plan_is_drawn_with_what_is_wrong() -> None:
+def test_a_wrong_plan_is_drawn_with_its_faults() -> None:
     answer = plan(THREE)
     moved = tuple(replace(place, offset=0) for place in answer.placements)
     wrong = planner.verify(THREE, replace(answer, placements=moved))
@@ -109,11 +109,11 @@ def test_the_end_of_a_pool_is_shown_if_it_is_near() -> None:
         ((Term.REUSE_COST,), 1, False),
     ],
 )
-def test_what_is_minimised_may_be_no_bytes(terms: tuple[Term, ...], cost: int, expected: bool) -> None:
+def test_objectives_that_measure_no_bytes_are_recognised(terms: tuple[Term, ...], cost: int, expected: bool) -> None:
     assert measures_bytes(Problem((), (Pool("a", cost=cost),), terms=terms)) is expected
 
 
-def test_labels_leave_out_what_all_names_begin_with() -> None:
+def test_labels_leave_out_the_common_prefix_of_names() -> None:
     names = ["input", "net/a/Relu;net/a/BiasAdd", "net/b/Relu", "net/add"]
     problem = Problem(tuple(Buffer(name, 8, live=((i, i + 2),)) for i, name in enumerate(names)))
     drawn = memory_map(problem, plan(problem))
@@ -123,11 +123,11 @@ def test_labels_leave_out_what_all_names_begin_with() -> None:
 @pytest.mark.parametrize(
     ("room", "shown"), [(18, "conv_block_17/Relu"), (12, "…ock_17/Relu"), (7, "…ck_17…"), (6, "…k_17…"), (4, "…17…")]
 )
-def test_of_a_name_that_has_no_room_its_end_is_left_and_its_last_number(room: int, shown: str) -> None:
+def test_names_without_room_keep_their_end_and_last_number(room: int, shown: str) -> None:
     assert cut("conv_block_17/Relu", room, 1, is_name=True) == shown
 
 
-def test_names_without_a_number_at_their_ends() -> None:
+def test_names_without_a_number_at_their_ends_are_cut() -> None:
     assert cut("a_long_name_of_a_layer", 8, 1, is_name=True) == "…a_layer"
     assert cut("conv_1/activation", 8, 1, is_name=True) == "conv_1/…"
     assert cut("net/conv2d_4/FusedBatchNormV3", 8, 1, is_name=True) == "…nv2d_4…"

@@ -53,26 +53,26 @@ def test_no_label_lies_across_the_bound() -> None:
     assert not [label.text for label in labels if float(label.attrib["y"]) - 10 < at < float(label.attrib["y"]) + 3]
 
 
-def test_without_names_it_says_when() -> None:
+def test_without_step_names_the_time_is_shown() -> None:
     words = texts_of(profile(replace(HILLS, steps=()), plan(HILLS)))
     assert "at 65" in words
 
 
-def test_what_is_needed_is_drawn_where_nothing_fits() -> None:
+def test_the_bytes_needed_are_drawn_where_nothing_fits() -> None:
     tight = replace(HILLS, pools=(Pool("arena", 600),))
     picture = profile(tight, plan(tight))
     assert "bytes needed over time" in " ".join(texts_of(picture))
     assert b"the pool ends here" in picture
 
 
-def test_without_lifetimes_there_is_nothing_to_draw() -> None:
+def test_a_profile_without_lifetimes_is_refused() -> None:
     problem = Problem(buffers=(Buffer("a", 8),))
     with pytest.raises(BadInput) as caught:
         profile(problem, plan(problem))
     assert caught.value.findings[0].code is Code.LIFETIMES_MISSING
 
 
-def test_a_line_is_left_out_where_it_would_cover_all() -> None:
+def test_a_line_that_would_cover_everything_is_left_out() -> None:
     problem = generate("random", Request(3000, 1))
     dense = profile(problem, plan(problem))
     assert b'class="live"' not in dense

@@ -38,7 +38,7 @@ def test_a_pdf_is_the_same_every_time() -> None:
     assert pdf(picture()) == pdf(picture())
 
 
-def test_without_typst_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_typst_the_refusal_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "find_spec", lambda _: None)
     for draw in (png, pdf):
         with pytest.raises(BadInput, match=r"pip install 'memplan\[pictures\]'"):

@@ -54,7 +54,7 @@ def test_names_stand_over_the_line_of_bytes_in_use() -> None:
     assert picture.index('class="live" d=') < picture.index(">edges</text>")
 
 
-def test_of_lifetimes_that_are_not_there_only_the_memory_says_so_that_has_such_buffers() -> None:
+def test_only_memories_with_untimed_buffers_mention_missing_lifetimes() -> None:
     buffers = (Buffer("a", 64, live=((0, 2),), pools=("one",)), Buffer("b", 64, pools=("two",)))
     problem = Problem(buffers, (Pool("one", 128), Pool("two", 128)), lifetimes=Lifetimes.HALF_OPEN)
     said = [each.text or "" for each in parts(drawn(problem), "text")]
@@ -65,7 +65,7 @@ def test_of_lifetimes_that_are_not_there_only_the_memory_says_so_that_has_such_b
     ]
 
 
-def test_every_buffer_is_a_rectangle_that_says_what_it_is() -> None:
+def test_every_buffer_is_a_rectangle_with_a_description() -> None:
     picture = drawn(named("image", "edges", kind="input"))
     titles = [box.findtext(f"{NAMESPACE}title") for box in parts(picture, "rect")]
     assert [title for title in titles if title] == [
@@ -86,7 +86,7 @@ def test_time_goes_across_and_addresses_up() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_stay_text(name: str) -> None:
+def test_names_cannot_change_the_markup(name: str) -> None:
     picture = drawn(named(name, "other", kind=name, pool=name))
     plain = drawn(named("name", "other", kind="kind", pool="pool"))
     tags = [element.tag for element in ET.fromstring(picture).iter()]
@@ -97,14 +97,14 @@ def test_names_stay_text(name: str) -> None:
 
 @effort(16, 1000)
 @given(st.text(min_size=1, max_size=30))
-def test_any_name_makes_a_picture_that_can_be_read(name: str) -> None:
+def test_any_name_makes_a_well_formed_picture(name: str) -> None:
     (place,), (use,) = ONE.placements, ONE.pools
     answer = replace(ONE, placements=(replace(place, id=name, pool=name),), pools=(replace(use, name=name),))
     assert len([box for box in parts(drawn(named(name, pool=name), answer), "rect") if len(box)]) == 1
 
 
 @pytest.mark.parametrize("width", [640, 800, 2400])
-def test_a_picture_is_as_wide_as_was_asked_and_nothing_stands_beside_it(width: int) -> None:
+def test_a_picture_has_the_requested_width_and_nothing_beyond(width: int) -> None:
     problem = generate("pools", Request(40, seed=1))
     picture = svg(memory_map(problem, plan(problem, PLANNED)), Sheet(width))
     assert ET.fromstring(picture).attrib["width"] == str(width)
@@ -124,14 +124,14 @@ def test_a_theme_is_one_of_the_two_that_the_system_chooses_from() -> None:
     assert light != dark
 
 
-def test_it_is_the_same_every_time() -> None:
+def test_a_picture_is_the_same_every_time() -> None:
     problem = generate("pools", Request(80, seed=2))
     answer = plan(problem, PLANNED)
     assert drawn(problem, answer) == drawn(problem, answer)
     assert drawn(problem, answer) == drawn(problem, plan(problem, PLANNED))
 
 
-def test_it_fetches_nothing_and_runs_nothing() -> None:
+def test_a_picture_fetches_nothing_and_runs_nothing() -> None:
     picture = drawn(generate("transformer", Request(60, seed=1))).decode()
     assert re.findall(r"https?:[^\"]*", picture) == ["http" + "://www.w3.org/2000/svg"]
     assert not re.search(r"url\(|@import|href|<script|<foreignObject|\son\w+=", picture)
@@ -153,7 +153,7 @@ def test_very_many_rectangles_are_drawn_together(many: Problem) -> None:
     assert message in [text.text for text in parts(picture, "text")]
 
 
-def test_what_is_drawn_one_by_one_is_what_is_largest(many: Problem) -> None:
+def test_the_largest_rectangles_are_drawn_one_by_one(many: Problem) -> None:
     (these,) = chosen(memory_map(many, plan(many, PLANNED)))
 
     def areas(boxes: tuple[Box, ...]) -> list[int]:
@@ -163,7 +163,7 @@ def test_what_is_drawn_one_by_one_is_what_is_largest(many: Problem) -> None:
     assert max(areas(these.together)) < min(areas(these.single))
 
 
-def test_what_is_wrong_is_marked_and_said() -> None:
+def test_faults_are_marked_and_described() -> None:
     problem = named("a", "b", "c")
     answer = plan(problem, PLANNED)
     first, second, third = answer.placements
@@ -211,7 +211,7 @@ def test_a_problem_without_buffers_and_one_without_a_plan_are_drawn() -> None:
         (("access_cost", "sum_of_peaks"), "access cost at most 50.00% above the least possible"),
     ],
 )
-def test_the_gap_is_that_of_what_was_minimised(terms: tuple[str, ...], says: str) -> None:
+def test_the_gap_is_that_of_the_objective(terms: tuple[str, ...], says: str) -> None:
     problem = replace(named("one"), terms=tuple(map(Term, terms)))
     assert says.encode() in drawn(problem, replace(ONE, gap=0.5))
 

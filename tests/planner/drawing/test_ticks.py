@@ -62,7 +62,7 @@ def test_long_numbers_are_grouped() -> None:
     assert [grouped(number) for number in (7, 1234, -1234567)] == ["7", "1 234", "-1 234 567"]
 
 
-def test_what_is_not_exact_is_said_to_the_byte_too() -> None:
+def test_rounded_sizes_are_given_to_the_byte_too() -> None:
     assert [exact_bytes(size) for size in (3920, 24576, 1_604_322)] == [
         "3920 B",
         "24 KiB (24 576 B)",

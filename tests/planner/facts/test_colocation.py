@@ -43,7 +43,7 @@ def made_up(seed: int) -> Problem:
     return Problem(tuple(buffers), pools, Constraints(colocations=tuple(ties)))
 
 
-def test_groups_are_the_same() -> None:
+def test_groups_formed_at_once_and_one_by_one_agree() -> None:
     forests = 0
     for seed in range(400):
         problem = made_up(seed)
@@ -66,12 +66,12 @@ def test_groups_are_the_same() -> None:
     ],
     ids=["two in a circle", "four in a circle", "two bases", "its own base", "beyond all addresses"],
 )
-def test_what_may_contradict_itself_is_looked_at_one_by_one(ties: list[tuple[int, int, int]]) -> None:
+def test_ties_that_may_contradict_are_checked_one_by_one(ties: list[tuple[int, int, int]]) -> None:
     with patch.object(colocation, "FOREST", 1):
         assert forest_of({i: i for i in range(5)}, [Colocation(*tie) for tie in ties]) is None
 
 
-def test_the_same_is_found_wrong() -> None:
+def test_both_ways_find_the_same_contradictions() -> None:
     sound = wrong = 0
     for seed in range(300):
         problem = made_up(seed)
@@ -86,7 +86,7 @@ def test_the_same_is_found_wrong() -> None:
     assert wrong > 50
 
 
-def test_blocks_of_one_alignment_may_lie_where_their_members_say() -> None:
+def test_groups_of_one_alignment_are_lowered_as_one_by_one() -> None:
     seen = 0
     for seed in range(300):
         problem = made_up(seed)

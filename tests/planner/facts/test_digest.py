@@ -52,11 +52,11 @@ LONG: dict[str, Any] = {
 }
 
 
-def test_spelling_does_not_matter() -> None:
+def test_spelling_does_not_change_the_digest() -> None:
     assert digest_of(SHORT) == digest_of(LONG) == digest_of(LONG, indent=3) == digest_of(SHORT, separators=(",", ":"))
 
 
-def test_it_never_changes() -> None:
+def test_a_problem_s_digest_never_changes() -> None:
     assert digest_of(SHORT) == "b997902f2500f7e5b107da756f8e4609ec2a1e59c2d0303a3f70816735d8315f"
 
 
@@ -128,7 +128,7 @@ def constraints(**changes: Any) -> dict[str, Any]:
         {"terms": (Term.REUSE_COST,)},
     ],
 )
-def test_every_difference_in_meaning_shows(changes: dict[str, Any]) -> None:
+def test_every_difference_in_meaning_changes_the_digest(changes: dict[str, Any]) -> None:
     assert digest(replace(PROBLEM, **changes)) != digest(PROBLEM)
 
 
@@ -142,7 +142,7 @@ def test_every_difference_in_meaning_shows(changes: dict[str, Any]) -> None:
         {"buffers": (*PROBLEM.buffers[:2], replace(PROBLEM.buffers[2], pools=("p", "q")))},
     ],
 )
-def test_other_differences_do_not(changes: dict[str, Any]) -> None:
+def test_differences_without_meaning_keep_the_digest(changes: dict[str, Any]) -> None:
     assert digest(replace(PROBLEM, **changes)) == digest(PROBLEM)
 
 
@@ -154,7 +154,7 @@ def test_names_that_utf8_cannot_carry_have_digests_too() -> None:
     assert digest(Problem((Buffer("\ud800", 8),))) != digest(Problem((Buffer("?", 8),)))
 
 
-def test_each_size_of_a_sweep_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_size_of_a_sweep_checks_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
     monkeypatch.setattr(digest_module, "look", looks.append)
     problem = Problem((Buffer(1, 8, live=((0, 1),)),), (Pool("p", 64),))

@@ -20,7 +20,7 @@ def made_up(name: str, chance: random.Random) -> Buffer:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_changed_is_put_among_what_is_known(seed: int) -> None:
+def test_changed_buffers_are_merged_into_known_arrays(seed: int) -> None:
     chance = random.Random(seed)
     before = Problem(tuple(made_up(f"b{i}", chance) for i in range(12)))
     for turn in range(20):
@@ -41,7 +41,7 @@ def test_what_changed_is_put_among_what_is_known(seed: int) -> None:
         before = after
 
 
-def test_what_says_more_than_numbers_has_none() -> None:
+def test_problems_that_arrays_cannot_hold_have_no_figures() -> None:
     one = Buffer("a", 4, live=((0, 2),))
     before = Problem((one,))
     for other in (Buffer("b", 4), replace(one, max_offset=8), replace(one, pools=("default",))):

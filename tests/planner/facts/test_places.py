@@ -12,7 +12,7 @@ from tests.small.strategies import effort, problems
 
 @effort(32, 2000)
 @given(problems())
-def test_who_has_a_place_has_a_possible_pool(problem: Problem) -> None:
+def test_buffers_with_a_place_have_a_possible_pool(problem: Problem) -> None:
     places = Places(problem)
     for i in range(len(problem.buffers)):
         spots = [places.spot(places.group(i), name) for name in places.allowed_pools(places.tied(i))]
@@ -33,5 +33,5 @@ def test_who_has_a_place_has_a_possible_pool(problem: Problem) -> None:
         (Pool("p", 16, reserved=((15, 16),)), Buffer(0, 15), False),
     ],
 )
-def test_a_buffer_and_a_pool(pool: Pool, buffer: Buffer, is_homeless: bool) -> None:
+def test_a_buffer_is_homeless_exactly_if_the_pool_cannot_take_it(pool: Pool, buffer: Buffer, is_homeless: bool) -> None:
     assert Places(Problem((buffer,), (pool,))).is_homeless(0) == is_homeless

@@ -26,7 +26,7 @@ def one_by_one(names: Sequence[str] | range, a: Ints, b: Ints) -> str:
 
 @pytest.mark.parametrize("greatest", GREATEST)
 @pytest.mark.parametrize("count", [1, 2, AT_ONCE, AT_ONCE + 1])
-def test_numbers_of_any_length(greatest: int, count: int) -> None:
+def test_numbers_of_any_length_are_written(greatest: int, count: int) -> None:
     rng = np.random.default_rng(greatest % 1000 + count)
     a = rng.integers(-greatest, greatest, count, endpoint=True)
     b = rng.integers(0, greatest, count, endpoint=True) // 10 ** rng.integers(0, 19, count)
@@ -34,7 +34,7 @@ def test_numbers_of_any_length(greatest: int, count: int) -> None:
     assert "".join(rows(WORDS, range(5, 5 + count), a, b)) == one_by_one(range(5, 5 + count), a, b)
 
 
-def test_names_of_any_kind() -> None:
+def test_names_of_any_kind_are_written() -> None:
     names = names_of(['"', "", "ß" * 300, 7, "x\u0001"], repr)
     number = np.arange(5) * 1_001
     assert "".join(rows(WORDS, names, number, -number)) == one_by_one(names, number, -number)
@@ -42,18 +42,18 @@ def test_names_of_any_kind() -> None:
 
 @pytest.mark.parametrize("odd", ["", '"', "\\", "\x1f", "\x7f", "ß", 7])
 @pytest.mark.parametrize("encode", [compact, json.dumps])
-def test_names_are_what_the_encoder_makes_of_them(odd: str | int, encode: Callable[[object], str]) -> None:
+def test_names_are_written_as_the_encoder_does(odd: str | int, encode: Callable[[object], str]) -> None:
     for ids in (["b0", "b 1", "{b~2}"], ["b0", odd]):
         assert names_of(ids, encode) == [encode(each) for each in ids]
 
 
-def test_of_nothing_there_is_nothing() -> None:
+def test_no_rows_are_written_for_an_empty_range() -> None:
     assert not [*rows(WORDS, range(0), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
 
 
 @pytest.mark.parametrize("names", [range(9_000), [f"b{i}" for i in range(9_000)], [i * 3 for i in range(9_000)]])
 @pytest.mark.parametrize("has_empty_lives", [False, True])
-def test_columns_have_the_digest_of_their_buffers(names: Sequence[int | str], has_empty_lives: bool) -> None:
+def test_columns_and_their_buffers_have_one_digest(names: Sequence[int | str], has_empty_lives: bool) -> None:
     rng = np.random.default_rng(1)
     size, alignment, start = (
         rng.integers(0, 1 << 40, 9_000),

@@ -34,7 +34,7 @@ def every_pair(those: list[Piece]) -> list[tuple[int, int]]:
 
 @effort(64, 10_000)
 @given(pieces())
-def test_all_meetings_are_found_and_no_other(those: list[Piece]) -> None:
+def test_exactly_the_meetings_are_found(those: list[Piece]) -> None:
     assert set(meetings(Pieces.of(those))) == {pair for pair in every_pair(those) if pair[0] != pair[1]}
 
 
@@ -44,7 +44,7 @@ WAYS = {"by neighbours": (0, 100), "by ranges": (0, 0), "by pairs": (100, 0)}
 
 @effort(24, 3000)
 @given(pieces())
-def test_all_apart_says_whether_there_is_any(those: list[Piece]) -> None:
+def test_all_apart_agrees_with_comparing_every_pair(those: list[Piece]) -> None:
     wanted = not every_pair(those)
     for unit in (1, 1 << 58, 1 << 70):
         scaled = Pieces.of([(unit * low, unit * high, start, end, owner) for low, high, start, end, owner in those])
@@ -58,7 +58,7 @@ def test_all_apart_says_whether_there_is_any(those: list[Piece]) -> None:
 
 @effort(24, 3000)
 @given(pieces(), st.integers(1, 3))
-def test_some_may_share(those: list[Piece], kinds: int) -> None:
+def test_all_apart_ignores_pairs_that_may_share(those: list[Piece], kinds: int) -> None:
     for at_once in 1, 1 << 18:
         with patch.object(sweep, "PAIRS_AT_ONCE", at_once):
             found = all_apart(Pieces.of(those), lambda first, second: first % kinds == second % kinds)
@@ -74,7 +74,7 @@ def test_touching_in_time_or_in_space_is_not_meeting() -> None:
     assert list(meetings(those)) == []
 
 
-def test_nothing_meets_in_an_empty_list() -> None:
+def test_an_empty_list_has_no_meetings() -> None:
     assert all_apart(Pieces.of([]))
     assert list(meetings(Pieces.of([]))) == []
 
@@ -110,7 +110,7 @@ def test_numbers_whose_sums_fit_become_int64(numbers: list[int]) -> None:
 
 
 @pytest.mark.parametrize("numbers", [[], [SUMMABLE], [-SUMMABLE], [1 << 63], [1 << 64, 1], [-(1 << 70)], [2, 1.5]])
-def test_other_numbers_stay_what_they_are(numbers: list[int]) -> None:
+def test_numbers_with_larger_sums_stay_python_integers(numbers: list[int]) -> None:
     found = exact_array(numbers)
     assert (found + found).tolist() == [2 * n for n in numbers]
     assert (found[:1] + exact_array([1])).tolist() == [n + 1 for n in numbers[:1]]

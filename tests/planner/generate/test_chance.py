@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.generate.chance import Chance
 
 
-def test_the_numbers_never_change() -> None:
+def test_random_numbers_never_change() -> None:
     chance = Chance(1)
     assert [chance.below(1000) for _ in range(6)] == [569, 802, 63, 117, 760, 472]
     assert [chance.spread(1, 1000) for _ in range(6)] == [9, 30, 12, 217, 7, 35]
@@ -14,7 +14,7 @@ def test_the_numbers_never_change() -> None:
     assert items == [4, 1, 7, 5, 6, 3, 0, 2]
 
 
-def test_numbers_stay_within_their_ends_and_reach_them() -> None:
+def test_random_numbers_cover_exactly_their_ranges() -> None:
     chance = Chance(2)
     assert {chance.below(5) for _ in range(200)} == set(range(5))
     assert {chance.between(3, 6) for _ in range(200)} == {3, 4, 5, 6}
@@ -23,7 +23,7 @@ def test_numbers_stay_within_their_ends_and_reach_them() -> None:
     assert {chance.one_in(2) for _ in range(50)} == {True, False}
 
 
-def test_shuffling_loses_nothing() -> None:
+def test_shuffling_loses_no_item() -> None:
     items = list(range(50))
     Chance(3).shuffle(items)
     assert items != list(range(50))

@@ -38,14 +38,14 @@ def area(problem: Problem) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_seed_makes_the_same_problem_on_every_machine(kind: str) -> None:
+def test_one_seed_makes_the_same_problem_on_every_machine(kind: str) -> None:
     assert digest(generate(kind, Request(40, 7, 8))) == DIGESTS[kind]
     assert digest(generate(kind, Request(40, 8, 8))) != DIGESTS[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 29, 300])
-def test_it_is_sound_has_the_size_that_was_asked_for_and_survives_writing(kind: str, count: int) -> None:
+def test_problems_are_sound_of_the_requested_size_and_survive_writing(kind: str, count: int) -> None:
     problem = generate(kind, Request(count, 1))
     require_sound(problem)
     groups = () if problem.variants is None else problem.variants.groups
@@ -58,7 +58,7 @@ def test_it_is_sound_has_the_size_that_was_asked_for_and_survives_writing(kind: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_the_name_says_agrees_with_a_plan(kind: str) -> None:
+def test_facts_in_the_name_agree_with_a_plan(kind: str) -> None:
     problem = generate(kind, Request(60, 5, alignment=4))
     known = Known.of(problem.name)
     assert (known.optimum is None) != (known.bound is None)
@@ -121,7 +121,7 @@ def test_pangu_has_about_as_many_conflicts_as_asked_for() -> None:
     assert wanted / 2 < found < wanted * 2
 
 
-def test_pools_are_there_to_choose_from() -> None:
+def test_problems_have_several_pools_to_choose_from() -> None:
     problem = generate("pools", Request(50, 1, alignment=16))
     assert len(problem.pools) == 3
     assert all((pool.size or 0) % 16 == 0 for pool in problem.pools)
@@ -158,6 +158,6 @@ def test_a_training_graph_that_runs_segments_again_keeps_little() -> None:
         ("random", Request(1, seed=-1), "-1 is out of range"),
     ],
 )
-def test_what_makes_no_sense_is_refused(kind: str, request_: Request, message: str) -> None:
+def test_wrong_requests_are_refused(kind: str, request_: Request, message: str) -> None:
     with pytest.raises(BadInput, match=message):
         generate(kind, request_)

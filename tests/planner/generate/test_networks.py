@@ -58,7 +58,7 @@ def test_a_chain_reads_one_before_the_other_up_to_the_count() -> None:
     assert all(64 <= size <= 1000 for size, _, _ in lives(tape.buffers(4))["head"])
 
 
-def test_of_a_unet_what_is_kept_longest_is_needed_last() -> None:
+def test_the_first_kept_tensors_of_a_unet_are_needed_last() -> None:
     found = lives(unet(Request(300, 3)).buffers)
     joined = [start for _, start, _ in found["concat"]]
     halves = found["down"]
@@ -95,7 +95,7 @@ def test_attention_keeps_a_score_for_each_pair_of_tokens() -> None:
         assert start < score < end == score + 1
 
 
-def test_what_a_residual_block_adds_waits_for_its_end() -> None:
+def test_inputs_of_a_residual_block_live_until_its_end() -> None:
     found = lives(convnet(Request(400, 0)).buffers)
     read = [(end - 1, start) for tensors in found.values() for _, start, end in tensors]
     assert len(found["add"]) > 3
@@ -105,7 +105,7 @@ def test_what_a_residual_block_adds_waits_for_its_end() -> None:
 
 
 @pytest.mark.parametrize("kind", [convnet, recurrent, transformer, unet])
-def test_the_seed_decides_and_nothing_else(kind: object) -> None:
+def test_networks_depend_on_the_seed_alone(kind: object) -> None:
     assert callable(kind)
 
     def made(seed: int) -> Sketch:
@@ -118,7 +118,7 @@ def test_the_seed_decides_and_nothing_else(kind: object) -> None:
 
 
 @pytest.mark.parametrize("decode", [False, True])
-def test_of_a_shaped_transformer_keys_and_values_of_all_layers_wait_for_the_end(decode: bool) -> None:
+def test_keys_and_values_of_a_transformer_live_until_the_end(decode: bool) -> None:
     shapes = shaped_transformer(3, 64, 2, longest=100, decode=decode)
     few, many = ({str(b.id): (b.size, *(b.live or ())[0]) for b in shapes.at({"n": n}).buffers} for n in (1, 100))
     end = max(end for _, _, end in many.values())

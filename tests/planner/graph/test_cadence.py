@@ -12,7 +12,7 @@ SLICE, SELECT = OperatorKind.SLICE, OperatorKind.SELECT
 
 
 @pytest.mark.parametrize("plan_inputs", [True, False])
-def test_concatenation_of_inputs(plan_inputs: bool) -> None:
+def test_concatenated_inputs_lie_in_the_result_if_planned(plan_inputs: bool) -> None:
     tensors = (given("x", 3, 6), given("y", 2, 6), back("cat", 5, 6))
     found = problem_of(tensors, joined("x", "y", "cat"), plan_inputs=plan_inputs)
     if plan_inputs:
@@ -36,7 +36,7 @@ def added(x: tuple[int, ...], y: tuple[int, ...], cat: tuple[int, ...], dim: int
     ("x", "y", "cat", "dim", "offset"),
     [((3, 6), (2, 6), (5, 6), 0, 72), ((1, 3, 6), (1, 2, 6), (1, 5, 6), 1, 72), ((5, 5), (3, 5), (8, 5), 0, 100)],
 )
-def test_concatenation_given_back(
+def test_a_concatenation_that_is_returned_moves_nothing(
     x: tuple[int, ...], y: tuple[int, ...], cat: tuple[int, ...], dim: int, offset: int
 ) -> None:
     found = added(x, y, cat, dim, used=False)
@@ -44,12 +44,12 @@ def test_concatenation_given_back(
     assert verify(found.problem, plan(found.problem, Options(solver="greedy", workers=1))) == ()
 
 
-def test_concatenation_within_is_not_contiguous() -> None:
+def test_a_concatenation_along_an_inner_dimension_is_copied() -> None:
     found = added((2, 4, 5), (2, 2, 5), (2, 6, 5), 1, used=False)
     assert reasons(found) == [(2, Reason.NOT_OUTERMOST)]
 
 
-def test_concatenation_that_is_used_must_be_aligned_to_8() -> None:
+def test_a_concatenation_that_is_used_must_be_aligned_to_8() -> None:
     assert places(added((5, 8), (3, 8), (8, 8), 0, used=True)) == {"add_x": ("cat", 0), "add_y": ("cat", 160)}
     assert reasons(added((5, 5), (3, 5), (8, 5), 0, used=True)) == [(2, Reason.MISALIGNED)]
 
@@ -60,7 +60,7 @@ def test_an_input_may_lie_off_8_where_nothing_computed_may() -> None:
     assert places(found) == {"x": ("cat", 0), "y": ("cat", 100)}
 
 
-def test_concatenation_with_a_slice_of_an_input_that_is_not_planned() -> None:
+def test_a_slice_of_an_unplanned_input_lies_in_the_concatenation() -> None:
     tensors = (given("x", 5, 6), made("add_x", 5, 6), made("slice", 1, 6), made("cat", 6, 6), back("end", 6, 6))
     found = problem_of(
         tensors,
@@ -75,7 +75,7 @@ def test_concatenation_with_a_slice_of_an_input_that_is_not_planned() -> None:
 
 
 @pytest.mark.parametrize("plan_inputs", [True, False])
-def test_a_slice_comes_before_the_concatenation_that_wants_it(plan_inputs: bool) -> None:
+def test_a_slice_takes_precedence_over_a_concatenation(plan_inputs: bool) -> None:
     tensors = (given("x", 5, 6), given("y", 3, 6), made("add_x", 5, 6), made("add_y", 3, 6), made("s", 3, 6))
     found = problem_of(
         (*tensors, back("cat", 8, 6)),
@@ -111,7 +111,7 @@ def test_a_slice_comes_before_the_concatenation_that_wants_it(plan_inputs: bool)
         ((1, 6), SELECT, -1, 3, (1,), 12),
     ],
 )
-def test_a_part_along_the_outermost_dimension(
+def test_a_part_along_the_outermost_dimension_lies_in_its_source(
     shape: tuple[int, ...], kind: OperatorKind, dim: int, start: int, part: tuple[int, ...], offset: int
 ) -> None:
     tensors = (given("x", *shape), made("add_x", *shape), back("part", *part))
@@ -124,7 +124,7 @@ def test_a_part_along_the_outermost_dimension(
 
 
 @pytest.mark.parametrize("kind", [SLICE, SELECT])
-def test_a_part_of_an_input_depends_on_who_provides_it(kind: OperatorKind) -> None:
+def test_a_part_of_an_input_is_copied_unless_the_input_is_planned(kind: OperatorKind) -> None:
     tensors = (given("x", 2, 6), back("part", 6))
     assert reasons(problem_of(tensors, Operator(kind, ("x",), ("part",)), plan_inputs=False)) == [
         (0, Reason.SOURCE_NOT_PLANNED)
@@ -132,13 +132,13 @@ def test_a_part_of_an_input_depends_on_who_provides_it(kind: OperatorKind) -> No
     assert places(problem_of(tensors, Operator(kind, ("x",), ("part",)), opt_level=3)) == {"part": ("x", 0)}
 
 
-def test_concatenation_then_a_part_of_it() -> None:
+def test_a_part_of_a_concatenation_lies_in_it() -> None:
     tensors = (given("x", 3, 6), given("y", 1, 6), made("cat", 4, 6), back("part", 1, 6))
     found = problem_of(tensors, joined("x", "y", "cat"), Operator(SLICE, ("cat",), ("part",), 0, 3))
     assert places(found) == {"x": ("cat", 0), "y": ("cat", 72), "part": ("cat", 72)}
 
 
-def test_concatenation_of_a_concatenation() -> None:
+def test_a_concatenation_of_a_concatenation_moves_nothing() -> None:
     tensors = (
         given("x", 16, 16),
         *(made(f"x{i}", 16, 16) for i in (1, 2, 3)),
@@ -150,13 +150,13 @@ def test_concatenation_of_a_concatenation() -> None:
     assert places(found) == {"x1": ("cat2", 0), "x2": ("cat2", 1024), "cat1": ("cat2", 0), "x3": ("cat2", 2048)}
 
 
-def test_one_tensor_twice_in_a_concatenation() -> None:
+def test_a_tensor_twice_in_a_concatenation_is_copied() -> None:
     tensors = (given("x", 3, 6), made("add_x", 3, 6), back("cat", 6, 6))
     found = problem_of(tensors, compute("x", "add_x"), joined("add_x", "add_x", "cat"))
     assert (places(found), reasons(found)) == ({}, [(1, Reason.SOURCE_TWICE)])
 
 
-def test_one_tensor_in_two_concatenations() -> None:
+def test_a_tensor_of_two_concatenations_lies_in_the_first() -> None:
     tensors = (given("x", 8, 8), *(made(f"x{i}", 8, 8) for i in (1, 2, 3)), made("cat1", 16, 8), made("cat2", 16, 8))
     found = problem_of(
         (*tensors, back("end", 16, 8)),
@@ -181,14 +181,14 @@ def test_a_view_of_an_output_that_the_caller_provides_needs_no_memory() -> None:
     assert [applied.places for applied in found.applied] == [(("view", "add_x", 0),)]
 
 
-def test_nothing_is_left_where_the_caller_provides_all() -> None:
+def test_nothing_is_planned_where_the_caller_provides_all() -> None:
     tensors = (given("x", 2, 7, 3, 2), back("out", 2, 2, 3, 2))
     found = problem_of(tensors, Operator(SLICE, ("x",), ("out",), 1, 2, 3), plan_inputs=False, plan_outputs=False)
     assert found.problem.buffers == ()
     assert plan(found.problem).peak == 0
 
 
-def test_transfers() -> None:
+def test_waits_lie_over_the_transfers_they_wait_for() -> None:
     tensors = (given("x", 2, 7), *(made(name, 2, 7) for name in ("load", "wait", "store")), back("wait2", 2, 7))
     steps = ((OperatorKind.IDMA_LOAD, "x", "load"), (OperatorKind.IDMA_WAIT, "load", "wait"))
     more = ((OperatorKind.IDMA_STORE, "wait", "store"), (OperatorKind.IDMA_WAIT, "store", "wait2"))

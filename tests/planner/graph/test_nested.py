@@ -69,7 +69,7 @@ def test_a_function_s_buffers_have_an_interval_for_each_call() -> None:
     assert live["main/b"] == ((6, 9),)
 
 
-def test_nested_arenas_hold_what_the_function_needs() -> None:
+def test_nested_arenas_hold_the_memory_of_their_functions() -> None:
     found = nested_plan(two_calls(), POOL, GraphOptions(), solve)
     assert [arena.function for arena in found.arenas] == ["inner", "main"]
     assert found.arenas[0].plan.peak == 160

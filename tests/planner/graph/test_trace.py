@@ -53,11 +53,11 @@ def test_a_buffer_is_needed_from_its_first_use_to_its_last() -> None:
     }
 
 
-def test_a_buffer_that_nothing_uses_is_needed_while_it_is_there() -> None:
+def test_unused_buffers_live_until_they_are_freed() -> None:
     assert lives(alloc("a"), alloc("b"), free("a"), alloc("c")) == {"a": ((0, 2),), "b": ((1, 4),), "c": ((3, 4),)}
 
 
-def test_what_is_not_freed_ends_with_its_scope_or_its_function() -> None:
+def test_unfreed_buffers_end_with_their_scope_or_function() -> None:
     events = (BEGIN, alloc("a"), END, call("f"), alloc("b"), RETURN, alloc("c"))
     assert lives(*events) == {"a": ((1, 2),), "f/b": ((4, 5),), "c": ((6, 7),)}
 
@@ -74,7 +74,7 @@ def test_a_function_that_is_called_twice_has_its_buffers_at_one_address() -> Non
     assert (made.peak, verify(problem, made)) == (16, ())
 
 
-def test_a_function_finds_what_its_caller_has_unless_it_has_its_own() -> None:
+def test_a_function_sees_its_caller_s_buffers_unless_shadowed() -> None:
     found = lives(alloc("x"), call("f"), use("x"), alloc("x"), use("x"), free("x"), use("x"), RETURN)
     assert found == {"x": ((2, 7),), "f/x": ((4, 5),)}
 
@@ -133,7 +133,7 @@ def test_empty_lines_count_and_say_nothing() -> None:
         ((BEGIN,) * 1002, "too_deep", "/lines/1002"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_line(events: tuple[dict[str, Any], ...], code: str, place: str) -> None:
+def test_wrong_events_are_refused_with_their_line(events: tuple[dict[str, Any], ...], code: str, place: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_problem(trace(*events))
     assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == (code, place)

@@ -54,7 +54,7 @@ def thirty(folder: Path) -> list[ProblemFile]:
     return collect(["problems"], folder / "out")
 
 
-def test_nothing_is_lost_with_a_worker(
+def test_no_file_is_lost_with_a_worker(
     cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, (_, doomed, _) = cluster
@@ -81,7 +81,7 @@ def test_nothing_is_lost_with_a_worker(
         assert (there.placements, there.status) == (here.placements, here.status)
 
 
-def test_a_measurement_runs_there_too(
+def test_a_measurement_runs_on_a_cluster_too(
     cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -101,7 +101,7 @@ def test_a_measurement_runs_there_too(
     assert len(list((tmp_path / "plans").iterdir())) >= len(files)
 
 
-def test_a_client_that_is_killed_goes_on_when_it_is_back(
+def test_a_killed_client_goes_on_when_it_is_back(
     cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -125,7 +125,7 @@ def test_a_client_that_is_killed_goes_on_when_it_is_back(
     require_right(after, tmp_path)
 
 
-def test_what_nobody_waits_for_any_more_ends(
+def test_tasks_without_a_client_end(
     cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -194,13 +194,13 @@ def test_a_scheduler_that_is_restarted_costs_no_file_and_one_that_is_gone_ends_t
     require_right(found, tmp_path)
 
 
-def test_where_no_scheduler_is_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_scheduler_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("planner.many.cluster.CONNECT_SECONDS", "0.2s")
     with pytest.raises(BadInput, match=r"no scheduler answers at tcp://127\.0\.0\.1:"):
         plan_many([], tmp_path, Farm(OPTIONS, cluster=f"tcp://127.0.0.1:{free_port()}"))
 
 
-def test_a_place_that_is_given_up_writes_nowhere_any_more(tmp_path: Path) -> None:
+def test_a_place_given_up_writes_nothing_more(tmp_path: Path) -> None:
     place = ClusterPlace(None, 1.0)
     numbers = {place.fileno(), place.fileno() + 1}
     place.end()
@@ -216,7 +216,7 @@ class Cancelled:
     status = "cancelled"
 
 
-def test_what_dask_says_of_a_loss_is_passed_on_in_a_line() -> None:
+def test_dask_s_reason_for_a_loss_is_passed_on_in_one_line() -> None:
     assert lost_by(KeyError()) == "the cluster lost it: KeyError"
     assert (
         lost_by(RuntimeError("no module\n named\x1b[31m " + 400 * "x"))[:57]
@@ -240,7 +240,7 @@ def test_a_large_cluster_has_as_many_places_as_files_may_be_open(monkeypatch: py
     assert room_for(10_000_000) == 10_000_000
 
 
-def test_dask_understands_what_the_recipe_for_slurm_tells_workers() -> None:
+def test_dask_understands_the_times_in_the_recipe_for_slurm() -> None:
     """Dask reads a time like `3h50m` as 0 s, and each job would end at once."""
     seconds_of: Any = importlib.import_module("dask.utils").parse_timedelta
     recipe = (ROOT / "docs" / "many.md").read_text(encoding="utf-8")

@@ -42,9 +42,7 @@ def test_two_runs_do_not_write_into_one_folder(problems: Path, tmp_path: Path) -
     manifest.close()
 
 
-def test_a_folder_that_cannot_be_written_is_said(
-    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_folder_is_reported(problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: Entry) -> str:
         raise OSError(28, "No space left on device")
 
@@ -53,7 +51,7 @@ def test_a_folder_that_cannot_be_written_is_said(
         run(problems, tmp_path / "out")
 
 
-def test_a_plan_that_cannot_be_written_is_said(problems: Path, tmp_path: Path) -> None:
+def test_an_unwritable_plan_is_reported(problems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "problems").write_text("in the way")
@@ -61,7 +59,7 @@ def test_a_plan_that_cannot_be_written_is_said(problems: Path, tmp_path: Path) -
         run(problems, out)
 
 
-def test_a_full_disk_ends_the_run_and_nothing_that_was_written_is_lost(problems: Path, tmp_path: Path) -> None:
+def test_a_full_disk_ends_the_run_without_losing_written_plans(problems: Path, tmp_path: Path) -> None:
     """Files cannot grow beyond a limit, as on a full disk: at first the manifest cannot, at last no plan can."""
     out = tmp_path / "out"
     for most in (1_500, 3_000, 900):
@@ -103,7 +101,7 @@ def test_a_process_that_ends_costs_its_own_file_alone(
     assert all(entry.status.has_plan for entry in run(problems, tmp_path / "out", farm))
 
 
-def test_whatever_ends_the_run_nothing_is_lost_or_counted_twice(problems: Path, tmp_path: Path) -> None:
+def test_no_end_of_a_run_loses_a_file_or_counts_it_twice(problems: Path, tmp_path: Path) -> None:
     for seed in range(40):
         written(problems, f"more/{seed}.json", generate("transformer", Request(60, seed)))
     command = [sys.executable, "-m", "api.cli", "plan-many", "problems", "-o", "out", "-q", "--processes", "2"]
@@ -129,7 +127,7 @@ def test_whatever_ends_the_run_nothing_is_lost_or_counted_twice(problems: Path, 
         assert verify(problem, read_plan((tmp_path / "out" / line["plan"]).read_bytes())) == ()
 
 
-def test_stopping_ends_it_and_the_next_call_goes_on(problems: Path, tmp_path: Path) -> None:
+def test_a_stop_ends_the_run_and_the_next_call_goes_on(problems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     seen: list[Entry] = []
@@ -140,7 +138,7 @@ def test_stopping_ends_it_and_the_next_call_goes_on(problems: Path, tmp_path: Pa
     assert not multiprocessing.active_children()
 
 
-def test_a_manifest_that_is_none_is_refused_unless_all_is_made_anew(problems: Path, tmp_path: Path) -> None:
+def test_a_false_manifest_is_refused_unless_all_is_made_anew(problems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "manifest.jsonl").write_text('{"format": "memplan-manifest/0", "settings": {}}\n[]\n')
@@ -173,7 +171,7 @@ def test_names_that_are_no_utf_8_are_kept(problems: Path, tmp_path: Path) -> Non
     assert (out / "manifest.jsonl").read_bytes() == manifest
 
 
-def test_a_plan_whose_name_cannot_be_costs_its_own_file_alone(problems: Path, tmp_path: Path) -> None:
+def test_a_plan_with_an_impossible_name_costs_its_own_file_alone(problems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for name in (f"again/{'a' * 245}.json", f"{'z' * 245}.json"):
         written(problems, name, generate("transformer", Request(20, 0)))
@@ -189,7 +187,7 @@ def test_a_plan_whose_name_cannot_be_costs_its_own_file_alone(problems: Path, tm
     assert not list(out.rglob("*.tmp"))
 
 
-def test_what_a_killed_process_had_begun_to_write_is_removed(problems: Path, tmp_path: Path) -> None:
+def test_unfinished_files_of_a_killed_process_are_removed(problems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     left = out / "problems/again/.unfinished-1-1.tmp"
     left.parent.mkdir(parents=True)
@@ -198,7 +196,7 @@ def test_what_a_killed_process_had_begun_to_write_is_removed(problems: Path, tmp
     assert not left.exists()
 
 
-def test_a_plan_that_is_taken_away_is_made_again_for_all_who_waited(
+def test_a_removed_plan_is_made_again_for_all_files_that_share_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

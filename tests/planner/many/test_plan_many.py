@@ -31,7 +31,7 @@ from tests.planner.many.conftest import QUICK, entries_of, run, written
 pytestmark = pytest.mark.usefixtures("forked_companions")
 
 
-def test_every_plan_is_one_of_its_problem_and_equal_problems_are_planned_once(problems: Path, tmp_path: Path) -> None:
+def test_plans_fit_their_problems_and_equal_problems_are_planned_once(problems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     found = run(problems, out)
     assert sorted(entry.file for entry in found) == sorted(
@@ -47,7 +47,7 @@ def test_every_plan_is_one_of_its_problem_and_equal_problems_are_planned_once(pr
     assert not list(out.rglob("*.tmp"))
 
 
-def test_what_is_planned_is_not_planned_again_unless_it_changed_or_is_gone(problems: Path, tmp_path: Path) -> None:
+def test_only_changed_or_missing_plans_are_made_again(problems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(problems, out)
     before = {path: path.read_bytes() for path in out.rglob("*.plan.json")}
@@ -72,7 +72,7 @@ def test_a_run_with_other_options_is_refused(problems: Path, tmp_path: Path) -> 
     assert len(run(problems, tmp_path / "out", replace(other, anew=True))) == 8
 
 
-def test_a_baseline_keeps_what_is_unchanged_and_starts_what_changed(problems: Path, tmp_path: Path) -> None:
+def test_a_baseline_keeps_unchanged_plans_and_starts_changed_ones(problems: Path, tmp_path: Path) -> None:
     run(problems, tmp_path / "old")
     changed = generate("transformer", Request(25, 5))
     written(problems, "5.json", replace(changed, pools=(replace(changed.pools[0], size=1 << 40),)))
@@ -88,7 +88,7 @@ def test_a_baseline_keeps_what_is_unchanged_and_starts_what_changed(problems: Pa
     assert not started.reproducible  # the plan depends on the plan it started from
 
 
-def test_with_stability_buffers_stay_and_the_manifest_says_what_moved(problems: Path, tmp_path: Path) -> None:
+def test_with_stability_the_manifest_counts_moves(problems: Path, tmp_path: Path) -> None:
     run(problems, tmp_path / "old")
     changed = generate("transformer", Request(25, 5))
     grown = replace(changed.buffers[3], size=changed.buffers[3].size + 64)
@@ -117,7 +117,7 @@ def test_with_stability_buffers_stay_and_the_manifest_says_what_moved(problems: 
         run(problems, tmp_path / "none", replace(QUICK, options=replace(QUICK.options, stability=Stability.TIES)))
 
 
-def test_what_is_no_problem_is_refused_by_name_and_passed_over_in_a_folder(problems: Path, tmp_path: Path) -> None:
+def test_other_files_are_refused_by_name_and_skipped_in_folders(problems: Path, tmp_path: Path) -> None:
     (problems / "schema.json").write_text('{"type": "object"}')
     (problems / "table.csv").write_text("file,rows\na,1\n")
     (problems / "cut.json").write_bytes((problems / "0.json").read_bytes()[:-20])
@@ -148,7 +148,7 @@ def test_patterns_find_each_file_once(problems: Path, tmp_path: Path) -> None:
         collect(["nothing/*.json"], out)
 
 
-def test_the_plans_are_those_of_plan(problems: Path, tmp_path: Path) -> None:
+def test_plans_equal_those_of_plan(problems: Path, tmp_path: Path) -> None:
     run(problems, tmp_path / "out")
     problem, _ = read_problem((problems / "2.json").read_bytes())
     made = read_plan((tmp_path / "out/problems/2.json.plan.json").read_bytes())
@@ -164,7 +164,7 @@ def test_files_that_would_have_one_name_are_refused(tmp_path: Path, monkeypatch:
         collect([str(elsewhere), "."], tmp_path / "out")
 
 
-def test_what_reading_took_counts_in_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_counts_towards_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     began: list[float] = []
 
     def plans(
@@ -186,9 +186,7 @@ def test_what_reading_took_counts_in_the_time_limit(monkeypatch: pytest.MonkeyPa
     assert began[0] < time.monotonic() - 1000
 
 
-def test_it_is_known_how_far_each_is_that_takes_long(
-    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_of_long_runs_is_known(problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "SERVING", "tests.planner.many.falling:work_and_tell")
     (tmp_path / "out").mkdir()
     under_way: dict[str, UnderWay] = {}
@@ -205,7 +203,7 @@ def test_it_is_known_how_far_each_is_that_takes_long(
     assert {name for name, reached in seen.items() if reached == Reached(9, 5)} == planned
 
 
-def test_who_plans_tells_of_the_last_progress_and_of_nothing_after_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_report_their_last_progress_and_nothing_after_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     messages: list[object] = []
     monkeypatch.setattr("planner.many.progress.TELL_SECONDS", 0.01)
     monkeypatch.setattr("planner.many.worker._sender", ProgressSender())
@@ -232,7 +230,7 @@ def test_who_plans_tells_of_the_last_progress_and_of_nothing_after_its_answer(mo
     assert isinstance(messages[-1], WasMade)
 
 
-def test_places_that_come_while_it_runs_are_of_use(
+def test_places_that_appear_during_a_run_are_used(
     problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Places that appear during the run are used, as on a cluster that starts workers once there is work."""

@@ -39,7 +39,7 @@ def in_columns(buffers: tuple[Buffer, ...]) -> BufferColumns:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_same_problem_in_columns(seed: int) -> None:
+def test_problems_in_columns_and_rows_are_equal(seed: int) -> None:
     buffers = made_up(seed)
     columns = in_columns(buffers)
     assert columns == buffers
@@ -71,7 +71,7 @@ def test_the_same_problem_in_columns(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_wrong_plan_in_columns_is_found_out(seed: int) -> None:
+def test_a_wrong_plan_in_columns_fails_verification(seed: int) -> None:
     problem = Problem(in_columns(made_up(seed)))
     right = plan(problem, QUICK)
     assert isinstance(right.placements, PlacementColumns)
@@ -105,7 +105,7 @@ def test_a_wrong_plan_in_columns_is_found_out(seed: int) -> None:
         {"id": "b"},
     ],
 )
-def test_what_is_wrong_has_the_same_place(change: dict[str, object]) -> None:
+def test_errors_in_columns_and_rows_have_the_same_place(change: dict[str, object]) -> None:
     buffers = (Buffer("a", 1, live=((0, 1),)), Buffer("b", 1, live=((0, 1),)), Buffer("c", 1, live=((0, 1),)))
     wrong = (*buffers[:2], replace(buffers[2], **change))  # type: ignore[arg-type]
     found = check(Problem(in_columns(wrong)))
@@ -118,7 +118,7 @@ def test_few_buffers_are_objects() -> None:
     assert isinstance(buffer_columns(range(FEW), *[ones[:-1]] * 4), tuple)
 
 
-def test_what_was_made_of_columns_stays_the_same_object() -> None:
+def test_an_object_made_of_columns_stays_the_same() -> None:
     numbers = np.arange(1, 101)
     kept = KeptBuffers([*range(100)], numbers, numbers, numbers, numbers + 5)
     one, last = kept[3], kept[-1]

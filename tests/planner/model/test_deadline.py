@@ -71,26 +71,26 @@ READABLE = {
 
 
 @pytest.mark.parametrize("data", READABLE.values(), ids=READABLE)
-def test_reading_is_given_up(data: bytes) -> None:
+def test_reading_is_given_up_at_the_time_limit(data: bytes) -> None:
     with pytest.raises(OutOfTime) as caught, time_limit(1, time.monotonic() - LONG_AGO):
         read_problem(data)
     assert "1 s" in out_of_time(caught)
 
 
 @pytest.mark.parametrize("function", [plan, share])
-def test_planning_is_given_up(function: object) -> None:
+def test_planning_is_given_up_at_the_time_limit(function: object) -> None:
     assert callable(function)
     with pytest.raises(OutOfTime) as caught:
         function(PROBLEM, Options(time_limit=1), begun=time.monotonic() - LONG_AGO)
     out_of_time(caught)
 
 
-def test_what_is_late_within_the_grace_has_its_plan() -> None:
+def test_a_run_late_within_the_grace_has_a_plan() -> None:
     small = replace(PROBLEM, buffers=PROBLEM.buffers[:5])
     assert plan(small, Options(time_limit=1e-9, workers=1)).status.has_plan
 
 
-def test_what_is_small_has_its_plan_however_busy_the_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_problems_are_planned_however_busy_the_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
     small = replace(PROBLEM, buffers=PROBLEM.buffers[:5])
     late = time.monotonic() - LONG_AGO
     with pytest.raises(OutOfTime):
@@ -123,7 +123,7 @@ def test_a_busy_machine_does_not_take_the_time_to_finish(
 
 
 @pytest.mark.parametrize(("function", "path"), [(plan, placing), (share, sharing)])
-def test_what_solvers_found_has_more_time_to_be_verified(
+def test_verification_gets_more_time_than_the_solvers(
     function: Callable[..., object], path: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[float] = []
@@ -140,7 +140,7 @@ def test_what_solvers_found_has_more_time_to_be_verified(
     assert given == [FINISH_SECONDS]
 
 
-def test_where_it_was_is_said() -> None:
+def test_the_error_names_the_place_where_time_ran_out() -> None:
     with time_limit(0.0):
         sheep = iter(in_time(range(10 * LOOK_EVERY), "counting", "sheep"))
         for _ in range(3 * LOOK_EVERY):
@@ -151,7 +151,7 @@ def test_where_it_was_is_said() -> None:
     assert f"counting the problem, at sheep {3 * LOOK_EVERY} of {10 * LOOK_EVERY}" in out_of_time(caught)
 
 
-def test_of_limits_within_each_other_the_outer_one_holds() -> None:
+def test_the_outer_of_nested_limits_holds() -> None:
     with time_limit(inf), time_limit(0.0, time.monotonic() - LONG_AGO):
         look("counting")
     with time_limit(0.0, time.monotonic() - LONG_AGO), time_limit(inf):
@@ -161,7 +161,7 @@ def test_of_limits_within_each_other_the_outer_one_holds() -> None:
             tick("counting")
 
 
-def test_loops_of_solvers_ask_whether_they_are_waited_for() -> None:
+def test_loops_of_solvers_check_for_interrupts() -> None:
     calls = []
     with interrupted_by(lambda: calls.append(1)):
         assert list(interruptible(range(3 * ASK_EVERY))) == list(range(3 * ASK_EVERY))
@@ -169,14 +169,14 @@ def test_loops_of_solvers_ask_whether_they_are_waited_for() -> None:
     assert interruptible(calls) is calls
 
 
-def test_a_sweep_out_of_time_says_what_is_settled() -> None:
+def test_a_sweep_out_of_time_returns_the_settled_points() -> None:
     problem = replace(PROBLEM, buffers=PROBLEM.buffers[:3000], pools=(Pool("arena"),))
     found = sweep(problem, {"arena": (1000, 2000, 3000)}, Options(time_limit=1), begun=time.monotonic() - LONG_AGO)
     assert len(found.points) == 3
     assert all(point.plan is None for point in found.points)
 
 
-def test_the_command_says_so_and_exits_with_4(
+def test_a_command_out_of_time_exits_with_4(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deadline, "GRACE_SECONDS", 0.0)
@@ -196,7 +196,7 @@ LOOKS: dict[str, Callable[[Problem, Plan], object]] = {
 
 
 @pytest.mark.parametrize("name", LOOKS)
-def test_who_looks_at_a_plan_is_given_up_too(name: str) -> None:
+def test_functions_that_examine_a_plan_keep_the_limit(name: str) -> None:
     made = plan(PROBLEM, Options(solver="greedy", time_limit=None, work_limit=0))
     LOOKS[name](PROBLEM, made)
     with pytest.raises(OutOfTime) as caught, time_limit(1, time.monotonic() - LONG_AGO):
@@ -205,7 +205,7 @@ def test_who_looks_at_a_plan_is_given_up_too(name: str) -> None:
 
 
 @pytest.mark.parametrize("command", [["verify", "--json"], ["report", "--json"], ["draw", "-o", "-"]])
-def test_commands_that_look_at_plans_have_limits_of_their_own(
+def test_commands_that_examine_plans_have_their_own_limits(
     command: list[str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem, made = tmp_path / "problem.json", tmp_path / "plan.json"
@@ -225,7 +225,7 @@ def modules() -> Iterator[Path]:
         yield from sorted((ROOT / package).rglob("*.py"))
 
 
-def test_the_wall_clock_has_no_say_in_planning() -> None:
+def test_the_wall_clock_does_not_affect_planning() -> None:
     """No module reads the wall clock, which may jump; tests/property/test_growth.py makes it jump during planning."""
     walls = {("time", "time"), ("time", "time_ns"), ("datetime", "now"), ("datetime", "utcnow"), ("date", "today")}
     looked = 0
@@ -241,7 +241,7 @@ def test_the_wall_clock_has_no_say_in_planning() -> None:
     assert not any("system_clock" in path.read_text() for path in kernels)
 
 
-def test_the_service_reckons_with_the_wall_clock_where_days_count_alone() -> None:
+def test_the_service_uses_the_wall_clock_only_for_days() -> None:
     """Only two modules compute with time stamps: which stored things are too old, and the header Age."""
     reckoning = set()
     for path in sorted((ROOT / "api").rglob("*.py")):

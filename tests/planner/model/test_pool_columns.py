@@ -93,7 +93,7 @@ def read(data: bytes) -> Problem | str:
     return found
 
 
-def test_both_readers_say_the_same(switch: Callable[[bool], None]) -> None:
+def test_both_readers_give_the_same_answers(switch: Callable[[bool], None]) -> None:
     chance, in_columns = random.Random(3), 0
     for seed in range(TRIES):
         data = document(seed)
@@ -112,7 +112,7 @@ def test_both_readers_say_the_same(switch: Callable[[bool], None]) -> None:
     assert in_columns > TRIES / 2
 
 
-def test_plans_are_the_same(switch: Callable[[bool], None]) -> None:
+def test_plans_of_pools_in_columns_and_rows_are_equal(switch: Callable[[bool], None]) -> None:
     seen = 0
     for seed in range(0, TRIES, 3):
         data = document(seed)
@@ -140,7 +140,7 @@ def test_many_pools_are_read_in_columns_and_planned_alike(name: str) -> None:
     assert verify(rows, made) == verify(found, made) == ()
 
 
-def test_it_is_a_sequence_and_a_mapping() -> None:
+def test_pool_columns_are_a_sequence_and_a_mapping() -> None:
     pools = read_problem(grown("different_pool", 5000))[0].pools
     assert isinstance(pools, PoolColumns)
     rows = tuple(pools.row(i) for i in range(len(pools)))

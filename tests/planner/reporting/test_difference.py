@@ -9,7 +9,7 @@ from planner.generate import Request, generate
 from planner.reporting.difference import difference
 
 
-def test_who_moved_came_went_and_grew() -> None:
+def test_moved_new_removed_and_resized_buffers_are_listed() -> None:
     problem = generate("transformer", Request(30, 1))
     before, after = plan(problem), plan(problem, Options(solver="usmp_by_size"))
     old = {place.id: place for place in before.placements}

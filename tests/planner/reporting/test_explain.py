@@ -41,14 +41,14 @@ def test_the_message_names_pool_bytes_time_and_buffers() -> None:
     ("term", "name"),
     [(Term.SPILLED_BYTES, "spilled bytes"), (Term.ACCESS_COST, "access cost"), (Term.SUM_OF_PEAKS, "sum of peaks")],
 )
-def test_what_could_be_saved_is_of_what_was_minimised(term: Term, name: str) -> None:
+def test_the_possible_saving_is_that_of_the_objective(term: Term, name: str) -> None:
     """The saving is that of the objective's first term; a sum of peaks weighted by cost, say, is not the peak."""
     minimised = Objective(107, 100, (TermValue(term, 107, 100),))
     made = replace(plan(TIGHT, GREEDY), status=PlanStatus.FEASIBLE, peak=110, objective=minimised, certificates=())
     assert explain_bound(TIGHT, made) == f"The objective's first term, {name}, is 107: at most 7 could be saved."
 
 
-def test_on_request_the_subset_comes_with_it() -> None:
+def test_an_irreducible_subset_is_given_on_request() -> None:
     why = plan(TIGHT, replace(GREEDY, explain=True)).shortage
     assert why is not None
     assert (why.subset, why.irreducible) == (("a", "b"), True)
@@ -62,7 +62,7 @@ def test_a_subset_of_too_many_to_be_checked_was_not_cut_short() -> None:
     assert (len(made.shortage.subset or ()), made.shortage.irreducible, made.reproducible) == (61, False, True)
 
 
-def test_the_greatest_shortage_is_told() -> None:
+def test_the_greatest_shortage_is_reported() -> None:
     two = [
         PlanCertificate(Proof.LIVE_TOGETHER, 110, "sram", 2, ("a", "b")),
         PlanCertificate(Proof.CONFLICT_CLIQUE, 120, "sram", None, ("a", "b", "c")),
@@ -73,13 +73,13 @@ def test_the_greatest_shortage_is_told() -> None:
     assert "which all conflict with each other, need 120 bytes" in why.message
 
 
-def test_a_buffer_that_ends_too_high_alone() -> None:
+def test_a_buffer_that_ends_too_high_alone_is_explained() -> None:
     why = shortage(TIGHT, [PlanCertificate(Proof.SINGLE_BLOCK, 101, "sram", None, ("c",))])
     assert why.message.startswith("pool 'sram' is 1 byte too small")
     assert "buffer 'c' cannot end below 101 there" in why.message
 
 
-def test_a_buffer_larger_than_every_pool_it_may_use() -> None:
+def test_a_buffer_larger_than_every_allowed_pool_is_explained() -> None:
     problem = Problem((Buffer("x", 500, pools=("a", "b")),), (Pool("a", 100), Pool("b", 450), Pool("c", None)))
     why = plan(problem, GREEDY).shortage
     assert why is not None
@@ -87,7 +87,7 @@ def test_a_buffer_larger_than_every_pool_it_may_use() -> None:
     assert (why.pool, why.bytes_short, why.buffers) == ("b", 50, ("x",))
 
 
-def test_a_buffer_that_fits_nowhere_for_other_reasons() -> None:
+def test_a_buffer_that_fits_nowhere_is_explained() -> None:
     problem = Problem((Buffer("x", 8, max_offset=3),), (Pool("a", 100, reserved=((4, 90),)),))
     why = shortage(problem, [PlanCertificate(Proof.SINGLE_BLOCK, 8, buffers=("x",))])
     assert "buffer 'x' needs 8 bytes and fits nowhere, even alone" in why.message
@@ -102,7 +102,7 @@ def test_a_group_that_moves_as_one_is_named_whole() -> None:
     assert why.message.startswith("buffers 'x', 'view', which move as one, need 12 bytes, 2 bytes more than")
 
 
-def test_pools_that_are_too_small_together() -> None:
+def test_pools_too_small_together_are_explained() -> None:
     problem = replace(TIGHT, pools=(Pool("a", 61), Pool("b", 45)))
     weights = (("a", 2, 1, 1), ("b", 2, 1, 1))
     why = shortage(problem, [PlanCertificate(Proof.POOL_SHARING, 4, buffers=("a", "b"), weights=weights)])
@@ -112,12 +112,12 @@ def test_pools_that_are_too_small_together() -> None:
     assert why.time == 2
 
 
-def test_a_proof_by_search_is_told_as_such() -> None:
+def test_a_proof_by_search_is_named_as_such() -> None:
     why = shortage(TIGHT, [PlanCertificate(Proof.SEARCH, 101, "sram", solver="cpsat")])
     assert "there is no way to place the 3 buffers where 'sram' has 100 bytes (cpsat went through all)" in why.message
 
 
-def test_without_any_certificate_there_is_still_a_sentence() -> None:
+def test_a_shortage_without_a_certificate_is_explained() -> None:
     assert "no way to place" in shortage(TIGHT, []).message
 
 
@@ -140,7 +140,7 @@ def test_a_bound_that_is_met_is_explained() -> None:
     )
 
 
-def test_a_bound_that_is_not_met_says_what_could_be_saved() -> None:
+def test_an_unmet_bound_states_the_possible_saving() -> None:
     roomy = replace(TIGHT, pools=(Pool("sram"),))
     made = plan(roomy, GREEDY)
     worse = replace(made, status=PlanStatus.FEASIBLE, peak=120, objective=replace(made.objective, value=120))

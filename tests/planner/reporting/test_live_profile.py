@@ -17,7 +17,7 @@ def profile_of(problem: Problem, **offsets: int) -> LiveProfile:
     return LiveProfile(problem, placements)
 
 
-def test_the_first_step_of_the_most() -> None:
+def test_the_highest_step_is_the_first_with_most_bytes() -> None:
     problem = Problem(
         (Buffer("a", 10, live=((0, 4),)), Buffer("b", 5, live=((1, 2), (3, 4))), Buffer("c", 5, live=((2, 3),)))
     )
@@ -35,7 +35,7 @@ def test_views_and_results_in_place_count_once() -> None:
     assert profile_of(problem, base=8, view=28, tail=98).highest() == Height(120, (Moment(2, 3),))
 
 
-def test_exclusions_that_share_a_place_count_once() -> None:
+def test_exclusive_buffers_that_share_a_place_count_once() -> None:
     buffers = (Buffer("then", 8, live=((0, 2),)), Buffer("else", 8, live=((0, 2),)))
     problem = Problem(buffers, constraints=Constraints(exclusions=(("then", "else"),)))
     assert profile_of(problem, **{"then": 0, "else": 4}).highest() == Height(12, (Moment(0, 2),))
@@ -46,21 +46,21 @@ def test_intervals_of_one_buffer_that_touch_or_overlap_count_once() -> None:
     assert profile_of(problem, a=0).highest() == Height(8, (Moment(0, 5),))
 
 
-def test_nothing_is_ever_in_use() -> None:
+def test_a_problem_with_nothing_in_use_has_no_highest_step() -> None:
     buffers = (Buffer("a", 0, live=((0, 2),)), Buffer("b", 8, live=()), Buffer("c", 8), Buffer("d", 8, live=((0, 1),)))
     profile = profile_of(Problem(buffers), a=0, b=0, c=8)
     assert profile.highest() is None
     assert (profile.untimed(), profile.untimed("default")) == (1, 1)
 
 
-def test_large_sizes_and_negative_steps() -> None:
+def test_large_sizes_and_negative_steps_are_counted() -> None:
     buffers = (Buffer("a", 1 << 61, live=((-5, 0),)), Buffer("b", 1 << 61, live=((-2, 3),)))
     assert profile_of(Problem(buffers), a=0, b=1 << 61).highest() == Height(1 << 62, (Moment(-2, 0),))
 
 
 @effort(24, 2000)
 @given(problems())
-def test_as_counted_byte_by_byte(problem: Problem) -> None:
+def test_the_profile_agrees_with_a_count_byte_by_byte(problem: Problem) -> None:
     made = plan(problem, Options(solver="greedy", workers=1))
     if made.status not in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE):
         return

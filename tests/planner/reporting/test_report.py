@@ -32,7 +32,7 @@ TWO = Problem(
 )
 
 
-def test_every_memory() -> None:
+def test_every_memory_has_its_figures() -> None:
     report = reported(TWO)
     sram, dram, empty = report.pools
     assert (sram.name, sram.base, sram.size, sram.peak, sram.bound) == ("sram", 0x57BE0000, 200, 130, 130)
@@ -69,7 +69,7 @@ def test_the_peak_over_all_memories_is_of_one_step() -> None:
     assert isinstance(live.buffers[0], LiveBuffer)
 
 
-def test_a_proof_names_those_who_would_have_to_shrink() -> None:
+def test_a_proof_names_the_buffers_that_would_have_to_shrink() -> None:
     made = plan(TWO, GREEDY)
     cause = memory_report(TWO, made).pools[1].cause
     assert cause is not None
@@ -87,7 +87,7 @@ def test_without_a_proof_the_plan_itself_is_the_reason() -> None:
     assert len(cause.buffers) == 2
 
 
-def test_no_plan() -> None:
+def test_a_report_without_a_plan_has_no_figures_of_use() -> None:
     problem = replace(TWO, pools=(Pool("sram", 20), *TWO.pools[1:]))
     report = reported(problem)
     assert report.status is PlanStatus.INFEASIBLE
@@ -95,7 +95,7 @@ def test_no_plan() -> None:
     assert {(p.peak, p.free, p.most_live, p.fragmentation, p.cause) for p in report.pools} == {(None,) * 5}
 
 
-def test_without_lifetimes_nobody_knows_what_is_live_when() -> None:
+def test_buffers_without_lifetimes_have_no_live_figures() -> None:
     problem = Problem(
         (Buffer("a", 8), Buffer("b", 8), Buffer("c", 4, live=((0, 1),))),
         (Pool("p", 32),),
@@ -108,18 +108,18 @@ def test_without_lifetimes_nobody_knows_what_is_live_when() -> None:
     assert report.live.bytes == 4
 
 
-def test_nothing_to_plan() -> None:
+def test_a_report_without_buffers_has_figures_of_zero() -> None:
     report = reported(Problem((), (Pool("p", 8),)))
     assert (report.pools[0].peak, report.pools[0].free, report.live, report.untimed) == (0, 8, None, 0)
 
 
-def test_a_capacity_that_was_tried_is_the_plans() -> None:
+def test_a_capacity_that_was_tried_is_the_plan_s() -> None:
     problem = Problem((Buffer("a", 8, live=((0, 1),)),), (Pool("p", 8),))
     made: Plan = plan(problem, replace(GREEDY, capacity=20))
     assert (memory_report(problem, made).pools[0].size, memory_report(problem, made).pools[0].free) == (20, 12)
 
 
-def test_a_buffer_without_bytes_may_be_what_defines_the_peak() -> None:
+def test_an_empty_buffer_may_define_the_peak() -> None:
     """An empty buffer has an aligned address, too, and the peak reaches up to it."""
     problem = Problem(
         (Buffer("a", 0, alignment=3, live=((0, 1),)), Buffer("b", 1, live=((2, 3),))), (Pool("p", None, base=1),)

@@ -33,7 +33,7 @@ def fits(problem: Problem) -> bool:
     return solve(problem).is_feasible
 
 
-def test_constraints_on_removed_buffers_go_with_them() -> None:
+def test_constraints_on_removed_buffers_are_removed() -> None:
     rest = without(ABC, ["a"]).constraints
     assert rest.conflicts == (("c", "d"),)
     assert rest.exclusions == ()
@@ -47,19 +47,19 @@ def test_buffers_keep_their_distance_when_their_base_goes() -> None:
     assert without(ABC, ["a", "b"]).constraints.colocations == ()
 
 
-def test_buffers_that_only_a_removed_one_tied_to_one_pool_stay_together() -> None:
+def test_buffers_tied_to_one_pool_by_a_removed_one_stay_together() -> None:
     assert without(ABC, ["c"]).constraints.same_pool == (("a", "b", "d"),)
     assert without(ABC, ["a", "b", "c"]).constraints.same_pool == ()
 
 
-def test_all_buffers_make_the_whole_problem() -> None:
+def test_a_subset_of_all_buffers_is_the_whole_problem() -> None:
     assert only(ABC, "abcd") == ABC
     assert without(ABC, []) == ABC
 
 
 @effort(24, 2000)
 @given(problems(max_buffers=5, plain_terms=True), st.data())
-def test_a_part_is_sound_and_no_harder(problem: Problem, data: st.DataObject) -> None:
+def test_a_part_of_a_problem_is_sound_and_no_harder(problem: Problem, data: st.DataObject) -> None:
     ids = [b.id for b in problem.buffers]
     part = without(problem, data.draw(st.sets(st.sampled_from(ids)))) if ids else problem
     assert check(part) == ()
@@ -113,7 +113,7 @@ def test_suspects_are_tried_first() -> None:
     assert irreducible_subset(CROWD, answer, suspects=(1, 2, 3)) == (LARGE, True)
 
 
-def test_without_time_everything_is_the_answer() -> None:
+def test_without_time_the_subset_is_all_buffers() -> None:
     subset, irreducible = irreducible_subset(CROWD, crowd_fits, deadline=time.monotonic() - 1)
     assert len(subset) == 700
     assert not irreducible

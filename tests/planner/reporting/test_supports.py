@@ -22,7 +22,7 @@ def ids(problem: Problem, offsets: dict[BufferId, int]) -> list[BufferId]:
     return [buffer.id for buffer in Supports(problem, placements).under_the_peak(pool)]
 
 
-def test_the_stack_under_the_highest_and_not_what_stands_beside_it() -> None:
+def test_only_the_stack_under_the_highest_buffer_supports_it() -> None:
     buffers = (
         Buffer("floor", 10, live=((0, 2),)),
         Buffer("beside", 9, live=((4, 6),)),
@@ -33,23 +33,23 @@ def test_the_stack_under_the_highest_and_not_what_stands_beside_it() -> None:
     assert ids(Problem(buffers, (ARENA,)), offsets) == ["top", "middle", "floor"]
 
 
-def test_what_floats_rests_on_nothing() -> None:
+def test_floating_buffers_rest_on_nothing() -> None:
     buffers = (Buffer("low", 10, live=((0, 2),)), Buffer("high", 10, live=((0, 2),)))
     assert ids(Problem(buffers, (ARENA,)), {"low": 0, "high": 11}) == ["high"]
 
 
 @pytest.mark.parametrize(("pool", "buffer"), [(16, 1), (1, 16), (8, 16), (16, 4)])
-def test_an_alignment_may_keep_it_from_touching(pool: int, buffer: int) -> None:
+def test_buffers_kept_apart_by_alignment_rest_on_each_other(pool: int, buffer: int) -> None:
     buffers = (Buffer("low", 10, live=((0, 2),)), Buffer("high", 10, buffer, live=((0, 2),)))
     assert ids(Problem(buffers, (Pool("p", alignment=pool),)), {"low": 0, "high": 16}) == ["high", "low"]
 
 
-def test_one_grain_higher_than_needed_is_floating() -> None:
+def test_a_buffer_one_grain_higher_than_needed_floats() -> None:
     buffers = (Buffer("low", 16, live=((0, 2),)), Buffer("high", 10, live=((0, 2),)))
     assert ids(Problem(buffers, (Pool("p", alignment=16),)), {"low": 0, "high": 32}) == ["high"]
 
 
-def test_only_those_that_must_be_apart_hold_each_other() -> None:
+def test_only_buffers_that_must_be_apart_support_each_other() -> None:
     buffers = (
         Buffer("later", 10, live=((5, 6),)),
         Buffer("never", 10, live=((0, 2),)),
@@ -61,7 +61,7 @@ def test_only_those_that_must_be_apart_hold_each_other() -> None:
     assert ids(problem, {"later": 0, "never": 0, "conflicting": 0, "top": 10}) == ["top", "conflicting"]
 
 
-def test_a_group_rests_on_what_any_of_its_members_rests_on() -> None:
+def test_a_group_rests_on_the_supports_of_its_members() -> None:
     buffers = (
         Buffer("under view", 10, live=((4, 6),)),
         Buffer("base", 20, live=((0, 2),)),
@@ -73,19 +73,19 @@ def test_a_group_rests_on_what_any_of_its_members_rests_on() -> None:
     assert ids(problem, offsets) == ["top", "base", "under view"]
 
 
-def test_what_is_fixed_rests_on_the_decision() -> None:
+def test_fixed_buffers_rest_on_nothing() -> None:
     buffers = (Buffer("low", 10, live=((0, 2),)), Buffer("pinned", 10, live=((0, 2),), fixed=Fixed("p", 10)))
     assert ids(Problem(buffers, (ARENA,)), {"low": 0, "pinned": 10}) == ["pinned"]
     buffers = (Buffer("low", 10, live=((0, 2),)), Buffer("here", 10, live=((0, 2),), fixed=Fixed("p")))
     assert ids(Problem(buffers, (ARENA,)), {"low": 0, "here": 10}) == ["here", "low"]
 
 
-def test_nothing_there() -> None:
+def test_without_live_bytes_there_is_no_support() -> None:
     assert ids(Problem((Buffer("a", 0, live=((0, 2),)), Buffer("b", 9)), (ARENA,)), {"a": 5}) == []
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_same_as_who_looks_at_all_pairs(seed: int) -> None:
+def test_supports_agree_with_comparing_all_pairs(seed: int) -> None:
     problem, offsets = thrown(random.Random(seed))
     assert ids(problem, offsets) == by_all_pairs(problem, offsets)
 
@@ -140,7 +140,7 @@ def by_all_pairs(problem: Problem, offsets: dict[BufferId, int]) -> list[BufferI
         found = more
 
 
-def test_few_of_many_are_looked_at_for_what_ends_in_a_wide_range() -> None:
+def test_few_levels_are_examined_in_a_wide_range() -> None:
     many = 4000
     levels = Levels([(8 * i, 8 * i + 8, ((i, i + 2),)) for i in range(many)])
     looked = Watched(levels._points)

@@ -53,7 +53,7 @@ def kinds(bad: Plan) -> set[Kind]:
     return {finding.kind for finding in verify(PROBLEM, bad)}
 
 
-def test_a_choice_that_is_none(made: Plan) -> None:
+def test_a_false_choice_is_found(made: Plan) -> None:
     for picks in (
         (),
         (("conv", "stripes"),),
@@ -65,7 +65,7 @@ def test_a_choice_that_is_none(made: Plan) -> None:
     assert kinds(replace(made, choice=None)) == {Kind.WRONG_CHOICE}
 
 
-def test_a_choice_against_the_rules(made: Plan) -> None:
+def test_a_choice_against_the_rules_is_found(made: Plan) -> None:
     bad = chosen(
         made, alternatives=(("conv", "stripes"), ("pool", "apart")), cost=14, costs=(("cycles", 14),), cost_bound=14
     )
@@ -84,11 +84,11 @@ def test_a_choice_against_the_rules(made: Plan) -> None:
         ({"cost_bound": None}, Kind.CLAIMED_OPTIMAL_ABOVE_BOUND),
     ],
 )
-def test_costs_that_are_wrong(made: Plan, changes: dict[str, object], kind: Kind) -> None:
+def test_wrong_costs_are_found(made: Plan, changes: dict[str, object], kind: Kind) -> None:
     assert kind in kinds(chosen(made, **changes))
 
 
-def test_placements_are_those_of_the_chosen_problem(made: Plan) -> None:
+def test_placements_are_checked_against_the_chosen_problem(made: Plan) -> None:
     """Verified as another choice, a buffer has the wrong size; with all buffers at 0, those of the choice overlap."""
     other = chosen(
         made, alternatives=(("conv", "whole"), ("pool", "in place")), cost=10, costs=(("cycles", 10),), cost_bound=10
@@ -98,17 +98,17 @@ def test_placements_are_those_of_the_chosen_problem(made: Plan) -> None:
     assert Kind.OVERLAP in kinds(moved)
 
 
-def test_a_choice_where_there_is_nothing_to_choose(made: Plan) -> None:
+def test_a_choice_without_variants_is_found(made: Plan) -> None:
     plain = Problem((Buffer("a", 8, live=((0, 1),)),))
     found = plan(plain, Options(workers=1))
     assert {each.kind for each in verify(plain, replace(found, choice=made.choice))} == {Kind.WRONG_CHOICE}
 
 
-def test_no_plan_and_yet_a_choice(made: Plan) -> None:
+def test_a_choice_without_a_plan_is_found(made: Plan) -> None:
     assert Kind.WRONG_CHOICE in kinds(replace(made, status=PlanStatus.UNKNOWN))
 
 
-def test_it_is_said_which_choices_the_bound_is_of(made: Plan) -> None:
+def test_a_note_names_the_choices_that_the_bound_covers(made: Plan) -> None:
     """A note states which choices the bound covers: all, or those within the plan's own cost limit."""
     assert "all choices whatever they cost; only the plan says which were allowed" in notes(made)[0]
     limited = chosen(made, most_cost=40)

@@ -170,7 +170,7 @@ def test_a_bound_without_a_plan_needs_a_proof_too() -> None:
     assert kinds(CHAIN, replace(nothing, bound=1)) == {Kind.UNPROVEN_BOUND}
 
 
-def test_what_had_to_be_believed_is_noted() -> None:
+def test_claims_that_had_to_be_believed_are_noted() -> None:
     assert notes(make_plan(CHAIN, CHAIN_SPOTS)) == ()
     assert notes(BEST) == (
         "the bound of pool 'only' rests on an exhausted search by 'search' and was not checked again",

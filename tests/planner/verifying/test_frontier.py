@@ -28,7 +28,7 @@ def found() -> Frontier:
     return made
 
 
-def test_a_frontier_that_was_found_is_right(found: Frontier) -> None:
+def test_a_found_frontier_passes_verification(found: Frontier) -> None:
     assert verify_frontier(PROBLEM, found) == ()
     again = read_frontier(write_frontier(found))
     assert verify_frontier(PROBLEM, again) == ()
@@ -38,7 +38,7 @@ def test_a_frontier_that_was_found_is_right(found: Frontier) -> None:
     assert caught.value.findings[0].pointer == "/points/0/plan"
 
 
-def test_what_is_changed_is_noticed(found: Frontier) -> None:
+def test_changes_to_a_frontier_are_found(found: Frontier) -> None:
     first, *others = found.points
     humble = replace(first, status=PlanStatus.FEASIBLE)
     moved = replace(first, placements=(replace(first.placements[0], offset=1 << 30), *first.placements[1:]))
@@ -68,7 +68,7 @@ def test_what_is_changed_is_noticed(found: Frontier) -> None:
     ("name", "value"),
     [("complete", 1), ("infeasible", "no"), ("reproducible", None), ("stop", "tired"), ("within", "0"), ("run", [])],
 )
-def test_what_is_said_of_all_points_is_read_strictly(found: Frontier, name: str, value: object) -> None:
+def test_fields_about_all_points_are_read_strictly(found: Frontier, name: str, value: object) -> None:
     document = json.loads(write_frontier(found))
     with pytest.raises(BadInput):
         read_frontier(json.dumps({**document, name: value}).encode())

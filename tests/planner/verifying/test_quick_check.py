@@ -106,7 +106,7 @@ def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_it_accepts_nothing_that_is_wrong(seed: int) -> None:
+def test_the_quick_check_accepts_no_wrong_plan(seed: int) -> None:
     chance, problem = random.Random(seed), problem_of(seed)
     right = plan(problem, OPTIONS)
     assert right.status is PlanStatus.OPTIMAL
@@ -124,7 +124,7 @@ def test_it_accepts_nothing_that_is_wrong(seed: int) -> None:
 
 @pytest.mark.parametrize("make", [problem_with_rules, problem_with_views])
 @pytest.mark.parametrize("seed", range(12))
-def test_nor_where_buffers_have_rules_of_their_own(seed: int, make: Callable[[int], Problem]) -> None:
+def test_the_quick_check_accepts_no_wrong_plan_with_rules(seed: int, make: Callable[[int], Problem]) -> None:
     chance, problem = random.Random(seed), make(seed)
     right = plan(problem, OPTIONS)
     assert not verify(problem, right)
@@ -147,7 +147,7 @@ def test_buffers_at_home_in_several_pools_are_simple_and_so_are_views(made_up: C
     assert accepted > 3
 
 
-def test_a_view_is_there_when_its_base_is_not() -> None:
+def test_a_view_may_live_while_its_base_does_not() -> None:
     base, view = Buffer("base", 8, live=((0, 4),)), Buffer("view", 4, live=((1, 6),))
     ties = Constraints(colocations=(Colocation("view", "base", 4),))
     problem = Problem(buffers=(base, view, Buffer("later", 4, live=((4, 6),))), pools=(Pool("p"),), constraints=ties)
@@ -180,7 +180,7 @@ def test_offsets_whose_sums_no_array_holds_are_not_accepted() -> None:
         assert (not verify(problem, found)) == is_right
 
 
-def test_where_a_buffer_is_fixed_is_a_proof() -> None:
+def test_a_fixed_buffer_s_end_is_a_proof() -> None:
     fixed = Buffer("fixed", 8, live=((0, 2),), fixed=Fixed("p", 24))
     problem = Problem((Buffer("other", 4, live=((0, 2),)), fixed), (Pool("p"),))
     made = plan(problem, OPTIONS)
@@ -197,7 +197,7 @@ def test_where_a_buffer_is_fixed_is_a_proof() -> None:
         assert not is_plainly_right(problem, replace(made, certificates=(wrong,)), made.problem_digest)
 
 
-def test_very_many_views_are_left_to_others() -> None:
+def test_very_many_views_are_left_to_the_full_check() -> None:
     views = [Buffer(f"view {k}", 1, live=((0, 2),)) for k in range(10_000)]
     ties = Constraints(colocations=tuple(Colocation(view.id, "base", k) for k, view in enumerate(views)))
     problem = Problem((Buffer("base", 10_000, live=((0, 2),)), *views), (Pool("p"),), constraints=ties)
@@ -206,7 +206,7 @@ def test_very_many_views_are_left_to_others() -> None:
     assert not is_plainly_right(problem, made, made.problem_digest)
 
 
-def test_what_is_not_simple_is_left_to_others() -> None:
+def test_other_problems_are_left_to_the_full_check() -> None:
     problem = problem_of(1)
     first, *others = problem.buffers
     (pool,) = problem.pools

@@ -67,7 +67,7 @@ def test_a_spoilt_placement_is_found(kind: FindingKind, spots: dict[BufferId, tu
         (Kind.OVERLAP, {"7": ("sram", 96)}),
     ],
 )
-def test_nothing_else_is_found(kind: FindingKind, spots: dict[BufferId, tuple[str, int]]) -> None:
+def test_only_the_one_fault_is_found(kind: FindingKind, spots: dict[BufferId, tuple[str, int]]) -> None:
     assert kinds(RICH, moved(spots)) == {kind}
 
 
@@ -84,7 +84,7 @@ def test_an_overlap_names_both_buffers_and_their_addresses() -> None:
     assert "'a' at [0, 10) of pool 'only'" in findings[0].message
 
 
-def test_an_overlap_is_found_in_one_of_many_pools_and_equal_addresses_in_several_are_none() -> None:
+def test_overlaps_are_found_only_within_one_pool() -> None:
     buffers = (*(Buffer(i, 8, 1, ((0, 9),)) for i in range(600)), Buffer("late", 8, 1, ((9, 12),)))
     problem = Problem(buffers, tuple(Pool(f"p{i}", 64, rank=i) for i in range(300)))
     spots = {buffer.id: (f"p{i // 2}", 8 * (i % 2)) for i, buffer in enumerate(buffers[:600])} | {"late": ("p7", 0)}
@@ -110,7 +110,7 @@ def test_the_overlaps_listed_are_limited() -> None:
     assert len(verify(problem, plan)) == LISTED_PER_KIND
 
 
-def test_time_shared_by_members_of_one_group_or_an_excluded_pair_is_no_overlap() -> None:
+def test_group_members_and_excluded_pairs_may_share_addresses() -> None:
     assert verify(RICH, moved({})) == ()
     alone = replace(RICH, constraints=replace(RICH.constraints, exclusions=(), colocations=()))
     found = [f.buffers for f in verify(alone, make_plan(alone, SPOTS)) if f.kind is Kind.OVERLAP]
@@ -122,7 +122,7 @@ MANY = 20_000
 
 @pytest.mark.parametrize("live", [((0, 10),), None])
 @pytest.mark.parametrize("chained", [False, True])
-def test_many_buffers_that_move_as_one_are_no_trouble(live: tuple[tuple[int, int], ...] | None, chained: bool) -> None:
+def test_groups_of_many_buffers_are_verified_fast(live: tuple[tuple[int, int], ...] | None, chained: bool) -> None:
     """Work that grows with the square of their number would take minutes here."""
     buffers = tuple(Buffer(n, 64, 1, live or ((n, n + 5),)) for n in range(MANY))
     ties = tuple(Colocation(n, n - 1 if chained else 0, 0) for n in range(1, MANY))
@@ -137,16 +137,16 @@ def test_many_buffers_that_move_as_one_are_no_trouble(live: tuple[tuple[int, int
     assert verify(problem, replace(plan, bound=64)) == ()
 
 
-def test_a_known_digest_is_taken_at_its_word() -> None:
+def test_a_known_digest_is_not_computed_again() -> None:
     assert {f.kind for f in verify(CHAIN, BASE, digest="another")} == {Kind.WRONG_DIGEST}
 
 
-def test_wherever_a_plan_contains_an_infeasible_claim_for_nothing_it_is_found() -> None:
+def test_an_unproven_claim_of_infeasibility_is_found() -> None:
     empty = Problem(())
     assert kinds(empty, infeasible_plan(empty)) == {Kind.WRONG_STATUS, Kind.UNPROVEN_INFEASIBILITY}
 
 
-def test_of_a_plan_of_another_problem_that_is_said_first() -> None:
+def test_a_plan_of_another_problem_has_that_as_first_finding() -> None:
     found = verify(CHAIN, replace(BASE, problem_digest="0" * 64, placements=BASE.placements[1:]))
     assert len(found) > 1
     assert found[0].kind is Kind.WRONG_DIGEST

@@ -25,7 +25,7 @@ from tests.small.strategies import effort, problems
 
 @effort(16, 3000)
 @given(problems())
-def test_what_exhaustion_finds_is_verified(problem: Problem) -> None:
+def test_plans_found_by_trying_everything_pass(problem: Problem) -> None:
     assert verify(problem, optimal_plan(problem)) == ()
 
 
@@ -103,7 +103,7 @@ def naive_kinds(problem: Problem, plan: Plan) -> set[FindingKind]:
 
 @effort(24, 10_000)
 @given(scattered())
-def test_the_verdict_is_that_of_looking_at_every_pair(case: tuple[Problem, Plan]) -> None:
+def test_the_verdict_agrees_with_checking_every_pair(case: tuple[Problem, Plan]) -> None:
     problem, plan = case
     wanted = naive_kinds(problem, plan)
     assert kinds(problem, plan) == wanted

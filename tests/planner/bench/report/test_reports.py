@@ -89,7 +89,7 @@ def test_markdown_keeps_its_tables_whatever_names_are() -> None:
     assert "- greedy, nets/b.json, seed 0: crashed: it is gone" in text
 
 
-def test_the_worst_runs_have_a_table_in_both() -> None:
+def test_both_reports_have_a_table_of_the_worst_runs() -> None:
     behind, best = made("greedy", value=150, values=[150]), made()
     row = "| nets/a.json | 10 | far behind the best | greedy | 0 | 150 | 50.00 % | 50.00 % | 2 s | auto |"
     assert row in markdown([behind, best])
@@ -121,7 +121,7 @@ def test_the_summary_is_a_table() -> None:
     assert (rows[0]["optimal"], rows[0]["median_seconds_to_proof"]) == ("2", "3.0")
 
 
-def test_all_of_them_are_written(tmp_path: Path) -> None:
+def test_all_reports_are_written(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add(made())
     results.close()
@@ -129,7 +129,7 @@ def test_all_of_them_are_written(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"summary.csv", "report.md", "report.html", "results.jsonl"}
 
 
-def test_answers_that_exclude_each_other_are_named() -> None:
+def test_contradictory_answers_are_named() -> None:
     assert contradictions(RECORDS) == []
     (text,) = contradictions([made("auto", value=100), made("greedy", value=120, bound=110)])
     assert text == "nets/a.json: greedy (seed 0) claims a bound of 110, auto (seed 0) reaches 100"
@@ -138,7 +138,7 @@ def test_answers_that_exclude_each_other_are_named() -> None:
     assert contradictions([made("auto"), other_size]) == []
 
 
-def test_curves() -> None:
+def test_curves_are_computed_from_the_runs() -> None:
     proven = {series.name: list(series.points)[1:] for series in proven_over_time(RECORDS)}
     assert proven == {"auto": [(0.5, 0.25), (2.0, 0.5), (4.0, 0.75)], "greedy": []}
     profile = performance_profile([made("a"), made("b", seconds_to_proof=6.0)])
@@ -147,7 +147,7 @@ def test_curves() -> None:
     assert list(gaps.points)[1:] == [(0.5, 0.5), (1.0, 1e-4)]
 
 
-def test_tallies() -> None:
+def test_tallies_count_runs_proofs_and_gaps() -> None:
     auto, greedy = per_solver(RECORDS)
     assert (auto.runs, auto.statuses[CellStatus.OPTIMAL], auto.statuses[CellStatus.KILLED]) == (4, 3, 1)
     assert (auto.mean_gap, auto.median_seconds_to_proof, greedy.mean_gap) == (0.0, 2.0, 0.75)
@@ -168,7 +168,7 @@ def test_gaps_are_compared_where_all_solvers_have_tried() -> None:
     assert "on the one problem that every solver takes" in markdown(records)
 
 
-def test_what_happened_to_many_runs_is_said_once() -> None:
+def test_one_failure_of_many_runs_is_listed_once() -> None:
     records = [failed(CellStatus.REFUSED, instance=f"nets/{n}.json") for n in range(3)]
     assert "- auto, 3 runs, nets/0.json, seed 0 the first of them: refused: it is gone\n" in markdown(records)
 
@@ -178,7 +178,7 @@ def test_all_terms_have_their_values() -> None:
     assert "| 5; 1 200 | 5; 1 200 | 4 |" in page
 
 
-def test_scales() -> None:
+def test_scales_have_round_ends_and_ticks() -> None:
     log = logarithmic([0.02, 3.0], short_seconds)
     assert (log.low, log.high, log.at(0.001), log.at(1.0), log.at(99.0)) == (0.01, 10.0, 0.0, 2 / 3, 1.0)
     assert [log.label(tick) for tick in log.ticks] == ["10 ms", "100 ms", "1 s", "10 s"]
@@ -204,5 +204,5 @@ def test_scales() -> None:
         ("nets/12.json", None),
     ],
 )
-def test_rows_are_sorted_by_what_figures_are_worth(text: str, worth: float | None) -> None:
+def test_figures_in_texts_are_sorted_by_value(text: str, worth: float | None) -> None:
     assert figure_in(text) == worth

@@ -13,27 +13,27 @@ def texts(before: Record, after: Record) -> list[tuple[str, bool]]:
     return [(change.text, change.is_worse) for change in found.changes]
 
 
-def test_the_same_is_no_change() -> None:
+def test_equal_measurements_show_no_change() -> None:
     found = compare([made(), made(seed=1)], [made(), made(seed=2)])
     assert (found.paired, found.only_before, found.only_after) == (1, 1, 1)
     assert found.changes == ()
     assert not found.is_regression
 
 
-def test_values() -> None:
+def test_changed_values_are_reported() -> None:
     assert texts(made(), made(value=101, values=[101])) == [("value 100 became 101", True)]
     assert texts(made(values=[5, 9]), made(values=[5, 8])) == [("value 5, 9 became 5, 8", False)]
     assert texts(made(values=[5, 9]), made(values=[6, 0])) == [("value 5, 9 became 6, 0", True)]
     assert texts(made(values=[None]), made(values=[7])) == [("value none became 7", False)]
 
 
-def test_proofs() -> None:
+def test_lost_and_new_proofs_are_reported() -> None:
     unproven = made(status=CellStatus.FEASIBLE, seconds_to_proof=None)
     assert texts(made(), unproven) == [("proof lost: optimal became feasible", True)]
     assert texts(unproven, made()) == [("proven now", False)]
 
 
-def test_frontiers() -> None:
+def test_changed_frontiers_are_reported() -> None:
     whole = made(points=[(10, 10, 200, 200), (20, 20, 100, 100)], within=0.0)
     assert texts(whole, made(points=whole.points, within=0.0)) == []
     # the field is 11 x 110 from (10, 100) on; it ends 1 x 10 beyond the greatest cost and value
@@ -57,7 +57,7 @@ def test_failures_and_wrong_answers() -> None:
     assert texts(made(), made(wrong="too good")) == [("now wrong: too good", True)]
 
 
-def test_what_the_clock_decided_is_no_regression() -> None:
+def test_changes_of_irreproducible_runs_are_no_regression() -> None:
     found = compare([made(reproducible=False)], [made(value=101, values=[101])])
     assert [change.is_worse for change in found.changes] == [True]
     assert not found.is_regression
@@ -67,7 +67,7 @@ def runs(*seconds: float) -> list[Record]:
     return [made(instance=f"nets/{i}.json", seconds=each) for i, each in enumerate(seconds)]
 
 
-def test_slower_throughout_is_a_regression() -> None:
+def test_runs_slower_throughout_are_a_regression() -> None:
     before = runs(*[1.0] * 8)
     found = compare(before, runs(1.1, 1.12, 1.15, 1.1, 1.2, 1.1, 1.13, 1.1))
     assert found.slower == ["auto"]
@@ -76,7 +76,7 @@ def test_slower_throughout_is_a_regression() -> None:
     assert compare(before, runs(*[1.04] * 8), threshold=0.03).is_regression
 
 
-def test_a_single_outlier_or_too_few_runs_are_not() -> None:
+def test_an_outlier_or_too_few_runs_are_no_regression() -> None:
     noisy = compare(runs(*[1.0] * 8), runs(4.0, 0.9, 1.0, 1.1, 1.0, 0.95, 1.05, 1.0))
     assert noisy.times["auto"].mean > 1.05
     assert not noisy.is_regression
@@ -99,7 +99,7 @@ def test_seeds_of_one_instance_go_together() -> None:
     assert mean_ratio([]) is None
 
 
-def test_several_settings_in_a_folder_are_compared_each_with_its_own() -> None:
+def test_settings_in_one_folder_are_compared_separately() -> None:
     short, long = made(seconds=1.0, options={"time_limit": 1.0}), made(seconds=5.0, options={"time_limit": 5.0})
     found = compare([short, long], [long, short])
     assert found.paired == 2

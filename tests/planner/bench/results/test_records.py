@@ -19,7 +19,7 @@ def test_a_record_survives_its_line() -> None:
         assert "\n" not in record.line()
 
 
-def test_what_was_cut_off_does_not_count_and_is_overwritten(tmp_path: Path) -> None:
+def test_a_record_cut_off_is_ignored_and_overwritten(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add(made(seed=0))
     results.add(made(seed=1))
@@ -33,7 +33,7 @@ def test_what_was_cut_off_does_not_count_and_is_overwritten(tmp_path: Path) -> N
     assert [record.seed for record in Results.read(tmp_path).records] == [0, 2]
 
 
-def test_of_two_records_of_one_run_the_later_counts(tmp_path: Path) -> None:
+def test_the_later_of_two_records_of_one_run_counts(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add(failed(CellStatus.CRASHED))
     results.forget([made().key])

@@ -25,7 +25,7 @@ def valued(value: int, **fields: Any) -> Record:
     return made(**{"value": value, "values": [value], "bound": 100, **fields})
 
 
-def test_far_behind_wide_open_and_slow() -> None:
+def test_runs_far_behind_wide_open_or_slow_are_listed() -> None:
     runs = [
         valued(100, instance="a", seconds=1.0),
         valued(150, solver="greedy", instance="a", seconds=9.0),
@@ -47,7 +47,7 @@ def test_far_behind_wide_open_and_slow() -> None:
     assert [one.why for one in worst(runs, each=1)] == list(Why)
 
 
-def test_of_each_problem_the_extremes_are_kept_whatever_their_order(tmp_path: Path) -> None:
+def test_extreme_plans_of_each_problem_are_kept_in_any_order(tmp_path: Path) -> None:
     runs = [
         valued(120, seed=0, seconds=1.0),
         valued(110, seed=1, seconds=5.0),

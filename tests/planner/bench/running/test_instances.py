@@ -26,7 +26,7 @@ def test_a_folder_gives_its_problems_and_names_the_rest(tmp_path: Path) -> None:
     assert [Path(name).name for name in passed_over] == ["MANIFEST.csv", "schema.json"]
 
 
-def test_what_cannot_be_read_or_does_not_exist_is_refused(tmp_path: Path) -> None:
+def test_missing_files_and_unknown_suites_are_refused(tmp_path: Path) -> None:
     for path, message in ((str(tmp_path / "absent.json"), "no such file"), ("@nothing", "there is no suite @nothing")):
         with pytest.raises(BadInput, match=message):
             collect([path], tmp_path)

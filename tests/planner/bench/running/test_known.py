@@ -16,7 +16,7 @@ def right() -> Plan:
     return plan(generate("packing", Request(6, 1, parameters={"height": 100})), Options())
 
 
-def test_names() -> None:
+def test_optima_and_bounds_are_read_from_names() -> None:
     assert Known.of("packing n=6 seed=1 height=100 optimum=100") == Known(100, None)
     assert Known.of("random n=6 seed=1 bound=77") == Known(None, 77)
     for name in (None, "", "resnet", "suboptimum=5", "optimum=5x"):
@@ -34,7 +34,9 @@ def test_names() -> None:
         ({"status": PlanStatus.INFEASIBLE, "peak": None}, "called infeasible"),
     ],
 )
-def test_contradictions(right: Plan, changes: dict[str, object], message: str | None) -> None:
+def test_answers_that_contradict_the_name_are_found(
+    right: Plan, changes: dict[str, object], message: str | None
+) -> None:
     found = Known(optimum=100).contradiction(replace(right, **changes), None)  # type: ignore[arg-type]
     assert (found is None) if message is None else (found or "").startswith(message)
 
@@ -50,7 +52,7 @@ def test_a_bound_is_only_a_bound(right: Plan) -> None:
     assert Known(bound=101).contradiction(right, None) is not None
 
 
-def test_the_capacity_in_a_name() -> None:
+def test_a_capacity_is_read_from_the_name() -> None:
     assert capacity_from_name("some.7/A.1048576.csv", Known()) == 1048576
     assert capacity_from_name("input.12.csv", Known(5)) == 12
     assert capacity_from_name("packing.json", Known(5)) == 5

@@ -66,7 +66,7 @@ def packing(tmp_path: Path) -> File:
     return collect([str(path)], tmp_path)[0][0]
 
 
-def test_a_run_says_all_there_is_to_say(packing: File, processes: CellProcesses) -> None:
+def test_a_run_s_record_is_complete(packing: File, processes: CellProcesses) -> None:
     (cell,) = grid([packing], ["auto"], [3], Settings(goal=Goal.FIT, capacity="from-name"))
     record = processes.start(cell).result()
     assert (record.status, record.stop, record.error) == (CellStatus.OPTIMAL, "proved", None)
@@ -85,7 +85,7 @@ def test_a_run_says_all_there_is_to_say(packing: File, processes: CellProcesses)
     assert record.wrong is None
 
 
-def test_of_variants_the_frontier_is_measured(tmp_path: Path, processes: CellProcesses) -> None:
+def test_the_frontier_of_variants_is_measured(tmp_path: Path, processes: CellProcesses) -> None:
     path = tmp_path / "variants.json"
     path.write_bytes(write_problem(generate("variants", Request(12, 1, parameters={"groups": 4, "alternatives": 3}))))
     files, _ = collect([str(path)], tmp_path)
@@ -113,13 +113,15 @@ def test_of_variants_the_frontier_is_measured(tmp_path: Path, processes: CellPro
         ([(1, 2, 20, 20)], None, "the bound of the cost is 2, but 1 is reached"),
     ],
 )
-def test_frontiers_that_cannot_be_true(points: list[FrontierPoint], least: int | None, wrong: str | None) -> None:
+def test_frontiers_that_cannot_be_true_are_reported(
+    points: list[FrontierPoint], least: int | None, wrong: str | None
+) -> None:
     message = contradiction(points, least)
     assert (message is None) == (wrong is None)
     assert wrong is None or wrong in (message or "")
 
 
-def test_what_a_solver_does_not_take_is_a_row(packing: File, processes: CellProcesses) -> None:
+def test_refusals_of_a_solver_give_a_row(packing: File, processes: CellProcesses) -> None:
     (cell,) = grid([packing], ["nonsense"], [0], Settings())
     record = processes.start(cell).result()
     assert record.status is CellStatus.REFUSED
@@ -145,7 +147,7 @@ def test_crashes_and_hangs_are_rows_and_nothing_is_left_behind(
     assert has_ended(pid)
 
 
-def test_whoever_forks_runs_may_end_between_two(packing: File, strange: CellProcesses) -> None:
+def test_the_forking_process_may_end_between_two_runs(packing: File, strange: CellProcesses) -> None:
     first, second = grid([packing], ["auto"], [0, 6], Settings())
     assert strange.start(first).result().status is CellStatus.UNKNOWN
     companion = strange.borrow()
@@ -203,7 +205,7 @@ def has_ended(pid: int) -> bool:
     return False
 
 
-def test_only_what_is_missing_runs(packing: File, tmp_path: Path, strange: CellProcesses) -> None:
+def test_only_missing_runs_are_measured(packing: File, tmp_path: Path, strange: CellProcesses) -> None:
     results = Results.read(tmp_path)
     first = grid([packing], ["a", "b"], [0], Settings())
     run(first, results, strange.start)
@@ -214,7 +216,7 @@ def test_only_what_is_missing_runs(packing: File, tmp_path: Path, strange: CellP
     results.close()
 
 
-def test_a_stop_keeps_what_is_done_and_kills_what_is_not(packing: File, tmp_path: Path, strange: CellProcesses) -> None:
+def test_a_stop_keeps_finished_runs_and_kills_the_others(packing: File, tmp_path: Path, strange: CellProcesses) -> None:
     results = Results(tmp_path)
     cells: list[Cell] = grid([packing], ["auto"], [0, 3], Settings())
     assert not run(
@@ -235,7 +237,7 @@ def test_results_of_another_version_are_not_mixed_in(packing: File, tmp_path: Pa
         missing(grid([packing], ["auto"], [0], Settings()), results)
 
 
-def test_the_key_says_what_is_measured_and_nothing_else(packing: File, tmp_path: Path) -> None:
+def test_a_run_s_key_depends_only_on_what_is_measured(packing: File, tmp_path: Path) -> None:
     def key(file: File = packing, solver: str = "auto", seed: int = 0, **settings: float) -> str:
         return Cell(file, solver, seed, Settings(**settings)).key  # type: ignore[arg-type]
 

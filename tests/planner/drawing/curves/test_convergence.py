@@ -40,7 +40,7 @@ def numbers(path: str, letter: str) -> list[float]:
     return [float(part.split("H")[0].split("V")[0].rstrip("Z")) for part in path.split(letter)[1:]]
 
 
-def test_the_best_falls_the_bound_rises_and_they_meet() -> None:
+def test_the_best_value_falls_the_bound_rises_and_both_meet() -> None:
     drawn = paths(convergence(PROBLEM, recorded(*TRACE)))
     best, bound = numbers(drawn["best"], "V"), numbers(drawn["bound"], "V")
     assert best == sorted(best)  # y grows down the picture
@@ -55,7 +55,7 @@ def test_every_better_plan_is_a_dot_once() -> None:
     assert len(list(picture.iter(NAMESPACE + "circle"))) == 3
 
 
-def test_it_says_what_came_of_it() -> None:
+def test_the_picture_states_the_result() -> None:
     texts = [each.text for each in ET.fromstring(convergence(PROBLEM, recorded(*TRACE))).iter(NAMESPACE + "text")]
     assert "<one>" in texts
     assert "optimal after 1 s  ·  best 64 B  ·  bound 64 B  ·  1 buffer" in texts
@@ -98,7 +98,7 @@ def test_light_and_dark_differ_in_colours_alone(theme: Theme) -> None:
     ).map(lambda points: sorted(points, key=lambda point: point.seconds)),
     st.sampled_from([640, 1200]),
 )
-def test_whatever_is_recorded_the_picture_is_well_formed_and_small(trace: list[TracePoint], width: int) -> None:
+def test_pictures_of_any_record_are_well_formed_and_small(trace: list[TracePoint], width: int) -> None:
     answer = recorded(*trace, seconds=0.0)
     if all(point.value is None and point.bound is None for point in trace):
         with pytest.raises(BadInput):

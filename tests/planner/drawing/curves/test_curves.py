@@ -55,7 +55,7 @@ def test_names_have_no_power_over_the_picture() -> None:
     assert not list(picture.iter(NAMESPACE + "script"))
 
 
-def test_plans_for_all_shapes_beside_the_best_for_each() -> None:
+def test_plans_for_all_shapes_are_drawn_beside_the_best_for_each() -> None:
     problem = shaped_transformer(layers=1, longest=64)
     plans = [plan_shapes(problem, mode, [{"n": n} for n in (1, 4, 64)], OPTIONS) for mode in Mode]
     picture = shapes_curve("prefill", plans)

@@ -23,7 +23,7 @@ def matched(plans: list[tuple[int, int]], spots: list[_Spot]) -> float:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_no_plan_lies_under_it(seed: int) -> None:
+def test_no_plan_lies_under_the_frontier_line(seed: int) -> None:
     chance = random.Random(seed)
     plans = [(chance.randrange(1, 200), chance.randrange(1, 200)) for _ in range(chance.randrange(1, 25))]
     best = sorted(p for p in plans if not any(o != p and o[0] <= p[0] and o[1] <= p[1] for o in plans))
@@ -46,7 +46,7 @@ def test_no_plan_lies_under_it(seed: int) -> None:
                 assert memory >= low - 1e-6
 
 
-def test_where_all_is_known_it_is_the_frontier() -> None:
+def test_the_line_is_the_frontier_where_all_points_are_known() -> None:
     points = [(10, 90), (20, 40), (70, 30)]
     spots = [_Spot(cost, memory, memory, cost) for cost, memory in points]
     assert _floor(spots, 0.0) == points
@@ -54,6 +54,6 @@ def test_where_all_is_known_it_is_the_frontier() -> None:
     assert _floor(open_ends, None) == [(10, 40), (20, 30), (70, 30)]
 
 
-def test_many_points_take_no_time() -> None:
+def test_a_frontier_of_many_points_is_drawn_fast() -> None:
     spots = [_Spot(k, 100_000 - k, 99_000 - k, k - 5) for k in range(20_000)]
     assert len(_floor(spots, 0.01)) > 20_000

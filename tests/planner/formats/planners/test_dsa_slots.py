@@ -131,7 +131,6 @@ def test_pinned_buffers_keep_the_slots_of_their_colocated_buffers() -> None:
 
 
 def test_pairs_that_live_together_are_plain_conflicts() -> None:
-    """Pairs that live together are plain conflicts and need no choice."""
     made = document(*(buffer(i) for i in range(200)))
     made["problem"]["constraints"]["no_partial_overlaps"] = [pair(i, i + 1) for i in range(0, 200, 2)]
     problem = read(made)

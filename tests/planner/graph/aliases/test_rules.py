@@ -38,7 +38,7 @@ def state(id_: str, *shape: int) -> Tensor:
 
 
 @pytest.mark.parametrize(("plan_inputs", "plan_outputs"), [(True, True), (True, False), (False, True), (False, False)])
-def test_inputs_and_outputs_in_or_out_of_the_plan(plan_inputs: bool, plan_outputs: bool) -> None:
+def test_inputs_and_outputs_may_be_left_out_of_the_plan(plan_inputs: bool, plan_outputs: bool) -> None:
     both = Tensor("through", (4,), 32, TensorKind.INPUT, is_output=True)
     tensors = (
         given("x", 4),
@@ -59,7 +59,7 @@ def test_inputs_and_outputs_in_or_out_of_the_plan(plan_inputs: bool, plan_output
     assert planned.isdisjoint(found.outside)
 
 
-def test_lifetimes() -> None:
+def test_lifetimes_follow_from_the_operators() -> None:
     tensors = (
         given("x", 4),
         given("late", 4),
@@ -86,7 +86,7 @@ def test_lifetimes() -> None:
     }
 
 
-def test_a_transfer_needs_both_its_sides_until_it_was_waited_for() -> None:
+def test_both_sides_of_a_transfer_live_until_the_wait() -> None:
     tensors = (given("x", 4), made("l", 4), made("v", 4), made("other", 4), made("w", 4), made("l2", 4))
     operators = (
         Operator(K.IDMA_LOAD, ("x",), ("l",)),
@@ -126,9 +126,7 @@ def test_in_place_pairs_overlap_in_lifetime_and_storage_from_level_2_on() -> Non
         ((made("v", 8),), (compute("x", "a"), view("a", "v"), in_place("v", "b"), compute("a", "b", "end"))),
     ],
 )
-def test_what_is_needed_afterwards_is_not_overwritten(
-    extra: tuple[Tensor, ...], operators: tuple[Operator, ...]
-) -> None:
+def test_tensors_still_needed_are_not_overwritten(extra: tuple[Tensor, ...], operators: tuple[Operator, ...]) -> None:
     tensors = (given("x", 8), made("a", 8), made("b", 8), back("end", 8), *extra)
     (step,) = (i for i, operator in enumerate(operators) if operator.kind is K.IN_PLACE)
     assert reasons(problem_of(tensors, *operators)) == [(step, Reason.STILL_NEEDED)]
@@ -187,7 +185,7 @@ def test_a_part_that_is_used_must_be_aligned_to_8(start: int, used: bool, reason
     assert [why for _, why in reasons(found)] == ([] if reason is None else [reason])
 
 
-def test_a_part_must_be_aligned_as_the_tensor_asks_wherever_it_ends_up() -> None:
+def test_a_part_keeps_the_tensor_s_alignment_wherever_it_lies() -> None:
     tensors = (given("x", 8), Tensor("s", (2,), 32, is_output=True, alignment=16))
     assert reasons(problem_of(tensors, Operator(K.SLICE, ("x",), ("s",), 0, 2))) == [(0, Reason.MISALIGNED)]
     inner = Tensor("inner", (2,), 32, alignment=16)
@@ -198,7 +196,7 @@ def test_a_part_must_be_aligned_as_the_tensor_asks_wherever_it_ends_up() -> None
     assert verify(found.problem, plan(found.problem)) == ()
 
 
-def test_sizes_that_do_not_fit_each_other() -> None:
+def test_mismatched_sizes_are_no_part() -> None:
     tensors = (given("x", 8), made("v", 7), made("s", 9), made("cat", 17), Tensor("narrow", (16,), 16), back("end", 1))
     found = problem_of(
         tensors,
@@ -211,7 +209,7 @@ def test_sizes_that_do_not_fit_each_other() -> None:
     assert [why for _, why in reasons(found)] == [Reason.SIZE_DIFFERS] * 4
 
 
-def test_parts_within_a_byte() -> None:
+def test_parts_that_begin_within_a_byte_are_copied() -> None:
     x = Tensor("x", (5,), 4, TensorKind.INPUT)
     s = Tensor("s", (2,), 4, is_output=True)
     cut = Operator(K.SLICE, ("x",), ("s",), 0, 1)
@@ -225,14 +223,14 @@ def graph_problem_of(graph: Graph) -> GraphProblem:
     return graph_problem(graph, POOLS)
 
 
-def test_the_result_that_the_caller_provides_is_copied() -> None:
+def test_a_result_provided_by_the_caller_is_copied() -> None:
     tensors = (given("x", 8), made("a", 8), back("v", 8))
     found = problem_of(tensors, compute("x", "a"), view("a", "v"), plan_outputs=False)
     assert (reasons(found), found.outside) == ([(1, Reason.RESULT_NOT_PLANNED)], ("v",))
 
 
 @pytest.mark.parametrize("alignment", [16, 37])
-def test_a_pools_alignment_is_for_what_is_allocated_and_not_for_parts_of_it(alignment: int) -> None:
+def test_a_pool_s_alignment_holds_for_buffers_and_not_for_parts(alignment: int) -> None:
     tensors = (given("x", 5, 2), given("y", 5, 2), made("part", 2), back("end", 2))
     cut = Operator(K.SELECT, ("x",), ("part",), 0, 1)
     found = graph_problem(
@@ -245,7 +243,7 @@ def test_a_pools_alignment_is_for_what_is_allocated_and_not_for_parts_of_it(alig
     assert len({where["x"], where["y"]}) == 2
 
 
-def test_transfers_go_to_the_fastest_pool_or_the_one_that_is_named() -> None:
+def test_transfers_go_to_the_fastest_or_the_named_pool() -> None:
     tensors = (given("x", 4), made("l", 4))
     load = Operator(K.IDMA_LOAD, ("x",), ("l",))
     ranked = (Pool("slow", 99, rank=1), Pool("fast", 99, rank=0))
@@ -261,18 +259,18 @@ def test_transfers_go_to_the_fastest_pool_or_the_one_that_is_named() -> None:
     ("options", "place"),
     [({"fastest": "nobody's"}, "/options/fastest"), ({"offset_multiple": 0}, "/options/offset_multiple")],
 )
-def test_options_that_make_no_sense(options: dict[str, Any], place: str) -> None:
+def test_wrong_options_are_refused(options: dict[str, Any], place: str) -> None:
     with pytest.raises(BadInput) as caught:
         problem_of((given("x", 4),), **options)
     assert [finding.pointer for finding in caught.value.findings] == [place]
 
 
-def test_without_pools_there_is_nothing_to_plan_for() -> None:
+def test_a_graph_without_pools_is_refused() -> None:
     with pytest.raises(BadInput):
         graph_problem(Graph((given("x", 4),), ()), ())
 
 
-def test_an_empty_graph() -> None:
+def test_an_empty_graph_has_no_buffers() -> None:
     found = problem_of(())
     assert (found.problem.buffers, found.applied, found.refused, found.outside) == ((), (), (), ())
 

@@ -69,7 +69,9 @@ def least(network: Network, cutting: Cutting) -> int | None:
     ],
     ids=["double_conv2d", "depthwise2d_conv2d_pooling"],
 )
-def test_the_cascader_of_tvm(network: Network, whole: int, in_stripes: dict[tuple[int, ...], int]) -> None:
+def test_peaks_equal_those_of_tvm_s_cascader(
+    network: Network, whole: int, in_stripes: dict[tuple[int, ...], int]
+) -> None:
     assert least(network, Cutting(modes=())) == whole
     for blocks, expected in in_stripes.items():
         assert least(network, Cutting((Mode.RECOMPUTE,), most_axes=1, blocks=blocks)) == expected
@@ -80,7 +82,7 @@ def test_rolling_buffers_need_less_than_the_cascader_of_tvm() -> None:
     assert least(DEPTHWISE_AND_POOLING, Cutting(most_axes=1, blocks=U55_128)) == 3 * (74 + 72 + 72) * 16 + 384
 
 
-def test_the_example_of_the_rfc() -> None:
+def test_the_example_of_the_rfc_is_reproduced() -> None:
     """Between a 3x3 and a 1x1 convolution lie 18.4 kB, and only 1.2 kB in 16 stripes of 6x6x32."""
     network = Network(
         (Tensor("x", (1, 26, 26, 3)), Tensor("a", (1, 24, 24, 32)), Tensor("y", (1, 24, 24, 8))),

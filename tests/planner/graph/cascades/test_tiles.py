@@ -127,7 +127,7 @@ class InTiles:
 
 
 @pytest.mark.parametrize("levels", [1, 2])
-def test_what_moves_is_what_is_counted_tile_by_tile(levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_moved_agree_with_a_count_tile_by_tile(levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("planner.graph.cascades.tiles._best", list)
     tried = exact = 0
     for seed in SEEDS:
@@ -187,7 +187,7 @@ def test_tiles_keep_the_constraints_of_dory() -> None:
         assert tiling.taken == (expected,)
 
 
-def test_the_choice_of_a_tile_is_the_best_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_chosen_tile_is_the_best_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     network = Network(
         (Tensor("x", (12, 12, 4)), Tensor("y", (12, 12, 8))),
         (Operator(Kind.CONVOLUTION, ("x",), "y", "conv", kernel=(3, 3), padding=Padding.SAME),),
@@ -205,7 +205,7 @@ def test_the_choice_of_a_tile_is_the_best_of_all(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("depth", [1, 2])
-def test_tiles_compute_what_the_whole_does(depth: int) -> None:
+def test_tiles_compute_the_results_of_the_whole(depth: int) -> None:
     pools, levels = (THREE, (Level("L2"), Level("L1"))) if depth == 2 else (POOLS, LEVELS)
     doubled = 0
     for seed in SEEDS:

@@ -62,7 +62,7 @@ def test_functions_within_functions_without_end_are_refused() -> None:
     assert caught.value.findings[0].code == "too_deep"
 
 
-def test_how_deep_functions_run_functions_is_found_without_comparing_each_with_all() -> None:
+def test_the_depth_of_calls_is_found_in_linear_time() -> None:
     class Name(str):
         __slots__ = ()
         compared = 0
@@ -83,7 +83,7 @@ def test_how_deep_functions_run_functions_is_found_without_comparing_each_with_a
     assert Name.compared < 50 * count
 
 
-def test_loops_within_loops_are_read_in_no_time() -> None:
+def test_nested_loops_are_read_fast() -> None:
     """Each loop is read twice, however deep it lies."""
     functions = [
         {

@@ -254,13 +254,13 @@ CASES: dict[str, tuple[bytes, str, str]] = {
 
 
 @pytest.mark.parametrize(("data", "code", "place"), CASES.values(), ids=CASES)
-def test_a_program_that_is_wrong_in_itself(data: bytes, code: str, place: str) -> None:
+def test_inconsistent_programs_are_refused(data: bytes, code: str, place: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_problem(data)
     assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == (code, place)
 
 
-def test_whatever_is_changed_in_a_program_is_taken_or_refused() -> None:
+def test_any_changed_program_is_read_or_refused() -> None:
     refused = 0
     for seed in range(400):
         chance = random.Random(seed)
@@ -312,7 +312,7 @@ def changed_somewhere(program: Program, chance: random.Random) -> Program:
 
 
 @pytest.mark.parametrize("kind", ["view", "in_place", "copy"])
-def test_a_chain_of_thousands_that_lie_in_one_place_is_read_in_no_time(kind: str) -> None:
+def test_a_chain_of_thousands_in_one_place_is_read_fast(kind: str) -> None:
     """Each tensor is compared only with those needed at the same time."""
     count = 3000
     chain = {
@@ -341,7 +341,7 @@ def test_a_chain_of_thousands_that_lie_in_one_place_is_read_in_no_time(kind: str
         {"kind": "weights"},
     ],
 )
-def test_what_is_of_another_type_is_refused_from_the_library_too(change: dict[str, Any]) -> None:
+def test_wrong_types_are_refused_from_the_library_too(change: dict[str, Any]) -> None:
     tensor = replace(Tensor("x", (4,), kind=TensorKind.INPUT), **change)
     with pytest.raises(BadInput) as refused:
         graph_problem(Graph((tensor,), ()), (Pool("p"),))

@@ -21,7 +21,7 @@ ONE_POOL = Constraints(same_pool=(("read", "written"),))
 
 
 @pytest.mark.parametrize("constraints", [COLOCATED, ONE_POOL], ids=["colocated", "same pool"])
-def test_buffers_that_share_a_pool_cost_what_they_cost_together(constraints: Constraints) -> None:
+def test_buffers_of_one_pool_cost_at_least_their_cheapest_common_pool(constraints: Constraints) -> None:
     problem = Problem(BUFFERS, POOLS, constraints, (Term.ACCESS_COST,))
     made = plan(problem, Options(goal=Goal.FIT, solver="greedy", work_limit=0, time_limit=None))
     assert not made.warnings

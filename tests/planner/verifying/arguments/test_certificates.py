@@ -76,7 +76,7 @@ def test_a_padding_that_a_gap_cuts_off_is_not_counted() -> None:
     assert solve(problem).value == (17,)
 
 
-def test_what_is_fixed_stands_in_the_way() -> None:
+def test_fixed_buffers_are_obstacles() -> None:
     fixed = replace(THREE.buffers[1], fixed=Fixed("arena", 32))
     problem = replace(THREE, buffers=(THREE.buffers[0], fixed, THREE.buffers[2]))
     assert most(problem, live(0, 3, "a", "b", "c")) == 53
@@ -117,7 +117,7 @@ def test_each_flaw_is_named(certificate: PlanCertificate, reason: str) -> None:
     assert reason in text
 
 
-def test_an_excluded_pair_proves_nothing_together() -> None:
+def test_an_excluded_pair_does_not_add_up() -> None:
     problem = replace(THREE, constraints=Constraints(exclusions=(("c", "a"),)))
     assert "never coexist" in str(why_not(problem, live(1, 3, "a", "c")))
     assert "may share" in str(why_not(problem, clique(1, "a", "c")))
@@ -134,13 +134,13 @@ def test_buffers_that_never_meet_are_no_clique_unless_they_conflict() -> None:
     assert most(apart, clique(0, "a", "b")) == 7
 
 
-def test_a_buffer_that_can_go_elsewhere_proves_nothing_of_one_pool() -> None:
+def test_a_buffer_with_a_choice_proves_nothing_of_one_pool() -> None:
     problem = replace(THREE, pools=(*ARENA, Pool("other", 12)))
     assert why_not(problem, live(20, 3, "a")) is None  # a does not fit into the other pool
     assert "can also be in pool 'other'" in str(why_not(problem, live(26, 3, "a", "c")))
 
 
-def test_pools_share_what_is_live() -> None:
+def test_pools_share_the_live_bytes() -> None:
     pools = (Pool("fast", 16), Pool("slow", None, cost=1))
     problem = replace(THREE, pools=pools)
     assert most(problem, sharing(0, ("fast", 3, 1, 1), ("slow", 3, 1, 1))) == 35
@@ -148,7 +148,7 @@ def test_pools_share_what_is_live() -> None:
     assert most(dear, sharing(0, ("fast", 3, 3, 1), ("slow", 3, 3, 1))) == 35 * 3 - 2 * 16
 
 
-def test_where_nothing_fits_values_are_recomputed_all_the_same() -> None:
+def test_values_are_recomputed_even_where_nothing_fits() -> None:
     small = replace(THREE, pools=(Pool("arena", 16), Pool("other", 8)))
     assert why_not(small, single(20, "a", pool=None)) is None
     assert "20 bytes high, no more" in str(why_not(small, single(21, "a", pool=None)))
@@ -159,7 +159,7 @@ def test_where_nothing_fits_values_are_recomputed_all_the_same() -> None:
     assert f"prove {proven}, no more" in str(why_not(tight, replace(weighed, value=10**9)))
 
 
-def test_where_nothing_fits_what_is_fixed_stands_in_the_way_all_the_same() -> None:
+def test_fixed_buffers_are_obstacles_even_where_nothing_fits() -> None:
     """In the unlimited arena b and c go above a; in the small one all three could lie only at 9. Both prove 25."""
     fixed = Buffer("a", 4, 1, ((0, 1),), fixed=Fixed("arena", 9))
     others = tuple(Buffer(name, 4, 3, ((0, 1),)) for name in "bc")
@@ -169,7 +169,7 @@ def test_where_nothing_fits_what_is_fixed_stands_in_the_way_all_the_same() -> No
         assert plan(problem).status == ("optimal" if size is None else "infeasible")
 
 
-def test_two_that_have_the_same_place_alone_prove_what_they_need_beside_each_other() -> None:
+def test_two_buffers_with_one_place_prove_the_height_of_both() -> None:
     """Each buffer alone fits only at 0. The proof that both do not fit is about a larger memory, with other offsets."""
     wide = (Buffer("a", 7, 1, ((0, 1),)), Buffer("b", 7, 3, ((0, 1),)), Buffer("in a", 1, 2, ((1, 2),)))
     tied = Constraints(colocations=(Colocation("in a", "a", 4),))
@@ -192,7 +192,7 @@ def test_a_search_can_only_be_believed() -> None:
     assert not proves_infeasible(Places(THREE), of_term)
 
 
-def test_what_proves_that_nothing_fits() -> None:
+def test_certificates_prove_infeasibility_only_above_the_capacity() -> None:
     small = replace(THREE, pools=(Pool("arena", 30),))
     searched = PlanCertificate(Proof.SEARCH, 0, solver="cpsat")
     assert proves_infeasible(Places(small), searched)
@@ -219,12 +219,12 @@ def test_a_buffer_that_fits_nowhere_makes_no_sharing_true() -> None:
 
 
 @pytest.mark.parametrize("certificate", [clique(0, "a", "b"), single(0, "a")])
-def test_only_what_is_live_together_or_shared_out_has_a_time(certificate: PlanCertificate) -> None:
+def test_only_proofs_of_live_buffers_or_sharing_name_a_time(certificate: PlanCertificate) -> None:
     assert why_not(THREE, certificate) is None
     assert "names a time" in str(why_not(THREE, replace(certificate, time=3)))
 
 
-def test_weights_without_a_common_denominator_of_sensible_length_prove_nothing() -> None:
+def test_weights_with_too_long_a_common_denominator_prove_nothing() -> None:
     odd = [("arena", i, 1, 10**18 + 2 * i + 1) for i in range(500)]
     reason = why_not(THREE, sharing(1, *odd))
     assert reason is not None
@@ -294,7 +294,7 @@ def test_more_buffers_than_pools_prove_that_nothing_fits() -> None:
     ("names", "reason"),
     [(("a", "b"), "have 2 pools to go to"), (("c", "d"), "have 2 pools to go to"), ((), "have 0 pools to go to")],
 )
-def test_a_crowd_that_is_none(names: tuple[str, ...], reason: str) -> None:
+def test_false_crowds_are_refused(names: tuple[str, ...], reason: str) -> None:
     assert reason in (why_not(CROWDED, crowd(2, *names)) or "")
 
 

@@ -17,7 +17,7 @@ from solvers.model.outcome import Proof
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_weights_at_many_times(seed: int) -> None:
+def test_weights_at_many_times_agree_with_one_by_one(seed: int) -> None:
     dice = random.Random(seed)
     places, certificate = Places(thrown(dice)), weighed(dice)
     read = read_weights(certificate)
@@ -93,7 +93,7 @@ def test_columns_weigh_the_same_and_stay_columns(seed: int) -> None:
     assert not columns._some
 
 
-def test_times_at_which_nothing_changes_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_without_changes_are_examined_together(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[set[int]] = []
     count = weights._live_heights
 

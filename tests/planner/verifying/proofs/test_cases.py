@@ -40,7 +40,7 @@ CHOICE = replace(
 )
 
 
-def test_what_is_live_together_weighs_on_several_memories() -> None:
+def test_live_buffers_weigh_on_several_memories() -> None:
     assert check_proof(TWO, proof_of(TWO, 13, "t 2", "w 1 2 0")).height == 13
     assert objection(TWO, proof_of(TWO, 14, "t 2", "w 1 2 0"))[0] == 5
     assert objection(TWO, proof_of(TWO, 13, "t 2", "w 1 0 0"))[0] == 5
@@ -91,7 +91,7 @@ def test_each_alternative_is_a_case_and_dear_ones_may_be_left_out() -> None:
     assert "shows only that no plan ends below 13 at a cost of 3 or less" in finding.message
 
 
-def test_cases_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cases_are_limited_in_work(monkeypatch: pytest.MonkeyPatch) -> None:
     many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(2_000)), (Pool("p"), Pool("q", cost=2)))
     line, why = objection(many, proof_of(many, 4_001, *(f"m {n}" for n in range(2_000))))
     assert line < 1_100
@@ -104,7 +104,7 @@ def test_cases_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> No
     assert objection(wide, proof_of(wide, 1, "m 0")) == (3, why)
 
 
-def test_what_relates_buffers_is_looked_at_once_more_for_each_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_count_as_work_again_for_each_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each case of a memory examines all pairs again, so many pairs use up the limit on work within a few cases."""
     monkeypatch.setattr(reading, "MOST_WORK", 20_000)
     count = 100
@@ -142,7 +142,7 @@ def test_memories_are_not_alike_as_long_as_alternatives_are_open() -> None:
     assert check_proof(problem, proof).height == 13
 
 
-def test_what_buffers_cost_by_themselves_counts_too() -> None:
+def test_costs_of_single_buffers_count_too() -> None:
     buffers = tuple(replace(buffer, accesses=4) for buffer in THREE.buffers)
     problem = replace(TWO, buffers=buffers, pools=(Pool("p", 5), Pool("q", rank=2)), terms=(Term.ACCESS_COST,))
     made = plan(problem)
@@ -152,7 +152,7 @@ def test_what_buffers_cost_by_themselves_counts_too() -> None:
     assert check_plan_proof(problem, made, proof.text).notes(problem)[0].startswith("no plan has access_cost below")
 
 
-def test_costs_of_reuse_in_several_memories_are_refused_in_words() -> None:
+def test_costs_of_reuse_in_several_memories_are_refused() -> None:
     problem = replace(TWO, terms=(Term.REUSE_COST,))
     why = "proofs about several memories are about peaks, and what memories cost, not about reuse_cost"
     with pytest.raises(CannotSolve, match=why):
@@ -160,7 +160,7 @@ def test_costs_of_reuse_in_several_memories_are_refused_in_words() -> None:
     assert objection(problem, proof_of(problem, 7, "t 2"))[1] == why
 
 
-def test_what_open_alternatives_may_lay_over_each_other_is_no_clique() -> None:
+def test_buffers_that_open_alternatives_may_overlap_are_no_clique() -> None:
     """Buffers that an alternative colocates or excludes form a clique only once another one is chosen."""
     tied = Alternative("tied", constraints=Constraints(colocations=(Colocation("c", "b", 0),)))
     excluded = Alternative("excluded", constraints=Constraints(exclusions=(("b", "c"),)))

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 
-def test_what_is_live_together_is_a_proof_of_one_step() -> None:
+def test_live_buffers_are_a_proof_of_one_step() -> None:
     proven = check_proof(THREE, proof_of(THREE, 7, "t 2", "s 0 1"))
     assert (proven.height, proven.lines, proven.placements) == (7, 5, 0)
     assert check_proof(THREE, proof_of(THREE, 7, "c 1 2", "s 0 2")).height == 7
@@ -160,7 +160,7 @@ STACKED = Problem(
 """Its alignments leave gaps, so that no sum of sizes proves the least peak."""
 
 
-def test_a_packed_proof_is_read_as_it_is() -> None:
+def test_a_compressed_proof_is_read_unchanged() -> None:
     proof = proof_of(THREE, 7, "t 2", "s 0 1")
     packed = gzip.compress(proof)
     assert check_proof(THREE, packed) == check_proof(THREE, proof)
@@ -216,20 +216,20 @@ def test_a_proof_that_asks_for_too_much_is_refused_in_time(monkeypatch: pytest.M
     assert line == 5
 
 
-def test_nesting_is_no_deeper_than_there_are_buffers() -> None:
+def test_nesting_is_no_deeper_than_the_number_of_buffers() -> None:
     many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(300)), (Pool("p"),))
     steps = [f"b {n}" for n in range(300)]
     line, _ = objection(many, proof_of(many, 1 << 40, *steps))
     assert 300 <= line <= 304
 
 
-def test_in_large_problems_nothing_is_placed_but_sums_are_taken() -> None:
+def test_proofs_of_large_problems_use_sums_but_no_placements() -> None:
     many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(5_000)), (Pool("p"),))
     assert check_proof(many, proof_of(many, 9_999, "t 0", "s 0 7")).height == 9_999
     assert "2000 buffers" in objection(many, proof_of(many, 9_999, "b 0"))[1]
 
 
-def test_what_a_branch_showed_is_used_where_it_holds_again() -> None:
+def test_facts_of_a_branch_are_reused_where_they_hold_again() -> None:
     problem = uneven_problem(0)
     proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=300_000)))
     assert proof.text is not None
@@ -243,7 +243,7 @@ def test_what_a_branch_showed_is_used_where_it_holds_again() -> None:
     )
 
 
-def test_what_may_share_addresses_is_no_clique() -> None:
+def test_buffers_that_may_share_addresses_are_no_clique() -> None:
     buffers = tuple(Buffer(name, 4, live=LIVE) for name in "abc")
     excluded = Problem(buffers, constraints=Constraints(exclusions=(("a", "c"),)))
     assert "0 and 2" in objection(excluded, proof_of(excluded, 7, "t 0"))[1]
@@ -263,7 +263,7 @@ def test_conflicts_hold_without_lifetimes_and_empty_buffers_take_no_room() -> No
     assert objection(problem, proof_of(problem, 7, "c 0 2"))[0] == 4
 
 
-def test_what_is_fixed_is_in_the_way() -> None:
+def test_fixed_buffers_are_obstacles() -> None:
     wall = Buffer("wall", 2, live=LIVE, fixed=Fixed("p", 5))
     problem = Problem((wall, Buffer("a", 4, live=LIVE), Buffer("b", 4, live=LIVE)), (Pool("p", 11),))
     made = plan(problem)
@@ -304,7 +304,7 @@ def test_a_proof_of_less_than_the_plan_claims_is_a_finding() -> None:
     assert finding.message.startswith("line 4 of the proof") or finding.message.startswith("line 5 of the proof")
 
 
-def test_a_proof_that_is_not_found_in_time_is_none_at_all() -> None:
+def test_a_proof_not_found_in_time_is_not_written() -> None:
     proof = prove(STACKED, plan(STACKED), lambda: True)
     assert (proof.text, proof.why_not) == (None, NoProof.TIME)
 

@@ -53,7 +53,7 @@ def worth(network: Network, path: Path, monkeypatch: pytest.MonkeyPatch) -> tupl
     return sum(group.cycles for group in path), load(with_choice(made, [0] * len(made.variants.groups)))
 
 
-def test_the_frontier_is_that_of_all_ways_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_frontier_agrees_with_trying_all_ways_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     several = 0
     for seed in SEEDS:
         network = random_network(seed, operators=3, extents=5)
@@ -104,7 +104,7 @@ def test_a_callers_own_cycles_count() -> None:
     assert {work.operator for work in seen} == set(network.operators)
 
 
-def test_groups_are_no_longer_than_asked_for() -> None:
+def test_groups_are_no_longer_than_the_option_allows() -> None:
     network = random_network(5, operators=6)
     for longest in (1, 2):
         made = cascade_problem(network, options=CascadeOptions(cutting=Cutting(longest=longest)))
@@ -112,7 +112,7 @@ def test_groups_are_no_longer_than_asked_for() -> None:
         assert made.warnings == ()
 
 
-def test_where_there_is_too_much_to_look_at_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_incomplete_search_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "MOST_EFFORT", 60)
     made = cascade_problem(random_network(5, operators=6))
     assert len(made.warnings) == 2

@@ -47,7 +47,7 @@ def any_path(chance: random.Random, groups: Mapping[tuple[int, int], Sequence[Gr
     return tuple(path)
 
 
-def test_any_stripes_compute_what_the_whole_does(monkeypatch: pytest.MonkeyPatch, nightly: bool) -> None:
+def test_any_stripes_compute_the_results_of_the_whole(monkeypatch: pytest.MonkeyPatch, nightly: bool) -> None:
     seen = dict.fromkeys(Mode, 0)
     for seed in range(2000) if nightly else SEEDS:
         chance = random.Random(seed)
@@ -73,7 +73,7 @@ def test_any_stripes_compute_what_the_whole_does(monkeypatch: pytest.MonkeyPatch
     assert min(seen.values()) > 20
 
 
-def test_what_is_on_the_frontier_computes_what_the_whole_does() -> None:
+def test_points_of_the_frontier_compute_the_results_of_the_whole() -> None:
     for seed in SEEDS:
         network = random_network(seed, operators=4)
         made = cascade_problem(network)
