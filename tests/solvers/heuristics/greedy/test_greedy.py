@@ -189,6 +189,7 @@ def test_blocks_that_the_first_pass_of_many_leaves_high_are_moved(monkeypatch: p
     monkeypatch.setattr(solver, "PASSES", PASSES[:2])
     monkeypatch.setattr(solver, "MOVING_WORK", 2_000)
     before = Greedy().solve(instance, Task(), Silent()).value
+    monkeypatch.setattr(solver, "MANY", instance.blocks)
     monkeypatch.setattr(solver, "VERY_MANY", instance.blocks)
     outcome = Greedy().solve(instance, Task(), Silent())
     assert outcome.placement is not None
@@ -199,3 +200,7 @@ def test_blocks_that_the_first_pass_of_many_leaves_high_are_moved(monkeypatch: p
     monkeypatch.setattr(solver._Passes, "make", lambda self, passes: made.extend(passes))
     Greedy().solve(instance, Task(start=outcome.placement), Silent())
     assert made == list(PASSES[:1])
+    made.clear()
+    monkeypatch.setattr(solver, "VERY_MANY", instance.blocks + 1)
+    Greedy().solve(instance, Task(start=outcome.placement), Silent())
+    assert made == list(PASSES[:2])
