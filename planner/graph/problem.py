@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from math import gcd, lcm
 
@@ -70,13 +70,14 @@ class Arrangement:
     outcomes: tuple[Applied | Refused, ...]
 
     def problem(self) -> GraphProblem:
-        """Return the problem to plan."""
+        """Return the problem to plan. This takes the tensors, which are freed as their buffers are made, so it is done once."""
+        outside = tuple(id_ for id_ in self.flow.tensors if id_ in self.facts.outside)
         return GraphProblem(
             _problem(self.name, self.flow, self.pools, self.facts, self.pinned),
             tuple(outcome for outcome in self.outcomes if isinstance(outcome, Applied)),
             tuple(outcome for outcome in self.outcomes if isinstance(outcome, Refused)),
             tuple(self.pinned),
-            tuple(id_ for id_ in self.flow.tensors if id_ in self.facts.outside),
+            outside,
             self.flow.homes,
         )
 
@@ -209,11 +210,17 @@ def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, 
             kind="output" if tensor.is_output and tensor.kind is not TensorKind.MUTABLE else tensor.kind.value,
             device=tensor.device,
         )
-        for id_, tensor in in_time(flow.tensors.items(), PREPARING, "tensor")
+        for id_, tensor in _taken(flow.tensors)
         if id_ not in facts.outside
     )
     constraints = Constraints(colocations=colocations)
     return Problem(buffers, eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=flow.steps_named())
+
+
+def _taken(tensors: dict[BufferId, Tensor]) -> Iterator[tuple[BufferId, Tensor]]:
+    """Take the tensors out, the first ones first."""
+    for id_ in in_time([*tensors], PREPARING, "tensor"):
+        yield id_, tensors.pop(id_)
 
 
 def _eased(pools: Sequence[Pool], colocations: Sequence[Colocation]) -> tuple[tuple[Pool, ...], int]:

@@ -84,7 +84,9 @@ class Lives(Mapping[BufferId, Life]):
     """When each tensor is needed."""
 
     def __init__(self, number: Mapping[BufferId, int], ticks: Sequence[int]) -> None:
-        self._number, self._ticks = number, ticks
+        self._number = number
+        self.ticks = ticks
+        """Tick objects, shared by all that refer to them."""
         self._spans, self._ends = _Column(2), _Column(1)
 
     def append(self, life: Life) -> None:
@@ -93,7 +95,7 @@ class Lives(Mapping[BufferId, Life]):
         self._ends.append(life.ends)
 
     def __getitem__(self, id_: BufferId) -> Life:
-        i, ticks = self._number[id_], self._ticks
+        i, ticks = self._number[id_], self.ticks
         spans = self._spans[i]
         return Life(tuple((ticks[a], ticks[b]) for a, b in zip(spans[::2], spans[1::2], strict=True)), self._ends[i])
 

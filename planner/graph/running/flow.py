@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ...checks.report import bad_input, quoted
 from ...model.deadline import PREPARING, in_time
 from ...model.errors import Code
 from ...model.problem import BufferId
-from ..operators import OperatorKind, Tensor, TensorKind
+from ..operators import Operator, OperatorKind, Tensor, TensorKind
 from ..program import Program
 from .events import Events, Lives, Writes
 from .listing import Cycle, Fork, Handed, Homes, Listing, Node, Run, Step, listing_of
@@ -29,6 +30,7 @@ class Flow:
 
     tensors: dict[BufferId, Tensor]
     steps: list[Step]
+    """All but operators that only compute."""
     elsewhere: set[BufferId]
     homes: Homes
     lives: Lives
@@ -42,7 +44,7 @@ class Flow:
     """Their names."""
 
     def steps_named(self) -> tuple[tuple[int, str], ...]:
-        return tuple(zip(self.named, self.names, strict=True))
+        return tuple(zip(map(self.lives.ticks.__getitem__, self.named), self.names, strict=True))
 
 
 def flow_of(program: Program) -> Flow:
@@ -60,6 +62,16 @@ def _refuse_endless(program: Program, listing: Listing) -> None:
     if total > most:
         text = f"a run comes by {total} operators, those of a function as often as it is run; at most are {most}"
         raise bad_input(Code.TOO_LARGE, ("functions",), text)
+
+
+def _rewritten(listing: Listing) -> Iterator[BufferId]:
+    """Yield the tensors that several steps write."""
+    written: set[BufferId] = set()
+    alone = (node for nodes in listing.nodes.values() for node in nodes if isinstance(node, Operator))
+    for operator in chain((step.operator for step in listing.steps), alone):
+        outputs = {*operator.outputs}
+        yield from outputs & written
+        written |= outputs
 
 
 class _Ticks:
@@ -102,11 +114,7 @@ class _Running:
         self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes, lives, writes)
         self._handed: dict[BufferId, Handed] = {}
         self._shared = {tensor.id for tensor in program.tensors}
-        written: set[BufferId] = set()
-        for step in listing.steps:
-            outputs = {*step.operator.outputs}
-            self._flow.rewritten |= outputs & written
-            written |= outputs
+        self._flow.rewritten.update(_rewritten(listing))
         self._numbers = {function.name: f for f, function in enumerate(program.functions)}
         self._looked_through = self._views_of_elsewhere()
 
@@ -162,6 +170,8 @@ class _Running:
         begun: dict[BufferId, tuple[BufferId, ...]] = {}
         for node in in_time(self._listing.nodes[name], PREPARING, "operator"):
             match node:
+                case Operator():
+                    self._compute(node)
                 case Step():
                     self._transfers(node, begun)
                     self._steps((node,))
@@ -234,13 +244,24 @@ class _Running:
         if question.start < turn.end:
             inside.append(Region(True, [question, turn]))
 
+    def _compute(self, operator: Operator) -> None:
+        self._read(operator.inputs)
+        for id_ in operator.outputs:
+            self._note(id_, False, True, self._now)
+        if operator.name is not None:
+            self._flow.named.append(self._now)
+            self._flow.names.append(operator.name)
+        self._tick()
+
     def _steps(self, steps: tuple[Step, ...]) -> None:
         """Note these steps, all at the same tick, if there are any."""
         for step in steps:
             if isinstance(step.ticks, list):
                 step.ticks.append(self._now)
+            elif step.ticks:
+                step.ticks = [*step.ticks, self._now]
             elif step.operator.kind is not OperatorKind.COMPUTE:
-                step.ticks = [self._now]
+                step.ticks = (self._now,)  # less than a list, and most steps run once
             self._read(step.operator.inputs)
             for id_ in (*step.operator.outputs, *step.workspaces):
                 self._note(id_, False, True, self._now)

@@ -100,7 +100,8 @@ class Cycle(NamedTuple):
     """Steps that pass a turn's results to the next."""
 
 
-Node: TypeAlias = Step | Run | Fork | Cycle
+Node: TypeAlias = Operator | Step | Run | Fork | Cycle
+"""An operator by itself only computes: nobody asks when it runs, and large programs consist of such."""
 
 
 @dataclass(slots=True)
@@ -112,7 +113,7 @@ class Listing:
     nodes: dict[str, list[Node]] = field(default_factory=dict)
     """For each function in use."""
     steps: list[Step] = field(default_factory=list)
-    """All steps."""
+    """All steps but operators that only compute."""
     tensors: dict[BufferId, Tensor] = field(default_factory=dict)
     """All memory, by its name."""
     elsewhere: set[BufferId] = field(default_factory=set)
@@ -244,6 +245,8 @@ class _Lowering:
             return self._loop(name, index, operator, inputs, outputs, report)
         if inputs != operator.inputs or outputs != operator.outputs:
             operator = replace(operator, inputs=inputs, outputs=outputs)
+        if operator.kind is OperatorKind.COMPUTE and not operator.workspaces:
+            return operator
         step = self._step(name, index, operator)
         for j, workspace in enumerate(operator.workspaces):
             id_ = self._made(name, index, operator, f"workspace{j}")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Value:
     """The meaning of a name in the file."""
 
-    __slots__ = ("_content", "home", "is_constant", "name", "owner", "type")
+    __slots__ = ("_content", "alone", "home", "is_constant", "name", "owner", "type")
 
     def __init__(
         self, name: str, type_: Type, owner: Written, content: Any = None, *, is_constant: bool = False
@@ -32,6 +32,8 @@ class Value:
         self.name, self.type, self.owner = name, type_, owner
         self.home: str | None = None
         """Its tensor's name where it is made. Stored here so that functions do not refer to their values: such cycles would delay their release."""
+        self.alone: tuple[str, ...] | None = None
+        """The list of this tensor alone: what makes it and what reads it share one, since long models consist of such."""
         self.is_constant = is_constant
         """A part of the model: it needs no memory that could be planned."""
         self._content = content
@@ -72,11 +74,12 @@ class Written:
     """The greatest value of each symbol: programs have numbers for shapes."""
     around: Written | None = None
     """The function that runs it."""
+    keeps_sizes: bool = True
     tensors: dict[str, Tensor] = field(default_factory=dict)
     operators: list[Operator] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     sizes: dict[str, Dim] = field(default_factory=dict)
-    """In bytes, as expressions."""
+    """In bytes, as expressions, if any symbol has several values."""
     taken: dict[Value, str] = field(default_factory=dict)
     """What it uses from outside, with the names here."""
     back: tuple[Value | Several, ...] = ()
@@ -91,8 +94,9 @@ class Written:
         bits = BITS[type_.element]
         shape = shape_of(tuple(self.number(dim) for dim in type_.shape))
         self.tensors[name] = Tensor(name, shape, bits, kind)
-        count = d.product(type_.shape)
-        self.sizes[name] = d.mul(count, bits // 8) if bits % 8 == 0 else d.up(d.mul(count, bits), 8)
+        if self.keeps_sizes:
+            count = d.product(type_.shape)
+            self.sizes[name] = d.mul(count, bits // 8) if bits % 8 == 0 else d.up(d.mul(count, bits), 8)
         return name
 
     def number(self, dim: Dim) -> int:
@@ -121,6 +125,9 @@ class Written:
 
     def used(self, values: Sequence[Value | None]) -> tuple[str, ...]:
         """Return their names here."""
+        if len(values) == 1 and (one := values[0]) is not None and one.owner is self and one.home is not None:
+            one.alone = one.alone or (one.home,)
+            return one.alone
         names = (self.use(value) for value in values if value is not None)
         return tuple(name for name in names if name is not None)
 

@@ -69,7 +69,7 @@ class Lowering:
         graph = self._model.graph
         scope = Scope(None, self._model.opsets, graph.known)
         given = inputs_of(graph, self.symbols)
-        main = Written(self.function_name("main"), self.greatest())
+        main = Written(self.function_name("main"), self.greatest(), keeps_sizes=self.symbols.have_ranges)
         self.constants(graph, scope, main)
         for each in given:
             declared, length = each.declared, each.length
@@ -325,7 +325,8 @@ class Lowering:
         self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, bool]], what: str
     ) -> tuple[Written, list[Value]]:
         """Lower the graph as a function that `into` runs, given values of these types, and whether they may be absent; return its outputs."""
-        written = Written(self.function_name(f"{node.name or node.operator}.{what}"), self.greatest(), into)
+        name = self.function_name(f"{node.name or node.operator}.{what}")
+        written = Written(name, self.greatest(), into, keeps_sizes=self.symbols.have_ranges)
         inner = Scope(scope, scope.opsets, graph.known)
         self.constants(graph, inner, written)
         if len(graph.inputs) != len(given):

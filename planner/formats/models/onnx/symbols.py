@@ -77,6 +77,11 @@ class Symbols:
         self._of_symbols = Names(mark="_")
         self.missing = Report()
 
+    @property
+    def have_ranges(self) -> bool:
+        """True if several values are given for anything."""
+        return any(low < high for low, high in self._given.values())
+
     def shape(self, declared: Declared, place: Place) -> Shape:
         """Return the shape declared in the file; without one, as many dimensions as are given. Raises BadInput if there are none."""
         if declared.shape is not None:
