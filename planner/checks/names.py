@@ -306,9 +306,13 @@ def are_in_range(columns: BufferColumns) -> bool:
     if isinstance(ids, range):
         return True
     kinds = {*map(type, ids)}
-    if kinds == {int}:
-        return min(ids) >= -MAX_ADDRESS and max(ids) <= MAX_ADDRESS  # type: ignore[operator]
-    return kinds == {str} and "" not in ids and max(map(len, ids)) <= MAX_TEXT  # type: ignore[arg-type]
+    numbers = [id_ for id_ in ids if type(id_) is int] if int in kinds else [0]
+    texts = [id_ for id_ in ids if type(id_) is str] if str in kinds else ["-"]
+    return (
+        kinds <= {int, str}
+        and -MAX_ADDRESS <= min(numbers) <= max(numbers) <= MAX_ADDRESS
+        and 0 < min(map(len, texts)) <= max(map(len, texts)) <= MAX_TEXT
+    )
 
 
 def _is_plain(buffer: Buffer) -> bool:

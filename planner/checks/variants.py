@@ -6,12 +6,26 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
+import numpy as np
+
 from solvers.model.instance import Term
 
 from ..facts.variants import positions, rules
+from ..model.choice_columns import GroupColumns, are_different_within, together
+from ..model.columns import ids
 from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
-from ..model.problem import MAX_ADDRESS, MAX_TIME, NO_CONSTRAINTS, Alternative, Buffer, BufferId, Problem, Variants
+from ..model.problem import (
+    MAX_ADDRESS,
+    MAX_TEXT,
+    MAX_TIME,
+    NO_CONSTRAINTS,
+    Alternative,
+    Buffer,
+    BufferId,
+    Problem,
+    Variants,
+)
 from .names import check_name, check_ranges
 from .part import Examine, Parts
 from .report import Place, Report, quoted
@@ -34,12 +48,17 @@ def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
     if problem.terms not in MEASURES:
         text = "with variants it must be sum_of_peaks or largest_peak alone; the cost of alternatives is separate"
         report.add(Code.NOT_SUPPORTED_YET, ("objective", "terms"), text)
-    _check_costs(variants, report)
-    _check_groups(variants, report)
+    groups = variants.groups
+    is_plain = isinstance(groups, GroupColumns) and _are_plain(problem, groups, variants)
+    _check_cost_names(variants, report)
+    if not is_plain:
+        _check_costs(variants, report)
+        _check_groups(variants, report)
     if report:
         return
     _check_rules(variants, report)
-    _check_ids(problem, variants, report)
+    if not is_plain:
+        _check_ids(problem, variants, report)
     if report:
         return
     if not _are_sound_together(problem, variants, examine):
@@ -56,6 +75,9 @@ def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
 def _are_sound_together(problem: Problem, variants: Variants, examine: Examine) -> bool:
     """True if alternatives only add buffers, and the problem with all of them is sound: then it is sound with each."""
     own: list[Buffer] = []
+    if isinstance(variants.groups, GroupColumns):
+        every = together(problem.buffers, variants.groups.buffers)
+        return not examine(replace(problem, variants=None, buffers=every))
     for _, alternative in _places(variants):
         if alternative.live or alternative.constraints != NO_CONSTRAINTS:
             return False
@@ -78,7 +100,21 @@ def check_cost_terms(count: int, report: Report) -> None:
         report.add(Code.TOO_LARGE, ("variants", "costs"), text)
 
 
-def _check_costs(variants: Variants, report: Report) -> None:
+def _are_plain(problem: Problem, groups: GroupColumns, variants: Variants) -> bool:
+    """True in the usual case, found quickly: costs are small, all names are sound and new, and all buffers have different ids."""
+    look(CHECKING)
+    dearest = sum(max(term.weight, 1) for term in variants.costs) * int(np.abs(groups.costs).max(initial=0))
+    names = (groups.names, groups.alternatives)
+    if dearest * len(groups) >= MAX_ADDRESS or len(set(groups.names)) < len(groups):
+        return False
+    if not all(0 < min(map(len, each)) <= max(map(len, each)) <= MAX_TEXT for each in names):
+        return False
+    look(CHECKING)
+    every = [*ids(problem.buffers), *groups.buffers.ids]
+    return are_different_within(groups) and len({*every}) == len(every)
+
+
+def _check_cost_names(variants: Variants, report: Report) -> None:
     check_cost_terms(len(variants.costs), report)
     seen: set[str] = set()
     for k, term in enumerate(variants.costs):
@@ -86,6 +122,9 @@ def _check_costs(variants: Variants, report: Report) -> None:
         _check_new_name(report, (*place, "name"), term.name, "a cost term", seen, "there are two cost terms")
         if type(term.weight) is not int or not 0 <= term.weight <= MAX_ADDRESS:
             report.add(Code.OUT_OF_RANGE, (*place, "weight"), "must be an integer from 0 to 2^62")
+
+
+def _check_costs(variants: Variants, report: Report) -> None:
     for place, alternative in _places(variants):
         if len(alternative.costs) != len(variants.costs):
             text = f"has {len(alternative.costs)} costs, and there are {len(variants.costs)} cost terms"

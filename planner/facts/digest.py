@@ -11,10 +11,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
+from ..model.choice_columns import GroupColumns
 from ..model.columns import BufferColumns, restricted
 from ..model.deadline import CHECKING, LOOK_EVERY, in_time, look
 from ..model.pool_columns import PoolColumns, ranks_of
@@ -31,6 +33,9 @@ _NO_MORE = ",null,null,null,null,null,0]"
 """The end of a plain buffer's entry: it has only a size, an alignment and lifetimes."""
 MOST_NAMES = 1_000_000
 """Up to this many pool names, each buffer's list is written out; beyond, equal lists are written once."""
+
+_UNUSED = "[0,0,null]"
+"""The uses and the data of a plain buffer of an alternative."""
 
 PRICED = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.priced)
 """The terms that depend on the price of a peak."""
@@ -163,11 +168,34 @@ _NO_RULES = _rules(NO_CONSTRAINTS)
 
 def _variants(variants: Variants, lists: _Lists) -> str:
     costs = _written([[term.name, term.weight] for term in variants.costs])
+    if isinstance(variants.groups, GroupColumns):
+        groups = _of_groups(variants.groups)
+        return f'["variants",{costs},[{",".join(groups)}],{_list(variants.requires)},{_list(variants.forbids)}]'
     groups = [
         f"[{_written(group.name)},{_list(group.alternatives, lambda each: _alternative(each, lists))}]"
         for group in in_time(variants.groups, CHECKING)
     ]
     return f'["variants",{costs},[{",".join(groups)}],{_list(variants.requires)},{_list(variants.forbids)}]'
+
+
+def _of_groups(groups: GroupColumns) -> list[str]:
+    """Return the entries of all groups, in the form of `_variants`."""
+    own, begin, some = groups.own.tolist(), groups.begin.tolist(), groups.buffers
+    numbers = (column.tolist() for column in (some.size, some.alignment, some.start, some.end))
+    buffers = [
+        f"[{name},{size},{alignment},{f'[[{start},{end}]]' if start < end else '[]'}{_NO_MORE}"
+        for name, size, alignment, start, end in zip(names_of(some.ids, _written), *numbers, strict=True)
+    ]
+    look(CHECKING)
+    costs = [",".join(map(str, row)) for row in groups.costs.tolist()]
+    spans = pairwise(own)
+    alternatives = [
+        f"[{name},[{cost}],[{','.join(buffers[a:b])}],[{','.join((_UNUSED,) * (b - a))}],[{_NO_RULES}],[]]"
+        for name, cost, (a, b) in zip(names_of(groups.alternatives, _written), costs, spans, strict=True)
+    ]
+    look(CHECKING)
+    named = zip(names_of(groups.names, _written), begin, begin[1:], strict=False)
+    return [f"[{name},[{','.join(alternatives[a:b])}]]" for name, a, b in named]
 
 
 def _alternative(alternative: Alternative, lists: _Lists) -> list[Any]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
+import numpy as np
+
+from ..model.choice_columns import GroupColumns, together
 from ..model.deadline import CHECKING, in_time
 from ..model.errors import BadInput, Code, Finding
 from ..model.plan import Plan
-from ..model.problem import Alternative, Buffer, BufferId, Constraints, Interval, MoreLife, Problem, Variants
+from ..model.problem import Alternative, Buffer, BufferId, Constraints, Interval, MoreLife, Pick, Problem, Variants
 from .intervals import merged
 
 _KINDS = tuple(field.name for field in fields(Constraints))
@@ -22,6 +25,10 @@ def chosen_alternatives(variants: Variants, choice: Sequence[int]) -> list[Alter
 def with_choice(problem: Problem, choice: Sequence[int]) -> Problem:
     """Return the problem of that choice. It may contradict itself if the alternatives do together."""
     assert problem.variants is not None
+    groups = problem.variants.groups
+    if isinstance(groups, GroupColumns):
+        more = groups.buffers_of(groups.chosen(choice))
+        return replace(problem, buffers=together(problem.buffers, more), variants=None)
     return with_alternatives(problem, chosen_alternatives(problem.variants, choice))
 
 
@@ -55,6 +62,9 @@ def _joined(parts: Sequence[Constraints]) -> Constraints:
 
 def costs_of_choice(variants: Variants, choice: Sequence[int]) -> tuple[int, ...]:
     """Return the cost of the choice in each term."""
+    if isinstance(variants.groups, GroupColumns):
+        costs = variants.groups.costs[variants.groups.chosen(choice)]
+        return tuple(sum(of_term.tolist()) for of_term in costs.T)
     chosen = chosen_alternatives(variants, choice)
     return tuple(sum(alternative.costs[k] for alternative in chosen) for k in range(len(variants.costs)))
 
@@ -66,17 +76,42 @@ def weighted_cost(variants: Variants, costs: Sequence[int]) -> int:
 
 def rules(variants: Variants) -> tuple[list[tuple[tuple[int, int], tuple[int, int]]], ...]:
     """Return the requirements and the exclusions as positions of groups and alternatives."""
+    if not variants.requires and not variants.forbids:
+        return [], []
     where = positions(variants)
     return tuple([(where[a], where[b]) for a, b in pairs] for pairs in (variants.requires, variants.forbids))
 
 
 def positions(variants: Variants) -> dict[tuple[str, str], tuple[int, int]]:
     """Return the position of each alternative, by the names of its group and itself."""
+    if isinstance(variants.groups, GroupColumns):
+        groups = variants.groups
+        group = groups.group
+        position = np.arange(len(group)) - groups.begin[group]
+        names = zip([groups.names[g] for g in group.tolist()], groups.alternatives, strict=True)
+        return dict(zip(names, zip(group.tolist(), position.tolist(), strict=True), strict=True))
     return {
         (group.name, alternative.name): (g, a)
         for g, group in enumerate(variants.groups)
         for a, alternative in enumerate(group.alternatives)
     }
+
+
+def picks_of(variants: Variants, choice: Sequence[int]) -> tuple[Pick, ...]:
+    """Return the names of the chosen alternatives and of their groups."""
+    groups = variants.groups
+    if isinstance(groups, GroupColumns):
+        chosen = [groups.alternatives[i] for i in groups.chosen(choice).tolist()]
+        return (*zip(groups.names, chosen, strict=True),)
+    return tuple((group.name, group.alternatives[a].name) for group, a in zip(groups, choice, strict=True))
+
+
+def count_of_alternatives(variants: Variants) -> int:
+    """Return how many alternatives there are in all groups."""
+    groups = variants.groups
+    if isinstance(groups, GroupColumns):
+        return len(groups.alternatives)
+    return sum(len(group.alternatives) for group in groups)
 
 
 def broken_rules(variants: Variants, choice: Sequence[int]) -> Iterator[tuple[str, int]]:

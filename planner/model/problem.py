@@ -195,7 +195,7 @@ Pick: TypeAlias = tuple[str, str]
 class Variants:
     """Groups of alternatives, and which choices are allowed together."""
 
-    groups: tuple[VariantGroup, ...]
+    groups: Sequence[VariantGroup]
     costs: tuple[CostTerm, ...] = ()
     requires: tuple[tuple[Pick, Pick], ...] = ()
     """If the first is chosen, the second must be."""

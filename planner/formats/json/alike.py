@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,19 +104,9 @@ class Alike:
 
     def _take(self, chunk: bytes) -> None:
         """Read records, each preceded by a comma."""
-        chars: Bytes = np.frombuffer(chunk, np.uint8)
-        chars, names = _without_names(chars, self._name)
+        written, names, value = reduced(chunk, self._name)
         is_nested = self._nested is not None and self._nested in chunk
         self.names += names
-        digit = are_digits(chars)
-        edges = np.flatnonzero(np.diff(digit, prepend=False, append=False))
-        first, end = edges[::2], edges[1::2]
-        value = numbers(chars, first, end)
-        if value is None or ((chars[first] == ZERO) & (end - first > 1)).any():
-            raise Unusual
-        kept = ~digit
-        kept[first] = True
-        written = chars[kept].tobytes().translate(WITHOUT_DIGITS)
         shape = written[: written.find(b"}") + 1]
         count, rest = divmod(len(written), max(len(shape), 1))
         if not is_nested and not rest and written == shape * count:
@@ -152,6 +142,21 @@ class Alike:
         self._columns.append(columns)
 
 
+def reduced(chunk: bytes, *keys: bytes) -> tuple[bytes, list[str], Ints]:
+    """Return the text with 0 for every number and nothing in the strings at these keys, these strings, and the numbers without their signs."""
+    chars: Bytes = np.frombuffer(chunk, np.uint8)
+    chars, names = _without_names(chars, keys)
+    digit = are_digits(chars)
+    edges = np.flatnonzero(np.diff(digit, prepend=False, append=False))
+    first, end = edges[::2], edges[1::2]
+    value = numbers(chars, first, end)
+    if value is None or ((chars[first] == ZERO) & (end - first > 1)).any():
+        raise Unusual
+    kept = ~digit
+    kept[first] = True
+    return chars[kept].tobytes().translate(WITHOUT_DIGITS), names, value
+
+
 def _split(written: bytes) -> list[bytes]:
     """Return the shapes of records that may have inner brackets, each without its last one."""
     chars = np.frombuffer(written, np.uint8)
@@ -163,8 +168,8 @@ def _split(written: bytes) -> list[bytes]:
     return [written[begin:end] for begin, end in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
 
 
-def _without_names(chars: Bytes, key: bytes) -> tuple[Bytes, list[str]]:
-    """Return the text with the strings at this key emptied, and these strings."""
+def _without_names(chars: Bytes, wanted: Sequence[bytes]) -> tuple[Bytes, list[str]]:
+    """Return the text with the strings at these keys emptied, and these strings."""
     quotes = np.flatnonzero(chars == QUOTE)
     if len(quotes) % 2 or not len(quotes) or quotes[-1] + 1 == len(chars):
         raise Unusual
@@ -173,9 +178,12 @@ def _without_names(chars: Bytes, key: bytes) -> tuple[Bytes, list[str]]:
     if not len(named):
         return chars, []
     keys = named - 1
-    is_name = end[keys] - begin[keys] == len(key) + 1
-    for i, char in enumerate(key, 1):
-        is_name &= chars[np.minimum(begin[keys] + i, len(chars) - 1)] == char
+    is_name = np.zeros(len(keys), dtype=bool)
+    for key in wanted:
+        is_key = end[keys] - begin[keys] == len(key) + 1
+        for i, char in enumerate(key, 1):
+            is_key &= chars[np.minimum(begin[keys] + i, len(chars) - 1)] == char
+        is_name |= is_key
     if named[0] == 0 or (chars[end[keys] + 1] != COLON).any():
         raise Unusual
     if not is_name.all():  # other texts belong to the shape, and digits in them would be taken for numbers
@@ -205,22 +213,21 @@ def fields_of(written: bytes, needed: set[str], known: set[str]) -> tuple[dict[s
     """Return the fields of a shape, with its numbers counted from 1, and how many there are. Raises Unusual unless it has those needed, and no unknown ones."""
     if written[:1] != b",":
         raise Unusual
-    counted = 0
-
-    def number(_: re.Match[bytes]) -> bytes:
-        nonlocal counted
-        counted += 1
-        return b"%d" % counted
-
+    text, counted = with_numbers_counted(written[1:] + b"}")
     try:
-        text = re.sub(b"0", number, written[1:] + b"}").decode("utf-8")  # for bytes it accepts half surrogates
-        pairs: Any = json.loads(text, object_pairs_hook=tuple)
+        pairs: Any = json.loads(text.decode("utf-8"), object_pairs_hook=tuple)  # for bytes it accepts half surrogates
     except ValueError:
         raise Unusual from None
     fields = dict(pairs)
     if len(fields) != len(pairs) or not needed <= fields.keys() <= known:
         raise Unusual
     return fields, counted
+
+
+def with_numbers_counted(written: bytes) -> tuple[bytes, int]:
+    """Return the text with its numbers counted from 1 instead of 0, and how many there are."""
+    texts = written.split(b"0")
+    return b"".join([text + b"%d" % i for i, text in enumerate(texts[:-1], 1)] + texts[-1:]), len(texts) - 1
 
 
 def place_of(number: object) -> Place:

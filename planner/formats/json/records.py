@@ -15,6 +15,7 @@ from ...model.columns import FEW, BufferColumns
 from ...model.pool_columns import PoolColumns
 from ...model.problem import MAX_ADDRESS, MAX_TEXT, Buffer, BufferId, Fixed, Interval, Pool
 from .alike import Alike, Listed, Shape, Unusual, fields_of, find_list, place_of
+from .groups import TakenGroups, taken_groups
 
 LEAST_OF_POOLS = 24 * FEW
 """Bytes; shorter lists have few pools."""
@@ -93,15 +94,20 @@ class Taken(NamedTuple):
     more: More | None
     pools: Sequence[Pool] | None
     """Numbers may be out of range, and names duplicated. None: they are in the rest."""
+    groups: TakenGroups | None
+    """The groups of its variants, likewise."""
 
 
 def taken_apart(data: bytes) -> Taken | None:
-    """Return the document in parts, if its `buffers` or its `pools` are many and nothing about them is unusual."""
+    """Return the document in parts, if its buffers, its pools or its groups are many and nothing about them is unusual."""
     if b"\\" in data:
         return None
     cut: list[Listed] = []
     buffers = _buffers(data, cut)
     pools = _pools(data, cut)
+    groups = taken_groups(data)
+    if groups is not None:
+        cut.append(groups[1])
     if not cut:
         return None
     kept, at = [], 0
@@ -109,7 +115,7 @@ def taken_apart(data: bytes) -> Taken | None:
         kept.append(data[at:begin])
         at = end
     columns, more = (None, None) if buffers is None else buffers
-    return Taken(b"".join([*kept, data[at:]]), columns, more, pools)
+    return Taken(b"".join([*kept, data[at:]]), columns, more, pools, None if groups is None else groups[0])
 
 
 def _buffers(data: bytes, cut: list[Listed]) -> tuple[BufferColumns, More | None] | None:

@@ -48,6 +48,7 @@ from . import wire as w
 
 if TYPE_CHECKING:
     from ...planning.shapes import ShapedProblem
+    from ..json.groups import TakenGroups
     from ..json.records import Taken
     from ..json.scan import Scanned
     from .variants_wire import AlternativeWire, ChoosingProblemWire, VariantsWire
@@ -149,6 +150,11 @@ def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
             if not are_plain_pools(taken.pools):
                 return None
             empty = replace(empty, pools=taken.pools)
+        if taken.groups is not None:
+            variants = _variants_in_columns(taken.groups, empty)
+            if variants is None:
+                return None
+            empty = replace(empty, variants=variants)
         columns = taken.buffers
         if columns is None:
             return sound_as_read(empty)
@@ -167,6 +173,22 @@ def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
         return sound_as_read(replace(empty, buffers=columns))
     except BadInput:
         return None
+
+
+def _variants_in_columns(taken: TakenGroups, empty: Problem) -> Variants | None:
+    """Return the problem's variants with groups that were read in columns; None if anything about these is wrong or unusual."""
+    assert empty.variants is not None
+    groups = taken.columns([term.name for term in empty.variants.costs])
+    if groups is None or not len(groups.buffers):
+        return None
+    buffers = groups.buffers
+    if empty.lifetimes is Lifetimes.INCLUSIVE:
+        if buffers.end.max() >= MAX_TIME or (buffers.end < buffers.start).any():
+            return None
+        groups = replace(groups, buffers=replace(buffers, end=buffers.end + 1))
+    if empty.lifetimes is None or not are_in_range(groups.buffers):
+        return None
+    return replace(empty.variants, groups=groups)
 
 
 def _problem(document: ChoosingProblemWire) -> Problem:

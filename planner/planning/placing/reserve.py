@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...facts.variants import count_of_alternatives
 from ...model.columns import BufferColumns
 from ...model.pool_columns import any_reserved
 from ...model.problem import Problem
@@ -51,7 +52,7 @@ def _counts(problem: Problem) -> dict[str, int]:
         "members of same_pool": sum(map(len, constraints.same_pool)),
         "members of different_pool": sum(map(len, constraints.different_pool)),
         "places before": len(was or ()),
-        "alternatives": sum(len(group.alternatives) for group in variants.groups) if variants is not None else 0,
+        "alternatives": 0 if variants is None else count_of_alternatives(variants),
     }
     if not isinstance(problem.buffers, BufferColumns):  # those have one lifetime each, and list no pools
         counts["buffers as objects"] = len(problem.buffers)

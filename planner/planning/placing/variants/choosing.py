@@ -18,7 +18,7 @@ from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Limits, Silent
 
 from ....facts.digest import digest
-from ....facts.variants import costs_of_choice, weighted_cost
+from ....facts.variants import costs_of_choice, count_of_alternatives, picks_of, weighted_cost
 from ....model.deadline import OutOfTime, look, until
 from ....model.plan import (
     Choice,
@@ -58,6 +58,10 @@ SHARE_OF_AN_EXACT_QUESTION = 32
 SHARE_OF_A_NEED = 4
 """The part for the question what is missing, if no choice fits."""
 LEAST_SHARE = 200_000
+
+
+SECONDS_TO_LOWER = 8e-6
+"""At least so long takes each alternative to be written down for a question."""
 
 
 class _Patience(Silent):
@@ -286,7 +290,7 @@ class Choosing:
         costs = costs_of_choice(self._variants, point.choice)
         reason = stop if stop is not None and stop is not StopReason.PROVED else StopReason.WORK_LIMIT
         choice = Choice(
-            tuple((g.name, g.alternatives[a].name) for g, a in zip(self._variants.groups, point.choice, strict=True)),
+            picks_of(self._variants, point.choice),
             tuple((term.name, cost) for term, cost in zip(self._variants.costs, costs, strict=True)),
             point.cost,
             point.cost_bound,
@@ -367,10 +371,12 @@ def _lowered_in_time(problem: Problem, clock: Clock) -> Choices | None:
     if clock.end is None:
         return lower_choices(problem)
     now = time.monotonic()
-    if now >= clock.end:
+    assert problem.variants is not None
+    left = clock.end - now
+    if left <= 0 or SECONDS_TO_LOWER * count_of_alternatives(problem.variants) > left / 2:
         return None
     try:
-        with until(now + (clock.end - now) / 2):
+        with until(now + left / 2):
             return lower_choices(problem)
     except OutOfTime:
         return None

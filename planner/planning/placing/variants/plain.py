@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+import numpy as np
+
 from solvers.choice.alternatives.instance import Choice
+from solvers.model.instance import Ints
 
 from ....facts.variants import rules, weighted_cost
-from ....model.deadline import PREPARING, tick
-from ....model.problem import Alternative, Problem, Variants
+from ....model.choice_columns import GroupColumns, first_of_each
+from ....model.deadline import PREPARING, look, tick
+from ....model.problem import MAX_ADDRESS, Alternative, Problem, Variants
 
 Pick: TypeAlias = tuple[int, int]
 """A group and one of its alternatives."""
@@ -19,6 +23,10 @@ def plain_choices(problem: Problem) -> list[Choice]:
     """Return the choices of the smallest and of the cheapest alternatives that the rules allow, without those that reach a dead end."""
     variants = problem.variants
     assert variants is not None
+    if isinstance(variants.groups, GroupColumns) and not variants.requires and not variants.forbids:
+        quick = _without_rules(variants, variants.groups)
+        if quick is not None:
+            return quick
     sizes = {buffer.id: buffer.size for buffer in problem.buffers}
 
     def size(alternative: Alternative) -> int:
@@ -36,6 +44,31 @@ def plain_choices(problem: Problem) -> list[Choice]:
     smallest = _Left(variants).choice(worths(lambda each: (size(each), cost(each))))
     cheapest = _Left(variants).choice(worths(lambda each: (cost(each), size(each))))
     return [choice for choice in dict.fromkeys((smallest, cheapest)) if choice is not None]
+
+
+def _without_rules(variants: Variants, groups: GroupColumns) -> list[Choice] | None:
+    """Return the same choices where nothing relates groups to each other; None if the numbers are too large for arrays."""
+    own = groups.buffers
+    lasting = np.where(own.end > own.start, own.end - own.start, 1)
+    if int(own.size.max(initial=0)) * int(lasting.max(initial=0)) * max(len(own), 1) >= MAX_ADDRESS:
+        return None
+    sums = np.concatenate([[0], np.cumsum(own.size * lasting)])
+    size = sums[groups.own[1:]] - sums[groups.own[:-1]]
+    cost = _costs(variants, groups)
+    if cost is None:
+        return None
+    look(PREPARING)
+    found = [first_of_each(groups.begin, *keys) for keys in ((size, cost), (cost, size))]
+    return [*dict.fromkeys(tuple(choice.tolist()) for choice in found)]
+
+
+def _costs(variants: Variants, groups: GroupColumns) -> Ints | None:
+    """Return the cost of each alternative; None if sums of them may be too large for arrays."""
+    weights = [term.weight for term in variants.costs]
+    if sum(weights) * int(np.abs(groups.costs).max(initial=0)) * max(len(groups), 1) >= MAX_ADDRESS:
+        return None
+    found: Ints = groups.costs @ np.array(weights, dtype=np.int64)
+    return found
 
 
 class _Left:
@@ -91,4 +124,8 @@ def least_cost(problem: Problem) -> int:
     """Return a lower bound of every choice's cost."""
     variants = problem.variants
     assert variants is not None
+    groups = variants.groups
+    costs = _costs(variants, groups) if isinstance(groups, GroupColumns) else None
+    if costs is not None and isinstance(groups, GroupColumns):
+        return int(np.minimum.reduceat(costs, groups.begin[:-1]).sum())
     return sum(min(weighted_cost(variants, each.costs) for each in group.alternatives) for group in variants.groups)
