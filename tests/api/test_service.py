@@ -21,14 +21,14 @@ class Slow:
         raise WorkerLate(f"{task.seconds}")
 
 
-def test_what_takes_too_long_to_read_is_too_large() -> None:
+def test_a_problem_that_takes_too_long_to_read_is_too_large() -> None:
     service = cast(Any, SimpleNamespace(settings=Settings(max_explain_seconds=7), readers=Slow()))
     with pytest.raises(Refusal, match="longer than 7 seconds") as caught:
         asyncio.run(Service.read(service, "read"))
     assert caught.value.status == 413
 
 
-def test_what_was_used_longest_ago_is_forgotten_first_where_there_are_too_many() -> None:
+def test_the_least_recently_used_of_too_many_answers_is_forgotten() -> None:
     recent = Recent[str](len, most=2)
     for key in "ab":
         recent.put("me", key, f"the value of {key}")
@@ -38,7 +38,7 @@ def test_what_was_used_longest_ago_is_forgotten_first_where_there_are_too_many()
     assert recent.get("you", "a") is None
 
 
-def test_what_was_used_longest_ago_is_forgotten_first_where_there_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_of_too_large_answers_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.service.REMEMBERED_BYTES", 10)
     recent = Recent[str](len)
     for key, value in (("a", "12345"), ("b", "12345"), ("a", "1"), ("c", "1234"), ("d", "12345")):

@@ -26,7 +26,7 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(FILE_VARIABLE, raising=False)
 
 
-def test_the_page_lists_every_setting_as_it_is() -> None:
+def test_the_page_ends_with_the_table_of_all_settings() -> None:
     page = DOCS.read_text(encoding="utf-8")
     assert page.endswith(settings_table()), (
         "put the output of api.settings.settings_table() at the end of docs/service.md"
@@ -46,7 +46,7 @@ def test_options_come_before_variables_and_variables_before_the_file(
     assert (found.host, found.port, found.workers, found.allowed_hosts) == ("localhost", 2, 5, ("a", "b"))
 
 
-def test_lists_and_tokens_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_and_tokens_are_read_from_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMPLAN_ALLOWED_HOSTS", "a.example, b.example,")
     monkeypatch.setenv("MEMPLAN_TOKENS", f"ann={'0' * 64}, bob={'f' * 64}")
     found = read_settings()
@@ -73,15 +73,13 @@ def test_lists_and_tokens_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         ("TIME_LIMIT", "1", "is it MEMPLAN_MAX_TIME_LIMIT?"),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_name(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, word: str
-) -> None:
+def test_wrong_settings_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str, word: str) -> None:
     monkeypatch.setenv(f"MEMPLAN_{name}", value)
     with pytest.raises(WrongSettings, match=re.escape(word)):
         read_settings()
 
 
-def test_variables_that_mean_nothing_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_variables_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     before = unknown_variables()
     for name in ("", "PROT", "SERVICE_HOST", "KERNELS", "SETTINGS", "PORT"):
         monkeypatch.setenv(f"MEMPLAN_{name}", "1")
@@ -91,7 +89,7 @@ def test_variables_that_mean_nothing_are_known(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("text", ["prot = 1\n", "port = \n", "\x00", "x=" + "[" * 2000])
-def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_a_wrong_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(text)
     monkeypatch.setenv(FILE_VARIABLE, str(file))
@@ -99,7 +97,7 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path, monkeypatch: pyte
         read_settings()
 
 
-def test_a_file_that_cannot_be_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_an_impossible_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FILE_VARIABLE, "x" * 5000)
     with pytest.raises(WrongSettings, match="no settings file"):
         read_settings()
@@ -127,7 +125,7 @@ def test_only_loopback_is_served_without_tokens(host: str, safe: bool) -> None:
     Settings(host=host, tokens={"ann": "0" * 64}).require_safe_host()
 
 
-def test_who_may_see_figures_of_everybody_s_jobs() -> None:
+def test_only_named_owners_may_see_figures_of_all_jobs() -> None:
     digest = "0" * 64
     assert Settings().may_see_metrics("anonymous")
     assert Settings(tokens={"ann": digest}).may_see_metrics("ann")

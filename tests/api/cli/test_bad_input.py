@@ -44,7 +44,7 @@ def written(folder: Path, content: bytes) -> str:
         (b'{"format": "memplan/1", "buffers": [], "\\u001b[31m": 1}', "unknown_field"),
     ],
 )
-def test_bad_problems(content: bytes, code: str, tmp_path: Path, capfdbinary: Captured) -> None:
+def test_bad_problems_are_refused(content: bytes, code: str, tmp_path: Path, capfdbinary: Captured) -> None:
     problem = written(tmp_path, content)
     lines, errors = refused(["plan", problem], capfdbinary)
     assert len(lines) == len(errors) == 1
@@ -66,7 +66,7 @@ def test_many_findings_are_counted(tmp_path: Path, capfdbinary: Captured) -> Non
     ("name", "why"),
     [("absent.json", "no such file or directory"), (".", "is a directory"), ("n" * 300, "name too long")],
 )
-def test_unreadable_files(name: str, why: str, tmp_path: Path, capfdbinary: Captured) -> None:
+def test_unreadable_files_are_refused(name: str, why: str, tmp_path: Path, capfdbinary: Captured) -> None:
     lines, errors = refused(["plan", str(tmp_path / name)], capfdbinary)
     assert why in lines[0]
     assert errors[0]["code"] == "unreadable"
@@ -87,7 +87,7 @@ def test_unreadable_files(name: str, why: str, tmp_path: Path, capfdbinary: Capt
         ["export-model", "p", "-o", "model.xyz"],
     ],
 )
-def test_usage_errors(arguments: list[str], capfdbinary: Captured) -> None:
+def test_usage_errors_are_reported(arguments: list[str], capfdbinary: Captured) -> None:
     lines, errors = refused(arguments, capfdbinary)
     assert lines[0].startswith("error: ")
     assert lines[1].startswith("try 'memplan")
@@ -103,7 +103,7 @@ def test_usage_errors(arguments: list[str], capfdbinary: Captured) -> None:
         (["-o", "no/such/folder/plan.json"], "error: cannot write no/such/folder/plan.json: ", "invalid_option"),
     ],
 )
-def test_options_that_do_not_suit(
+def test_unsuitable_options_are_refused(
     arguments: list[str], start: str, code: str, tmp_path: Path, capfdbinary: Captured
 ) -> None:
     problem = written(tmp_path, b'{"format": "memplan/1", "buffers": [{"id": 1, "size": 8}]}')
@@ -112,7 +112,7 @@ def test_options_that_do_not_suit(
     assert errors[0]["code"] == code
 
 
-def test_a_picture_has_a_name_that_says_what_it_is(tmp_path: Path, capfdbinary: Captured) -> None:
+def test_pictures_with_an_unknown_ending_are_refused(tmp_path: Path, capfdbinary: Captured) -> None:
     problem = written(tmp_path, THREE)
     assert invoke(["plan", problem, "-o", str(tmp_path / "plan.json"), "-q"]) == 0
     for name in ("map.jpg", "map", "map.svg.txt"):
@@ -123,7 +123,7 @@ def test_a_picture_has_a_name_that_says_what_it_is(tmp_path: Path, capfdbinary: 
 
 
 @pytest.mark.parametrize("goal", ["minimise", "minimize", "fit"])
-def test_a_goal_may_be_spelled_as_others_do(goal: str, tmp_path: Path, capfdbinary: Captured) -> None:
+def test_a_goal_may_have_other_usual_spellings(goal: str, tmp_path: Path, capfdbinary: Captured) -> None:
     assert invoke(["plan", written(tmp_path, THREE), "--goal", goal]) == 0
     assert json.loads(capfdbinary.readouterr()[0])["status"] == "optimal"
 
@@ -142,7 +142,7 @@ def test_a_goal_may_be_spelled_as_others_do(goal: str, tmp_path: Path, capfdbina
         ["--memory-limit", "99999999999999999999"],
     ],
 )
-def test_what_a_choice_may_be_is_said_in_our_words(arguments: list[str], tmp_path: Path, capfdbinary: Captured) -> None:
+def test_allowed_choices_are_listed_in_plain_words(arguments: list[str], tmp_path: Path, capfdbinary: Captured) -> None:
     assert invoke(["plan", written(tmp_path, THREE), *arguments]) == 2
     errors = capfdbinary.readouterr()[1].decode()
     assert arguments[0] in errors

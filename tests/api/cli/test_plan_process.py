@@ -68,7 +68,7 @@ def test_a_dash_as_output_is_the_standard_output(problem: str, tmp_path: Path) -
     assert not (tmp_path / "-").exists()
 
 
-def test_what_cannot_fit_is_infeasible_and_still_written(tmp_path: Path) -> None:
+def test_an_infeasible_plan_is_written_and_ends_with_3(tmp_path: Path) -> None:
     problem = written(tmp_path, {**PROBLEM, "pools": [{"name": "sram", "size": 1536}]})
     done = run("plan", problem, "-o", str(tmp_path / "plan.json"))
     assert done.returncode == 3
@@ -90,19 +90,19 @@ def test_an_unwritable_output_is_found_before_planning(problem: str, tmp_path: P
     assert b"there is no folder" in done.stderr
 
 
-def test_without_arguments_there_is_help() -> None:
+def test_without_arguments_help_is_printed() -> None:
     done = run()
     assert done.returncode == 0
     assert b"plan" in done.stdout
 
 
-def test_the_version() -> None:
+def test_the_version_is_printed() -> None:
     done = run("--version")
     assert done.returncode == 0
     assert done.stdout.startswith(b"memplan ")
 
 
-def test_a_reader_that_leaves_early_ends_it_quietly(tmp_path: Path) -> None:
+def test_a_reader_that_leaves_early_ends_the_command_quietly(tmp_path: Path) -> None:
     buffers = [{"id": f"buffer {i} {'x' * 100}", "size": 8, "live": [[i, i + 1]]} for i in range(3000)]
     problem = written(tmp_path, {"format": "memplan/1", "lifetimes": "half_open", "buffers": buffers})
     with subprocess.Popen(
@@ -117,7 +117,7 @@ def test_a_reader_that_leaves_early_ends_it_quietly(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-def test_a_full_disk_is_a_sentence(problem: str) -> None:
+def test_a_full_disk_is_reported_in_a_sentence(problem: str) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [*COMMAND, "plan", problem], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
@@ -126,7 +126,7 @@ def test_a_full_disk_is_a_sentence(problem: str) -> None:
     assert done.stderr == b"error: cannot write to the standard output: no space left on device\n"
 
 
-def test_a_closed_standard_output_is_no_fault(problem: str) -> None:
+def test_a_closed_standard_output_is_no_error(problem: str) -> None:
     done = subprocess.run(
         ["sh", "-c", '"$0" -m api.cli plan "$1" >&-', sys.executable, problem],
         capture_output=True,
@@ -136,7 +136,7 @@ def test_a_closed_standard_output_is_no_fault(problem: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_fault_of_its_own_is_a_sentence_too(problem: str) -> None:
+def test_an_internal_error_is_reported_in_a_sentence(problem: str) -> None:
     driver = (
         "import planner\n"
         "def plan(*a, **k): raise RuntimeError('lost \\x1b[31m')\n"
@@ -180,7 +180,7 @@ def test_a_second_interrupt_ends_at_once(problem: str, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["problem.json"]
 
 
-def test_an_interrupt_while_reading_ends_it() -> None:
+def test_an_interrupt_while_reading_ends_the_command() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", READING, "plan", "-"],
         stdin=subprocess.PIPE,

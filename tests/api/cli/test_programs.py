@@ -58,13 +58,13 @@ def test_nested_arenas_share_the_limits(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("more", [["--report", "full"], ["--explain"]])
-def test_what_nested_arenas_do_not_have(more: list[str]) -> None:
+def test_options_unfit_for_nested_arenas_are_refused(more: list[str]) -> None:
     code, _, errors = run("plan", str(LOOP), "--arenas", "nested", *more)
     assert code == 2
     assert "--arenas" in errors
 
 
-def test_a_problem_has_no_functions() -> None:
+def test_nested_arenas_of_a_problem_are_refused() -> None:
     code, _, errors = run("plan", str(LOOP.with_name("three.json")), "--arenas", "nested")
     assert code == 2
     assert "memplan-graph/2" in errors

@@ -42,7 +42,7 @@ def attempt(worker: Worker) -> Attempt:
 
 
 @pytest.mark.parametrize(("end", "stop"), [(OUT_OF_TIME, "time_limit"), (OutOfMemory(), "memory_limit")])
-def test_the_best_that_was_told_is_the_answer(end: Refusal, stop: str) -> None:
+def test_the_best_reported_plan_is_the_answer(end: Refusal, stop: str) -> None:
     reply = attempt(Worker(end, b"a plan")).reply.result()
     assert (reply.payload, reply.header["stop"]) == (b"a plan", stop)
 
@@ -50,5 +50,5 @@ def test_the_best_that_was_told_is_the_answer(end: Refusal, stop: str) -> None:
 @pytest.mark.parametrize(
     ("end", "best"), [(OUT_OF_TIME, None), (Refusal(422, Code.UNSUPPORTED, "it cannot be done"), b"a plan")]
 )
-def test_what_remains_is_refused(end: Refusal, best: bytes | None) -> None:
+def test_an_attempt_without_a_reported_plan_is_refused(end: Refusal, best: bytes | None) -> None:
     assert attempt(Worker(end, best)).reply.exception() is end

@@ -38,7 +38,7 @@ def until(holds: Callable[[], Any]) -> Any:
     return found
 
 
-def test_a_task_there_is_stopped_killed_and_followed_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_on_a_cluster_is_stopped_killed_and_followed_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_worker, "_settings_here", Settings.model_validate_json)
     idle: dict[str, deque[Slot]] = {}
     monkeypatch.setattr(cluster_worker, "_idle", idle)
@@ -76,7 +76,7 @@ def test_a_task_there_is_stopped_killed_and_followed_by_another(monkeypatch: pyt
                 slot.close()
 
 
-def test_what_a_task_tells_often_is_said_now_and_then_and_the_last_of_it_always(
+def test_frequent_progress_is_sent_now_and_then_and_the_last_always(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sent: list[tuple[str, Any]] = []
@@ -99,7 +99,7 @@ def test_what_a_task_tells_often_is_said_now_and_then_and_the_last_of_it_always(
     assert len(sent) == count
 
 
-def test_of_the_best_plans_only_new_ones_are_handed_out_and_none_that_are_too_long(
+def test_only_new_best_plans_of_limited_length_are_handed_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     news_of_task = {ticket: cluster_worker._Told(ticket) for ticket in ("t-1", "t-2", "t-3", "t-4")}
@@ -115,13 +115,13 @@ def test_of_the_best_plans_only_new_ones_are_handed_out_and_none_that_are_too_lo
     assert best_there({**none, "t-1": 2, "t-2": 1}) == {"t-3": (1, Reply({"kind": "plan"}, b"next"))}
 
 
-def test_points_are_passed_on_once_however_often_the_best_is_asked_for() -> None:
+def test_each_point_is_passed_on_once() -> None:
     this = cluster._UnderWay(Task({}), None, cast(Any, None))
     for points, new in ((["a", "b"], ["a", "b"]), (["a", "b", "c"], ["c"]), (["a", "b", "c"], []), (["x"], ["x"])):
         assert this.new_of(Reply({"kind": "plan", "points": points}, b"")).header["points"] == new
 
 
-def test_a_task_that_nobody_waits_for_is_called_off() -> None:
+def test_a_task_without_a_client_is_called_off() -> None:
     wanted = [True]
     called_off = cluster_worker._CalledOff(lambda: wanted[0])
     assert not called_off.is_set()
@@ -132,7 +132,7 @@ def test_a_task_that_nobody_waits_for_is_called_off() -> None:
     assert called_off.is_set()
 
 
-def test_what_a_worker_is_told_of_the_service_is_no_secret() -> None:
+def test_settings_passed_to_a_worker_hold_no_secret() -> None:
     pytest.importorskip("distributed")
     settings = Settings(tokens={"me": "0" * 64}, metrics_tokens=("me",), store_url="postgresql" + "://me:secret@x/y")
     passed_on = cluster.ClusterPool("tcp://127.0.0.1:1", settings)._settings
@@ -161,9 +161,7 @@ class Ended:
         ("error", OSError("the worker's own"), True),
     ],
 )
-def test_what_cannot_be_fetched_from_a_scheduler_that_is_lost_is_no_death(
-    status: str, error: Exception, *, is_death: bool
-) -> None:
+def test_a_lost_scheduler_is_not_counted_as_a_death(status: str, error: Exception, *, is_death: bool) -> None:
     ending = asyncio.run(cluster._ending(Ended(status, error)))
     assert (ending is not None) == is_death
     assert ending is None or ending[0].header["kind"] == "died"

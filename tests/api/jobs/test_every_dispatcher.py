@@ -53,7 +53,7 @@ def test_a_job_is_carried_out(url: str) -> None:
     with_rig(url, work)
 
 
-def test_what_was_queued_before_anybody_worked_is_carried_out(url: str) -> None:
+def test_jobs_queued_before_any_worker_began_are_carried_out(url: str) -> None:
     with contextlib.closing(open_store(url)) as store:
         jobs = [add(store) for _ in range(3)]
 
@@ -64,7 +64,7 @@ def test_what_was_queued_before_anybody_worked_is_carried_out(url: str) -> None:
     with_rig(url, work)
 
 
-def test_what_cannot_be_done_fails_with_its_reason(url: str) -> None:
+def test_an_impossible_job_fails_with_its_reason(url: str) -> None:
     async def work(made: Rig) -> None:
         job = await made.until(made.add(options=Options(solver="nonsense")), JobState.FAILED)
         assert job.failure is not None
@@ -144,7 +144,7 @@ def test_a_job_whose_worker_dies_is_tried_again_and_given_up_after_three(url: st
 
 
 @pytest.mark.parametrize("objects", [False, True], ids=["plan", "sharing"])
-def test_a_job_that_runs_out_of_time_ends_with_its_best_and_is_not_tried_again(
+def test_a_job_out_of_time_ends_with_its_best_and_is_not_repeated(
     url: str, objects: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def cut_short(self: Attempt, *arguments: Any) -> Reply:
@@ -175,7 +175,7 @@ def test_a_job_that_runs_out_of_time_ends_with_its_best_and_is_not_tried_again(
 
 
 @pytest.mark.parametrize("objects", [False, True], ids=["plan", "sharing"])
-def test_a_job_that_runs_out_of_memory_ends_with_its_best_and_is_not_tried_again(url: str, objects: bool) -> None:
+def test_a_job_out_of_memory_ends_with_its_best_and_is_not_repeated(url: str, objects: bool) -> None:
     async def work(made: Rig) -> None:
         job = made.add(SLOW, OBJECTS_FOREVER if objects else FOREVER, objects=objects)
         await made.until_there_is_a_plan(job)
@@ -197,7 +197,7 @@ def test_a_job_that_runs_out_of_memory_ends_with_its_best_and_is_not_tried_again
     with_rig(url, work)
 
 
-def test_a_job_that_runs_out_of_memory_before_it_has_a_plan_says_so(url: str) -> None:
+def test_a_job_out_of_memory_without_a_plan_says_so(url: str) -> None:
     async def work(made: Rig) -> None:
         for pid in made.processes.pids:
             os.kill(pid, signal.SIGSTOP)
@@ -215,7 +215,7 @@ def test_a_job_that_runs_out_of_memory_before_it_has_a_plan_says_so(url: str) ->
     with_rig(url, work)
 
 
-def test_a_job_that_runs_out_of_time_before_it_has_a_plan_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_out_of_time_without_a_plan_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 1.0 - 600)
 
     async def work(made: Rig) -> None:
@@ -229,7 +229,7 @@ def test_a_job_that_runs_out_of_time_before_it_has_a_plan_says_so(url: str, monk
     with_rig(url, work)
 
 
-def test_a_runner_that_stops_puts_its_job_back_and_the_next_one_begins_with_its_best_plan(url: str) -> None:
+def test_a_stopping_runner_puts_its_job_back_with_the_best_plan(url: str) -> None:
     with contextlib.closing(open_store(url)) as store:
         job = add(store, SLOW, FOREVER)
 
@@ -256,7 +256,7 @@ def test_a_runner_that_stops_puts_its_job_back_and_the_next_one_begins_with_its_
         assert parts == [2], "the problem, and the plan to begin with"
 
 
-def test_a_job_of_shared_objects_keeps_its_best_when_its_worker_dies_and_goes_on_from_there(url: str) -> None:
+def test_a_sharing_job_goes_on_from_its_best_when_its_worker_dies(url: str) -> None:
     async def work(made: Rig) -> None:
         job = made.add(SLOW, OBJECTS_FOREVER, objects=True)
         await made.until_there_is_a_plan(job)
@@ -298,7 +298,7 @@ async def begun_at_once(made: Rig, new: NewJob, problem: bytes) -> Attempt:
     return attempt
 
 
-def test_what_is_begun_at_once_has_its_answer_or_becomes_a_job(url: str) -> None:
+def test_a_request_begun_at_once_has_its_answer_or_becomes_a_job(url: str) -> None:
     async def work(made: Rig) -> None:
         about = add(made.store).about
         await made.until(made.add(), JobState.SUCCEEDED)
@@ -320,7 +320,7 @@ def test_what_is_begun_at_once_has_its_answer_or_becomes_a_job(url: str) -> None
     with_rig(url, work)
 
 
-def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
+def test_a_request_begun_unread_first_describes_its_problem(url: str) -> None:
     async def work(made: Rig) -> None:
         attempt = await made.dispatcher.unread(
             Posted("me", SLOW, None, "application/json", {"solver": "waiting", "time_limit": 600}, 60.0)
@@ -347,7 +347,7 @@ def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
     with_rig(url, work)
 
 
-def test_who_waits_a_moment_and_the_queue_take_turns(url: str) -> None:
+def test_waiting_clients_and_the_queue_take_turns(url: str) -> None:
     async def work(made: Rig) -> None:
         if made.store.shared:
             return
@@ -368,7 +368,7 @@ def test_who_waits_a_moment_and_the_queue_take_turns(url: str) -> None:
     with_rig(url, work)
 
 
-def test_one_process_of_several_is_left_to_what_is_short(url: str) -> None:
+def test_one_of_several_processes_is_left_to_short_jobs(url: str) -> None:
     async def work(made: Rig) -> None:
         long = [made.add(SLOW, replace(FOREVER, seed=number)) for number in range(3)]
         await made.until_there_is_a_plan(long[0])

@@ -94,12 +94,12 @@ def without_clock(data: bytes) -> Any:
     return document
 
 
-def test_every_kind_that_tells_of_points_is_here() -> None:
+def test_every_kind_of_job_with_points_is_tested() -> None:
     assert CASES.keys() == KINDS.keys() - {"plan", "sharing", "proof"}
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_attempt_goes_on_where_another_ended(name: str) -> None:
+def test_an_attempt_continues_where_another_ended(name: str) -> None:
     head, data, record = run(name)
     assert len(record.points) > 1
     for count in {0, len(record.answers) // 2}:
@@ -120,7 +120,7 @@ def test_an_attempt_goes_on_where_another_ended(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_there_is_an_answer_when_the_run_is_ended(name: str) -> None:
+def test_the_points_found_are_the_answer_when_the_run_is_ended(name: str) -> None:
     _, _, record = run(name, most=1)
     if name == "shapes":
         with pytest.raises(Exception, match="no plan for all shapes"):
@@ -132,7 +132,7 @@ def test_what_is_there_is_an_answer_when_the_run_is_ended(name: str) -> None:
     assert any("ended from outside" in text for text in json.loads(data)["warnings"])
 
 
-def test_the_plan_is_an_answer_when_the_search_for_its_proof_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plan_is_the_answer_when_the_search_for_its_proof_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     kind, record = kind_of("proof"), Record()
     problem = write_problem(tangle())
     source = Source(problem)
@@ -162,7 +162,7 @@ def test_the_plan_is_an_answer_when_the_search_for_its_proof_is_ended(monkeypatc
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_cannot_be_read_any_more_is_found_again(name: str) -> None:
+def test_unreadable_points_are_found_again(name: str) -> None:
     head, _, record = run(name)
     again, _, more = run(name, b'{"format": "memplan-nothing/0"}')
     assert (again["status"], len(more.points)) == (head["status"], len(record.points))

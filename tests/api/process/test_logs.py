@@ -24,7 +24,7 @@ def record(text: str, second: float, level: int = logging.ERROR) -> logging.LogR
     return made
 
 
-def test_what_repeats_is_said_once_a_second_with_how_often_it_was_not_said() -> None:
+def test_repeated_messages_are_logged_once_a_second_with_their_count() -> None:
     once = OnceASecond()
     assert [once.filter(record("no descriptor", 5 + i / 10)) for i in range(10)] == [True] + [False] * 9
     assert once.filter(record("another", 5.5))
@@ -33,7 +33,7 @@ def test_what_repeats_is_said_once_a_second_with_how_often_it_was_not_said() -> 
     assert again.getMessage() == "no descriptor (and 9 times before)"
 
 
-def test_requests_are_all_said() -> None:
+def test_all_requests_are_logged() -> None:
     once = OnceASecond()
     assert all(once.filter(record("request", 5, logging.INFO)) for _ in range(3))
 
@@ -51,7 +51,7 @@ def as_before() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("as_before")
-def test_people_read_first_what_happened(capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_lines_for_people_begin_with_the_event(capsys: pytest.CaptureFixture[str]) -> None:
     configure("text", "info")
     structlog.get_logger("memplan.service").info("started", solvers=2)
     assert re.match(r"\d\d:\d\d:\d\d started solvers=2\b", capsys.readouterr().err)

@@ -21,7 +21,7 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def test_without_a_limit_there_is_none(groups: Path) -> None:
+def test_a_machine_without_a_limit_reports_none(groups: Path) -> None:
     (groups / "outer" / "cpu.max").write_text("max 100000\n", encoding="utf-8")
     (groups / "outer" / "memory.max").write_text("max\n", encoding="utf-8")
     assert machine.cores().quota is None
@@ -37,7 +37,7 @@ def test_the_tightest_limit_of_all_levels_counts(groups: Path) -> None:
     assert machine.memory().limit == 5000
 
 
-def test_memory_is_told_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_reported_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     facts = tmp_path / "meminfo"
     facts.write_text("MemTotal:  2048 kB\nHugePages_Total:  0\nMemAvailable:  1024 kB\n", encoding="utf-8")
     monkeypatch.setattr(machine, "MEMORY_FACTS", facts)
@@ -45,7 +45,7 @@ def test_memory_is_told_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (memory.total, memory.available) == (2 << 20, 1 << 20)
 
 
-def test_a_system_without_such_files_has_cores_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_without_control_groups_has_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CGROUPS", "OWN_GROUP", "MEMORY_FACTS"):
         monkeypatch.setattr(machine, name, tmp_path / "absent")
     assert machine.cores().usable >= 1

@@ -27,7 +27,7 @@ def shared(settings: Settings, workers: int = 2) -> Shares:
 
 @pytest.mark.parametrize("size", [2 * GIB, 4 * GIB, 24 * GIB, 100 * GIB])
 @pytest.mark.parametrize("workers", [1, 2, 16])
-def test_all_processes_together_have_less_than_there_is(
+def test_all_processes_together_have_less_than_all_memory(
     monkeypatch: pytest.MonkeyPatch, size: int, workers: int
 ) -> None:
     found(monkeypatch, size)
@@ -39,7 +39,7 @@ def test_all_processes_together_have_less_than_there_is(
     assert shared(Settings(memory=size * 7 // 8), workers) == shares, "and so does a setting"
 
 
-def test_settings_are_the_most_that_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_upper_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     found(monkeypatch, 1000 * GIB)
     shares = shared(Settings(worker_memory=GIB, max_solver_memory=300 * MIB, service_memory=400 * MIB))
     assert (shares.process, shares.solver, shares.service) == (GIB, 300 * MIB, 400 * MIB)
@@ -47,7 +47,7 @@ def test_settings_are_the_most_that_is_taken(monkeypatch: pytest.MonkeyPatch) ->
     assert (applied.worker_memory, applied.max_solver_memory, applied.service_memory) == (GIB, 300 * MIB, 400 * MIB)
 
 
-def test_where_nothing_is_known_the_settings_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_count_where_the_memory_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     found(monkeypatch, None)
     settings = Settings()
     shares = shared(settings)
@@ -61,7 +61,7 @@ def test_solvers_side_by_side_each_have_their_share(monkeypatch: pytest.MonkeyPa
     assert taken <= 14 * GIB
 
 
-def test_where_memory_is_scarce_there_are_fewer_processes_unless_their_number_is_set(
+def test_scarce_memory_means_fewer_processes_unless_their_number_is_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found(monkeypatch, GIB)
@@ -105,7 +105,7 @@ def test_cores_of_old_control_groups_count_too(groups: Path) -> None:
         (None, 1000, True),
     ],
 )
-def test_a_process_keeps_within_its_share_and_away_from_limits_that_it_was_started_with(
+def test_a_process_keeps_within_its_share_and_its_own_limits(
     monkeypatch: pytest.MonkeyPatch, used: Used | None, more: int, has_room: bool
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (GIB, resource.RLIM_INFINITY))
@@ -113,7 +113,7 @@ def test_a_process_keeps_within_its_share_and_away_from_limits_that_it_was_start
     assert Budget(100).has_room(more) is has_room
 
 
-def test_what_this_process_has_is_known() -> None:
+def test_the_memory_of_this_process_is_known() -> None:
     now = machine.used()
     assert now is not None
     assert now.address_space > now.data > MIB
@@ -131,7 +131,7 @@ def test_what_this_process_has_is_known() -> None:
         (Cores(8, 2.0), 1, 2),
     ],
 )
-def test_as_many_solver_processes_as_the_container_allows_but_two_at_least(
+def test_the_container_s_cores_decide_the_number_of_solver_processes(
     monkeypatch: pytest.MonkeyPatch, cores: Cores, workers: int | None, processes: int
 ) -> None:
     monkeypatch.setattr(machine, "cores", lambda: cores)

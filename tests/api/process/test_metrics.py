@@ -20,7 +20,7 @@ class Team:
     busy, size, deaths = 1, 2, 3
 
 
-def test_jobs_and_workers_are_counted_when_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_and_workers_are_counted_on_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metrics = Metrics()
     with contextlib.closing(open_store(f"sqlite:///{tmp_path / 'store.sqlite'}")) as store:
         metrics.watch_store(store)

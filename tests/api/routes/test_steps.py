@@ -33,7 +33,7 @@ def service(store: object) -> Any:
     return SimpleNamespace(store=store, hub=Hub(), closing=asyncio.Event())
 
 
-def test_whoever_waits_looks_by_itself_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_request_checks_its_job_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "LOOK_SECONDS", 0.02)
     store = Looked()
 
@@ -47,7 +47,7 @@ def test_whoever_waits_looks_by_itself_now_and_then(monkeypatch: pytest.MonkeyPa
     asyncio.run(asyncio.wait_for(wait(), 120))
 
 
-def test_many_who_wait_look_no_more_often_together_than_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_waiting_requests_check_no_more_often_than_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "LOOK_SECONDS", 0.001)
     monkeypatch.setattr(steps, "LOOKS_PER_SECOND", 10)
     store, ids = Looked(), [str(number) for number in range(100)]
@@ -66,7 +66,7 @@ def test_many_who_wait_look_no_more_often_together_than_a_few(monkeypatch: pytes
     asyncio.run(asyncio.wait_for(wait(), 120))
 
 
-def test_who_is_told_looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_makes_a_waiting_request_check_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "LOOK_SECONDS", 600.0)
     store = Looked()
 
@@ -110,7 +110,7 @@ class Away:
         return 1, 0
 
 
-def test_whoever_follows_a_job_does_so_as_long_as_the_store_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_stream_outlives_a_lost_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "QUIET_SECONDS", 0.001)
 
     async def follow() -> list[bytes]:
@@ -122,7 +122,7 @@ def test_whoever_follows_a_job_does_so_as_long_as_the_store_is_gone(monkeypatch:
     assert done.startswith(b"id: 1\nevent: done\n")
 
 
-def test_a_batch_has_not_ended_because_the_store_is_gone() -> None:
+def test_a_lost_store_does_not_end_a_batch() -> None:
     store = Away(2)
 
     async def follow() -> list[bytes]:

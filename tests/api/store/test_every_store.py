@@ -48,13 +48,13 @@ def test_a_job_goes_from_queued_to_its_answer(store: Store) -> None:
     assert events_of(store, job.id) == [(1, EventKind.STATE), (2, EventKind.STATE), (3, EventKind.DONE)]
 
 
-def test_what_somebody_waits_for_goes_first_and_otherwise_the_oldest(store: Store) -> None:
+def test_urgent_jobs_are_claimed_first_and_otherwise_the_oldest(store: Store) -> None:
     first, second, urgent = add(store), add(store), add(store, urgent=True)
     claimed = [store.claim() for _ in range(3)]
     assert [claim.job.id for claim in claimed if claim] == [urgent.id, first.id, second.id]
 
 
-def test_progress_is_noted_once_for_each_step(store: Store) -> None:
+def test_each_step_of_progress_is_recorded_once(store: Store) -> None:
     job = add(store)
     store.claim()
     assert store.improve(job.id, 1, 100, None, 0.1)
@@ -128,7 +128,7 @@ def test_a_job_that_kills_three_workers_is_given_up_with_its_best_plan(store: St
     assert "killed by signal 9" in now.failure["detail"]
 
 
-def test_a_job_whose_worker_is_killed_since_it_did_not_stop_in_time_is_not_blamed(store: Store) -> None:
+def test_a_job_whose_worker_was_killed_for_not_stopping_is_not_blamed(store: Store) -> None:
     job = add(store)
     store.claim()
     store.cancel(job.id, job.owner)
@@ -147,7 +147,7 @@ def test_a_job_that_was_put_back_is_not_blamed(store: Store) -> None:
     assert (now.state, now.deaths, now.attempt) == (JobState.QUEUED, 0, 5)
 
 
-def test_what_ran_when_the_service_ended_runs_again(store: Store, opened: Open) -> None:
+def test_jobs_running_when_the_service_ended_run_again(store: Store, opened: Open) -> None:
     job, other = add(store), add(store)
     store.claim()
     store.save(job.id, 1, feasible(90))
@@ -238,7 +238,7 @@ def test_a_batch_is_listed_by_itself(store: Store) -> None:
     assert {job.line for job in store.jobs(JobFilter("me", batch="b"))} == {0, 1}
 
 
-def test_what_is_taken_on_again_comes_with_its_best_plan(store: Store) -> None:
+def test_a_job_claimed_again_comes_with_its_best_plan(store: Store) -> None:
     job = add(store)
     first = store.claim()
     assert first is not None
@@ -250,7 +250,7 @@ def test_what_is_taken_on_again_comes_with_its_best_plan(store: Store) -> None:
     assert (again.job.attempt, again.best) == (2, b"ninety")
 
 
-def test_it_survives_being_opened_again(store: Store, opened: Open) -> None:
+def test_a_store_opened_again_has_its_jobs(store: Store, opened: Open) -> None:
     job = add(store)
     store.close()
     again = opened()
@@ -274,7 +274,7 @@ def test_a_store_that_cannot_be_opened_says_so(url: str) -> None:
         open_store(url)
 
 
-def test_problems_and_plans_are_had_in_pieces(store: Store) -> None:
+def test_problems_and_plans_are_read_in_pieces(store: Store) -> None:
     data = bytes(range(256)) * 100
     job = store.add(NewJob("me", ABOUT), data, NO_LIMITS).job
     assert store.plan_head(job.id) is None

@@ -29,7 +29,7 @@ def test_too_many_jobs_are_refused(store: Store) -> None:
     assert (answered.state, answered.status, answered.has_plan) == (JobState.SUCCEEDED, "feasible", True)
 
 
-def test_as_many_jobs_are_taken_as_are_allowed_though_not_each_is_counted(store: Store) -> None:
+def test_exactly_the_allowed_number_of_jobs_is_accepted(store: Store) -> None:
     limits = QueueLimits(60, 40, WORST)
     for owner, most in (("me", 40), ("you", 20)):
         for _ in range(most):
@@ -71,7 +71,7 @@ def test_plans_are_kept_by_owner_and_key(store: Store) -> None:
     assert best == [3, 5], "of several under one key the last"
 
 
-def test_what_is_old_is_forgotten_but_never_what_is_unfinished(store: Store) -> None:
+def test_old_jobs_are_forgotten_but_never_unfinished_ones(store: Store) -> None:
     ended, queued = add(store), add(store)
     store.claim()
     store.finish(ended.id, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3)))
@@ -84,7 +84,7 @@ def test_what_is_old_is_forgotten_but_never_what_is_unfinished(store: Store) -> 
     assert store.job(queued.id) is not None
 
 
-def test_beyond_the_quota_plans_go_first_then_the_oldest_finished_jobs(store: Store) -> None:
+def test_beyond_the_quota_plans_are_forgotten_before_finished_jobs(store: Store) -> None:
     ids = [add(store).id for _ in range(3)]
     for id_ in ids[:2]:
         store.claim()

@@ -15,7 +15,7 @@ from api.store.records import (
 from tests.api.store.conftest import ABOUT, NO_LIMITS, SECONDS, Open, add, events_of
 
 
-def test_a_job_is_claimed_by_one_only(store: Store) -> None:
+def test_a_job_is_claimed_by_only_one_worker(store: Store) -> None:
     ids = {add(store).id for _ in range(20)}
     claimed: list[str] = []
 
@@ -47,7 +47,7 @@ def test_a_key_that_comes_twice_at_once_counts_once(store: Store) -> None:
     assert store.counts().by_state == {JobState.QUEUED: 1}
 
 
-def test_steps_are_noted_one_after_the_other_whoever_notes_them(store: Store) -> None:
+def test_steps_recorded_at_once_stay_in_order(store: Store) -> None:
     job = add(store)
     store.claim()
     threads = [threading.Thread(target=store.improve, args=(job.id, 1, 100 - n, n, 0.0)) for n in range(10)]
@@ -62,7 +62,7 @@ def test_steps_are_noted_one_after_the_other_whoever_notes_them(store: Store) ->
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_a_job_is_taken_on_by_the_delivery_that_counts(store: Store) -> None:
+def test_only_the_current_delivery_of_a_job_is_accepted(store: Store) -> None:
     other, job = add(store), add(store)
     assert store.claim(job.id, -1) is None
     claim = store.claim(job.id, job.delivery)
@@ -79,7 +79,7 @@ def test_a_job_is_taken_on_by_the_delivery_that_counts(store: Store) -> None:
     assert store.job(other.id) == other
 
 
-def test_whoever_listens_hears_what_happens_to_jobs(store: Store, opened: Open) -> None:
+def test_listeners_hear_of_every_change_of_a_job(store: Store, opened: Open) -> None:
     listening = opened() if store.shared else store
     heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     listening.listen(heard.put)

@@ -8,7 +8,7 @@ import pytest
 from api.store.records import Ids
 
 
-def test_later_ones_sort_behind_earlier_ones_even_if_the_clock_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_ids_sort_behind_earlier_ones_even_if_the_clock_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     ids = Ids()
     made = [ids.new() for _ in range(20_000)]
     before = time.time_ns()
@@ -18,12 +18,12 @@ def test_later_ones_sort_behind_earlier_ones_even_if_the_clock_goes_back(monkeyp
     assert {len(id_) for id_ in made} == {35}
 
 
-def test_what_cannot_be_guessed_differs_where_the_order_does_not() -> None:
+def test_ids_differ_in_their_random_part() -> None:
     ids = Ids()
     assert len({ids.new()[14:] for _ in range(1000)}) == 1000
 
 
-def test_threads_never_get_the_same() -> None:
+def test_threads_never_get_the_same_id() -> None:
     ids, made = Ids(), []
 
     def make() -> None:

@@ -69,7 +69,7 @@ def test_a_full_disk_loses_nothing_that_was_there(store: DatabaseStore) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
-def test_a_server_that_was_gone_is_found_again(own_server: Server, how: signal.Signals) -> None:
+def test_a_database_server_that_returns_is_used_again(own_server: Server, how: signal.Signals) -> None:
     heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     with contextlib.closing(open_store(own_server.new_database())) as store:
         store.listen(heard.put)
@@ -88,7 +88,7 @@ def test_a_server_that_was_gone_is_found_again(own_server: Server, how: signal.S
         assert heard.get(timeout=SECONDS) == job.id
 
 
-def test_what_somebody_else_has_locked_is_not_waited_for_without_end(postgresql: Server) -> None:
+def test_waiting_for_locked_rows_is_limited(postgresql: Server) -> None:
     url = postgresql.new_database()
     with contextlib.closing(open_store(f"{url}?options=-c%20lock_timeout%3D50ms")) as store:
         job = store.add(NewJob("me", ABOUT), b"problem", LIMITS).job

@@ -26,7 +26,7 @@ def instance(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_measures_reports_and_goes_on_where_it_was(instance: Path, tmp_path: Path) -> None:
+def test_bench_measures_reports_and_continues(instance: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
     first = run("bench", str(instance), "--solvers", "auto", "-o", str(out), "--time-limit", "5")
     assert (first.returncode, first.stderr) == (0, b"")
@@ -46,7 +46,7 @@ def test_it_measures_reports_and_goes_on_where_it_was(instance: Path, tmp_path: 
     assert re.search(r"nonsense +1 +0 +0 +1 +– ", text)
 
 
-def test_an_answer_that_cannot_be_true_is_said_and_fails(instance: Path, tmp_path: Path) -> None:
+def test_an_answer_that_cannot_be_true_is_reported_and_fails(instance: Path, tmp_path: Path) -> None:
     lie = tmp_path / "lie.json"
     lie.write_bytes(instance.read_bytes().replace(b"optimum=1048576", b"optimum=1048577"))
     done = run("bench", str(lie), "-o", str(tmp_path / "out"))
@@ -68,7 +68,7 @@ def test_an_answer_that_cannot_be_true_is_said_and_fails(instance: Path, tmp_pat
         ((), b"try 'memplan bench --help'"),
     ],
 )
-def test_bad_input(arguments: tuple[str, ...], message: bytes, tmp_path: Path) -> None:
+def test_bad_input_is_refused(arguments: tuple[str, ...], message: bytes, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = run("bench", *arguments, cwd=tmp_path)
     assert done.returncode == 2
@@ -76,7 +76,7 @@ def test_bad_input(arguments: tuple[str, ...], message: bytes, tmp_path: Path) -
     assert done.stdout == b""
 
 
-def test_compare_says_what_became_worse(tmp_path: Path) -> None:
+def test_compare_names_regressions(tmp_path: Path) -> None:
     for name, records in (("old", [made(), made(seed=1)]), ("new", [made(), made(seed=1, values=[101])])):
         (tmp_path / name).mkdir()
         results = Results(tmp_path / name)
@@ -94,7 +94,7 @@ def test_compare_says_what_became_worse(tmp_path: Path) -> None:
     assert "value 100 became 101" in text
 
 
-def test_arguments() -> None:
+def test_arguments_are_parsed_or_refused() -> None:
     assert parse_seeds("0-2,7,1") == (0, 1, 2, 7)
     assert parse_solvers("auto, search,auto") == ("auto", "search")
     assert [parse_capacity(text) for text in ("from-name", "none", "64KiB")] == ["from-name", None, 65536]
@@ -105,7 +105,7 @@ def test_arguments() -> None:
         parse_solvers(" , ")
 
 
-def test_progress_estimates_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_estimates_the_remaining_time(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(10, 2, quiet=False)
     progress(made(process_seconds=30.0))
     progress(failed(CellStatus.CRASHED, process_seconds=10.0))

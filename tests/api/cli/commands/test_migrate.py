@@ -11,9 +11,7 @@ from api.cli.invocation import invoke
 from api.store.opening import open_store
 
 
-def test_it_makes_the_tables_and_doing_it_again_changes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_migrating_twice_makes_the_tables_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"sqlite:///{tmp_path / 'store.sqlite'}"
     for _ in range(2):
         assert invoke(["migrate", "--store", url]) == ExitCode.OK

@@ -13,7 +13,7 @@ from api.cli.terminal.output_file import OutputFile
 from planner.model.errors import BadInput
 
 
-def test_writes_a_new_file_with_the_usual_permissions(tmp_path: Path) -> None:
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     target = tmp_path / "plan.json"
     output = OutputFile(str(target))
     output.check()
@@ -26,7 +26,7 @@ def test_writes_a_new_file_with_the_usual_permissions(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_replaces_an_existing_file_and_keeps_its_permissions(tmp_path: Path) -> None:
+def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
     target = tmp_path / "plan.json"
     target.write_bytes(b"old and longer than the new one")
     target.chmod(0o640)
@@ -58,7 +58,7 @@ def test_a_symbolic_link_is_followed(tmp_path: Path) -> None:
     assert target.read_bytes() == b"new"
 
 
-def test_refuses_what_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_outputs_are_refused(tmp_path: Path) -> None:
     problem = tmp_path / "problem.json"
     problem.write_bytes(b"{}")
     with pytest.raises(BadInput, match="directory"):
@@ -77,7 +77,7 @@ def test_a_device_is_written_to_and_stays_a_device() -> None:
     assert Path(os.devnull).is_char_device()
 
 
-def test_refuses_a_folder_that_may_not_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Root may write everywhere, so the refusal of the system is simulated.
     def refuse(*_args: object, **_kwargs: object) -> None:
         raise PermissionError(13, "Permission denied")

@@ -21,7 +21,7 @@ def test_people_get_a_line_per_finding(capsys: pytest.CaptureFixture[str]) -> No
     assert err == "error: prob\\nlem.json: /buffers/0/si\\x1bze: a size is at least 0 [out_of_range]\n"
 
 
-def test_at_most_twenty_are_listed_and_the_rest_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_at_most_twenty_findings_are_listed_and_the_rest_counted(capsys: pytest.CaptureFixture[str]) -> None:
     findings = [Finding(Code.WRONG_TYPE, f"/buffers/{i}", "wrong") for i in range(25)]
     with pytest.raises(typer.Exit), refusing("p", as_json=False):
         raise BadInput(*findings, more=10)
@@ -30,7 +30,7 @@ def test_at_most_twenty_are_listed_and_the_rest_counted(capsys: pytest.CaptureFi
     assert lines[-1] == "error: and 15 more"
 
 
-def test_programs_get_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_programs_get_findings_as_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     with pytest.raises(typer.Exit), refusing("p", as_json=True):
         raise BadInput(Finding(Code.WRONG_TYPE, "/a", "wrong"), more=1)
     out, err = capfdbinary.readouterr()
@@ -38,7 +38,7 @@ def test_programs_get_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert err == b""
 
 
-def test_what_is_not_about_the_file_does_not_name_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_about_options_do_not_name_the_file(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit), refusing("p.json", as_json=False):
         raise CannotSolve(
             Finding(Code.UNKNOWN_SOLVER, "/options/solver", "no solver is named 'x'"),
@@ -60,9 +60,7 @@ def test_what_is_not_about_the_file_does_not_name_it(capsys: pytest.CaptureFixtu
         ("", "p.json", "no [unsupported]"),
     ],
 )
-def test_what_a_solver_does_not_take_names_the_file_where_it_stands_there(
-    pointer: str, source: str, expected: str
-) -> None:
+def test_unsupported_fields_are_named_with_the_file_that_has_them(pointer: str, source: str, expected: str) -> None:
     assert line(Finding(Code.UNSUPPORTED, pointer, "no"), source) == expected
 
 

@@ -21,7 +21,7 @@ from api.cli.terminal.text import both, exact, percent, rough
         (1 << 73, "8192.0 EiB"),
     ],
 )
-def test_rough(size: int, shown: str) -> None:
+def test_sizes_are_rounded_to_a_unit(size: int, shown: str) -> None:
     assert rough(size) == shown
 
 
@@ -29,12 +29,12 @@ def test_exact_has_every_digit() -> None:
     assert exact((1 << 62) - 1) == "4 611 686 018 427 387 903 B"
 
 
-def test_both_says_it_once_where_it_is_short() -> None:
+def test_exact_and_rounded_sizes_are_shown_once_where_equal() -> None:
     assert both(512) == "512 B"
     assert both(1 << 20) == "1 048 576 B (1.0 MiB)"
 
 
-def test_a_small_gap_does_not_look_like_none() -> None:
+def test_a_small_gap_is_not_shown_as_zero() -> None:
     assert percent(0.0) == "0.0 %"
     assert percent(0.000001) == "< 0.05 %"
     assert percent(0.031) == "3.1 %"

@@ -33,7 +33,7 @@ def test_every_byte_arrives_in_a_slow_pipe(extra: list[str], unbuffered: str) ->
     assert process.returncode == 0
 
 
-def test_what_is_not_printable_is_escaped_and_means_the_same() -> None:
+def test_unprintable_characters_are_escaped_and_keep_their_meaning() -> None:
     value = {"naïve 数": ["\u202e\x7f\x9b\u2028", "\U000e0041 😀"], "n": 1}
     document = json.dumps(value, ensure_ascii=False, indent=1)
     text = escaped(document.encode()).decode()
@@ -42,7 +42,7 @@ def test_what_is_not_printable_is_escaped_and_means_the_same() -> None:
     assert json.loads(text) == value
 
 
-def test_a_clean_document_stays_as_it_is() -> None:
+def test_a_printable_document_stays_unchanged() -> None:
     assert escaped(b'{\n "a": 1\n}\n') == b'{\n "a": 1\n}\n'
 
 

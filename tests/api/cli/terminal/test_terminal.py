@@ -25,12 +25,12 @@ from api.cli.terminal.text import can_redraw, is_terminal, say, visible
         ("no\xa0break", r"no\xa0break"),
     ],
 )
-def test_what_is_not_printable_is_written_as_an_escape(text: str, shown: str) -> None:
+def test_unprintable_characters_are_escaped(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
 @pytest.mark.parametrize("text", ["", "conv1/weights:0", "[bold]x[/bold]", "naïve 数据 😀"])
-def test_what_is_printable_stays(text: str) -> None:
+def test_printable_characters_stay(text: str) -> None:
     assert visible(text) == text
 
 
@@ -53,6 +53,6 @@ def test_a_dumb_terminal_cannot_redraw(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not can_redraw(Terminal())
 
 
-def test_nobody_listening_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_stream_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     say("hello")

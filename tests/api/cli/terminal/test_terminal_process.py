@@ -51,17 +51,17 @@ def test_names_reach_the_terminal_escaped(tmp_path: Path) -> None:
         assert "\x1b]" not in text
 
 
-def test_colours_are_left_out_if_not_wanted(tmp_path: Path) -> None:
+def test_colours_are_left_out_on_request(tmp_path: Path) -> None:
     problem = written(tmp_path)
     assert "\x1b[1;32moptimal\x1b[0m" in run_on_terminal("plan", problem)[1]
     assert "\x1b[1;32m" not in run_on_terminal("plan", problem, env={"NO_COLOR": "1"})[1]
 
 
-def test_quiet_is_quiet(tmp_path: Path) -> None:
+def test_quiet_prints_nothing(tmp_path: Path) -> None:
     assert run_on_terminal("plan", written(tmp_path), "--quiet") == (0, "")
 
 
-def test_an_infeasible_problem_is_a_panel(tmp_path: Path) -> None:
+def test_an_infeasible_problem_is_shown_as_a_panel(tmp_path: Path) -> None:
     pools = [{"name": "sram", "size": 1 << 20}]
     code, text = run_on_terminal("plan", written(tmp_path, pools=pools), "--explain", env={"NO_COLOR": "1"})
     assert code == 3
@@ -75,7 +75,7 @@ def test_an_infeasible_problem_is_a_panel(tmp_path: Path) -> None:
     assert quiet[1].startswith("infeasible: ")
 
 
-def test_bad_input_on_a_terminal(tmp_path: Path) -> None:
+def test_bad_input_is_reported_on_a_terminal(tmp_path: Path) -> None:
     code, text = run_on_terminal("plan", written(tmp_path, **{"\x1b[31mfield": 1}))
     assert code == 2
     assert "[unknown_field]" in text

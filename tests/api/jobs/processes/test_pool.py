@@ -88,7 +88,7 @@ def test_a_problem_is_read() -> None:
     run(work, started=nullcontext)
 
 
-def test_what_is_refused_keeps_its_findings() -> None:
+def test_a_refusal_keeps_its_findings() -> None:
     async def work(made: ProcessPool) -> None:
         with pytest.raises(Refusal) as caught:
             await made.do(read(data=b'{"format": "memplan/1", "buffers": [{"id": 1}]}'))
@@ -97,7 +97,7 @@ def test_what_is_refused_keeps_its_findings() -> None:
     run(work)
 
 
-def test_a_fault_is_told_and_the_worker_goes_on() -> None:
+def test_a_fault_is_reported_and_the_worker_goes_on() -> None:
     async def work(made: ProcessPool) -> None:
         pids = made.pids
         with pytest.raises(WorkerFault, match="KeyError"):
@@ -159,7 +159,7 @@ def test_a_cancel_is_heeded_while_a_worker_starts() -> None:
     run(work)
 
 
-def test_half_a_message_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_sends_half_a_message_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that hangs while it sends or receives is killed like any other."""
     ends: list[socket.socket] = []
 
@@ -213,13 +213,11 @@ def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPa
     ("late", "spent", "killed"),
     [(1.0, 1.0, False), (5.1, 5.1, True), (25.0, 2.0, False), (25.0, 5.0, True), (31.0, 0.0, True), (5.1, None, True)],
 )
-def test_a_worker_that_had_little_of_the_processor_is_waited_for(
-    late: float, spent: float | None, killed: bool
-) -> None:
+def test_a_worker_with_little_processor_time_is_waited_for(late: float, spent: float | None, killed: bool) -> None:
     assert is_too_late(late, 7.0, None if spent is None else 7.0 + spent) is killed
 
 
-def test_what_a_process_had_of_the_processor_is_known() -> None:
+def test_a_process_s_processor_time_is_known() -> None:
     had = processor_seconds(os.getpid())
     assert had is not None
     assert had > 0
@@ -243,7 +241,7 @@ def test_a_caller_that_gives_up_takes_its_task_along() -> None:
     run(work)
 
 
-def test_as_many_tasks_at_a_time_as_there_are_workers() -> None:
+def test_no_more_tasks_run_at_once_than_there_are_workers() -> None:
     async def work(made: ProcessPool) -> None:
         answers = await asyncio.gather(*(made.do(read({"seed": seed})) for seed in range(20)))
         assert [answer.header["options"]["seed"] for answer in answers] == list(range(20))

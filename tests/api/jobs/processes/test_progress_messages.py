@@ -44,7 +44,7 @@ def heard_from(connection: Connection) -> list[dict[str, Any]]:
     return messages
 
 
-def test_only_the_newest_moment_is_told_and_only_once(ends: tuple[Worker, Connection]) -> None:
+def test_only_the_latest_progress_is_sent_and_only_once(ends: tuple[Worker, Connection]) -> None:
     made, connection = ends
     reporter = Reporter(made, 7, [])
     reporter.tell()
@@ -57,7 +57,7 @@ def test_only_the_newest_moment_is_told_and_only_once(ends: tuple[Worker, Connec
     assert heard_from(connection) == [message]
 
 
-def test_the_best_plan_is_told_now_and_then_and_not_twice(
+def test_the_best_plan_is_sent_now_and_then_and_not_twice(
     ends: tuple[Worker, Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.monotonic()
@@ -78,7 +78,7 @@ def test_the_best_plan_is_told_now_and_then_and_not_twice(
     assert tell(8) == ["progress"], "it is as good as the last one"
 
 
-def test_whoever_has_ended_says_nothing_more(ends: tuple[Worker, Connection]) -> None:
+def test_an_ended_reporter_sends_nothing_more(ends: tuple[Worker, Connection]) -> None:
     made, connection = ends
     reporter = Reporter(made, 7, [])
     reporter.progress(moment(9, lambda: PLAN))
@@ -87,7 +87,7 @@ def test_whoever_has_ended_says_nothing_more(ends: tuple[Worker, Connection]) ->
     assert heard_from(connection) == []
 
 
-def test_a_plan_that_cannot_be_written_keeps_nobody_from_telling_later(
+def test_an_unwritable_plan_does_not_stop_later_progress(
     ends: tuple[Worker, Connection], capsys: pytest.CaptureFixture[str]
 ) -> None:
     made, connection = ends
@@ -107,7 +107,7 @@ def test_a_plan_that_cannot_be_written_keeps_nobody_from_telling_later(
     assert "MemoryError" in capsys.readouterr().err
 
 
-def test_one_thread_tells_of_many_short_tasks(ends: tuple[Worker, Connection]) -> None:
+def test_one_thread_sends_the_progress_of_many_short_tasks(ends: tuple[Worker, Connection]) -> None:
     made, connection = ends
     teller, before = Teller(), threading.active_count()
     for number in range(200):

@@ -81,12 +81,12 @@ def plainly_solved(objects: bool) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "best", [b"", b"{}", b"\xff", b'{"format": "memplan-plan/9"}', b'{"format": "memplan-sharing/9"}']
 )
-def test_a_plan_that_cannot_be_read_any_more_is_found_again(best: bytes, objects: bool) -> None:
+def test_an_unreadable_plan_is_found_again(best: bytes, objects: bool) -> None:
     found, plain = solved(best, objects=objects)[0], plainly_solved(objects)
     assert {**found, "etag": None} == {**plain, "etag": None}, "the bytes say how long it took"
 
 
-def test_a_problem_is_read_and_planned_in_one_go_as_in_two() -> None:
+def test_reading_and_planning_at_once_gives_the_same_answer() -> None:
     query = {"seed": 3, "workers": 5}
     once = {"task": "read_and_solve", "format": None, "query": query}
     line = Line()
@@ -116,7 +116,9 @@ def test_a_worker_loads_no_web_server_and_no_database() -> None:
     ("task", "after"),
     [("validate", "begin"), ("verify", "begin"), ("verify", "verified"), ("draw", "begin"), ("draw", "verified")],
 )
-def test_what_is_looked_at_ends_when_its_time_is_over(task: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_that_examine_a_plan_end_at_their_time_limit(
+    task: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Time is over either from the beginning or once the plan has been verified."""
     apart = Problem(tuple(Buffer(i, 8, live=((i, i + 1),)) for i in range(3000)))
     body = b'{"problem": %s, "plan": %s}' % (write_problem(apart), write_plan(plan(apart)))

@@ -43,7 +43,7 @@ def played(script: Callable[[Played], Awaitable[None]], workers: int, large: int
     return asyncio.run(whole())
 
 
-def test_whoever_has_the_fewest_at_work_is_next() -> None:
+def test_the_owner_with_the_fewest_tasks_at_work_is_next() -> None:
     async def script(play: Played) -> None:
         for name in ("a1", "a2", "a3", "b1", "c1"):
             await play.come(name)
@@ -55,7 +55,7 @@ def test_whoever_has_the_fewest_at_work_is_next() -> None:
     assert played(script, 2, 2) == ["a1", "a2", "b1", "c1", "a3"]
 
 
-def test_large_work_leaves_a_worker_to_small() -> None:
+def test_large_tasks_leave_a_worker_to_small_ones() -> None:
     async def script(play: Played) -> None:
         for number in range(1, 4):
             await play.come(f"a{number}", is_large=True)
@@ -68,7 +68,7 @@ def test_large_work_leaves_a_worker_to_small() -> None:
     assert played(script, 2, 1) == ["a1", "b1", "b2", "a2"]
 
 
-def test_with_one_worker_there_are_turns_too_and_small_work_comes_first() -> None:
+def test_one_worker_takes_turns_and_small_tasks_first() -> None:
     async def script(play: Played) -> None:
         for number in range(1, 7):
             await play.come(f"a{number}", is_large=True)
@@ -80,7 +80,7 @@ def test_with_one_worker_there_are_turns_too_and_small_work_comes_first() -> Non
     assert played(script, 1, 1) == ["a1", "b1", "a7", "a2"]
 
 
-def test_who_goes_away_leaves_its_place() -> None:
+def test_a_client_that_leaves_frees_its_place() -> None:
     async def script(play: Played) -> None:
         await play.come("a1")
         await play.come("b1")

@@ -53,12 +53,12 @@ def limited(pid: int, more: int = 0) -> None:
     resource.prlimit(pid, LIMIT, (now.data + more, now.data + more))
 
 
-def test_a_body_for_which_there_is_no_memory_is_refused_at_once() -> None:
+def test_a_body_without_memory_for_it_is_refused_at_once() -> None:
     body = Task({"task": "read", "format": None, "query": {}}, (THREE + b" " * (20 * MIB),), seconds=1)
     ends_out_of_memory(lambda pid: limited(pid, 8 * MIB), body)
 
 
-def test_a_problem_for_which_there_is_no_memory_is_refused_at_once() -> None:
+def test_a_problem_without_memory_for_it_is_refused_at_once() -> None:
     rows = b",".join(b'{"id": "a buffer named %d", "size": 8, "live": [[0, 9], [11, 20]]}' % n for n in range(50_000))
     problem = b'{"format": "memplan/1", "lifetimes": "half_open", "buffers": [%s]}' % rows
     body = Task({"task": "read", "format": None, "query": {}}, (problem,), seconds=1)

@@ -62,7 +62,7 @@ async def until_tidy(url: str) -> None:
             await asyncio.sleep(0.05)
 
 
-def test_a_worker_that_vanishes_before_it_began_is_replaced_and_nobody_blamed(url: str, store: Store) -> None:
+def test_a_worker_lost_before_it_began_is_replaced_and_no_job_blamed(url: str, store: Store) -> None:
     async def work() -> None:
         job = add(store)
         async with app(url) as gone:
@@ -75,7 +75,7 @@ def test_a_worker_that_vanishes_before_it_began_is_replaced_and_nobody_blamed(ur
     asyncio.run(work())
 
 
-def test_a_worker_that_vanishes_amid_a_job_is_replaced_and_its_late_words_do_not_count(url: str, store: Store) -> None:
+def test_a_worker_lost_amid_a_job_is_replaced_and_its_late_messages_ignored(url: str, store: Store) -> None:
     async def work() -> None:
         job = add(store)
         async with app(url) as gone:
@@ -146,7 +146,7 @@ def test_a_worker_that_could_not_note_the_end_gets_the_job_once_more(url: str, s
     asyncio.run(work())
 
 
-def test_two_workers_share_the_jobs_and_none_is_done_twice(url: str, store: Store) -> None:
+def test_two_workers_share_the_jobs_and_do_none_twice(url: str, store: Store) -> None:
     jobs = [add(store) for _ in range(12)]
 
     async def work(one: Rig) -> None:
@@ -161,7 +161,7 @@ def test_two_workers_share_the_jobs_and_none_is_done_twice(url: str, store: Stor
     with_rig(url, work)
 
 
-def test_connections_that_break_cost_nobody_a_job(url: str, store: Store) -> None:
+def test_broken_connections_lose_no_job(url: str, store: Store) -> None:
     async def work(made: Rig) -> None:
         job = made.add(SLOW, FOREVER)
         found = await made.until_there_is_a_plan(job)
@@ -182,7 +182,7 @@ def test_connections_that_break_cost_nobody_a_job(url: str, store: Store) -> Non
 
 
 @pytest.mark.parametrize("share", [0.5, 1.1, 2.0, 3.5])
-def test_a_database_that_is_gone_for_long_costs_nobody_a_job(postgresql: Server, share: float) -> None:
+def test_a_database_gone_for_long_loses_no_job(postgresql: Server, share: float) -> None:
     def worker(url: str) -> int:
         """Return the id of the only worker that is alive."""
         alive = f"last_heartbeat > now() - interval '{STALLED_SECONDS} seconds'"
@@ -210,7 +210,7 @@ def test_a_database_that_is_gone_for_long_costs_nobody_a_job(postgresql: Server,
         with_rig(url, work, stalled_seconds=STALLED_SECONDS)
 
 
-def test_a_queue_that_is_not_there_yet_is_asked_again_and_again(postgresql: Server) -> None:
+def test_a_queue_that_does_not_exist_yet_is_asked_repeatedly(postgresql: Server) -> None:
     with contextlib.closing(Server(postgresql.programs)) as own_server:
         url = own_server.new_database()
         own_server.stop()
@@ -228,7 +228,7 @@ def test_a_queue_that_is_not_there_yet_is_asked_again_and_again(postgresql: Serv
         asyncio.run(work())
 
 
-def test_whoever_was_taken_for_dead_and_is_not_stops_what_others_do(url: str, store: Store) -> None:
+def test_a_worker_wrongly_declared_dead_stops_its_job(url: str, store: Store) -> None:
     async def work(made: Rig) -> None:
         job = made.add(SLOW, FOREVER)
         await made.until_there_is_a_plan(job)
@@ -242,7 +242,7 @@ def test_whoever_was_taken_for_dead_and_is_not_stops_what_others_do(url: str, st
     with_rig(url, work, stalled_seconds=STALLED_SECONDS)  # the rig's worker does one job at a time
 
 
-def test_whoever_has_few_jobs_does_not_wait_for_all_of_those_who_have_many(url: str, store: Store) -> None:
+def test_owners_with_few_jobs_do_not_wait_for_those_with_many(url: str, store: Store) -> None:
     long = replace(FOREVER, time_limit=600)
     names = {add(store, options=long, owner="a").id: f"a{number}" for number in range(5)}
     names |= {add(store, options=long, owner="b").id: f"b{number}" for number in range(2)}
@@ -283,7 +283,7 @@ def test_parts_of_a_worker_end_together() -> None:
     assert sorted(ended) == ["a", "b", "c", "d", "e", "f"]
 
 
-def test_a_part_that_is_slow_to_end_is_left_to_it() -> None:
+def test_a_part_that_is_slow_to_end_is_waited_for() -> None:
     """If it were cut off, the queue would not learn that this worker is gone when another part ends first."""
     ended: list[str] = []
 

@@ -27,13 +27,13 @@ def solve(**fields: Any) -> RequestOptions:
     return PLANS.loose.model_validate(fields)
 
 
-def test_what_is_not_said_is_the_services_default() -> None:
+def test_missing_options_have_the_service_s_defaults() -> None:
     found = clipped(solve(), SETTINGS)
     assert found.notes == ()
     assert found.options == Options(time_limit=10.0, memory_limit_bytes=10_000, workers=2)
 
 
-def test_what_is_too_much_is_clipped_and_said() -> None:
+def test_excessive_limits_are_clipped_with_a_note() -> None:
     wanted = solve(time_limit=21, work_limit=1001, memory_limit=10_001, workers=3)
     found = clipped(wanted, SETTINGS)
     assert len(found.notes) == 4
@@ -49,7 +49,7 @@ def test_explaining_has_a_limit_of_its_own() -> None:
     assert len(clipped(solve(explain=True, time_limit=6), settings).notes) == 1
 
 
-def test_only_solvers_that_are_offered() -> None:
+def test_only_allowed_solvers_are_accepted() -> None:
     settings = Settings(allowed_solvers=("greedy",))
     clipped(solve(solver="auto"), settings)
     clipped(solve(solver="greedy"), settings)
@@ -58,19 +58,19 @@ def test_only_solvers_that_are_offered() -> None:
     assert caught.value.code is Code.UNKNOWN_SOLVER
 
 
-def test_options_survive_being_written_down() -> None:
+def test_options_survive_writing_and_reading() -> None:
     options = Options(5.0, 7, 9, "greedy", 2, 3, {"a": 1}, Goal.FIT, True, Warm.HINT, prefer=Preference.SPEED)
     assert from_document(json.loads(json.dumps(as_document(options)))) == options
     assert from_document(json.loads(json.dumps(as_document(Options())))) == Options()
 
 
-def test_both_places_together() -> None:
+def test_options_of_query_and_body_are_merged() -> None:
     assert merged(solve(seed=1), from_body({"goal": "fit"})) == solve(seed=1, goal="fit")
     with pytest.raises(Refusal, match="different things"):
         merged(solve(seed=1), from_body({"seed": 2}))
 
 
-def test_the_options_are_taken_out_of_the_body_and_nothing_else() -> None:
+def test_only_the_options_are_taken_out_of_the_body() -> None:
     document = {
         "format": "memplan/1",
         "buffers": [{"id": "solve", "size": 1, "kind": "\u2028\x00"}],
@@ -109,7 +109,7 @@ def test_requests_that_must_have_the_same_plan_have_the_same_key() -> None:
     assert len({same, *others}) == 1 + len(others)
 
 
-def test_lists_of_conflicts_that_only_some_planners_heed_count_too() -> None:
+def test_conflict_lists_that_only_some_planners_heed_change_the_key() -> None:
     def usmp(*conflicts: list[str]) -> dict[str, Any]:
         names = "abc"
         return {
@@ -130,7 +130,7 @@ def test_jobs_of_an_older_version_can_still_be_read() -> None:
     assert from_document(document) == Options(seed=3)
 
 
-def test_a_choice_may_be_spelled_as_others_do() -> None:
+def test_a_choice_may_have_other_usual_spellings() -> None:
     assert clipped(from_body({"goal": "minimize"}), SETTINGS).options.goal is Goal.MINIMISE
     with pytest.raises(Refusal, match="minimise"):
         from_body({"goal": "smallest"})
@@ -138,7 +138,7 @@ def test_a_choice_may_be_spelled_as_others_do() -> None:
 
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 @pytest.mark.parametrize("value", ["x", "", "nan", -1, 1e400, 1.5, {"a": -1}, [None], None, True, "x" * 300])
-def test_what_is_wrong_with_an_option_is_said_in_our_words(door: Door, value: object) -> None:
+def test_wrong_options_are_explained_in_plain_words(door: Door, value: object) -> None:
     """This holds for each option, in a query (where all is text) and in JSON."""
     for name in {**FIELDS, **door.own}:
         for model in (door.loose, door.strict):
@@ -152,7 +152,7 @@ def test_what_is_wrong_with_an_option_is_said_in_our_words(door: Door, value: ob
                 assert "nput" not in refusal.detail
 
 
-def test_an_unknown_solver_is_told_of_each_that_is_known_once() -> None:
+def test_an_unknown_solver_is_refused_with_each_known_name_once() -> None:
     with pytest.raises(Refusal) as refused:
         require_solver("nobody")
     known = str(refused.value).rpartition("known are ")[2].split(", ")

@@ -27,7 +27,7 @@ def test_buffers_are_counted_before_they_are_loaded(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", ["placements", "objects", "assignments"])
-def test_what_a_plan_lists_is_counted_before_it_is_loaded(name: str) -> None:
+def test_lists_of_a_plan_are_counted_before_they_are_loaded(name: str) -> None:
     def never(_: bytes) -> None:
         pytest.fail("it was loaded")
 

@@ -45,7 +45,7 @@ def document(settings: Settings | None = None, headers: dict[str, str] | None = 
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", reference.PATH])
-def test_what_is_described_is_written_once_for_all(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+def test_the_description_is_written_once_for_all_requests(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     """When the document was written for each request, 20 requests held up all others for 7 s."""
     written = []
 
@@ -109,7 +109,7 @@ def test_the_documentation_names_every_path() -> None:
         assert path in page, path
 
 
-def test_it_says_where_the_service_is_and_that_tokens_are_not_needed_where_there_are_none() -> None:
+def test_the_document_names_the_server_and_whether_tokens_are_needed() -> None:
     described = document()
     assert [each["url"] for each in described["servers"]] == ["/"]
     assert described["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
@@ -118,7 +118,7 @@ def test_it_says_where_the_service_is_and_that_tokens_are_not_needed_where_there
 
 
 @pytest.mark.parametrize(("anonymous", "needed"), [(False, [{"token": []}]), (True, [{"token": []}, {}])])
-def test_with_tokens_every_path_needs_one_but_those_for_probes(anonymous: bool, needed: list[object]) -> None:
+def test_with_tokens_every_path_but_the_probes_needs_one(anonymous: bool, needed: list[object]) -> None:
     described = document(Settings(tokens=TOKENS, anonymous=anonymous), OPEN)
     assert described["security"] == needed
     free = {path for _, path, operation in operations(described) if operation.get("security") == []}

@@ -58,7 +58,7 @@ def queue(postgresql: Server) -> Iterator[Queue]:
     made.close()
 
 
-def test_who_comes_later_takes_turns_with_who_has_much_left(queue: Queue) -> None:
+def test_a_later_owner_takes_turns_with_one_who_has_many_jobs(queue: Queue) -> None:
     queue.add("a", 40)
     assert queue.take(20) == "a" * 20
     queue.add("b", 10)
@@ -68,7 +68,7 @@ def test_who_comes_later_takes_turns_with_who_has_much_left(queue: Queue) -> Non
     assert queue.take(9) == "a" * 9
 
 
-def test_who_adds_more_goes_on_behind_their_own(queue: Queue) -> None:
+def test_jobs_added_later_wait_behind_their_owner_s_others(queue: Queue) -> None:
     for _ in range(5):
         queue.add("a", 2)
         queue.add("b", 1)
@@ -76,7 +76,7 @@ def test_who_adds_more_goes_on_behind_their_own(queue: Queue) -> None:
     assert queue.take(5) == "a" * 5
 
 
-def test_who_has_some_that_run_waits_for_who_has_none(queue: Queue) -> None:
+def test_an_owner_with_running_jobs_waits_for_one_without(queue: Queue) -> None:
     queue.add("a", 4)
     assert queue.take(4, ends=False) == "aaaa"
     queue.add("a", 1)
@@ -84,7 +84,7 @@ def test_who_has_some_that_run_waits_for_who_has_none(queue: Queue) -> None:
     assert queue.take(2) == "ba"
 
 
-def test_what_somebody_waits_for_and_what_is_short_passes_one_s_own(queue: Queue) -> None:
+def test_urgent_and_short_jobs_pass_their_owner_s_others(queue: Queue) -> None:
     queue.add("a", 3)
     queue.add("b", 1)
     queue.add("a", 1, seconds=2.0, urgent=True)
@@ -92,7 +92,7 @@ def test_what_somebody_waits_for_and_what_is_short_passes_one_s_own(queue: Queue
     assert sorted(queue.take(2)) == ["a", "b"]
 
 
-def test_those_for_a_cluster_have_turns_of_their_own(queue: Queue) -> None:
+def test_jobs_for_a_cluster_have_turns_of_their_own(queue: Queue) -> None:
     queue.add("a", 30, where=Where.CLUSTER)
     queue.add("a", 1)
     queue.add("b", 1)

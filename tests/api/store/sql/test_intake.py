@@ -19,7 +19,7 @@ def taken(places: Room, owner: str = "me", limits: QueueLimits = LIMITS) -> int:
     return count
 
 
-def test_nothing_is_given_out_uncounted() -> None:
+def test_no_place_is_given_out_before_it_was_counted() -> None:
     places = Room()
     assert taken(places) == 0
     places.counted("me", LIMITS, SHARE - 1, 100)
@@ -28,14 +28,14 @@ def test_nothing_is_given_out_uncounted() -> None:
     assert [taken(places, "me", QueueLimits(1, 1, 1)), taken(places, "you"), taken(places)] == [0, 0, 5]
 
 
-def test_all_owners_fill_the_same_room() -> None:
+def test_all_owners_share_the_counted_places() -> None:
     places = Room()
     places.counted("me", LIMITS, 5 * SHARE, 8 * SHARE)
     places.counted("you", LIMITS, 5 * SHARE, 8 * SHARE)
     assert [taken(places), taken(places, "you")] == [5, 3]
 
 
-def test_a_count_is_soon_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_expires_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake, "COUNTED_SECONDS", -1.0)
     places = Room()
     places.counted("me", LIMITS, 5 * SHARE, 8 * SHARE)

@@ -32,7 +32,7 @@ def taken(store: Store, *, short: bool = False, where: Where | None = None) -> s
     return None if claim is None else claim.job.about.name
 
 
-def test_whoever_has_the_fewest_that_run_is_next(store: Store) -> None:
+def test_the_owner_with_the_fewest_running_jobs_is_next(store: Store) -> None:
     for number in range(5):
         queue(store, "a", f"a{number}", urgent=True)
     queue(store, "b", "b0")
@@ -41,14 +41,14 @@ def test_whoever_has_the_fewest_that_run_is_next(store: Store) -> None:
     assert taken(store) is None
 
 
-def test_owners_that_have_as_many_running_take_turns(store: Store) -> None:
+def test_owners_with_equally_many_running_jobs_take_turns(store: Store) -> None:
     for number in range(3):
         queue(store, "a", f"a{number}")
         queue(store, "b", f"b{number}")
     assert [taken(store) for _ in range(6)] == ["a0", "b0", "a1", "b1", "a2", "b2"]
 
 
-def test_of_one_owner_s_those_that_are_waited_for_and_short_ones_come_first(store: Store) -> None:
+def test_urgent_and_short_jobs_of_one_owner_come_first(store: Store) -> None:
     queue(store, "a", "long")
     queue(store, "a", "short", 2.0)
     queue(store, "a", "long, waited for", urgent=True)
@@ -56,7 +56,7 @@ def test_of_one_owner_s_those_that_are_waited_for_and_short_ones_come_first(stor
     assert [taken(store) for _ in range(4)] == ["short, waited for", "long, waited for", "short", "long"]
 
 
-def test_room_that_is_kept_for_short_ones_is_not_for_long_ones(store: Store) -> None:
+def test_room_kept_for_short_jobs_is_not_given_to_long_ones(store: Store) -> None:
     queue(store, "a", "long")
     assert taken(store, short=True) is None
     queue(store, "b", "short", 2.0)
@@ -64,7 +64,7 @@ def test_room_that_is_kept_for_short_ones_is_not_for_long_ones(store: Store) -> 
     assert taken(store) == "long"
 
 
-def test_what_a_cluster_is_to_carry_out_waits_in_a_line_of_its_own(store: Store) -> None:
+def test_jobs_for_a_cluster_wait_in_a_line_of_their_own(store: Store) -> None:
     about = About("key", "digest", "line", 3, {"time_limit": 600.0}, (), None)
     for owner in ("a", "b", "a"):
         store.add(NewJob(owner, replace(about, name=f"line of {owner}"), where=Where.CLUSTER), b"{}", LIMITS)

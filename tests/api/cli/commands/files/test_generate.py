@@ -10,7 +10,7 @@ import pytest
 from tests.running.command import run
 
 
-def test_it_writes_what_plan_can_read(tmp_path: Path) -> None:
+def test_generated_problems_can_be_planned(tmp_path: Path) -> None:
     out = tmp_path / "made.json"
     arguments = ("generate", "packing", "--buffers", "9", "--seed", "4", "--alignment", "16", "--set", "height=1000")
     done = run(*arguments, "-o", str(out))
@@ -33,7 +33,7 @@ def test_it_writes_what_plan_can_read(tmp_path: Path) -> None:
         (("nonsense",), b"error: KIND: there is no kind 'nonsense'"),
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], message: bytes, tmp_path: Path) -> None:
+def test_wrong_arguments_are_refused(arguments: tuple[str, ...], message: bytes, tmp_path: Path) -> None:
     done = run("generate", *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr

@@ -30,7 +30,7 @@ def test_every_solver_is_listed() -> None:
     assert all(entry["summary"] and entry["kind"] for entry in listed)
 
 
-def test_solvers_on_a_terminal() -> None:
+def test_solvers_are_listed_on_a_terminal() -> None:
     code, text = run_on_terminal("solvers", env={"NO_COLOR": "1"})
     assert code == 0
     for name in registry.names():
@@ -38,7 +38,7 @@ def test_solvers_on_a_terminal() -> None:
 
 
 @pytest.mark.parametrize(("ok", "code"), [(True, 0), (False, 1)])
-def test_the_doctor_s_exit_code(ok: bool, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_s_exit_code_reports_faults(ok: bool, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     checks = [Check("Python", True, "3.11"), Check("kernels", ok, "slow", "install a compiler")]
     monkeypatch.setattr(doctor, "run", lambda: checks)
     result = CliRunner().invoke(app, ["doctor"])
@@ -48,7 +48,7 @@ def test_the_doctor_s_exit_code(ok: bool, code: int, monkeypatch: pytest.MonkeyP
     assert answer["checks"][1] == {"name": "kernels", "ok": ok, "detail": "slow", "remedy": "install a compiler"}
 
 
-def test_the_doctor_on_a_terminal() -> None:
+def test_the_doctor_s_findings_are_listed_on_a_terminal() -> None:
     _, text = run_on_terminal("doctor", env={"NO_COLOR": "1"})
     for check in ("Python", "kernels", "CBC"):
         assert check in text
@@ -73,7 +73,7 @@ def problem(tmp_path: Path) -> str:
         ("m.lp", ["--as", "mps"], "mps"),
     ],
 )
-def test_the_model_s_format(
+def test_the_format_of_the_model_is_chosen(
     name: str, extra: list[str], chosen: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "export_model", lambda problem, form, plain: f"as {form}", raising=False)

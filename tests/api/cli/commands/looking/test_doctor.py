@@ -20,14 +20,14 @@ def check(name: str) -> Check:
     return next(each for each in doctor.run() if each.name == name)
 
 
-def test_everything_is_looked_at_once() -> None:
+def test_everything_is_checked_once() -> None:
     names = [each.name for each in doctor.run()]
     assert names[:3] == ["Python", "memplan", "kernels"]
     assert {"numpy", "pydantic", "OR-Tools", "PuLP", "CBC", "HiGHS", "cores", "memory"} <= set(names)
     assert len(names) == len(set(names))
 
 
-def test_whatever_is_wrong_has_a_remedy() -> None:
+def test_every_fault_has_a_remedy() -> None:
     assert all(each.remedy for each in doctor.run() if not each.ok)
 
 
@@ -38,7 +38,7 @@ def test_no_solver_library_is_loaded() -> None:
     assert done.stdout.strip() == b"[]"
 
 
-def test_a_missing_library_is_named_with_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named_with_the_command_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "find_spec", lambda name: None if name in ("ortools", "highspy") else find_spec(name))
     missing = check("OR-Tools")
     assert not missing.ok
@@ -79,7 +79,7 @@ def test_a_probe_that_breaks_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
     assert check("cores") == Check("cores", False, "cannot be examined: OSError: out of order", "reinstall memplan")
 
 
-def test_the_cbc_that_would_run_tells_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_of_the_cbc_in_use_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "cbc"
     program.write_text("#!/bin/sh\necho 'Welcome to the CBC MILP Solver'\necho 'Version: 2.10.99'\n", encoding="utf-8")
     program.chmod(0o755)
@@ -87,7 +87,7 @@ def test_the_cbc_that_would_run_tells_its_version(tmp_path: Path, monkeypatch: p
     assert check("CBC") == Check("CBC", True, f"2.10.99 at {program}")
 
 
-def test_a_cbc_that_does_not_run_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cbc_that_does_not_run_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "cbc"
     program.write_text("#!/no/such/interpreter\n", encoding="utf-8")
     program.chmod(0o755)
@@ -97,6 +97,6 @@ def test_a_cbc_that_does_not_run_is_found_out(tmp_path: Path, monkeypatch: pytes
     assert "does not run" in found.detail
 
 
-def test_a_cbc_that_is_named_but_absent_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cbc_that_is_named_but_absent_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMPLAN_CBC", str(tmp_path / "absent"))
     assert check("CBC").detail == "MEMPLAN_CBC names no program"

@@ -33,7 +33,7 @@ def test_the_picture_goes_into_the_file_or_the_pipe(files: tuple[str, str], tmp_
 
 
 @pytest.mark.parametrize("options", [["--prefer", "speed"], ["--prefer", "balanced"], ["--capacity", "96"]])
-def test_a_plan_with_options_is_no_wrong_one_if_they_are_given_again(
+def test_a_plan_made_with_options_is_drawn_with_the_same_options(
     files: tuple[str, str], tmp_path: Path, options: list[str]
 ) -> None:
     plan = str(tmp_path / "plan.json")
@@ -43,7 +43,7 @@ def test_a_plan_with_options_is_no_wrong_one_if_they_are_given_again(
     assert (drawn.returncode, drawn.stderr) == (0, b"")
 
 
-def test_a_wrong_plan_is_drawn_too_and_what_is_wrong_is_said(files: tuple[str, str], tmp_path: Path) -> None:
+def test_a_wrong_plan_is_drawn_and_its_faults_named(files: tuple[str, str], tmp_path: Path) -> None:
     plan = json.loads(Path(files[1]).read_text())
     for place in plan["placements"]:
         place["offset"] = 0
@@ -67,14 +67,14 @@ def test_a_plan_of_another_problem_is_refused(files: tuple[str, str], tmp_path: 
     assert not (tmp_path / "map.svg").exists()
 
 
-def test_the_output_is_looked_at_first(files: tuple[str, str], tmp_path: Path) -> None:
+def test_impossible_outputs_are_refused_first(files: tuple[str, str], tmp_path: Path) -> None:
     for out in (files[0], files[1], str(tmp_path / "nowhere" / "map.svg")):
         done = run("draw", *files, "-o", out)
         assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
     assert run("draw", "-", "-", "-o", "-").returncode == 2
 
 
-def test_how_it_was_found_is_drawn_too(files: tuple[str, str]) -> None:
+def test_the_convergence_of_a_run_is_drawn(files: tuple[str, str]) -> None:
     done = run("draw", *files, "--what", "convergence", "--theme", "dark", "--width", "800", "-o", "-")
     assert (done.returncode, done.stderr) == (0, b"")
     picture = ET.fromstring(done.stdout)
@@ -83,7 +83,7 @@ def test_how_it_was_found_is_drawn_too(files: tuple[str, str]) -> None:
     assert b"prefers-color-scheme" not in done.stdout
 
 
-def test_a_plan_that_does_not_record_how_it_was_found_is_bad_input(files: tuple[str, str], tmp_path: Path) -> None:
+def test_a_plan_without_a_record_of_its_run_is_refused(files: tuple[str, str], tmp_path: Path) -> None:
     plan = json.loads(Path(files[1]).read_text())
     del plan["run"]
     bare = tmp_path / "bare.json"
@@ -96,7 +96,7 @@ def test_a_plan_that_does_not_record_how_it_was_found_is_bad_input(files: tuple[
 @pytest.mark.parametrize(
     ("ending", "begins"), [(".png", b"\x89PNG\r\n\x1a\n"), (".PDF", b"%PDF-"), (".html", b"<!DOCTYPE html>")]
 )
-def test_the_ending_says_what_kind_of_picture_it_is(
+def test_the_ending_decides_the_kind_of_picture(
     files: tuple[str, str], tmp_path: Path, ending: str, begins: bytes
 ) -> None:
     picture = tmp_path / f"map{ending}"
@@ -122,7 +122,7 @@ def test_two_plans_are_drawn_together(files: tuple[str, str], tmp_path: Path) ->
     "options",
     [["--profile", "--what", "convergence"], ["--profile", "--compare", "other.json"], ["--profile", "-o", "x.html"]],
 )
-def test_options_that_contradict_each_other(files: tuple[str, str], options: list[str]) -> None:
+def test_contradictory_options_are_refused(files: tuple[str, str], options: list[str]) -> None:
     done = run("draw", *files, "-o", "x.svg", *options)
     assert (done.returncode, done.stdout) == (2, b"")
 
@@ -163,7 +163,7 @@ def test_nested_arenas_are_drawn_one_below_the_other(tmp_path: Path) -> None:
         {"arenas": [{"function": "block", "plan": {}}]},
     ],
 )
-def test_nested_arenas_that_are_none_are_refused(tmp_path: Path, broken: dict[str, object]) -> None:
+def test_false_nested_arenas_are_refused(tmp_path: Path, broken: dict[str, object]) -> None:
     made = tmp_path / "nested.json"
     made.write_text(json.dumps({"format": "memplan-nested/1", "peak": None, "arenas": [], **broken}))
     refused = run("draw", LOOP, str(made), "-o", "-")

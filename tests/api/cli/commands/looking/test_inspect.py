@@ -36,7 +36,7 @@ def file_of(row: Format, folder: Path) -> Path:
 
 
 @EVERY
-def test_it_says_what_is_in_a_file(row: Format, tmp_path: Path) -> None:
+def test_inspect_describes_a_file(row: Format, tmp_path: Path) -> None:
     path, picture = file_of(row, tmp_path), tmp_path / "bytes.svg"
     found = json.loads(run("inspect", path, "--format", row.name).stdout)
     assert (found["format"], found["written_in"]) == ("memplan-inspection/1", row.name)
@@ -59,7 +59,7 @@ def test_operators_and_constants_are_counted(tmp_path: Path) -> None:
 
 @EVERY
 @pytest.mark.parametrize("target", written().values(), ids=lambda row: row.name)
-def test_every_format_that_is_read_is_written_in_every_other_that_can_say_it(
+def test_every_format_is_converted_to_every_other_that_can_express_it(
     row: Format, target: Format, tmp_path: Path
 ) -> None:
     out = tmp_path / f"out{target.endings[0]}"
@@ -86,7 +86,7 @@ def as_read(name: str) -> tuple[Problem, int]:
     return problem, peak
 
 
-def test_what_to_write_is_said_by_the_ending_or_by_name(tmp_path: Path) -> None:
+def test_the_ending_or_a_name_decides_the_written_format(tmp_path: Path) -> None:
     path = file_of(FORMATS["onnx"], tmp_path)
     assert json.loads(run("convert", path, "-o", "-").stdout)["format"] == "memplan/1"
     for arguments in (("-o", tmp_path / "x.docx"), ("-o", "-", "--to", "onnx")):

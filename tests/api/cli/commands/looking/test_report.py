@@ -29,7 +29,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return planned(tmp_path_factory.mktemp("report"), PROBLEM)
 
 
-def test_json_in_a_pipe(files: tuple[str, str]) -> None:
+def test_a_pipe_gets_the_report_as_json(files: tuple[str, str]) -> None:
     done = run("report", *files)
     assert (done.returncode, done.stderr) == (0, b"")
     report = json.loads(done.stdout)
@@ -39,7 +39,7 @@ def test_json_in_a_pipe(files: tuple[str, str]) -> None:
     assert through_a_pipe.stdout == done.stdout
 
 
-def test_tables_on_a_terminal(files: tuple[str, str]) -> None:
+def test_a_terminal_gets_the_report_as_tables(files: tuple[str, str]) -> None:
     code, text = run_on_terminal("report", *files, columns=120, env=BARE)
     assert code == 0
     assert "optimal\n  peak   96 B\n  bound  96 B\n" in text
@@ -58,7 +58,7 @@ def test_no_form_lets_names_control_the_terminal(files: tuple[str, str], option:
     )
 
 
-def test_csv(files: tuple[str, str]) -> None:
+def test_a_report_is_written_as_csv(files: tuple[str, str]) -> None:
     done = run("report", *files, "--csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
     assert [(row["scope"], row["name"], row["peak"]) for row in rows] == [
@@ -67,7 +67,7 @@ def test_csv(files: tuple[str, str]) -> None:
     ]
 
 
-def test_cadence_in_a_pipe_and_after_planning(files: tuple[str, str], tmp_path: Path) -> None:
+def test_cadence_s_tables_are_printed_in_a_pipe_and_after_planning(files: tuple[str, str], tmp_path: Path) -> None:
     text = run("report", *files, "--report", "cadence").stdout.decode()
     assert CADENCE in text
     assert "| Peak memory usage across all spaces | 96 bytes | Node 0 |" in text
@@ -84,7 +84,7 @@ def test_planning_with_another_capacity_reports_that_one(files: tuple[str, str])
     assert b"infeasible" in short.stderr
 
 
-def test_a_plan_made_for_other_sizes_needs_them_said(files: tuple[str, str], tmp_path: Path) -> None:
+def test_a_plan_for_other_sizes_is_refused_without_them(files: tuple[str, str], tmp_path: Path) -> None:
     plan = str(tmp_path / "plan.json")
     assert run("plan", files[0], "--capacity", "96", "-o", plan).returncode == 0
     refused = run("report", files[0], plan)
@@ -127,9 +127,7 @@ def test_a_sharing_has_a_report_of_its_own(shared: tuple[str, str]) -> None:
         assert (code, text.replace("\n", "").isprintable()) == (0, True)
 
 
-def test_a_sharing_that_is_wrong_or_asked_for_in_cadences_tables_gets_no_report(
-    shared: tuple[str, str], tmp_path: Path
-) -> None:
+def test_a_wrong_sharing_or_one_in_cadence_s_tables_gets_no_report(shared: tuple[str, str], tmp_path: Path) -> None:
     sharing = json.loads(Path(shared[1]).read_bytes())
     sharing["assignments"][1]["object"] = 0
     (tmp_path / "wrong.json").write_text(json.dumps(sharing), encoding="utf-8")
@@ -150,18 +148,18 @@ def test_a_sharing_that_is_wrong_or_asked_for_in_cadences_tables_gets_no_report(
         ("-", "-"),
     ],
 )
-def test_what_cannot_be_combined_is_refused(files: tuple[str, str], options: tuple[str, ...]) -> None:
+def test_contradictory_options_are_refused(files: tuple[str, str], options: tuple[str, ...]) -> None:
     done = run("report", *(() if options == ("-", "-") else files), *options)
     assert done.returncode == 2
     assert b"Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--json", "--quiet", "-o-"])
-def test_plan_takes_report_only_alone(files: tuple[str, str], option: str) -> None:
+def test_plan_refuses_report_beside_other_output(files: tuple[str, str], option: str) -> None:
     assert run("plan", files[0], "--report", "full", option).returncode == 2
 
 
-def test_of_a_frontier_all_points(tmp_path: Path) -> None:
+def test_a_frontier_s_report_has_all_points(tmp_path: Path) -> None:
     problem, folder = tmp_path / "problem.json", tmp_path / "plans"
     made = run("generate", "variants", "-n", "8", "--set", "groups=2", "--set", "alternatives=2", "-o", str(problem))
     assert made.returncode == 0

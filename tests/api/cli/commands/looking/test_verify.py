@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_plan_that_is_right(folder: Path) -> None:
+def test_a_right_plan_is_reported_valid(folder: Path) -> None:
     files = (str(folder / "problem.json"), str(folder / "plan.json"))
     done = run("verify", *files)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -42,7 +42,7 @@ def test_a_plan_that_is_right(folder: Path) -> None:
     assert "2 placements checked, nothing wrong" in text
 
 
-def test_a_plan_that_is_wrong(folder: Path) -> None:
+def test_a_wrong_plan_is_reported_with_its_faults(folder: Path) -> None:
     files = (str(folder / "problem.json"), str(folder / "wrong.json"))
     done = run("verify", *files)
     assert done.returncode == 1
@@ -56,7 +56,7 @@ def test_a_plan_that_is_wrong(folder: Path) -> None:
     assert "\x1b[31m" not in text
 
 
-def test_one_of_the_files_may_come_through_a_pipe(folder: Path) -> None:
+def test_either_file_may_come_through_a_pipe(folder: Path) -> None:
     plan = (folder / "plan.json").read_bytes()
     assert run("verify", str(folder / "problem.json"), "-", given=plan).returncode == 0
 

@@ -18,7 +18,7 @@ def problem(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-def test_a_plan_for_each_point_the_list_and_the_curve(problem: str, tmp_path: Path) -> None:
+def test_the_folder_holds_a_plan_for_each_point_a_list_and_a_curve(problem: str, tmp_path: Path) -> None:
     folder = tmp_path / "plans"
     done = run("pareto", problem, "-o", str(folder))
     assert done.returncode == 0
@@ -41,7 +41,7 @@ def test_a_plan_for_each_point_the_list_and_the_curve(problem: str, tmp_path: Pa
         assert run("report", problem, str(folder / point["plan"])).returncode == 0
 
 
-def test_its_list_can_be_looked_at_alone(problem: str, tmp_path: Path) -> None:
+def test_the_list_of_points_can_be_inspected_alone(problem: str, tmp_path: Path) -> None:
     folder = tmp_path / "plans"
     assert run("pareto", problem, "-o", str(folder)).returncode == 0
     index = str(folder / "frontier.json")
@@ -54,21 +54,21 @@ def test_its_list_can_be_looked_at_alone(problem: str, tmp_path: Path) -> None:
     assert run("inspect", index, "--plot", str(tmp_path / "curve.svg")).returncode == 2
 
 
-def test_on_a_terminal_a_curve_of_characters(problem: str) -> None:
+def test_a_terminal_gets_a_curve_of_characters(problem: str) -> None:
     code, text = run_on_terminal("pareto", problem, "--points", "3", env={"NO_COLOR": "1"})
     assert code == 0
     assert "●" in text
     assert "memory" in text
 
 
-def test_plan_shows_what_it_chose(problem: str) -> None:
+def test_plan_shows_the_chosen_alternatives(problem: str) -> None:
     code, text = run_on_terminal("plan", problem, "--prefer", "speed", env={"NO_COLOR": "1"})
     assert code == 0
     assert "chosen group0: 0" in text
     assert "cost" in text
 
 
-def test_nothing_fits(problem: str) -> None:
+def test_a_problem_that_does_not_fit_ends_with_3(problem: str) -> None:
     assert run("pareto", problem, "--capacity", "16").returncode == 3
     assert run("plan", problem, "--max-cost=-1").returncode == 3
 

@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_it_plans_all_and_says_so(folder: Path, tmp_path: Path) -> None:
+def test_all_problems_are_planned_and_counted(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = run("plan-many", str(folder), "-o", str(out))
     assert (done.returncode, done.stderr) == (0, b"")
@@ -48,7 +48,7 @@ def test_it_plans_all_and_says_so(folder: Path, tmp_path: Path) -> None:
     assert all(json.loads(plan.read_bytes())["status"] == "optimal" for plan in plans)
 
 
-def test_what_has_no_plan_is_said_with_its_reason(folder: Path, tmp_path: Path) -> None:
+def test_problems_without_a_plan_are_listed_with_the_reason(folder: Path, tmp_path: Path) -> None:
     done = run("plan-many", str(folder / "0.json"), str(folder / "rows.csv"), "-o", str(tmp_path), "--capacity", "8")
     assert done.returncode == 1
     summary = json.loads(done.stdout)
@@ -72,7 +72,7 @@ def test_bad_input_is_refused(folder: Path, tmp_path: Path, arguments: str, says
     assert says in done.stderr
 
 
-def test_a_diff_says_what_moved(folder: Path, tmp_path: Path) -> None:
+def test_a_diff_names_moved_buffers(folder: Path, tmp_path: Path) -> None:
     problem = str(folder / "1.json")
     plans = [str(tmp_path / "a.json"), str(tmp_path / "b.json")]
     assert run("plan", problem, "-o", plans[0]).returncode == 0
@@ -148,7 +148,7 @@ def test_a_store_that_cannot_be_opened_ends_the_run(folder: Path, tmp_path: Path
     assert (unwritable.returncode, b"the store cannot be opened" in unwritable.stderr) == (2, True)
 
 
-def test_what_the_store_has_is_looked_over(folder: Path, tmp_path: Path) -> None:
+def test_stored_answers_are_verified(folder: Path, tmp_path: Path) -> None:
     database = tmp_path / "answers.db"
     store = ("--store", f"sqlite:///{database}")
     run("plan-many", str(folder), "-o", str(tmp_path / "one"), *store)
@@ -161,7 +161,7 @@ def test_what_the_store_has_is_looked_over(folder: Path, tmp_path: Path) -> None
     assert [path.read_bytes() for path in sorted((tmp_path / "one").rglob("*.plan.json"))] != []
 
 
-def test_a_store_that_is_lost_is_done_without(
+def test_a_run_goes_on_without_a_lost_store(
     folder: Path, tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers = SharedAnswers(url)
@@ -180,7 +180,7 @@ def test_a_store_that_is_lost_is_done_without(
 
 
 @pytest.mark.parametrize("given", [{}, {"seed": 3, "time_limit": 5.0, "solver": "greedy"}])
-def test_the_service_has_the_same_keys(folder: Path, given: dict[str, Any]) -> None:
+def test_the_service_uses_the_same_keys(folder: Path, given: dict[str, Any]) -> None:
     data = (folder / "0.json").read_bytes()
     read = Reader().read(data, "0.json", None)
     assert isinstance(read, WasRead)

@@ -123,7 +123,7 @@ def test_an_infeasible_problem_is_proven_so(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
-def test_costs_of_reuse_in_several_memories_are_refused_before_anything_is_planned(tmp_path: Path) -> None:
+def test_costs_of_reuse_in_several_memories_are_refused_before_planning(tmp_path: Path) -> None:
     problem = Problem(TIGHT.buffers, (Pool("p"), Pool("q")), terms=(Term.REUSE_COST,))
     (tmp_path / "problem.json").write_bytes(write_problem(problem))
     done = run(
@@ -134,7 +134,7 @@ def test_costs_of_reuse_in_several_memories_are_refused_before_anything_is_plann
     assert not [path for path in tmp_path.iterdir() if path.name != "problem.json"]
 
 
-def test_without_a_proof_in_time_the_plan_is_answered_and_no_file_written(
+def test_without_a_proof_in_time_the_plan_is_printed_and_no_proof_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "proof").write_bytes(b"what was there")
@@ -167,7 +167,7 @@ def test_a_proof_that_cannot_be_read_is_bad_input(folder: Path) -> None:
     assert "cannot be read" in output
 
 
-def test_whoever_interrupts_the_search_for_a_proof_is_told_so(
+def test_an_interrupted_search_for_a_proof_is_reported(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The plan is still printed, no proof is written, and the exit code is that of an interruption."""

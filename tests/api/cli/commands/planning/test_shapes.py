@@ -72,7 +72,7 @@ def test_bad_input_names_the_option(arguments: list[str], says: bytes) -> None:
 
 
 @pytest.mark.parametrize("mode", ["expressions", "buckets", "maximum"])
-def test_verify_takes_what_it_writes_and_sees_what_is_changed(mode: str, tmp_path: Path) -> None:
+def test_verify_accepts_its_files_and_finds_changes(mode: str, tmp_path: Path) -> None:
     out = tmp_path / "s.json"
     assert run("shapes", PREFILL, "--mode", mode, "--at", "n=16", "-o", str(out)).returncode == 0
     done = run("verify", PREFILL, str(out))
@@ -82,7 +82,7 @@ def test_verify_takes_what_it_writes_and_sees_what_is_changed(mode: str, tmp_pat
     assert (done.returncode, json.loads(done.stdout)["valid"]) == (1, False)
 
 
-def test_a_plan_with_other_sizes_of_memory_is_verified_too(
+def test_a_plan_with_other_sizes_of_memory_is_verified(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     request = shapes.Request(PREFILL, "expressions", ["n=16"], None, None, "memplan", None, "light", True, False)

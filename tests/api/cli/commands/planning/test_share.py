@@ -12,7 +12,7 @@ from tests.running.command import ROOT, run, run_on_terminal
 DEVICES, SPOTTING = (str(ROOT / "examples" / name) for name in ("devices.json", "keyword_spotting.json"))
 
 
-def test_json_in_a_pipe_and_verified(tmp_path: Path) -> None:
+def test_a_pipe_gets_json_that_verify_accepts(tmp_path: Path) -> None:
     done = run("share", DEVICES)
     assert (done.returncode, done.stderr) == (0, b"")
     document = json.loads(done.stdout)
@@ -24,7 +24,7 @@ def test_json_in_a_pipe_and_verified(tmp_path: Path) -> None:
     assert json.loads(checked.stdout) == {"valid": True, "findings": [], "notes": []}
 
 
-def test_tables_on_a_terminal_and_the_sharing_in_a_file(tmp_path: Path) -> None:
+def test_a_terminal_gets_tables_and_a_file_the_sharing(tmp_path: Path) -> None:
     path = tmp_path / "sharing.json"
     code, text = run_on_terminal("share", DEVICES, "-o", str(path), env={"NO_COLOR": "1"})
     assert code == 0
@@ -36,7 +36,7 @@ def test_tables_on_a_terminal_and_the_sharing_in_a_file(tmp_path: Path) -> None:
     assert "10 assignments checked, nothing wrong" in text
 
 
-def test_what_is_wrong_is_listed(tmp_path: Path) -> None:
+def test_faults_of_a_sharing_are_listed(tmp_path: Path) -> None:
     document = json.loads(run("share", DEVICES).stdout)
     for each in document["assignments"]:
         each["object"] = 0
@@ -48,7 +48,7 @@ def test_what_is_wrong_is_listed(tmp_path: Path) -> None:
     assert {"clash", "wrong_device", "wrong_dtype", "object_too_small"} <= kinds
 
 
-def test_what_does_not_fit_ends_with_3_and_a_capacity_mends_it() -> None:
+def test_a_sharing_that_does_not_fit_ends_with_3() -> None:
     done = run("share", SPOTTING)
     assert done.returncode == 3
     assert done.stderr.startswith(b"infeasible: the objects of pool 'arena' add up to 32512 bytes at least")
@@ -58,7 +58,7 @@ def test_what_does_not_fit_ends_with_3_and_a_capacity_mends_it() -> None:
     assert "7 936 B" in text
 
 
-def test_without_a_proof_or_a_plan_it_ends_with_4(tmp_path: Path) -> None:
+def test_a_run_without_a_proof_or_a_plan_ends_with_4(tmp_path: Path) -> None:
     path = tmp_path / "tight.json"
     lives = ((0, 5, 2), (4, 9, 3), (8, 12, 2), (0, 3, 4), (5, 7, 4))
     buffers = [{"id": i, "size": size, "live": [[a, b]]} for i, (a, b, size) in enumerate(lives)]

@@ -21,7 +21,7 @@ def test_a_sweep_in_a_pipe_is_json() -> None:
     assert [p["status"] for p in made["points"]] == ["infeasible"] * 3 + ["optimal"] * 6
 
 
-def test_files_and_plans_that_can_be_verified(tmp_path: Path) -> None:
+def test_files_and_plans_can_be_verified(tmp_path: Path) -> None:
     out, plot, plans = tmp_path / "s.json", tmp_path / "s.svg", tmp_path / "plans"
     done = run(
         "sweep",
@@ -44,7 +44,7 @@ def test_files_and_plans_that_can_be_verified(tmp_path: Path) -> None:
     assert run("verify", THREE, str(plans / "90.json"), "--capacity", "90").returncode == 0
 
 
-def test_all_of_it_can_be_verified(tmp_path: Path) -> None:
+def test_a_whole_sweep_can_be_verified(tmp_path: Path) -> None:
     out, plans = tmp_path / "s.json", tmp_path / "plans"
     assert (
         run("sweep", THREE, "--capacity", "64..128", "--step", "8", "-o", str(out), "--plans", str(plans)).returncode
@@ -76,7 +76,7 @@ def test_a_terminal_gets_a_table() -> None:
     assert "nothing fits into less" in shown
 
 
-def test_with_variants_it_says_what_each_size_costs(tmp_path: Path) -> None:
+def test_a_sweep_of_variants_lists_the_cost_of_each_size(tmp_path: Path) -> None:
     def way(name: str, cycles: int, size: int) -> dict[str, object]:
         return {"name": name, "costs": {"cycles": cycles}, "buffers": [{"id": name, "size": size, "live": [[0, 1]]}]}
 
@@ -96,7 +96,7 @@ def test_with_variants_it_says_what_each_size_costs(tmp_path: Path) -> None:
     assert "cost" in shown
 
 
-def test_exit_codes() -> None:
+def test_a_sweep_in_which_nothing_fits_ends_with_3() -> None:
     assert run("sweep", THREE, "--capacity", "1..83", "--step", "8").returncode == 3
 
 

@@ -17,13 +17,13 @@ def line(total: int, done: int, under_way: dict[str, UnderWay], time_limit: floa
     return progress.line()
 
 
-def test_what_is_quick_is_counted_and_not_named() -> None:
+def test_quick_problems_are_counted_but_not_named() -> None:
     shown = line(100, 50, {"a.json": UnderWay()})
     assert shown.startswith("50 of 100 planned   5.0/s   about 0:10 left")
     assert "a.json" not in shown
 
 
-def test_what_takes_long_is_named_with_what_is_known_of_it() -> None:
+def test_long_runs_are_named_with_their_progress() -> None:
     now = time.monotonic()
     under_way = {"b.json": UnderWay(now - 3), "big.json": UnderWay(now - 12.2, Reached(123_456, 100_000))}
     shown = line(100, 50, under_way)
@@ -34,7 +34,7 @@ def test_what_takes_long_is_named_with_what_is_known_of_it() -> None:
     assert line(100, 50, under_way).endswith("big.json 0:12")
 
 
-def test_what_is_left_of_the_last_ones_is_their_limit_not_the_rate_of_the_others() -> None:
+def test_the_remaining_time_of_the_last_runs_is_their_limit() -> None:
     under_way = {"big.json": UnderWay(time.monotonic() - 12.2)}
     shown = line(101, 100, under_way)
     assert "about" not in shown

@@ -26,13 +26,13 @@ class Terminal(io.StringIO):
         return super().write(text)
 
 
-def test_best_bound_gap_and_solver() -> None:
+def test_the_line_names_best_bound_gap_and_solver() -> None:
     moment = Progress(1.0, 110, 100)
     assert describe(moment, in_bytes=True) == "best 110 B   bound 100 B   gap 10.0 %"
     assert describe(moment, in_bytes=False).startswith("best 110   bound 100 ")
 
 
-def test_nothing_found_yet() -> None:
+def test_a_missing_value_is_shown_as_none_yet() -> None:
     assert describe(None, in_bytes=True) == "best none yet   bound none yet"
     assert describe(Progress(1.0, 5, 0), in_bytes=True) == "best 5 B   bound 0 B"
 
@@ -49,7 +49,7 @@ def test_only_a_terminal_gets_a_status_line(monkeypatch: pytest.MonkeyPatch) -> 
     assert kind(Terminal(), verbose=True) is Lines
 
 
-def test_the_line_fits_the_terminal_and_says_that_it_is_stopping() -> None:
+def test_the_line_fits_the_terminal_and_mentions_a_stop() -> None:
     line = StatusLine(Terminal(), in_bytes=True, time_limit=10.0, stopping=lambda: True)
     assert line.line(80).startswith("stopping   ")
     assert " of 10 s   best none yet" in line.line(80)
@@ -67,7 +67,7 @@ def test_the_line_is_drawn_and_erased(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal.getvalue().endswith(progress.ERASE_LINE)
 
 
-def test_what_is_quick_is_not_shown() -> None:
+def test_a_quick_run_shows_no_progress() -> None:
     terminal = Terminal()
     with StatusLine(terminal, in_bytes=True, time_limit=None, stopping=lambda: False):
         pass

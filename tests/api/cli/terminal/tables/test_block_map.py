@@ -26,7 +26,7 @@ def shown(problem: Problem, answer: Plan, width: int = 90, height: int = 30, *, 
     return stream.getvalue().splitlines()
 
 
-def test_it_fits_the_terminal_and_names_what_has_room() -> None:
+def test_the_map_fits_the_terminal_and_names_buffers_with_room() -> None:
     lines = shown(STAIRS, plan(STAIRS))
     assert all(len(line) <= 90 for line in lines)
     assert len(lines) <= 30
@@ -37,17 +37,17 @@ def test_it_fits_the_terminal_and_names_what_has_room() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 40, 200])
-def test_any_width_will_do(width: int) -> None:
+def test_a_map_of_any_width_is_drawn(width: int) -> None:
     lines = shown(STAIRS, plan(STAIRS), width)
     assert max(map(len, lines)) <= max(width, 40)
 
 
-def test_even_the_smallest_buffer_is_seen() -> None:
+def test_the_smallest_buffer_is_visible() -> None:
     problem = Problem(buffers=(Buffer("large", 1 << 20, live=((0, 1000),)), Buffer("tiny", 1, live=((500, 501),))))
     assert "38;5;215" in "".join(shown(problem, plan(problem), colours=True))  # the second buffer's colour
 
 
-def test_many_buffers_and_many_pools() -> None:
+def test_many_buffers_and_many_pools_are_drawn() -> None:
     problem = generate("random", Request(20_000, 1))
     assert len(shown(problem, plan(problem))) <= 30
     pools = tuple(Pool(f"p{i}", 64) for i in range(20))
@@ -55,7 +55,7 @@ def test_many_buffers_and_many_pools() -> None:
     assert "8 more pools are not shown" in "\n".join(shown(spread, plan(spread)))
 
 
-def test_where_nothing_fits_it_shows_what_is_needed() -> None:
+def test_the_bytes_needed_are_shown_where_nothing_fits() -> None:
     tight = replace(STAIRS, pools=(Pool("sram", 100),))
     text = "\n".join(shown(tight, plan(tight)))
     assert "◂ end" in text
@@ -68,6 +68,6 @@ def test_names_have_no_power_over_the_terminal() -> None:
     assert "\x1b" not in "\n".join(shown(problem, plan(problem)))
 
 
-def test_without_lifetimes_each_has_a_column() -> None:
+def test_each_buffer_without_a_lifetime_has_a_column() -> None:
     problem = Problem(buffers=(Buffer("one", 64), Buffer("two", 32)))
     assert "no lifetimes: a column each" in "\n".join(shown(problem, plan(problem)))

@@ -38,7 +38,7 @@ def test_placements_are_a_memory_map() -> None:
     ]
 
 
-def test_one_pool_without_a_base_needs_no_column_for_it() -> None:
+def test_a_single_pool_has_no_column() -> None:
     lines = printed(placements_table([Placement(1, "default", 0, 8)], [Pool("default")], 80), 80)
     assert lines[0].split() == ["Buffer", "Offset", "End", "Size", "(B)"]
 
@@ -53,7 +53,7 @@ def test_long_names_are_cut_to_the_width_and_figures_never(width: int) -> None:
     assert "…" in lines[2]
 
 
-def test_a_terminal_too_narrow_for_the_figures_gets_them_all_the_same() -> None:
+def test_figures_are_shown_even_on_a_narrower_terminal() -> None:
     lines = printed(placements_table([Placement("a", "p", 1 << 61, 1 << 61)], [Pool("p")], 30), 30)
     assert "4 611 686 018 427 387 904" in lines[2]
 
@@ -70,7 +70,7 @@ def test_long_lists_are_cut() -> None:
     assert more(30, 10) == "… and 20 more; -o FILE writes all"
 
 
-def test_of_too_many_those_at_the_peak_and_the_largest_are_shown() -> None:
+def test_buffers_at_the_peak_and_the_largest_are_shown_of_too_many() -> None:
     _, plan = stacked([(number, size) for number, size in enumerate([1, 50, 2, 40, 3, 60, 4])])
     assert [p.id for p in shown_placements(plan, [Pool("default")], 7)] == list(range(7))
     assert [p.id for p in shown_placements(plan, [Pool("default")], 3)] == [6, 5, 1], "the last one ends at the peak"
@@ -79,12 +79,12 @@ def test_of_too_many_those_at_the_peak_and_the_largest_are_shown() -> None:
 @pytest.mark.parametrize(
     ("height", "terminal", "rows"), [(24, True, 13), (10, True, 6), (200, True, 40), (24, False, 40)]
 )
-def test_what_stands_beside_a_table_stays_in_sight(height: int, terminal: bool, rows: int) -> None:
+def test_the_number_of_rows_depends_on_the_terminal_s_height(height: int, terminal: bool, rows: int) -> None:
     console = Console(file=io.StringIO(), width=80, height=height, force_terminal=terminal)
     assert rows_for(console, 10) == rows
 
 
-def test_pools() -> None:
+def test_the_table_of_pools_has_sizes_and_peaks() -> None:
     uses = [PoolUse("sram", 2048, 1024, 512), PoolUse("flash", None, None, 0), PoolUse("none", 0, 0, 0)]
     lines = printed(pools_table(uses, 80), 80)
     assert [line.split() for line in lines[2:]] == [
@@ -98,7 +98,7 @@ def test_an_id_that_reads_like_a_number_is_quoted() -> None:
     assert [shown_id(i) for i in (1, "1", "-1", "", " ", "a1")] == ["1", '"1"', '"-1"', '""', '" "', "a1"]
 
 
-def test_where_no_id_is_a_number_none_needs_quotes() -> None:
+def test_without_numeric_ids_no_id_is_quoted() -> None:
     lines = printed(placements_table([Placement("1", "p", 0, 1), Placement("2", "p", 1, 1)], [Pool("p")], 80), 80)
     assert [line.split()[0] for line in lines[2:]] == ["1", "2"]
 
@@ -110,7 +110,7 @@ def test_names_are_cut_in_the_middle() -> None:
     assert shortened("abc", 1) == "…"
 
 
-def test_the_width_is_shared_out() -> None:
+def test_the_width_is_shared_among_columns() -> None:
     assert shares([4, 100], 60) == [4, 56]
     assert shares([100, 100], 60) == [30, 30]
     assert shares([3, 4], 60) == [3, 4]

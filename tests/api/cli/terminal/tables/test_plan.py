@@ -36,7 +36,7 @@ def shown(
     return stream.getvalue()
 
 
-def test_an_optimal_plan() -> None:
+def test_an_optimal_plan_is_shown_in_three_lines() -> None:
     text = shown(*stacked([("a", 1 << 20), ("b", 24)], name="net"))
     *_tables, headline, peak, bound = text.splitlines()
     assert headline == "optimal   net: 2 buffers   0.25 s   greedy"
@@ -48,7 +48,7 @@ def test_an_optimal_plan() -> None:
     assert "gap" not in text
 
 
-def test_a_feasible_plan_says_how_far_it_may_be_off_and_why_it_stopped() -> None:
+def test_a_feasible_plan_shows_its_gap_and_stop_reason() -> None:
     plan = make_plan(PlanStatus.FEASIBLE, stop=StopReason.TIME_LIMIT, peak=110, bound=100)
     text = shown(PROBLEM, plan)
     assert "stopped by the time limit" in text
@@ -67,7 +67,7 @@ def test_the_status_has_a_colour(status: str, colour: str) -> None:
 SHORTAGE = Shortage("pool 'sram' is too small", "sram", 512, 7, ("a", "\x1b[31mb"), ("a", 3), True)
 
 
-def test_an_infeasible_plan_says_what_is_short() -> None:
+def test_an_infeasible_plan_shows_its_shortage() -> None:
     text = shown(PROBLEM, make_plan(PlanStatus.INFEASIBLE, shortage=SHORTAGE), explain=True)
     for fact in (
         "pool 'sram' is too small",
@@ -80,12 +80,12 @@ def test_an_infeasible_plan_says_what_is_short() -> None:
     assert "\x1b" not in text
 
 
-def test_a_subset_that_may_not_be_the_smallest_says_so() -> None:
+def test_a_subset_that_may_not_be_minimal_is_marked() -> None:
     plan = make_plan(PlanStatus.INFEASIBLE, shortage=replace(SHORTAGE, irreducible=False))
     assert "perhaps not the fewest" in shown(PROBLEM, plan)
 
 
-def test_an_infeasible_plan_without_a_subset_says_how_to_get_one() -> None:
+def test_an_infeasible_plan_without_a_subset_tells_how_to_get_one() -> None:
     plan = make_plan(PlanStatus.INFEASIBLE, shortage=replace(SHORTAGE, subset=None, irreducible=None))
     assert "--explain finds" in shown(PROBLEM, plan)
     assert "--explain finds" not in shown(PROBLEM, plan, explain=True)
@@ -96,7 +96,7 @@ def test_many_buffers_are_not_all_named() -> None:
     assert "39 … and 60 more" in shown(PROBLEM, plan)
 
 
-def test_no_plan_in_time() -> None:
+def test_a_run_without_a_plan_in_time_is_described() -> None:
     text = shown(PROBLEM, make_plan(PlanStatus.UNKNOWN, stop=StopReason.TIME_LIMIT))
     assert text.startswith("unknown")
     assert "--time-limit" in text
@@ -131,7 +131,7 @@ def test_an_explanation_is_printed_below(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "add up" not in shown(problem, plan)
 
 
-def test_what_may_help_depends_on_why_it_stopped() -> None:
+def test_advice_depends_on_the_stop_reason() -> None:
     gave_up = shown(PROBLEM, make_plan(PlanStatus.UNKNOWN, stop=StopReason.WORK_LIMIT))
     assert "nothing more to try" in gave_up
     assert "auto tries many" in gave_up
@@ -142,7 +142,7 @@ def test_what_may_help_depends_on_why_it_stopped() -> None:
     assert "--work-limit may help" in shown(PROBLEM, hill_climb)
 
 
-def test_what_was_chosen_is_broken_between_words() -> None:
+def test_chosen_alternatives_are_wrapped_between_words() -> None:
     problem, plan = stacked([("a", 64)])
     picks = tuple((f"group {n}", f"alternative {n}") for n in range(30))
     choice = Choice(picks, (), 5, 5, ChoiceGoal.SPEED)

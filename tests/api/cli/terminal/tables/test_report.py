@@ -54,7 +54,7 @@ def test_cadence_prints_its_two_tables() -> None:
     ]
 
 
-def test_cadence_without_a_plan_or_without_anything() -> None:
+def test_cadence_s_tables_are_printed_without_a_plan_or_buffers() -> None:
     none = reported(replace(TWO, pools=(Pool("SPACE A", 10), *TWO.pools[1:])))
     assert "| SPACE A      |              |                  10 |                           |" in shown(
         none, cadence=True
@@ -64,7 +64,7 @@ def test_cadence_without_a_plan_or_without_anything() -> None:
     assert "| Peak memory usage across all spaces | 0 bytes | Node 0 |" in nothing
 
 
-def test_everything_on_one_screen() -> None:
+def test_the_report_fits_on_one_screen() -> None:
     lines = shown(reported(TWO))
     assert lines[:3] == ["optimal   two", "  peak   36 978 B (36.1 KiB)", "  bound  36 978 B (36.1 KiB)"]
     assert lines[4].split() == [
@@ -101,7 +101,7 @@ def test_buffers_that_the_table_shows_are_not_listed_again() -> None:
     assert "no plan has a smaller peak unless one of these shrinks (all are needed at step 2): a, b" in shown(more)[-1]
 
 
-def test_a_peak_that_may_be_smaller() -> None:
+def test_a_peak_that_may_be_smaller_is_marked() -> None:
     report = reported(TWO)
     pools = tuple(
         replace(pool, bound=4, cause=replace(pool.cause, proven=False)) for pool in report.pools[:1] if pool.cause
@@ -117,7 +117,7 @@ def test_a_peak_that_may_be_smaller() -> None:
     assert "SPACE A: no plan has a smaller peak; in this plan these hold it up: a, b" in lines
 
 
-def test_several_moments() -> None:
+def test_several_moments_of_most_bytes_are_summarised() -> None:
     buffers = (Buffer("a", 8, live=((0, 9),)), Buffer("b", 8, live=((1, 2),)), Buffer("c", 8, live=((3, 4),)))
     text = " ".join(shown(reported(Problem(buffers)), width=300))
     assert "So much is in use at 2 times" in text
@@ -144,7 +144,7 @@ def test_numbers_and_strings_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("cadence", [True, False])
-def test_names_have_no_power(cadence: bool) -> None:
+def test_names_cannot_control_the_terminal(cadence: bool) -> None:
     problem = Problem((Buffer(HOSTILE, 8, live=((0, 2),)),), (Pool(HOSTILE, 8),), name=HOSTILE)
     lines = shown(reported(problem), cadence=cadence)
     assert all(line.isprintable() for line in lines)

@@ -36,14 +36,14 @@ def differences(connection: Connection) -> list[object]:
     return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
 
 
-def test_migrating_makes_the_tables_there_are(url: str) -> None:
+def test_migrating_makes_the_declared_tables(url: str) -> None:
     store = open_store(url)
     with store.read() as connection:
         assert differences(connection) == []
     store.close()
 
 
-def test_a_store_of_the_first_version_is_brought_up_to_date_with_what_is_in_it(url: str) -> None:
+def test_a_store_of_the_first_version_is_migrated_with_its_contents(url: str) -> None:
     engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
         config = Config()
@@ -77,7 +77,7 @@ def test_many_may_open_an_empty_database_at_once(postgresql: Server) -> None:
     assert failures == []
 
 
-def test_what_newer_versions_of_the_queue_add_is_added_once(
+def test_additions_of_newer_queue_versions_are_made_once(
     postgresql: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with psycopg.connect(postgresql.new_database()) as connection:
