@@ -21,7 +21,7 @@ LEFT = 8
 SERVICE_PART = 4
 """At most one part in this many is the service's own process's."""
 LEAST_SERVICE = 192 * MIB
-LEAST_PROCESS = 160 * MIB
+LEAST_PROCESS = 144 * MIB
 LEAST_SOLVER = 64 * MIB
 """With less they can do nothing useful."""
 STARTERS = 64 * MIB

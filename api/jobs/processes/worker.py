@@ -34,6 +34,8 @@ TOLD_SECONDS = 0.1
 SAVED_SECONDS = 1.0
 """The least interval between sent plans, which also keeps writing to a tenth of the time."""
 SAVED_SHARE = 10
+STACK = 1 << 20
+"""Of a thread that only hears or tells: the system counts all of it as taken, by default eight MiB."""
 
 
 class Reporter:
@@ -133,13 +135,20 @@ def or_end(work: Callable[[], None]) -> None:
         os._exit(1)
 
 
+def start_thread(work: Callable[[], None], name: str) -> None:
+    """Start a thread whose errors end the process."""
+    usual = threading.stack_size(STACK)
+    threading.Thread(target=or_end, args=(work,), name=name, daemon=True).start()
+    threading.stack_size(usual)
+
+
 class Teller:
     """Reports a task's progress in its own thread, so that solvers never wait for that. Most tasks are over before it looks."""
 
     def __init__(self) -> None:
         self._reporter: Reporter | None = None
         self._awake = threading.Event()
-        threading.Thread(target=or_end, args=(self._run,), name="teller", daemon=True).start()
+        start_thread(self._run, "teller")
 
     def listen_to(self, reporter: Reporter | None) -> None:
         self._reporter = reporter
@@ -176,7 +185,7 @@ class Worker:
 
     def serve(self) -> None:
         """Serve until the service hangs up."""
-        threading.Thread(target=or_end, args=(self._listen,), name="listener", daemon=True).start()
+        start_thread(self._listen, "listener")
         planner.plan(FIVE_BUFFERS)  # import what planning needs before anybody waits for it
         self.send({"kind": "here"})
         trimmer = Trimmer(collects=True)

@@ -72,7 +72,7 @@ def test_scarce_memory_means_fewer_processes_unless_their_number_is_set(
     found(monkeypatch, 100 * MIB)
     with pytest.raises(WrongSettings, match="memory: 87 MiB are too little for 1 worker and 1 reader,"):
         shared(Settings())
-    with pytest.raises(WrongSettings, match=r"worker_memory: 90000000 bytes are too little: .* 160 MiB at least"):
+    with pytest.raises(WrongSettings, match=r"worker_memory: 90000000 bytes are too little: .* 144 MiB at least"):
         shared(Settings(worker_memory=90_000_000))
 
 

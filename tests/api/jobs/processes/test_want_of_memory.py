@@ -16,8 +16,10 @@ from api.errors import OutOfMemory
 from api.jobs.processes import pool
 from api.jobs.processes.pool import ProcessPool, Task
 from api.process import machine
-from api.process.memory_budget import LIMIT, is_at_its_limit
+from api.process.memory_budget import LEAST_PROCESS, LIMIT, is_at_its_limit
 from api.settings import Settings
+from planner.formats import read_plan, write_problem
+from planner.generate import Request, generate
 from tests.api.jobs.processes.test_pool import THREE
 from tests.running.forked import forking_workers
 
@@ -76,6 +78,22 @@ def test_a_worker_that_stands_still_with_no_memory_left_is_ended(monkeypatch: py
         assert is_at_its_limit(pid)
 
     ends_out_of_memory(full, Task({"task": "read", "format": None, "query": {}}, (THREE,)))
+
+
+def test_the_least_memory_that_a_worker_may_have_is_enough_for_a_small_problem() -> None:
+    async def work() -> None:
+        made = ProcessPool(1, Settings(worker_memory=LEAST_PROCESS), "test")
+        await made.start()
+        try:
+            query = {"task": "read_and_solve", "format": None, "query": {}}
+            for count in (3, 2000):
+                problem = write_problem(generate("random", Request(count, seed=5)))
+                answer = await made.do(Task(query, (problem,)))
+                assert read_plan(answer.payload).placements
+        finally:
+            await made.close()
+
+    asyncio.run(work())
 
 
 @pytest.mark.parametrize("failures", [1, 30])
