@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_the_least_memory_that_a_worker_may_have_is_enough_for_a_small_problem()
         made = ProcessPool(1, Settings(worker_memory=LEAST_PROCESS), "test")
         await made.start()
         try:
-            query = {"task": "read_and_solve", "format": None, "query": {}}
+            query: dict[str, Any] = {"task": "read_and_solve", "format": None, "query": {}}
             for count in (3, 2000):
                 problem = write_problem(generate("random", Request(count, seed=5)))
                 answer = await made.do(Task(query, (problem,)))
