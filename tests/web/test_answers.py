@@ -46,7 +46,7 @@ def radio(page: Page, number: int) -> str:
 
 
 @pytest.mark.parametrize("kind", ASKED)
-def test_points_are_chosen_and_their_maps_seen(visiting: Visiting, service: Served, kind: str) -> None:
+def test_points_are_chosen_and_their_maps_shown(visiting: Visiting, service: Served, kind: str) -> None:
     page = shown(visiting, service, kind)
     points = page.get_by_role("radio")
     expect(points).to_have_count(ASKED[kind][2])
@@ -83,7 +83,7 @@ def test_a_sweep_shows_where_nothing_fits_and_the_smallest_size(visiting: Visiti
     assert download.value.path().read_bytes().startswith(b"<svg")
 
 
-def test_shapes_show_what_is_wasted(visiting: Visiting, service: Served) -> None:
+def test_shapes_show_their_waste(visiting: Visiting, service: Served) -> None:
     page = shown(visiting, service, "shapes", "@n%3D1")
     figures = page.locator(".figures")
     expect(figures).to_contain_text("n=1")
@@ -112,7 +112,7 @@ def test_arenas_stand_one_below_the_other(visiting: Visiting, service: Served) -
 
 
 @pytest.mark.parametrize(("part", "first"), [("", "main"), ("@block", "block")])
-def test_who_watches_arenas_being_planned_sees_what_others_see_later(
+def test_watching_arenas_being_planned_shows_the_final_answer(
     visiting: Visiting, service: Served, part: str, first: str
 ) -> None:
     job = service.client.post(
@@ -137,7 +137,7 @@ def test_who_watches_arenas_being_planned_sees_what_others_see_later(
 
 
 @pytest.mark.parametrize("kind", ASKED)
-def test_they_have_room_on_a_phone_and_are_seen_in_the_dark(visiting: Visiting, service: Served, kind: str) -> None:
+def test_answers_fit_a_phone_and_are_visible_in_the_dark(visiting: Visiting, service: Served, kind: str) -> None:
     size = {"width": 390, "height": 844}
     page = shown(visiting, service, kind, has_touch=True, viewport=size, color_scheme="dark")
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
@@ -158,7 +158,7 @@ def test_they_have_room_on_a_phone_and_are_seen_in_the_dark(visiting: Visiting, 
     ("button", "problem", "capacity"),
     [("sweep", json.dumps(WIDE), "64..128"), ("shapes", json.dumps(SHAPED), ""), ("nested", LOOP.decode(), "")],
 )
-def test_the_form_asks_for_them_where_they_make_sense(
+def test_the_form_offers_kinds_of_answers_that_make_sense(
     visiting: Visiting, button: str, problem: str, capacity: str
 ) -> None:
     page = visiting().open()

@@ -54,7 +54,7 @@ def middle(page: Page, number: int) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def test_a_frontier_is_offered_where_there_is_something_to_choose(visiting: Visiting) -> None:
+def test_a_frontier_is_offered_where_there_are_variants(visiting: Visiting) -> None:
     page = visiting().open()
     offer = page.locator("#frontier")
     expect(offer).to_be_hidden()
@@ -108,7 +108,7 @@ def test_points_are_walked_with_arrows(visiting: Visiting) -> None:
     expect(page.locator(".figures")).to_contain_text(cost)
 
 
-def test_a_finger_chooses_a_point_that_it_only_nearly_meets(visiting: Visiting) -> None:
+def test_a_tap_near_a_point_chooses_it(visiting: Visiting) -> None:
     page = visiting(has_touch=True, viewport={"width": 360, "height": 700}).open()
     curve_of(page, STRIPES)
     page.locator(".curve").scroll_into_view_if_needed()
@@ -135,7 +135,7 @@ def test_points_come_while_more_are_looked_for_and_stay(visiting: Visiting) -> N
     assert page.get_by_role("radio").count() > 2
 
 
-def test_how_much_better_another_plan_may_be_is_said_and_drawn(visiting: Visiting, service: Served) -> None:
+def test_the_margin_for_better_plans_is_stated_and_drawn(visiting: Visiting, service: Served) -> None:
     """Two points of a frontier are asked for; the page draws a line below which there is no plan."""
     job = service.client.post("/v1/pareto?points=2", json=MANY, headers={"Prefer": "respond-async"}).json()["id"]
     page = visiting().open(f"/#{job}")
@@ -155,7 +155,7 @@ def test_how_much_better_another_plan_may_be_is_said_and_drawn(visiting: Visitin
         assert max(low for at, low in line if at <= x + 0.01) >= y - 0.01
 
 
-def test_that_nothing_fits_is_said(visiting: Visiting) -> None:
+def test_an_infeasible_frontier_is_shown_as_such(visiting: Visiting) -> None:
     page = visiting().open()
     page.fill("[name=capacity]", "100")
     page.fill("#text", json.dumps(STRIPES))
@@ -175,7 +175,7 @@ def test_two_points_stand_side_by_side(visiting: Visiting) -> None:
     expect(page.locator(".comparison tr").filter(has_text="peak")).to_contain_text("−")
 
 
-def test_the_curve_is_seen_in_light_and_in_dark(visiting: Visiting) -> None:
+def test_the_curve_is_visible_in_light_and_dark(visiting: Visiting) -> None:
     page = visiting().open()
     curve_of(page, STRIPES)
     line = "() => getComputedStyle(document.querySelector('.curve polyline.peak')).stroke.match(/\\d+/g).map(Number)"

@@ -28,7 +28,7 @@ def tab_to(page: Page, wanted: str) -> None:
     raise AssertionError(f"the focus never came to {wanted}")
 
 
-def test_everything_can_be_done_by_keys(visiting: Visiting) -> None:
+def test_the_page_can_be_used_with_keys_alone(visiting: Visiting) -> None:
     page = visiting().open()
     expect(page.locator("#first-steps button").first).to_be_visible()
     tab_to(page, "text")

@@ -14,7 +14,7 @@ RIGHT, TOP = 4, 96
 """The right and the top end of the map of THREE: all its steps, and addresses up to its pool's end."""
 
 
-def test_pointing_at_a_buffer_says_what_it_is(visiting: Visiting) -> None:
+def test_pointing_at_a_buffer_describes_it(visiting: Visiting) -> None:
     page = visiting().open()
     planned(page)
     page.mouse.move(*point(page, 2.0, 70, RIGHT, TOP))
@@ -28,7 +28,7 @@ def test_pointing_at_a_buffer_says_what_it_is(visiting: Visiting) -> None:
     expect(tip).to_be_hidden()
 
 
-def test_what_a_pointer_is_told_is_of_the_buffer_below_it_when_the_map_moves(visiting: Visiting) -> None:
+def test_a_moving_map_updates_the_description_below_the_pointer(visiting: Visiting) -> None:
     page = visiting().open()
     planned(page)
     page.mouse.move(*point(page, 2.2, 50, RIGHT, TOP))
@@ -128,7 +128,7 @@ def test_buffers_are_found_in_every_pool_one_after_the_other(visiting: Visiting)
     expect(found).to_have_text("none")
 
 
-def test_a_finger_chooses_and_two_go_nearer(visiting: Visiting) -> None:
+def test_one_finger_chooses_and_two_zoom(visiting: Visiting) -> None:
     page = visiting(has_touch=True).open()
     planned(page)
     whole = picture(page)
@@ -160,7 +160,7 @@ def test_compared_maps_are_of_one_height(visiting: Visiting) -> None:
     assert boxes[0]["height"] == boxes[1]["height"]
 
 
-def test_pools_are_tabs(visiting: Visiting) -> None:
+def test_each_pool_has_a_tab(visiting: Visiting) -> None:
     page = visiting().open()
     buffers = [{"id": f"{pool}{i}", "size": 16, "live": [[0, 2]], "pools": [pool]} for pool in "ab" for i in range(3)]
     planned(page, {**THREE, "pools": [{"name": "a", "size": 64}, {"name": "b"}], "buffers": buffers})

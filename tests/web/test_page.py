@@ -30,7 +30,7 @@ def test_an_example_is_planned_and_shown(visiting: Visiting, service: Served) ->
     until_planned(page)  # the address names the job
 
 
-def test_a_cost_is_called_one_and_keeps_its_gap(visiting: Visiting) -> None:
+def test_a_cost_is_labelled_as_one_and_keeps_its_gap(visiting: Visiting) -> None:
     page = visiting().open()
     pools = [{"name": "fast", "size": 64, "rank": 0}, {"name": "slow", "rank": 1}]
     buffers = [{"id": i, "size": 48, "live": [[0, 2]], "accesses": 3 + i} for i in range(2)]
@@ -129,7 +129,7 @@ def test_plan_and_pictures_are_kept_as_files(visiting: Visiting, service: Served
     assert height > box["height"] + 60, "title, figures and legend stand around the map"
 
 
-def test_what_is_wrong_is_said_where_it_was_typed(visiting: Visiting) -> None:
+def test_errors_are_shown_where_the_problem_was_typed(visiting: Visiting) -> None:
     page = visiting().open()
     error = page.locator("#problem .error")
     page.click("#plan")
@@ -145,7 +145,7 @@ def test_what_is_wrong_is_said_where_it_was_typed(visiting: Visiting) -> None:
     expect(error).to_be_hidden()
 
 
-def test_why_nothing_fits_is_said(visiting: Visiting) -> None:
+def test_an_infeasible_plan_is_explained(visiting: Visiting) -> None:
     page = visiting().open()
     plan_text(page, json.dumps(TOO_SMALL))
     expect(page.locator(".badge")).to_have_text("infeasible")
@@ -154,7 +154,7 @@ def test_why_nothing_fits_is_said(visiting: Visiting) -> None:
     expect(page.locator(".legend")).to_contain_text("bytes needed")
 
 
-def test_files_that_are_no_text_are_sent_as_they_are(visiting: Visiting, service: Served) -> None:
+def test_binary_files_are_sent_unchanged(visiting: Visiting, service: Served) -> None:
     visit = visiting()
     visit.wanted = "checked by the command"
     page = visit.open()
@@ -237,7 +237,7 @@ def test_when_the_service_is_gone_the_page_says_so(visiting: Visiting) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_light_or_dark_as_the_system_is_or_as_it_is_told(visiting: Visiting, scheme: str) -> None:
+def test_the_page_follows_the_system_s_theme_or_the_chosen_one(visiting: Visiting, scheme: str) -> None:
     page = visiting(color_scheme=scheme).open()
     planned(page)
     brightness = "() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number).at(0)"

@@ -63,7 +63,7 @@ def paint(page: Page, boxes: Boxes, view: dict[str, float], width: int, height: 
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_boxes_are_painted_where_they_are(page: Page, seed: int) -> None:
+def test_boxes_are_painted_in_their_place(page: Page, seed: int) -> None:
     chance = random.Random(seed)
     width, height = 60, 40
     view = {"left": 3.0, "right": 33.0, "low": 10.0, "high": 50.0}
@@ -82,7 +82,7 @@ def test_boxes_are_painted_where_they_are(page: Page, seed: int) -> None:
     assert [pixels[at] for at in even] == [expected[at] for at in even]
 
 
-def test_what_is_smaller_than_a_pixel_gets_one_and_what_is_elsewhere_none(page: Page) -> None:
+def test_tiny_boxes_get_one_pixel_and_boxes_outside_none(page: Page) -> None:
     view = {"left": 0.0, "right": 100.0, "low": 0.0, "high": 1000.0}
     boxes = [(50.0, 50.001, 500.0, 500.001), (200.0, 300.0, 0.0, 10.0), (10.0, 20.0, 2000.0, 3000.0)]
     pixels = paint(page, boxes, view, 30, 20)
@@ -115,11 +115,11 @@ def test_letters_are_never_cut_in_half(page: Page) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 1023, 1024, 3920, 9999, 10_001, 24_528, 1 << 20, 10_004_544, 3 << 40])
-def test_bytes_read_as_on_the_picture(page: Page, size: int) -> None:
+def test_bytes_are_written_as_on_the_picture(page: Page, size: int) -> None:
     assert call_module(page, "text", "bytes", size) == short_bytes(size)
 
 
-def test_a_window_never_leaves_what_there_is(page: Page) -> None:
+def test_a_window_never_leaves_the_map(page: Page) -> None:
     script = """() => import("/web/map/window.js").then(({ MapWindow }) => {
         const window_ = new MapWindow(1000, 5000);
         let seed = 7;
@@ -140,7 +140,7 @@ def test_a_window_never_leaves_what_there_is(page: Page) -> None:
     assert last == {"left": 0, "right": 1000, "low": 0, "high": 5000}
 
 
-def test_the_point_under_the_pointer_stays_where_it_is(page: Page) -> None:
+def test_zooming_keeps_the_point_under_the_pointer(page: Page) -> None:
     script = """() => import("/web/map/window.js").then(({ MapWindow }) => {
         const window_ = new MapWindow(1000, 5000);
         const at = () => { const n = window_.now; return [n.left + 0.3 * (n.right - n.left), n.low + 0.6 * (n.high - n.low)]; };
@@ -153,7 +153,7 @@ def test_the_point_under_the_pointer_stays_where_it_is(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 84), (100, 25_000), (1e6, 3e9)])
-def test_marks_are_few_and_within(page: Page, low: float, high: float) -> None:
+def test_marks_are_few_and_within_the_range(page: Page, low: float, high: float) -> None:
     for function in ("addressTicks", "plainTicks"):
         ticks = call_module(page, "map/scales", function, low, high, 8)
         assert 1 <= len(ticks) <= 10
@@ -163,14 +163,14 @@ def test_marks_are_few_and_within(page: Page, low: float, high: float) -> None:
 @pytest.mark.parametrize(
     ("low", "high"), [(0, 84), (0, 25_000), (120_586_240, 120_586_400), (120_586_240, 120_600_000)]
 )
-def test_marks_of_addresses_read_differently(page: Page, low: float, high: float) -> None:
+def test_marks_of_addresses_have_different_labels(page: Page, low: float, high: float) -> None:
     ticks = call_module(page, "map/scales", "addressTicks", low, high, 10)
     labels = call_module(page, "map/scales", "addressLabels", ticks)
     assert len(set(labels)) == len(ticks) > 1
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_neighbours_stay_apart_to_the_eye(page: Page, seed: int) -> None:
+def test_neighbouring_boxes_have_a_line_between_them(page: Page, seed: int) -> None:
     """Boxes side by side, with edges anywhere between pixels, all have a line between them."""
     chance = random.Random(seed)
     edges = [0.0]
@@ -209,7 +209,7 @@ def test_numbers_too_large_for_javascript_are_shown_exactly(page: Page) -> None:
     assert found == [str(size), "3", str(size + 3), f"[{begin + 5}, {begin + 8}]"]
 
 
-def test_the_colours_are_those_of_the_picture() -> None:
+def test_the_page_has_the_colours_of_the_picture() -> None:
     style = (WEB / "page.css").read_text()
     for number, (light, dark) in enumerate(zip(LIGHT, DARK, strict=True)):
         assert f"--k{number}: light-dark({light}, {dark});" in style

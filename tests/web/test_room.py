@@ -48,7 +48,7 @@ def opened(visiting: Visiting, window: str) -> Page:
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_nothing_lies_over_what_stands_below_it(visiting: Visiting, service: Served, window: str) -> None:
+def test_no_element_lies_over_another(visiting: Visiting, service: Served, window: str) -> None:
     page = opened(visiting, window)
     page.locator("canvas.over").press("n")
     expect(page.locator(".chosen dd").first).to_be_visible()
@@ -67,7 +67,7 @@ HEIGHTS = """async (figures) => {
 }"""
 
 
-def test_the_figures_of_a_narrow_picture_are_broken_between_them(visiting: Visiting) -> None:
+def test_figures_of_a_narrow_picture_are_wrapped_between_figures(visiting: Visiting) -> None:
     page = visiting().open()
     one, three = (page.evaluate(HEIGHTS, ["m" * 20] * count) for count in (1, 3))
     assert three == one + 2 * 18

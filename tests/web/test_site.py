@@ -113,14 +113,16 @@ def test_every_file_is_served_and_no_other(folder: Path, served: str) -> None:
             assert client.get(f"/docs/{name}").status_code == 404
 
 
-def test_where_no_site_was_built_there_is_the_api(tmp_path: Path, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_built_site_docs_lead_to_the_api(
+    tmp_path: Path, served: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(site_routes, "SITE", tmp_path / "none")
     with httpx.Client(base_url=served) as client:
         assert client.get("/docs").headers["location"] == "/docs/api"
         assert "./scripts/docs" in client.get("/docs/format.html").json()["detail"]
 
 
-def test_it_works_under_its_policy(visiting: Visiting, served: str) -> None:
+def test_the_site_works_under_its_policy(visiting: Visiting, served: str) -> None:
     visit: Visit = visiting(served)
     page = visit.open("/docs")
     expect(page.locator("h1").first).to_be_visible()

@@ -61,7 +61,7 @@ def test_hostile_names_in_errors_are_text(visiting: Visiting) -> None:
     assert page.locator("aside img").count() == 0
 
 
-def test_what_stands_in_the_address_is_a_job_or_nothing(visiting: Visiting) -> None:
+def test_addresses_name_a_job_or_nothing(visiting: Visiting) -> None:
     visit = visiting()
     for hash_ in ("#<img src=x onerror=alert(1)>", "#../../healthz", "#javascript:alert(1)"):
         page = visit.open(f"/{hash_}")
@@ -83,7 +83,7 @@ def test_markup_from_text_is_impossible(visiting: Visiting) -> None:
     assert not any("left the host" in each for each in visit.wrong)
 
 
-def test_with_tokens_the_page_asks_for_one_and_shows_what_belongs_to_it(visiting: Visiting, tmp_path: Path) -> None:
+def test_with_tokens_the_page_asks_for_one_and_shows_its_jobs(visiting: Visiting, tmp_path: Path) -> None:
     tokens = ",".join(f"{name}={hashlib.sha256(name.encode()).hexdigest()}" for name in ("mine", "other"))
     with serving(tmp_path, tokens=tokens) as service:
         visit = visiting(service.address)

@@ -30,7 +30,7 @@ def test_a_plan_is_drawn_as_an_attachment_in_which_nothing_can_run(service: Serv
     assert b"<title>edges: 20 B at 64 to 84, live [1, 3)</title>" in answer.content
 
 
-def test_a_job_is_drawn_from_what_the_service_has(service: Served) -> None:
+def test_a_job_is_drawn_from_its_stored_problem_and_plan(service: Served) -> None:
     job = post_job(service, {**THREE, "name": "drawn", "solve": {"seed": 3}})
     until(service, job, "succeeded")
     picture = service.client.get(f"{job['links']['self']}/drawing")
@@ -45,7 +45,7 @@ def test_a_job_is_drawn_from_what_the_service_has(service: Served) -> None:
     assert sent.json() == {**THREE, "name": "drawn", "solve": {"seed": 3}}
 
 
-def test_a_plan_with_options_is_drawn_with_them(service: Served) -> None:
+def test_a_plan_made_with_options_is_drawn_with_them(service: Served) -> None:
     options = {"as": "map", "capacity": "arena=128", "prefer": "speed"}
     job = post_job(service, {**THREE, "name": "changed", "solve": {"capacity": {"arena": 128}, "prefer": "speed"}})
     until(service, job, "succeeded")
@@ -78,7 +78,7 @@ def test_problems_in_other_formats_and_with_other_capacities_are_drawn(service: 
     assert service.client.post("/v1/draw?as=map", content=given, headers=JSON).json()["wrong_count"] > 0
 
 
-def test_a_wrong_plan_is_drawn_with_what_is_wrong(service: Served) -> None:
+def test_a_wrong_plan_is_drawn_with_its_faults(service: Served) -> None:
     given = json.loads(json.dumps(both(service)))
     for place in given["plan"]["placements"]:
         place["offset"] = 0
@@ -87,7 +87,7 @@ def test_a_wrong_plan_is_drawn_with_what_is_wrong(service: Served) -> None:
     assert b"bad" in service.client.post("/v1/draw", content=json.dumps(given), headers=JSON).content
 
 
-def test_names_from_strangers_reach_neither_markup_nor_headers_nor_logs_as_they_are(service: Served) -> None:
+def test_names_of_strangers_are_escaped_in_markup_headers_and_logs(service: Served) -> None:
     problem = {
         **THREE,
         "name": HOSTILE,
@@ -115,7 +115,7 @@ def test_names_from_strangers_reach_neither_markup_nor_headers_nor_logs_as_they_
         ("/v1/draw?capacity=many", {"problem": THREE, "plan": {}}, 422, "invalid_option"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(service: Served, path: str, body: object, status: int, code: str) -> None:
+def test_impossible_drawings_are_refused(service: Served, path: str, body: object, status: int, code: str) -> None:
     found = refusal(service.client.post(path, content=json.dumps(body), headers=JSON))
     assert (found["status"], found["code"]) == (status, code)
 
@@ -197,7 +197,7 @@ END = b"--x--\r\n"
         (FORM, part("problem", PROBLEM, "; " + "a=b;" * 1000) + END, 422, "missing_field", "/plan"),
     ],
 )
-def test_forms_that_are_none(
+def test_wrong_forms_are_refused(
     service: Served, kind: str, body: bytes, status: int | None, code: str | None, pointer: str | None
 ) -> None:
     found = refusal(service.client.post("/v1/verify", content=body, headers={"Content-Type": kind}))

@@ -20,14 +20,14 @@ def sent(service: Served, row: Format, kind: str, query: str = "", path: str = "
 
 
 @EVERY
-def test_it_is_read_as_what_it_is(service: Served, row: Format) -> None:
+def test_each_format_is_read_with_its_types(service: Served, row: Format) -> None:
     for kind in (*row.media_types, "application/octet-stream"):
         for query in ("", f"?format={row.name}"):
             assert sent(service, row, kind, query).json()["peak"] == 96
 
 
 @pytest.mark.parametrize("row", [row for row in FORMATS.values() if row.is_text], ids=lambda row: row.name)
-def test_plain_text_needs_its_format_said(service: Served, row: Format) -> None:
+def test_plain_text_needs_a_named_format(service: Served, row: Format) -> None:
     assert sent(service, row, "text/plain", f"?format={row.name}").json()["peak"] == 96
     found = refusal(sent(service, row, "text/plain"))
     assert (found["status"], found["code"]) == (415, "unsupported_media_type")
@@ -36,7 +36,7 @@ def test_plain_text_needs_its_format_said(service: Served, row: Format) -> None:
 
 @EVERY
 @pytest.mark.parametrize("path", ["/v1/plans", "/v1/validate", "/v1/jobs"])
-def test_a_type_that_contradicts_it_is_refused_alike_whether_the_format_is_said_or_not(
+def test_a_contradictory_type_is_refused_with_and_without_a_named_format(
     service: Served, row: Format, path: str
 ) -> None:
     for kind in set(KINDS) - set(row.media_types):
@@ -46,14 +46,14 @@ def test_a_type_that_contradicts_it_is_refused_alike_whether_the_format_is_said_
         assert row.name in answers[0]["detail"]
 
 
-def test_they_are_listed(service: Served) -> None:
+def test_formats_are_listed(service: Served) -> None:
     listed = service.client.get("/v1/formats").json()["formats"]
     assert [each["name"] for each in listed] == list(FORMATS)
     assert [tuple(each["endings"]) for each in listed] == [row.endings for row in FORMATS.values()]
 
 
 @EVERY
-def test_a_job_gives_its_problem_back_as_what_it_was(service: Served, row: Format) -> None:
+def test_a_job_gives_its_problem_back_unchanged(service: Served, row: Format) -> None:
     job = sent(service, row, row.media_types[0], path="/v1/jobs").json()
     answer = service.client.get(f"/v1/jobs/{job['id']}/problem")
     assert (answer.content, answer.headers["content-type"].partition(";")[0]) == (
@@ -62,7 +62,7 @@ def test_a_job_gives_its_problem_back_as_what_it_was(service: Served, row: Forma
     )
 
 
-def test_settings_of_a_format_are_said_behind_its_name(service: Served) -> None:
+def test_settings_of_a_format_follow_its_name(service: Served) -> None:
     row = FORMATS["tflite"]
     for kind in row.media_types:
         plan = sent(service, row, kind, "?format=tflite:like=tflm").json()
@@ -75,7 +75,7 @@ def test_settings_of_a_format_are_said_behind_its_name(service: Served) -> None:
     assert (answer.content, answer.headers["content-type"].partition(";")[0]) == (row.document, row.media_types[0])
 
 
-def test_dimensions_of_a_model_are_said_in_the_query(service: Served) -> None:
+def test_dimensions_of_a_model_are_stated_in_the_query(service: Served) -> None:
     relu = graph([node("Relu", "x", "y")], [value("x", ["batch", 16])], [value("y", ["batch", 16])])
 
     def answer(query: str) -> httpx.Response:
@@ -91,7 +91,7 @@ def test_dimensions_of_a_model_are_said_in_the_query(service: Served) -> None:
 
 
 @EVERY
-def test_its_plan_is_verified_and_drawn_beside_it_as_files(service: Served, row: Format) -> None:
+def test_a_problem_and_its_plan_are_sent_as_files(service: Served, row: Format) -> None:
     plan = sent(service, row, row.media_types[0]).content
     files = {"problem": row.document, "plan": plan}
     for query in ("", f"?format={row.name}"):

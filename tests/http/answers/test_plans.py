@@ -17,7 +17,7 @@ def steady(document: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name != "run"}
 
 
-def test_a_plan_comes_back_and_is_the_one_that_the_library_makes(service: Served) -> None:
+def test_the_answered_plan_is_the_library_s(service: Served) -> None:
     response = service.plan()
     assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
     problem, _ = read_problem(json.dumps(THREE).encode())
@@ -47,7 +47,7 @@ def test_options_may_stand_in_the_query_or_in_the_body(service: Served) -> None:
     assert (in_query["seed"], in_query["pools"][0]["size"]) == (7, 1024)
 
 
-def test_what_the_query_and_the_body_disagree_on_is_refused(service: Served) -> None:
+def test_contradictions_between_query_and_body_are_refused(service: Served) -> None:
     assert service.plan({**THREE, "solve": {"seed": 7}}, "?seed=7").status_code == 200
     found = refusal(service.plan({**THREE, "solve": {"seed": 7}}, "?seed=8"))
     assert (found["status"], found["code"], found["errors"][0]["pointer"]) == (422, "invalid_option", "/options/seed")
@@ -76,7 +76,7 @@ def test_what_the_query_and_the_body_disagree_on_is_refused(service: Served) -> 
         ("?%00=%ff&x[]=1", "invalid_option"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(service: Served, query: str, code: str) -> None:
+def test_wrong_options_are_refused(service: Served, query: str, code: str) -> None:
     found = refusal(service.plan(THREE, query))
     assert (found["status"], found["code"]) == (422, code)
     assert found["errors"][0]["pointer"].startswith("/options")
@@ -86,7 +86,7 @@ def test_options_that_make_no_sense_are_refused(service: Served, query: str, cod
     "solve",
     [{"seed": "7"}, {"seed": True}, {"colour": 1}, {"time_limit": -1}, {"capacity": {"arena": -1}}, {"capacity": "1"}],
 )
-def test_options_in_the_body_are_as_strict(service: Served, solve: dict[str, object]) -> None:
+def test_options_in_the_body_are_read_as_strictly(service: Served, solve: dict[str, object]) -> None:
     found = refusal(service.plan({**THREE, "solve": solve}))
     assert (found["status"], found["code"]) == (422, "invalid_option")
     assert found["errors"][0]["pointer"].startswith("/solve/")
@@ -104,7 +104,7 @@ def test_infeasible_is_an_answer_unless_a_plan_is_required(service: Served) -> N
     assert found["plan"]["shortage"]["bytes_short"] == 4
 
 
-def test_limits_are_clipped_and_the_answer_says_so(service: Served) -> None:
+def test_clipped_limits_are_named_in_the_answer(service: Served) -> None:
     response = service.plan(THREE, "?time_limit=100000&workers=64")
     assert response.status_code == 200
     assert [warning.split(" was ")[0] for warning in response.json()["warnings"]] == [
@@ -113,7 +113,7 @@ def test_limits_are_clipped_and_the_answer_says_so(service: Served) -> None:
     ]
 
 
-def test_verify_finds_what_is_wrong(service: Served) -> None:
+def test_verify_finds_faults(service: Served) -> None:
     made = service.plan().json()
     answer = service.client.post("/v1/verify", json={"problem": THREE, "plan": made})
     assert answer.json() == {"valid": True, "findings": [], "notes": [], "warnings": []}
@@ -141,12 +141,12 @@ def test_verify_takes_csv_as_text_and_other_sizes(service: Served) -> None:
         ([1], ""),
     ],
 )
-def test_verify_says_which_of_the_two_is_wrong(service: Served, body: object, pointer: str) -> None:
+def test_verify_names_the_wrong_document_of_the_two(service: Served, body: object, pointer: str) -> None:
     found = refusal(service.client.post("/v1/verify", json=body))
     assert found["errors"][0]["pointer"] == pointer
 
 
-def test_validate_says_whether_and_why_not(service: Served) -> None:
+def test_validate_answers_with_a_verdict_and_reasons(service: Served) -> None:
     good = service.client.post("/v1/validate", json=THREE).json()
     assert (good["valid"], good["buffers"], good["pools"]) == (True, 3, ["arena"])
     assert good["digest"] == service.plan().json()["problem_digest"]
@@ -155,7 +155,7 @@ def test_validate_says_whether_and_why_not(service: Served) -> None:
     assert (bad.json()["valid"], len(bad.json()["errors"]), bad.json()["more"] > 0) == (False, 20, True)
 
 
-def test_explain_says_why_and_what_is_short(service: Served) -> None:
+def test_explain_names_the_reason_and_the_shortage(service: Served) -> None:
     good = service.client.post("/v1/explain", json=THREE).json()
     assert "live together" in good["sentences"][0]
     short = service.client.post("/v1/explain", json=TOO_SMALL).json()
@@ -163,7 +163,7 @@ def test_explain_says_why_and_what_is_short(service: Served) -> None:
     assert (set(short["shortage"]["subset"]), short["shortage"]["irreducible"]) == ({"image", "edges"}, True)
 
 
-def test_what_was_kept_is_given_again_at_once(service: Served) -> None:
+def test_a_stored_plan_is_answered_again(service: Served) -> None:
     problem = {**THREE, "name": "kept", "buffers": [*THREE["buffers"], {"id": "kept", "size": 1}]}
     first, again = service.plan(problem), service.plan(problem)
     assert (first.headers["x-cache"], again.headers["x-cache"]) == ("miss", "hit")
@@ -177,7 +177,7 @@ def test_what_was_kept_is_given_again_at_once(service: Served) -> None:
     assert service.plan(problem, **{"Cache-Control": "no-cache"}).headers["x-cache"] == "miss"
 
 
-def test_a_client_that_has_the_plan_already_is_told_so(service: Served) -> None:
+def test_a_client_that_has_the_plan_gets_not_modified(service: Served) -> None:
     tag = service.plan().headers["etag"]
     for condition in (tag, f'"other", W/{tag}', "*"):
         response = service.plan(THREE, **{"If-None-Match": condition})
@@ -191,21 +191,21 @@ def test_a_request_that_was_answered_leaves_no_job(service: Served) -> None:
     assert all(job["buffers"] for job in listed)
 
 
-def test_the_solvers_and_the_schema_are_those_of_the_command(service: Served) -> None:
+def test_solvers_and_schema_equal_those_of_the_command(service: Served) -> None:
     named = {solver["name"]: solver for solver in service.client.get("/v1/solvers").json()["solvers"]}
     assert named["greedy"]["available"] is True
     schema = service.client.get("/v1/schema").json()
     assert schema["title"] == "memplan/1 problem"
 
 
-def test_it_is_alive_and_ready(service: Served) -> None:
+def test_the_service_is_alive_and_ready(service: Served) -> None:
     assert service.client.get("/healthz").json() == {"status": "alive"}
     ready = service.client.get("/readyz").json()
     assert ready["status"] == "ready"
     assert {"greedy", "search"} <= set(ready["solvers"])
 
 
-def test_figures_are_told(service: Served) -> None:
+def test_metrics_are_served(service: Served) -> None:
     service.plan()
     text = service.client.get("/metrics").text
     assert 'memplan_requests_total{method="POST",route="/v1/plans",status="200"}' in text
@@ -213,7 +213,7 @@ def test_figures_are_told(service: Served) -> None:
     assert 'memplan_jobs{state="queued"} 0.0' in text
 
 
-def test_every_body_has_an_example_in_the_open_api_document_and_it_works(service: Served) -> None:
+def test_every_body_s_openapi_example_works(service: Served) -> None:
     document = service.client.get("/openapi.json").json()
     assert document["openapi"].startswith("3.1")
     posts = {path: methods["post"] for path, methods in document["paths"].items() if "post" in methods}
@@ -244,7 +244,7 @@ TWO = {
 }
 
 
-def test_a_preference_replaces_the_objective_and_the_plan_is_verified_by_it(service: Served) -> None:
+def test_a_plan_made_for_a_preference_is_verified_by_it(service: Served) -> None:
     made = service.plan(TWO, "?prefer=speed").json()
     assert [(term["name"], term["value"]) for term in made["objective"]["terms"]] == [
         ("access_cost", 1),
@@ -257,7 +257,7 @@ def test_a_preference_replaces_the_objective_and_the_plan_is_verified_by_it(serv
     assert (refused.status_code, refusal(refused)["code"]) == (422, "invalid_option")
 
 
-def test_a_limit_that_is_over_while_the_problem_is_read(service: Served) -> None:
+def test_a_limit_that_ends_while_the_problem_is_read_is_reported(service: Served) -> None:
     body = b'{"format": "memplan/1", "buffers": [' + b"{}," * 600_000 + b"{}]}"
     found = refusal(service.client.post("/v1/plans?time_limit=0.001", content=body, headers=JSON))
     assert (found["status"], found["code"]) == (413, "out_of_time")

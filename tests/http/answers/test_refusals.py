@@ -40,11 +40,11 @@ def test_every_path_refuses_in_the_same_form(service: Served, method: str, path:
 
 
 @pytest.mark.parametrize("path", ["/v1/jobs?limit=x", "/v1/jobs?before=!", "/v1/jobs?limit=0"])
-def test_what_is_wrong_with_a_query_is_said_in_our_words(service: Served, path: str) -> None:
+def test_wrong_queries_are_explained_in_plain_words(service: Served, path: str) -> None:
     assert " should " not in refusal(service.client.get(path))["detail"]
 
 
-def test_what_may_be_done_is_said_where_a_method_is_refused(service: Served) -> None:
+def test_a_refused_method_is_answered_with_the_allowed_ones(service: Served) -> None:
     assert service.client.get("/v1/plans").headers["allow"] == "POST"
 
 
@@ -61,7 +61,7 @@ def test_what_may_be_done_is_said_where_a_method_is_refused(service: Served) -> 
         ("application/x-python-pickle", ""),
     ],
 )
-def test_strict_content_types(service: Served, kind: str, query: str) -> None:
+def test_wrong_content_types_are_refused(service: Served, kind: str, query: str) -> None:
     headers = {"Content-Type": kind} if kind else {}
     for path in ("/v1/plans", "/v1/jobs", "/v1/validate"):
         response = service.client.post(f"{path}{query}", content=b"{}", headers=headers)
@@ -123,7 +123,7 @@ def bombs() -> Iterator[tuple[str, bytes, int, str]]:
 
 
 @pytest.mark.parametrize(("body", "status", "code"), [pytest.param(*rest, id=name) for name, *rest in bombs()])
-def test_hostile_bodies(service: Served, body: bytes, status: int, code: str) -> None:
+def test_hostile_bodies_are_refused(service: Served, body: bytes, status: int, code: str) -> None:
     for path in ("/v1/plans", "/v1/jobs", "/v1/explain"):
         response = service.client.post(path, content=body, headers=JSON)
         found = refusal(response)
@@ -133,7 +133,7 @@ def test_hostile_bodies(service: Served, body: bytes, status: int, code: str) ->
     assert service.client.post("/v1/validate", content=body, headers=JSON).json()["valid"] is False
 
 
-def test_names_come_back_as_they_were_sent(service: Served) -> None:
+def test_names_come_back_unchanged(service: Served) -> None:
     """Control characters and the like in names are in JSON strings of the answers, and nowhere else."""
     names = ["\x00", "\r\nX-Evil: 1", "\x1b[31m", "\u202e", "<script>", "💥", "a" * 1024, "../../x", "{{7*7}}"]
     problem = {"format": "memplan/1", "name": names[1], "buffers": [{"id": name, "size": 8} for name in names]}
@@ -146,7 +146,7 @@ def test_names_come_back_as_they_were_sent(service: Served) -> None:
     assert not any("\x1b" in line or "X-Evil" in line for line in service.log)
 
 
-def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(service: Served) -> None:
+def test_a_body_declared_too_large_is_refused_before_it_is_sent(service: Served) -> None:
     where = urlsplit(service.address)
     with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as line:
         line.sendall(
@@ -158,7 +158,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(service: 
     assert b'"code": "too_large"' in answer
 
 
-def test_a_body_that_does_not_say_its_length_is_cut_off(service: Served) -> None:
+def test_a_body_of_undeclared_length_is_cut_off(service: Served) -> None:
     """Of 100 MB in chunks, the service takes less than half before it hangs up."""
     where = urlsplit(service.address)
     sent = 0
@@ -179,7 +179,7 @@ def test_a_body_that_does_not_say_its_length_is_cut_off(service: Served) -> None
 
 
 @pytest.mark.parametrize("length", ["-1", "1e3", "９", "1" * 30])
-def test_lengths_that_are_no_numbers(service: Served, length: str) -> None:
+def test_lengths_that_are_no_numbers_are_refused(service: Served, length: str) -> None:
     where = urlsplit(service.address)
     with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as line:
         head = f"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
@@ -217,7 +217,7 @@ def test_idempotency_keys_must_be_plain(service: Served, key: str) -> None:
     assert (found["status"], found["code"]) == (400, "invalid_header")
 
 
-def test_too_many_buffers(tmp_path: Path) -> None:
+def test_too_many_buffers_are_refused(tmp_path: Path) -> None:
     with serving(tmp_path, max_buffers="2", formats="memplan", allowed_solvers="greedy") as strict:
         found = refusal(strict.plan())
         assert (found["status"], found["code"]) == (413, "too_large")
@@ -229,7 +229,7 @@ def test_too_many_buffers(tmp_path: Path) -> None:
         assert [s["name"] for s in strict.client.get("/v1/solvers").json()["solvers"] if s["available"]] == ["greedy"]
 
 
-def test_too_many_bytes_at_a_time(tmp_path: Path) -> None:
+def test_too_many_bytes_at_a_time_are_refused(tmp_path: Path) -> None:
     with serving(tmp_path, max_bodies_bytes="1000") as small:
         for _ in range(3):
             response = small.plan(b" " * 1001)
@@ -275,7 +275,7 @@ def exchanged(service: Served, request: bytes) -> bytes:
         return b"".join(iter(lambda: line.recv(65536), b""))
 
 
-def test_a_target_may_name_its_host_and_then_that_is_the_host(service: Served) -> None:
+def test_a_host_named_in_the_target_counts(service: Served) -> None:
     absolute = b"GET http" + b"://%s/healthz HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"
     assert exchanged(service, absolute % (b"localhost", b"evil.example")).startswith(b"HTTP/1.1 200 ")
     shouted = absolute.replace(b"http", b"HTTP", 1)
@@ -285,14 +285,14 @@ def test_a_target_may_name_its_host_and_then_that_is_the_host(service: Served) -
     assert b"forbidden_host" in refused
 
 
-def test_a_line_on_which_two_lengths_were_said_is_ended(service: Served) -> None:
+def test_a_connection_with_two_lengths_is_closed(service: Served) -> None:
     both = b"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     answers = exchanged(service, both + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert answers.startswith(b"HTTP/1.1 400 ")
     assert answers.count(b"HTTP/1.1") == 1, "what follows is not taken for a request"
 
 
-def test_head_answers_as_get_does_without_the_body(service: Served) -> None:
+def test_head_is_answered_as_get_without_the_body(service: Served) -> None:
     job = until(service, service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON).json(), "succeeded")[
         "links"
     ]
@@ -315,7 +315,7 @@ def test_head_answers_as_get_does_without_the_body(service: Served) -> None:
     assert service.client.head("/v1/plans").status_code == 405
 
 
-def test_head_of_what_has_no_end_has_one(service: Served) -> None:
+def test_head_of_an_endless_stream_ends(service: Served) -> None:
     job = service.client.post(f"/v1/jobs{SLOW_QUERY}", content=SLOW, headers=JSON).json()
     head = service.client.head(job["links"]["events"])
     assert (head.status_code, head.content) == (200, b"")

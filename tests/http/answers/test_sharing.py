@@ -13,7 +13,7 @@ from tests.http.served import JSON, THREE, Served, refusal
 ROOMY = {**THREE, "pools": [{"name": "arena", "size": 128}]}
 
 
-def test_a_sharing_comes_back_and_is_right(service: Served) -> None:
+def test_the_answered_sharing_is_right(service: Served) -> None:
     response = service.plan(ROOMY, "?objects=true")
     assert (response.status_code, response.json()["format"]) == (200, "memplan-sharing/1")
     problem, _ = read_problem(json.dumps(ROOMY).encode())
@@ -26,7 +26,7 @@ def test_a_sharing_comes_back_and_is_right(service: Served) -> None:
     assert "clash" in {finding["kind"] for finding in checked["findings"]}
 
 
-def test_kept_answers_of_the_two_ways_are_not_mixed_up(service: Served) -> None:
+def test_stored_plans_and_sharings_are_kept_apart(service: Served) -> None:
     problem = {**ROOMY, "name": "kept", "buffers": ROOMY["buffers"][:2]}
     first = [service.plan(problem, query) for query in ("", "?objects=true")]
     again = [service.plan(problem, query) for query in ("?objects=true", "")]
@@ -39,7 +39,7 @@ def test_kept_answers_of_the_two_ways_are_not_mixed_up(service: Served) -> None:
     ]
 
 
-def test_as_a_job_and_in_the_body(service: Served) -> None:
+def test_a_sharing_may_be_a_job_and_requested_in_the_body(service: Served) -> None:
     document = {**ROOMY, "solve": {"objects": True, "seed": 3}}
     response = service.client.post(
         "/v1/plans", content=json.dumps(document).encode(), headers=JSON | {"Prefer": "respond-async"}
@@ -68,7 +68,7 @@ def test_as_a_job_and_in_the_body(service: Served) -> None:
         ),
     ],
 )
-def test_what_means_nothing_for_objects_is_refused(
+def test_options_and_fields_unfit_for_objects_are_refused(
     service: Served, query: str, problem: object, code: str, pointer: str
 ) -> None:
     found = refusal(service.plan(problem, query))

@@ -76,7 +76,7 @@ def system(whole: Cluster) -> Iterator[Cluster]:
     whole.require_sound()
 
 
-def test_nothing_needs_to_be_killed_for_it_to_work(system: Cluster) -> None:
+def test_undisturbed_services_share_their_answers(system: Cluster) -> None:
     here, there = system.services
     content = json.dumps(THREE).encode()
     made = here.client.post("/v1/plans?seed=1", content=content, headers=JSON)
@@ -207,7 +207,7 @@ def post_quietly(address: str, headers: dict[str, str]) -> None:
         httpx.post(address, content=SLOW, headers={**JSON, **headers}, timeout=SECONDS, trust_env=False, verify=PLAIN)
 
 
-def test_a_service_that_is_told_to_end_says_so_to_those_who_listen(system: Cluster) -> None:
+def test_a_stopping_service_tells_its_event_streams(system: Cluster) -> None:
     here, there = system.services
     id_ = system.post(here, SLOW, ENDLESS)
     stream = Stream(here, id_)

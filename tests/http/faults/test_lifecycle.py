@@ -78,7 +78,7 @@ def test_a_killed_worker_is_replaced_and_a_job_that_kills_three_is_given_up(tmp_
         assert service.plan().status_code == 200, "and the service goes on"
 
 
-def test_a_service_that_is_told_to_stop_puts_its_jobs_back(tmp_path: Path) -> None:
+def test_a_stopping_service_puts_its_jobs_back(tmp_path: Path) -> None:
     with serving(tmp_path) as service:
         running = post_job(service, SLOW, SLOW_QUERY)
         queued = post_job(service, SLOW, f"{SLOW_QUERY}&seed=1")
@@ -100,7 +100,7 @@ def test_a_service_that_is_told_to_stop_puts_its_jobs_back(tmp_path: Path) -> No
     store.close()
 
 
-def test_one_service_to_a_data_folder(tmp_path: Path) -> None:
+def test_a_second_service_in_one_data_folder_is_refused(tmp_path: Path) -> None:
     with serving(tmp_path) as first:
         code, message = refused_start(tmp_path)
         assert (code, "in use by another service" in message, str(first.process.pid) in message) == (2, True, True)
@@ -140,7 +140,7 @@ def test_a_store_that_is_damaged_is_not_opened(tmp_path: Path, damage: str) -> N
     assert any(word in message for word in ("damaged", "not a database", "malformed")), message
 
 
-def test_a_port_that_is_taken_is_said_before_anything_is_started(tmp_path: Path) -> None:
+def test_a_taken_port_is_reported_before_anything_is_started(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

@@ -86,7 +86,7 @@ REQUESTS: dict[str, Callable[[httpx.Client, int], httpx.Response]] = {
 
 
 @pytest.mark.parametrize("kind", REQUESTS)
-def test_a_body_is_free_when_it_is_answered(inside: tuple[httpx.Client, Bodies], kind: str) -> None:
+def test_a_body_s_memory_is_free_once_answered(inside: tuple[httpx.Client, Bodies], kind: str) -> None:
     client, bodies = inside
     gc.disable()
     try:
@@ -105,7 +105,7 @@ LEFT_BYTES = 400
 """What a request may leave behind: counters, and containers that have grown."""
 
 
-def test_next_to_nothing_is_left_of_a_request(inside: tuple[httpx.Client, Bodies]) -> None:
+def test_a_request_leaves_hardly_any_memory_behind(inside: tuple[httpx.Client, Bodies]) -> None:
     """A kilobyte left of each request would be megabytes a minute."""
     client, _ = inside
     kinds = [ask for kind, ask in REQUESTS.items() if kind != "too long"]
@@ -154,7 +154,7 @@ def limited(folder: Path, bytes_: int) -> Served:
 
 
 @pytest.mark.parametrize("limit", ["of its own", "that it was started with"])
-def test_the_service_says_that_it_is_busy_before_it_has_no_memory_left(tmp_path: Path, limit: str) -> None:
+def test_the_service_answers_busy_before_memory_runs_out(tmp_path: Path, limit: str) -> None:
     if limit == "of its own":
         service = Served(tmp_path, {"MEMPLAN_SERVICE_MEMORY": str(160 * MIB)})
     else:
@@ -176,7 +176,7 @@ def test_the_service_says_that_it_is_busy_before_it_has_no_memory_left(tmp_path:
         assert any('"memory"' in line and "service_mib" in line for line in service.log), "what it may take is logged"
 
 
-def test_large_answers_come_from_the_store_in_pieces_and_who_takes_nothing_is_cut_off(tmp_path: Path) -> None:
+def test_large_answers_are_sent_in_pieces_and_idle_readers_cut_off(tmp_path: Path) -> None:
     size = 20 * MIB
     with serving(tmp_path, send_seconds="1", max_bodies_bytes=str(3 * size)) as service:
         before = memory(service.process.pid, "VmRSS")
@@ -201,7 +201,7 @@ def test_large_answers_come_from_the_store_in_pieces_and_who_takes_nothing_is_cu
         until(lambda: memory(service.process.pid, "VmRSS") < before + 80 * MIB)
 
 
-def test_what_was_being_sent_to_a_client_that_leaves_is_free_without_looking_for_garbage() -> None:
+def test_answers_to_clients_that_leave_are_freed_without_collection() -> None:
     async def sending() -> None:
         bodies = Bodies(10 * MIB, Budget(1 << 60))
         begun = asyncio.Event()
@@ -232,7 +232,7 @@ def test_what_was_being_sent_to_a_client_that_leaves_is_free_without_looking_for
         gc.enable()
 
 
-def test_how_much_room_there_is_is_looked_at_once_for_many_small_bodies_and_for_each_large_one() -> None:
+def test_room_is_checked_once_for_small_bodies_and_for_each_large_one() -> None:
     looked: list[int] = []
 
     class Watched(Budget):
@@ -251,7 +251,7 @@ def test_how_much_room_there_is_is_looked_at_once_for_many_small_bodies_and_for_
     assert (looked, bodies.held) == ([100_000, MIB], 300_000)
 
 
-def test_large_answers_are_counted_for_as_long_as_they_are_sent() -> None:
+def test_large_answers_count_while_they_are_sent() -> None:
     async def sending() -> None:
         bodies = Bodies(10 * MIB, Budget(1 << 60))
         sent: list[Message] = []
@@ -279,9 +279,7 @@ def test_large_answers_are_counted_for_as_long_as_they_are_sent() -> None:
     asyncio.run(sending())
 
 
-def test_who_is_refused_hears_of_it_at_once(
-    inside: tuple[httpx.Client, Bodies], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refusal_is_sent_at_once(inside: tuple[httpx.Client, Bodies], monkeypatch: pytest.MonkeyPatch) -> None:
     """As the whole body has arrived, the service does not wait for more of it."""
     monkeypatch.setattr(sending, "REST_SECONDS", 2 * SECONDS)
     client, _ = inside
@@ -289,7 +287,7 @@ def test_who_is_refused_hears_of_it_at_once(
     assert refusal(batch)["code"] == "too_large"
 
 
-def test_who_is_refused_hears_of_it_however_much_is_still_to_be_sent(tmp_path: Path) -> None:
+def test_a_refusal_is_sent_whole_while_the_body_still_comes(tmp_path: Path) -> None:
     with serving(tmp_path, max_body_bytes="1000000") as service:
         assert whole("/v1/plans", b" " * 20_000_000)(service) == [413], "and not a line that is cut"
 
@@ -327,7 +325,7 @@ def taken(line: socket.socket) -> bytes:
     return bytes(read)
 
 
-def test_silent_lines_make_room(tmp_path: Path) -> None:
+def test_silent_connections_make_room(tmp_path: Path) -> None:
     with serving(tmp_path, max_connections="10") as service:
         lines = [connected(service) for _ in range(60)]
         with httpx.Client(base_url=service.address, timeout=SECONDS, trust_env=False, verify=PLAIN) as client:
@@ -337,7 +335,7 @@ def test_silent_lines_make_room(tmp_path: Path) -> None:
             line.close()
 
 
-def test_where_all_lines_are_in_use_the_probes_are_answered(tmp_path: Path) -> None:
+def test_probes_are_answered_while_all_connections_are_in_use(tmp_path: Path) -> None:
     with serving(tmp_path, max_connections="4", max_streams_per_token="5") as service:
         job = service.client.post(f"/v1/jobs{SLOW_QUERY}", content=SLOW, headers=JSON).json()["id"]
         service.client.close()
@@ -353,7 +351,7 @@ def test_where_all_lines_are_in_use_the_probes_are_answered(tmp_path: Path) -> N
             stream.close()
 
 
-def test_one_token_s_event_streams_are_fewer_than_all(tmp_path: Path) -> None:
+def test_event_streams_of_one_token_are_limited(tmp_path: Path) -> None:
     with serving(tmp_path, max_streams_per_token="2") as service:
         job = service.client.post(f"/v1/jobs{SLOW_QUERY}", content=SLOW, headers=JSON).json()["id"]
         streams = [deaf(service.address, f"/v1/jobs/{job}/events") for _ in range(2)]
@@ -371,7 +369,7 @@ def refused_streams(client: httpx.Client, job: str) -> int:
         return answer.status_code
 
 
-def test_lists_of_jobs_do_not_grow_with_what_was_sent(inside: tuple[httpx.Client, Bodies]) -> None:
+def test_lists_of_jobs_do_not_grow_with_the_problems_sent(inside: tuple[httpx.Client, Bodies]) -> None:
     client, _ = inside
     pools = [{"name": f"{i}" + "p" * 1000, "size": 96} for i in range(20)]
     capacity = {pool["name"]: 90 for pool in pools}

@@ -23,7 +23,7 @@ def samples(mib_a_minute: float = 0, descriptors: float = 0, threads: float = 0)
     ]
 
 
-def test_work_that_goes_on_is_no_growth() -> None:
+def test_steady_work_is_no_growth() -> None:
     found = growth("service", samples(), MINUTES, 0)
     assert (found.mib, found.is_bounded) == (0, True)
     assert "GROWS" not in found.row()

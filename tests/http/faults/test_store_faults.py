@@ -23,7 +23,7 @@ SMALL, LARGE = 3 << 20, 64 << 20
 FILLING = json.dumps(THREE).encode() + b" " * 500_000
 
 
-def test_a_database_that_is_locked(tmp_path: Path) -> None:
+def test_a_locked_database_refuses_jobs_and_recovers(tmp_path: Path) -> None:
     file = tmp_path / "memplan.sqlite"
     with serving(tmp_path, store_url=f"sqlite:///{file}?timeout=0.2", ready_seconds="0.05") as service:
         running = post_job(service, SLOW, SLOW_QUERY)
@@ -42,7 +42,7 @@ def test_a_database_that_is_locked(tmp_path: Path) -> None:
         require_sound(service, running, before)
 
 
-def test_a_job_that_ends_while_the_database_is_locked_has_its_end_noted_later(tmp_path: Path) -> None:
+def test_a_job_s_end_is_recorded_after_the_database_was_locked(tmp_path: Path) -> None:
     file = tmp_path / "memplan.sqlite"
     with serving(tmp_path, store_url=f"sqlite:///{file}?timeout=0.2") as service:
         job = post_job(service, SLOW, "?solver=waiting&time_limit=1.5")
@@ -76,7 +76,9 @@ def folder_moved(folder: Path) -> Callable[[], object]:
 
 
 @pytest.mark.parametrize("take", [moved, replaced, folder_moved])
-def test_a_database_that_is_taken_away(tmp_path: Path, take: Callable[[Path], Callable[[], object]]) -> None:
+def test_a_removed_database_refuses_jobs_until_it_is_back(
+    tmp_path: Path, take: Callable[[Path], Callable[[], object]]
+) -> None:
     """SQLite would go on writing to a file that nobody reads again, so the service accepts nothing meanwhile."""
     folder = tmp_path / "data"
     with serving(folder, ready_seconds="0.05") as service:
@@ -120,7 +122,7 @@ def resized(disk: Path, service: Served, size: int) -> None:
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (size, most))
 
 
-def test_a_disk_that_is_full(disk: Path) -> None:
+def test_a_full_disk_refuses_jobs_and_recovers(disk: Path) -> None:
     with serving(disk, ready_seconds="0.05") as service:
         resized(disk, service, SMALL)
         running = post_job(service, SLOW, SLOW_QUERY)

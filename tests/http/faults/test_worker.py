@@ -46,7 +46,7 @@ def test_a_service_says_why_its_database_cannot_be_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_worker_tells_how_it_is_and_ends_when_it_is_told_to(postgresql: Server, number: signal.Signals) -> None:
+def test_a_worker_reports_metrics_and_ends_on_a_signal(postgresql: Server, number: signal.Signals) -> None:
     ready = re.compile(r"memplan worker is ready for 2 jobs at a time; metrics on port (\d+)")
     variables = {"MEMPLAN_STORE_URL": postgresql.new_database(), "MEMPLAN_METRICS_PORT": "0", "MEMPLAN_WORKERS": "2"}
     worker = Running(ready, ["api.cli", "worker"], variables)
@@ -68,7 +68,7 @@ def test_a_worker_that_is_killed_leaves_no_process_behind(postgresql: Server) ->
     assert gone(processes)
 
 
-def test_figures_on_a_port_of_their_own_are_not_on_the_other(tmp_path: Path) -> None:
+def test_metrics_on_a_port_of_their_own_are_not_on_the_other(tmp_path: Path) -> None:
     with serving(tmp_path, metrics_port="0") as service:
         assert refusal(service.client.get("/metrics"))["code"] == "not_found"
         started = next(line for line in service.log if '"started"' in line)
@@ -79,7 +79,7 @@ def test_figures_on_a_port_of_their_own_are_not_on_the_other(tmp_path: Path) -> 
         assert 'memplan_requests_total{method="POST",route="/v1/plans",status="200"} 1.0' in metrics
 
 
-def test_without_workers_a_plan_becomes_a_job_that_waits(postgresql: Server, tmp_path: Path) -> None:
+def test_a_plan_without_workers_becomes_a_waiting_job(postgresql: Server, tmp_path: Path) -> None:
     url = postgresql.new_database()
     with serving(tmp_path, store_url=url, sync_seconds="0.2") as service:
         response = service.plan(THREE)
@@ -101,7 +101,7 @@ def test_without_workers_a_plan_becomes_a_job_that_waits(postgresql: Server, tmp
         assert connection.execute("SELECT count(*) FROM procrastinate_workers").fetchone() == (0,)
 
 
-def test_what_plan_many_has_planned_is_answered_from_the_shared_store(postgresql: Server, tmp_path: Path) -> None:
+def test_plans_of_plan_many_are_answered_from_the_shared_store(postgresql: Server, tmp_path: Path) -> None:
     url, problem = postgresql.new_database(), tmp_path / "three.json"
     problem.write_text(json.dumps(THREE))
     limit = ("--time-limit", "10")

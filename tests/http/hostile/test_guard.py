@@ -30,7 +30,7 @@ OPEN = Settings(anonymous=True)
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "10.1.2.3", "[2001:db8::1]", "service.example"])
-def test_without_tokens_only_this_machine_is_served_whatever_it_listens_on(address: str) -> None:
+def test_without_tokens_only_loopback_is_served_on_any_address(address: str) -> None:
     assert answer_to(Settings(allowed_hosts=("*",)), address) == (403, "not_loopback")
     assert answer_to(Settings(anonymous=True, allowed_hosts=("*",)), address) == (200, "in")
 
@@ -82,7 +82,7 @@ def test_pages_write_from_their_own_origin_or_an_allowed_one(origin: str, status
     assert answer_to(settings, "127.0.0.1", "localhost", Origin=origin)[0] == status
 
 
-def test_with_tokens_and_anonymous_both_a_wrong_token_is_still_wrong() -> None:
+def test_a_wrong_token_is_refused_even_where_anonymous_is_allowed() -> None:
     settings = Settings(anonymous=True, tokens={"ann": "0" * 64})
     assert answer_to(settings, "127.0.0.1", "localhost") == (200, "in")
     assert answer_to(settings, "127.0.0.1", "localhost", Authorization="Bearer x") == (401, "unauthorised")

@@ -48,7 +48,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize("attack", [pytest.param(attack, id=attack.name) for attack in ATTACKS])
-def test_it_is_answered_rightly_and_costs_little_memory(attacked: Served, attack: Attack) -> None:
+def test_attacks_are_answered_rightly_in_little_memory(attacked: Served, attack: Attack) -> None:
     processes = attacked.children()
     found = cost(attacked, attack, PAUSE)
     assert set(found.statuses) <= set(attack.right)
@@ -106,7 +106,7 @@ NO_HTTP = {
 
 
 @pytest.mark.parametrize(("text", "status"), [pytest.param(*each, id=name) for name, each in NO_HTTP.items()])
-def test_heads_that_are_none_are_refused_in_the_same_form(attacked: Served, text: str, status: int) -> None:
+def test_wrong_request_heads_are_refused_in_the_same_form(attacked: Served, text: str, status: int) -> None:
     with connected(attacked) as line:
         line.sendall(text.encode("latin-1"))
         with line.makefile("rb") as answer:
@@ -126,13 +126,13 @@ def test_many_requests_in_one_go_are_all_answered(attacked: Served) -> None:
             assert answer.read().count(b'{"status":"alive"}') == 500
 
 
-def test_an_answer_that_nobody_reads_holds_nobody_up(attacked: Served) -> None:
+def test_an_unread_answer_holds_no_other_client_up(attacked: Served) -> None:
     with connected(attacked) as line:
         line.sendall((GET + HOST + "\r\n").encode() * 5000)
         assert sent(attacked, iter(((GET + HOST + "Connection: close\r\n\r\n").encode(),))) == [200]
 
 
-def test_a_rush_of_lines_never_takes_the_last_descriptor(tmp_path: Path) -> None:
+def test_a_rush_of_connections_never_takes_the_last_descriptor(tmp_path: Path) -> None:
     """Once no descriptor is left, the event loop accepts no connection for a second."""
     few = ["tests.running.limited", "RLIMIT_NOFILE=256", "serve", "--port", "0"]
     service = Served(tmp_path, command=few)
@@ -145,7 +145,7 @@ def test_a_rush_of_lines_never_takes_the_last_descriptor(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("scene", [pytest.param(scene, id=scene.name) for scene in quick_scenes()])
-def test_scenes(tmp_path: Path, scene: Scene) -> None:
+def test_quick_scenes_are_answered_rightly_in_little_memory(tmp_path: Path, scene: Scene) -> None:
     """The other scenes are run by ./scripts/hostile, and in small by the tests of memory, fairness and refusals."""
     with serving(tmp_path, **scene.settings) as service:
         for attack in scene.attacks:
@@ -154,7 +154,7 @@ def test_scenes(tmp_path: Path, scene: Scene) -> None:
             assert found.service_bytes < SERVICE_BYTES, attack.name
 
 
-def test_what_people_run_covers_every_scene() -> None:
+def test_the_script_covers_every_scene() -> None:
     every = list(scenes(MOST))
     named = [attack.name for scene in every for attack in scene.attacks]
     assert len(named) == len(set(named)) > 50

@@ -89,7 +89,7 @@ def test_answers_come_while_lines_are_still_sent(service: Served) -> None:
     sending.close()
 
 
-def test_who_comes_back_gets_the_rest(service: Served) -> None:
+def test_a_returning_client_gets_the_remaining_answers(service: Served) -> None:
     sending = Sending(service, Idempotency_Key="nightly")
     sending.send(b"".join(map(line, range(30))) + line(30)[:50])
     answers = sending.answers()
@@ -135,7 +135,7 @@ def test_a_batch_goes_on_when_its_client_leaves_until_its_jobs_are_cancelled(tmp
         assert sorted(each["state"] for each in rest[1:-1]) == ["cancelled"] * 2 + ["succeeded"] * 5
 
 
-def test_a_batch_is_ended_at_one_go(tmp_path: Path) -> None:
+def test_a_batch_is_cancelled_in_one_request(tmp_path: Path) -> None:
     """Waiting jobs are cancelled, running ones stop with their plans, and no more lines are taken with its key."""
     with serving(tmp_path) as service:
         key = {"Idempotency-Key": "taken-back"}
@@ -193,7 +193,7 @@ def until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def test_another_batch_with_the_same_key_is_none(service: Served) -> None:
+def test_another_batch_with_the_same_key_is_refused(service: Served) -> None:
     key = {**LINES, "Idempotency-Key": "twice"}
     first = service.client.post("/v1/batches", content=line(1), headers=key)
     assert json.loads(first.text.splitlines()[-1])["problems"] == 1
@@ -223,7 +223,7 @@ def test_killed_workers_lose_no_line(tmp_path: Path) -> None:
         assert sorted(lines) == list(range(60))
 
 
-def test_a_service_that_ends_leaves_the_rest_to_be_had_later(tmp_path: Path) -> None:
+def test_a_stopped_service_leaves_the_remaining_answers_for_later(tmp_path: Path) -> None:
     with serving(tmp_path) as service:
         sending = Sending(service)
         for number in range(100):
@@ -249,14 +249,14 @@ def test_a_service_that_ends_leaves_the_rest_to_be_had_later(tmp_path: Path) -> 
         (line(0) + b"[" * 5000, 1, "too_large"),
     ],
 )
-def test_what_is_too_much_ends_the_batch(tmp_path: Path, body: bytes, answered: int, code: str) -> None:
+def test_excessive_lines_end_the_batch(tmp_path: Path, body: bytes, answered: int, code: str) -> None:
     with serving(tmp_path, max_batch="4", max_body_bytes="4096") as service:
         found = service.client.post("/v1/batches", content=body, headers=LINES).text.splitlines()
         last = json.loads(found[-1])
         assert (last["problems"], last["error"]["code"], len(found)) == (answered, code, answered + 2)
 
 
-def test_lines_that_say_nothing_are_given_up_on(service: Served) -> None:
+def test_too_many_wrong_lines_end_the_batch(service: Served) -> None:
     found = service.client.post("/v1/batches", content=b"0\n" * 5000, headers=LINES).text.splitlines()
     last = json.loads(found[-1])
     assert 1000 <= last["problems"] <= 1010
@@ -271,7 +271,7 @@ def test_a_batch_waits_where_the_queue_is_full(tmp_path: Path) -> None:
         assert {each["state"] for each in answers[1:-1]} == {"succeeded"}
 
 
-def test_a_client_that_takes_nothing_holds_nobody_up(service: Served) -> None:
+def test_a_client_that_reads_nothing_holds_no_other_up(service: Served) -> None:
     sending = Sending(service)
     for number in range(60):
         sending.send(line(number))

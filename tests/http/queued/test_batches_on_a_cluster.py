@@ -93,9 +93,7 @@ def figure(service: Served, name: str) -> str:
     return next(each.rpartition(" ")[2] for each in lines if each.startswith(name))
 
 
-def test_what_runs_there_stops_with_its_best_plan_and_goes_back_when_the_service_ends(
-    cluster: Cluster, tmp_path: Path
-) -> None:
+def test_cluster_jobs_stop_with_their_best_and_return_at_the_end(cluster: Cluster, tmp_path: Path) -> None:
     with serving(tmp_path, cluster=cluster.address) as service:
         body = b"\n".join([LONG, LONG.replace(b'"work_limit"', b'"seed": 1, "work_limit"'), b""])
         sending = Sending(service)
@@ -137,7 +135,7 @@ def state_of(service: Served, id_: str, *states: str) -> dict[str, Any] | None:
     return job if job["state"] in states else None
 
 
-def test_workers_of_a_shared_store_have_batches_carried_out_there(
+def test_workers_of_a_shared_store_run_batches_on_the_cluster(
     cluster: Cluster, postgresql: Server, tmp_path: Path
 ) -> None:
     variables = {"MEMPLAN_STORE_URL": postgresql.new_database(), "MEMPLAN_CLUSTER": cluster.address}
@@ -184,7 +182,7 @@ def test_a_cluster_that_has_workers_only_while_there_is_work_begins(tmp_path: Pa
         require_right(each)
 
 
-def test_a_batch_outlives_whoever_carries_it_out(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_batch_outlives_its_workers_and_its_scheduler(cluster: Cluster, tmp_path: Path) -> None:
     with serving(tmp_path, cluster=cluster.address, ready_seconds="0.1", body_seconds="600") as service:
         until(lambda: cluster_of(service) == "ready")
         # There are two for each thread, but never fewer than eight.

@@ -58,7 +58,7 @@ def test_a_small_body_is_checked_while_large_ones_wait(tmp_path: Path, readers: 
 
 
 @pytest.mark.parametrize("path", ["/v1/validate", "/v1/jobs"])
-def test_nothing_is_read_for_clients_that_have_left(tmp_path: Path, path: str) -> None:
+def test_bodies_of_clients_that_left_are_not_read(tmp_path: Path, path: str) -> None:
     """Otherwise the only reader would be busy for a long time with requests that nobody waits for."""
     body = b'{"format": "memplan/1", "buffers": [' + b"{}," * 7_500_000 + b"{}]}"
     with serving(tmp_path) as service:

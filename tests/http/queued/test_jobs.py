@@ -63,7 +63,7 @@ def until_there_is_a_plan(service: Served, job: dict[str, Any]) -> httpx.Respons
     raise AssertionError(response.text)
 
 
-def test_a_job_runs_and_tells_how_it_goes(service: Served) -> None:
+def test_a_job_runs_and_reports_its_progress(service: Served) -> None:
     job = post_job(service, {**THREE, "name": "told"}, "?seed=11")
     assert (job["state"], job["name"], job["buffers"], job["options"]["seed"]) == ("queued", "told", 3, 11)
     heard = list(events(service, job))
@@ -87,7 +87,7 @@ def test_a_job_runs_and_tells_how_it_goes(service: Served) -> None:
     assert service.client.get(now["links"]["plan"], headers=tag).status_code == 304
 
 
-def test_a_stream_goes_on_after_what_was_heard(service: Served) -> None:
+def test_a_stream_continues_after_the_last_event_heard(service: Served) -> None:
     job = post_job(service, THREE, "?seed=12")
     heard = list(events(service, job))
     assert list(events(service, job, after=1)) == heard[1:]
@@ -98,7 +98,7 @@ def test_a_stream_goes_on_after_what_was_heard(service: Served) -> None:
         assert found["code"] == "invalid_header"
 
 
-def test_whoever_prefers_not_to_wait_gets_a_job(service: Served) -> None:
+def test_a_client_that_prefers_not_to_wait_gets_a_job(service: Served) -> None:
     response = service.plan(THREE, "?seed=13", Prefer="respond-async")
     assert (response.status_code, response.headers["preference-applied"]) == (202, "respond-async")
     assert until(service, response.json(), "succeeded")["status"] == "optimal"
@@ -137,7 +137,7 @@ def test_a_queued_job_is_stopped_at_once(service: Served) -> None:
     until(service, busy, "cancelled")
 
 
-def test_a_job_that_cannot_be_done_says_why(service: Served) -> None:
+def test_an_impossible_job_names_the_reason(service: Served) -> None:
     problem = {**THREE, "constraints": {"reuse_penalties": [{"first": "image", "second": "score", "cost": 5}]}}
     problem["objective"] = {"terms": ["reuse_cost"]}
     found = refusal(service.plan(problem, "?solver=search"))
@@ -147,7 +147,7 @@ def test_a_job_that_cannot_be_done_says_why(service: Served) -> None:
     assert refusal(service.client.get(f"{job['links']['self']}/plan"))["errors"] == found["errors"]
 
 
-def test_what_moves_counts_where_the_problem_says_where_its_buffers_were(service: Served) -> None:
+def test_moves_count_where_the_problem_states_old_places(service: Served) -> None:
     problem = {**THREE, "objective": {"was": [{"buffer": "image", "pool": "arena", "offset": 32}]}}
     made = service.plan(problem, "?stability=first").json()
     assert [(term["name"], term["value"]) for term in made["objective"]["terms"]] == [
@@ -227,7 +227,7 @@ def test_a_batch_answers_line_by_line(service: Served) -> None:
 
 
 @pytest.mark.parametrize(("body", "status", "code"), [("", 422, "invalid_value"), ("\n" * 200_000, 413, "too_large")])
-def test_batches_that_are_none(service: Served, body: str, status: int, code: str) -> None:
+def test_wrong_batches_are_refused(service: Served, body: str, status: int, code: str) -> None:
     response = service.client.post("/v1/batches", content=body, headers={"Content-Type": "application/x-ndjson"})
     found = refusal(response)
     assert (found["status"], found["code"]) == (status, code)

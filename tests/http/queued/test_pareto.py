@@ -77,7 +77,7 @@ def test_a_frontier_comes_back_with_a_plan_for_each_point(service: Served) -> No
     assert pareto(service, STRIPES, **tag).status_code == 304
 
 
-def test_each_point_of_a_job_is_told_of_and_can_be_had_and_seen(service: Served) -> None:
+def test_each_point_of_a_job_is_reported_and_can_be_fetched_and_drawn(service: Served) -> None:
     job = as_job(service, STRIPES, "?seed=2")
     heard = list(events(service, job))
     assert heard[-1][1] == "done"
@@ -102,7 +102,7 @@ def test_each_point_of_a_job_is_told_of_and_can_be_had_and_seen(service: Served)
         assert refusal(service.client.get(f"{here}/{path}"))["code"] == "not_found"
 
 
-def test_points_can_be_had_while_more_are_looked_for_and_stay_when_it_is_stopped(service: Served) -> None:
+def test_points_can_be_fetched_during_the_search_and_after_a_stop(service: Served) -> None:
     response = pareto(service, LONG, LONG_QUERY, Prefer="wait=0")
     assert response.status_code == 202
     job = response.json()
@@ -157,7 +157,7 @@ def test_plans_and_frontiers_of_one_problem_are_kept_apart(service: Served) -> N
     assert formats == ["memplan-plan/1", "memplan-frontier/1"]
 
 
-def test_how_it_is_asked(service: Served) -> None:
+def test_a_frontier_s_options_stand_in_the_query_or_in_the_body(service: Served) -> None:
     assert len(pareto(service, STRIPES, "?points=1").json()["points"]) == 1
     assert len(pareto(service, {**STRIPES, "solve": {"points": 1, "seed": 6}}).json()["points"]) == 1
     assert [p["cost"] for p in pareto(service, STRIPES, "?capacity=30000").json()["points"]] == [1400]
@@ -182,7 +182,9 @@ def test_how_it_is_asked(service: Served) -> None:
         ("?points=2", {**STRIPES, "solve": {"points": 3}}, "invalid_option", "/options/points"),
     ],
 )
-def test_what_has_no_frontier_is_refused(service: Served, query: str, problem: object, code: str, pointer: str) -> None:
+def test_requests_without_a_frontier_are_refused(
+    service: Served, query: str, problem: object, code: str, pointer: str
+) -> None:
     found = refusal(pareto(service, problem, query))
     assert (found["status"], found["code"], found["errors"][0]["pointer"]) == (422, code, pointer)
     assert refusal(service.client.post("/v1/plans?points=2", json=STRIPES))["code"] == "invalid_option"

@@ -68,7 +68,7 @@ def test_a_job_keeps_its_proof(service: Served) -> None:
     assert refusal(service.client.get(f"{done['links']['plan']}?part=nonsense"))["status"] == 404
 
 
-def test_of_several_memories_peaks_are_proven_and_costs_of_reuse_are_refused(service: Served) -> None:
+def test_peaks_of_several_memories_are_proven_but_not_costs_of_reuse(service: Served) -> None:
     problem = {**SEARCHED, "pools": [{"name": "a", "size": 40}, {"name": "b"}]}
     found = post_proof(service, problem).json()
     read, _ = read_problem(json.dumps(problem).encode())
@@ -77,13 +77,13 @@ def test_of_several_memories_peaks_are_proven_and_costs_of_reuse_are_refused(ser
     assert (refused["status"], refused["code"]) == (422, "unsupported")
 
 
-def test_jobs_that_were_not_asked_for_a_proof_have_none(service: Served) -> None:
+def test_jobs_without_a_requested_proof_have_none(service: Served) -> None:
     job = service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON).json()
     until(service, job, "succeeded")
     assert refusal(service.client.get(f"{job['links']['self']}/proof"))["status"] == 404
 
 
-def test_why_there_is_no_proof_is_said() -> None:
+def test_a_missing_proof_is_answered_with_the_reason() -> None:
     document: dict[str, Any] = {"proof": None, "why_not": "it was not found in time", "plan": {}}
     with pytest.raises(Refusal) as caught:
         ProofKind().part(json.dumps(document).encode(), "proof")

@@ -56,7 +56,7 @@ def test_a_sweep_is_the_library_s(service: Served) -> None:
     assert again.status_code == 200
 
 
-def test_a_sweep_of_variants_says_what_each_size_costs(service: Served) -> None:
+def test_a_sweep_of_variants_lists_the_cost_of_each_size(service: Served) -> None:
     groups = [
         {
             "name": f"layer {k}",
@@ -91,7 +91,7 @@ def test_a_sweep_of_variants_says_what_each_size_costs(service: Served) -> None:
     assert post_study(service, "sweep?capacity=16,32&prefer=size", problem).status_code == 422
 
 
-def test_sizes_of_a_job_are_told_of_and_can_be_had_and_seen(service: Served) -> None:
+def test_sizes_of_a_job_are_reported_and_can_be_fetched_and_drawn(service: Served) -> None:
     body = {**THREE, "solve": {"capacity": ["arena=80,84,100"]}}
     job = post_study(service, "sweep", body, Prefer="respond-async").json()
     heard = [(data["part"], data["status"]) for _, kind, data in events(service, job) if kind == "point"]
@@ -140,7 +140,7 @@ def test_a_plan_for_all_shapes_is_right(service: Served, query: str) -> None:
     assert (again.headers["x-cache"], again.content) == ("hit", response.content)
 
 
-def test_c_functions_come_with_the_offsets_where_they_are_asked_for(service: Served) -> None:
+def test_c_functions_come_with_the_offsets_on_request(service: Served) -> None:
     response = post_study(service, "shapes?c=tokens", SHAPED)
     found = read_shapes_plan(response.content)
     expected = c_source(found, ["scores", "rows", "mask"], "tokens").decode()
@@ -156,7 +156,7 @@ def test_problems_that_differ_in_their_expressions_alone_are_kept_apart(service:
     assert first["buffers"] != second["buffers"]
 
 
-def test_shapes_are_a_job_with_other_sizes_of_memory_too(service: Served) -> None:
+def test_shapes_with_other_sizes_of_memory_may_be_a_job(service: Served) -> None:
     job = post_study(service, "shapes?at=n%3D8&at=n%3D64&capacity=50000", SHAPED, Prefer="respond-async").json()
     now = until(service, job, "succeeded")
     assert (now["kind"], now["status"]) == ("shapes", "feasible")
@@ -221,7 +221,7 @@ def test_nested_arenas_are_the_library_s(service: Served) -> None:
         ("plans?arenas=nested&objects=true", LOOP, "invalid_option", "/options/objects"),
     ],
 )
-def test_what_makes_no_sense_is_refused(service: Served, path: str, problem: object, code: str, pointer: str) -> None:
+def test_wrong_requests_are_refused(service: Served, path: str, problem: object, code: str, pointer: str) -> None:
     found = refusal(post_study(service, path, problem))
     assert (found["status"], found["code"], found["errors"][0]["pointer"]) == (422, code, pointer)
 
@@ -232,7 +232,7 @@ def test_more_plans_than_there_is_room_for_are_refused(service: Served) -> None:
     assert (found["status"], found["code"]) == (413, "too_large")
 
 
-def test_lists_of_jobs_do_not_grow_with_what_was_asked(service: Served) -> None:
+def test_lists_of_jobs_do_not_grow_with_their_options(service: Served) -> None:
     body = {**SHAPED, "solve": {"at": [f"n={n % 64 + 1}" for n in range(4000)], "mode": "maximum", "time_limit": 0.1}}
     job = post_study(service, "shapes", body, Prefer="respond-async").json()
     assert len(job["options"]["at"]) == 4000

@@ -37,7 +37,7 @@ def send_as(served: Served, name: str | None, method: str, path: str, **rest: ob
 
 
 @pytest.mark.parametrize("path", ["/v1/jobs", "/v1/solvers", "/metrics", "/openapi.json", "/nowhere"])
-def test_without_a_token_there_is_nothing(guarded: Served, path: str) -> None:
+def test_every_path_needs_a_token(guarded: Served, path: str) -> None:
     for header in (
         {},
         {"Authorization": "Bearer wrong"},
@@ -49,18 +49,18 @@ def test_without_a_token_there_is_nothing(guarded: Served, path: str) -> None:
         assert (found["status"], found["code"], response.headers["www-authenticate"]) == (401, "unauthorised", "Bearer")
 
 
-def test_figures_of_everybody_s_jobs_are_for_those_who_are_named(guarded: Served) -> None:
+def test_metrics_are_for_named_owners_only(guarded: Served) -> None:
     refused = send_as(guarded, "ann", "GET", "/metrics")
     assert (refusal(refused)["code"], refused.status_code) == ("forbidden", 403)
     assert "memplan_jobs" in send_as(guarded, "bob", "GET", "/metrics").text
 
 
-def test_probes_need_none(guarded: Served) -> None:
+def test_probes_need_no_token(guarded: Served) -> None:
     assert guarded.client.get("/healthz").status_code == 200
     assert guarded.client.get("/healthz", headers={"Host": "planner.example"}).status_code == 200
 
 
-def test_what_is_anothers_is_not_found(guarded: Served) -> None:
+def test_jobs_of_another_owner_are_not_found(guarded: Served) -> None:
     job = send_as(guarded, "ann", "POST", "/v1/jobs", json=THREE).json()
     here = job["links"]["self"]
     assert send_as(guarded, "ann", "GET", here).status_code == 200
@@ -69,7 +69,7 @@ def test_what_is_anothers_is_not_found(guarded: Served) -> None:
     assert send_as(guarded, "bob", "GET", "/v1/jobs").json()["jobs"] == []
 
 
-def test_plans_and_keys_are_each_owners_own(guarded: Served) -> None:
+def test_plans_and_keys_belong_to_their_owner(guarded: Served) -> None:
     answers = [send_as(guarded, name, "POST", "/v1/plans?seed=5", json=THREE) for name in ("ann", "ann", "bob")]
     assert [answer.headers["x-cache"] for answer in answers] == ["miss", "hit", "miss"]
     rest = {"Idempotency-Key": "k"}
