@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from itertools import pairwise
+from math import lcm
 from typing import TYPE_CHECKING
 
-from ...checks.report import bad_input
+from ...checks.report import bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
 from ...model.errors import Code
@@ -23,16 +25,38 @@ OPTIONAL = ("alignment", "hint", "offset", "gaps", "pool")
 
 def write_csv(problem: Problem) -> bytes:
     """Return the rows, half-open. Raises BadInput for what such a file cannot express; sizes of memories are left out."""
-    problem = in_one_memory(problem)
+    problem = in_one_memory(problem) if len(problem.pools) == 1 else _in_named_memories(problem)
     _require_plain(problem)
-    pool = problem.pools[0]
+    names = {pool.name for pool in problem.pools}
     for i, buffer in enumerate(problem.buffers):
         if buffer.live is None:
             raise bad_input(
                 Code.LIFETIMES_MISSING, ("buffers", i, "live"), "a row needs a lifetime, and this buffer has none"
             )
-    named: dict[str, int | str] = {"pool": "" if pool.name == DEFAULT else pool.name}
-    return _beginning(problem) + _table([_row(buffer) | named for buffer in problem.buffers])
+    only = "" if names == {DEFAULT} else problem.pools[0].name
+    rows = [_row(buffer) | {"pool": buffer.pools[0] if buffer.pools else only} for buffer in problem.buffers]
+    return _beginning(problem) + _table(rows)
+
+
+def _in_named_memories(problem: Problem) -> Problem:
+    """Return the problem in which each buffer names its only memory, and has its alignment. Raises BadInput if it may be in several."""
+    pools = {pool.name: pool for pool in problem.pools}
+    for i, pool in enumerate(problem.pools):
+        if pool.base:
+            text = "CSV says where one memory begins, and there are several"
+            raise bad_input(Code.UNSUPPORTED, ("pools", i, "base"), text)
+        if not pool.name.strip() or pool.name != pool.name.strip():
+            text = "in CSV, names of memories have no spaces around them"
+            raise bad_input(Code.UNSUPPORTED, ("pools", i, "name"), text)
+    buffers = []
+    for i, buffer in enumerate(problem.buffers):
+        home = buffer.fixed.pool if buffer.fixed is not None else buffer.pools[0] if buffer.pools else ""
+        if buffer.fixed is None and len(buffer.pools or ()) != 1:
+            text = f"in CSV each buffer names the memory in which it must be, and {quoted(buffer.id)} may be in several"
+            raise bad_input(Code.UNSUPPORTED, ("buffers", i, "pools"), text)
+        alignment = lcm(buffer.alignment, pools[home].alignment)
+        buffers.append(replace(buffer, pools=(home,), alignment=alignment))
+    return replace(problem, buffers=tuple(buffers))
 
 
 def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
@@ -88,10 +112,9 @@ def _table(rows: list[dict[str, int | str]]) -> bytes:
 
 
 def _require_plain(problem: Problem) -> None:
-    if len(problem.pools) != 1:
-        raise bad_input(Code.UNSUPPORTED, ("pools",), f"CSV has one memory, and there are {len(problem.pools)}")
-    if problem.pools[0].reserved:
-        raise bad_input(Code.UNSUPPORTED, ("pools", 0), "CSV has no reserved ranges")
+    for i, pool in enumerate(problem.pools):
+        if pool.reserved:
+            raise bad_input(Code.UNSUPPORTED, ("pools", i), "CSV has no reserved ranges")
     if problem.constraints != Constraints() or problem.variants is not None:
         raise bad_input(Code.UNSUPPORTED, ("constraints",), "CSV has no constraints, and no variants")
     for i, buffer in enumerate(problem.buffers):

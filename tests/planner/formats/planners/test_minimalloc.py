@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from planner import plan
+from planner import BadInput, plan
 from planner.formats import read_problem
 from planner.formats.planners.minimalloc import PINNED
 from planner.formats.planners.minimalloc_writer import write_csv, write_plan_csv
@@ -177,3 +177,36 @@ def test_a_plan_is_read_back_with_the_memory_s_base() -> None:
     assert [b.fixed and b.fixed.offset for b in again.buffers] == [each.offset for each in found.placements]
     several = Problem(problem.buffers, (Pool("p", base=4), Pool("q")))
     assert write_plan_csv(several, plan(several), b"").startswith(b"id,")
+
+
+def test_several_memories_are_written_where_each_buffer_has_one() -> None:
+    buffers = (
+        Buffer("a", 8, 2, ((0, 4),), pools=("sram",)),
+        Buffer("b", 8, live=((1, 5),), fixed=Fixed("dram", 16)),
+        Buffer("c", 8, live=((2, 6),), pools=("default",)),
+    )
+    pools = (Pool("sram", 64, 3), Pool("dram"), Pool("default"))
+    text = write_csv(Problem(buffers, pools))
+    again, _ = read_problem(text)
+    assert [(b.id, b.alignment, b.pools, b.fixed) for b in again.buffers] == [
+        ("a", 6, ("sram",), None),
+        ("b", 1, ("dram",), Fixed("dram", 16)),
+        ("c", 1, ("default",), None),
+    ]
+    assert write_csv(again) == text
+
+
+@pytest.mark.parametrize(
+    ("buffer", "pool", "place"),
+    [
+        (Buffer("a", 8, live=((0, 1),)), Pool("q"), "/buffers/0/pools"),
+        (Buffer("a", 8, live=((0, 1),), pools=("p", "q")), Pool("q"), "/buffers/0/pools"),
+        (Buffer("a", 8, live=((0, 1),), pools=("p",)), Pool("q", base=64), "/pools/1/base"),
+        (Buffer("a", 8, live=((0, 1),), pools=("p",)), Pool(" q"), "/pools/1/name"),
+        (Buffer("a", 8, live=((0, 1),), pools=("p",)), Pool("q", reserved=((0, 8),)), "/pools/1"),
+    ],
+)
+def test_what_cannot_be_said_of_several_memories_is_refused(buffer: Buffer, pool: Pool, place: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        write_csv(Problem((buffer,), (Pool("p"), pool)))
+    assert caught.value.findings[0].pointer == place
