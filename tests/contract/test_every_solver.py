@@ -345,7 +345,7 @@ def test_the_goal_fit_is_met_by_any_plan_within_capacity(solver: str) -> None:
 
 
 @pytest.mark.parametrize("solver", AVAILABLE)
-def test_the_same_run_gives_the_same_plan(solver: str) -> None:
+def test_a_repeated_run_gives_the_same_plan(solver: str) -> None:
     problem = ring(3, 2) if Feature.MULTI_RECT in registry.get(solver).features else Problem(FOUR)
     first, second = (plan(problem, replace(LIMITS, solver=solver)) for _ in range(2))
     assert first.reproducible
@@ -357,12 +357,12 @@ MODEL: Any = SimpleNamespace(instance=SimpleNamespace(pools=(), penalties=(), wa
 NEW: Any = "a_new_term"
 
 
-def test_the_constraint_model_refuses_it() -> None:
+def test_the_constraint_model_refuses_an_unknown_term() -> None:
     cover: Any = None
     with pytest.raises(Unsupported, match=NEW):
         Costs(MODEL, cover).term(NEW)
 
 
-def test_the_integer_program_refuses_it() -> None:
+def test_the_integer_program_refuses_an_unknown_term() -> None:
     with pytest.raises(Unsupported, match=NEW):
         expression(MODEL, NEW)

@@ -66,7 +66,7 @@ def test_the_plan_of_an_instance_is_valid(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES or of("any"), ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_what_is_written_is_read_again(path: Path) -> None:
+def test_written_problems_and_plans_are_read_again(path: Path) -> None:
     problem, made = planned(path)
     again, warnings = read_problem(write_problem(problem), name="again.json")
     assert again == problem
@@ -83,7 +83,7 @@ def test_most_networks_are_proven_optimal(path: Path) -> None:
     assert made.bound > 0
 
 
-def test_no_network_needs_more_than_executorch_gives_it() -> None:
+def test_no_network_needs_more_than_executorch_s_greedy_plan() -> None:
     with (CORPUS / "nets" / "SUMMARY.csv").open() as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
     for path in of("nets"):
@@ -96,7 +96,7 @@ def test_no_network_needs_more_than_executorch_gives_it() -> None:
 
 
 @pytest.mark.parametrize("path", of("minimalloc"), ids=lambda path: path.stem)
-def test_the_bound_of_a_hard_instance_is_at_least_what_is_live_at_once(path: Path) -> None:
+def test_the_bound_of_a_hard_instance_is_at_least_its_largest_live_sum(path: Path) -> None:
     _, made = planned(path)
     published = LIVE_AT_MOST.get(path.stem.split(".")[0])
     assert made.peak is not None
@@ -118,6 +118,6 @@ def test_no_published_planner_of_tvm_is_better(path: Path) -> None:
             assert made.peak <= sum(peaks.values())
 
 
-def test_nearly_all_kernels_are_settled() -> None:
+def test_nearly_all_kernels_are_proven_optimal() -> None:
     stops = Counter(planned(path)[1].stop for path in of("pypto"))
     assert stops[StopReason.PROVED] >= 0.9 * len(of("pypto"))

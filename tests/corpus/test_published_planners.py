@@ -46,7 +46,7 @@ def placed(solver: str, instance: Instance) -> Placement:
 
 @pytest.mark.parametrize("solver", ["usmp_by_size", "usmp_by_conflicts", "usmp_hill_climb"])
 @pytest.mark.parametrize("path", USMP, ids=lambda path: path.stem)
-def test_tvm_s_figures(path: Path, solver: str) -> None:
+def test_planners_of_tvm_give_its_published_figures(path: Path, solver: str) -> None:
     document = json.loads(path.read_bytes())
     problem = read(path)
     placement = placed(solver, lower(problem).instance)
@@ -74,12 +74,12 @@ def test_a_plan_by_lists_that_are_not_symmetric_is_withheld_or_right() -> None:
 
 
 @pytest.mark.parametrize(("name", "peak"), [("simple", 216096)])
-def test_vela_s_figure(name: str, peak: int) -> None:
+def test_vela_s_hill_climb_gives_its_published_figure(name: str, peak: int) -> None:
     assert plan(read(CORPUS / "usmp" / f"{name}.json"), Options(solver="vela_hill_climb")).peak == peak
 
 
 @pytest.mark.parametrize("path", NETS, ids=lambda path: path.stem)
-def test_executorch_s_greedy_and_first_fit_on_networks(path: Path) -> None:
+def test_greedy_and_first_fit_give_executorch_s_figures_on_networks(path: Path) -> None:
     with (CORPUS / "nets" / "SUMMARY.csv").open() as file:
         row = next(row for row in csv.DictReader(file) if row["name"] == path.stem)
     instance = lower(read(path)).instance

@@ -113,7 +113,7 @@ class Background:
         return self.outcome
 
 
-def test_when_the_caller_is_killed_everybody_dies() -> None:
+def test_killing_the_caller_ends_all_its_processes() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, env=environment, text=True) as caller:
         assert caller.stdout is not None
@@ -136,7 +136,7 @@ def test_a_cancelled_child_leaves_no_grandchild() -> None:
         assert all_gone(background.pids)
 
 
-def test_when_the_zygote_is_killed_its_children_die_and_the_next_run_has_a_new_one() -> None:
+def test_a_killed_zygote_ends_its_children_and_is_replaced() -> None:
     with Background("WithChild") as background:
         scratch = scratch_of(background.pids[1])
         os.kill(parent_of(background.pids[0]), signal.SIGKILL)

@@ -61,12 +61,12 @@ def test_a_crash_is_a_failure_although_memory_is_capped() -> None:
     assert run("Segfaulting", Limits(memory_bytes=64 * MEGABYTE)).stop is StopReason.SOLVER_FAILED
 
 
-def test_what_a_dead_solver_proved_stands() -> None:
+def test_a_dead_solver_s_proofs_stand() -> None:
     assert run("Killed").bound == (1,)
 
 
 @pytest.mark.parametrize("name", ["Overlapping", "Boasting", "Overproving", "OverprovingEarly"])
-def test_what_a_liar_proved_does_not_stand(name: str) -> None:
+def test_a_liar_s_proofs_do_not_stand(name: str) -> None:
     outcome = run(name)
     assert outcome.stop is StopReason.SOLVER_FAILED
     assert outcome.bound == ()
@@ -87,7 +87,7 @@ def test_a_bound_above_the_start_is_a_lie() -> None:
         assert not outcome.infeasible
 
 
-def test_a_proof_that_nothing_fits_is_believed_where_nothing_speaks_against_it() -> None:
+def test_a_proof_that_nothing_fits_is_believed_unless_contradicted() -> None:
     assert run("Despairing").infeasible
 
 

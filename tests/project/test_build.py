@@ -97,9 +97,7 @@ def pure(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("reason", ["a compiler that fails", "no compiler at all"])
-def test_without_a_compiler_the_installation_succeeds_in_pure_python_and_says_so(
-    tmp_path: Path, pure: Path, reason: str
-) -> None:
+def test_without_a_compiler_pure_python_is_installed_and_reported(tmp_path: Path, pure: Path, reason: str) -> None:
     installed = pure
     if reason == "no compiler at all":
         installed = tmp_path / "installed"
@@ -114,7 +112,7 @@ def test_without_a_compiler_the_installation_succeeds_in_pure_python_and_says_so
     assert not list(installed.rglob("*.so"))
 
 
-def test_the_distribution_holds_the_packages_and_what_belongs_to_them(pure: Path) -> None:
+def test_the_distribution_holds_the_packages_and_their_data(pure: Path) -> None:
     packages = {path.parent.name for path in pure.glob("*/__init__.py")}
     assert packages == {"api", "memplan", "planner", "solvers"}
     assert {"memplan/py.typed", "planner/py.typed", "solvers/py.typed"} <= {
@@ -134,7 +132,7 @@ def test_the_distribution_holds_the_packages_and_what_belongs_to_them(pure: Path
     assert ask(pure, ours).split()[1] == "optimal"
 
 
-def test_the_source_distribution_holds_what_a_wheel_is_made_of_and_nothing_more(tmp_path: Path) -> None:
+def test_the_source_distribution_holds_only_the_sources_of_a_wheel(tmp_path: Path) -> None:
     code = f"from scikit_build_core.build import build_sdist; build_sdist({str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
     with tarfile.open(next(tmp_path.glob("memplan-*.tar.gz"))) as archive:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("path", sorted({*EARLY, *LATE, *APART, *TOGETHER}))
-def test_what_it_names_is_there(path: str) -> None:
+def test_every_named_file_exists(path: str) -> None:
     assert (ROOT / path).exists()
 
 
@@ -22,7 +22,7 @@ def test_a_file_stays_together_unless_its_tests_take_long_alone() -> None:
     assert part("tests/project/test_skips.py::test_a[1]") != part("tests/project/test_skips.py::test_a[2]")
 
 
-def test_what_waits_stands_first_and_what_computes_last_with_the_long_ones_at_both_ends() -> None:
+def test_waiting_tests_stand_first_computing_ones_last_and_long_ones_at_both_ends() -> None:
     order = [
         "tests/http/faults/test_kill_matrix.py::a",
         "tests/web/test_page.py::a",

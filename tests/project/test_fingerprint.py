@@ -25,14 +25,14 @@ def printed(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_content_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_content_of_files_changes_the_fingerprint(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = printed(capsys)
     assert printed(capsys) == before
     (root / "project.toml").write_text("a = 2")
     assert printed(capsys) != before
 
 
-def test_of_modules_the_name_alone_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_names_of_modules_change_the_fingerprint(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = printed(capsys)
     (root / "house" / "door.py").write_text("close()")
     assert printed(capsys) == before
@@ -40,7 +40,7 @@ def test_of_modules_the_name_alone_counts(root: Path, capsys: pytest.CaptureFixt
     assert printed(capsys) != before
 
 
-def test_what_is_made_in_a_package_does_not_count(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_generated_files_do_not_change_the_fingerprint(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = printed(capsys)
     (root / "house" / "site" / "example.py").write_text("plan()")
     assert printed(capsys) == before

@@ -18,7 +18,7 @@ STARTED = (sys.executable, "-m", "api.cli.__main__")
 
 
 @pytest.mark.parametrize("words", [["schema"], ["plan", "nowhere"], ["plan", "--wrong"], ["inspect", "-"]])
-def test_in_pipes_it_says_the_same_and_ends_alike(words: list[str], tmp_path: Path) -> None:
+def test_a_forked_command_behaves_as_a_started_one_in_pipes(words: list[str], tmp_path: Path) -> None:
     given = b'{"format": "memplan/1", "lifetimes": "half_open", "buffers": []}'
     forked = run(*words, given=given, cwd=tmp_path)
     started = run(*words, given=given, cwd=tmp_path, command=STARTED)
@@ -26,12 +26,12 @@ def test_in_pipes_it_says_the_same_and_ends_alike(words: list[str], tmp_path: Pa
     assert forked.stdout == started.stdout
 
 
-def test_on_a_terminal_too() -> None:
+def test_a_forked_command_behaves_as_a_started_one_on_a_terminal() -> None:
     variables = {"NO_COLOR": "1"}
     assert run_on_terminal("solvers", env=variables) == run_on_terminal("solvers", env=variables, command=STARTED)
 
 
-def test_a_signal_that_ends_it_is_told() -> None:
+def test_a_signal_that_ends_a_forked_process_is_reported() -> None:
     reading, writing = os.pipe()
     process = Forked(["inspect", "-"], (reading, 1, 2), environment())
     assert process.poll() is None
@@ -42,7 +42,7 @@ def test_a_signal_that_ends_it_is_told() -> None:
 
 
 @pytest.mark.parametrize("message", [b"", json.dumps({"path of": "solvers.exact.milp"}).encode()])
-def test_who_is_killed_while_he_asks_harms_nobody_else(message: bytes) -> None:
+def test_a_caller_killed_while_asking_harms_no_other(message: bytes) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
         line.connect(usual_parent().path)
         if message:
@@ -51,13 +51,13 @@ def test_who_is_killed_while_he_asks_harms_nobody_else(message: bytes) -> None:
         assert run("schema").returncode == 0
 
 
-def test_what_an_interpreter_reads_when_it_starts_needs_a_new_one() -> None:
+def test_variables_read_at_the_start_need_a_new_interpreter() -> None:
     assert can_fork(environment({"TERM": "dumb", "MEMPLAN_WORKERS": "1"}))
     assert not can_fork(environment({"PYTHONHASHSEED": "1"}))
     assert not can_fork(environment({"LC_ALL": "C" if os.environ.get("LC_ALL") != "C" else "C.UTF-8"}))
 
 
-def test_who_ends_with_an_exception_takes_no_folder_along(tmp_path: Path) -> None:
+def test_a_process_that_raises_removes_no_folder(tmp_path: Path) -> None:
     (tmp_path / "kept").write_bytes(b"")
     ours, theirs = socket.socketpair()
     ours.close()

@@ -86,7 +86,7 @@ def test_every_reason_is_one_of_a_small_module(reasons: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("path", EXPORTED)
-def test_what_is_exported_is_all_that_the_module_has(path: str) -> None:
+def test_modules_with_one_exported_function_hold_nothing_else(path: str) -> None:
     body = ast.parse((ROOT / path).read_text("utf-8")).body
     functions = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     assert len(functions) == 1
@@ -116,7 +116,7 @@ def test_every_folder_begins_with_a_sentence() -> None:
     assert without == []
 
 
-def test_tests_stand_where_what_they_test_stands() -> None:
+def test_folders_of_tests_mirror_the_packages() -> None:
     folders = {path.parent for path in modules() if path.parts[0] == "tests"}
     elsewhere = [
         str(folder)
@@ -128,12 +128,12 @@ def test_tests_stand_where_what_they_test_stands() -> None:
     assert elsewhere == []
 
 
-def test_the_folders_of_what_concerns_everything_are_told_of() -> None:
+def test_the_architecture_names_folders_of_tests_that_mirror_nothing() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     assert [name for name in OF_NO_PACKAGE if f"`tests/{name}`" not in page] == []
 
 
-def test_kernels_in_cpp_include_what_is_shared_and_nothing_of_each_other() -> None:
+def test_kernels_in_cpp_include_only_their_own_and_shared_files() -> None:
     native = ROOT / "solvers" / "kernels" / "native"
     assert {
         f"{path.relative_to(native)}: {included}"

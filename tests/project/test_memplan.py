@@ -37,13 +37,13 @@ def run(*arguments: str) -> bytes:
 
 
 @pytest.mark.parametrize("package", [planner, planner.formats], ids=lambda package: package.__name__)
-def test_no_module_hides_what_is_imported_only_when_it_is_asked_for(package: ModuleType) -> None:
+def test_no_module_hides_a_lazily_imported_name(package: ModuleType) -> None:
     within = {module.name for module in pkgutil.iter_modules(package.__path__)}
     assert within
     assert not within & set(package.__all__)
 
 
-def test_it_exports_what_planner_exports_and_the_version() -> None:
+def test_memplan_exports_planner_s_names_and_the_version() -> None:
     assert memplan.__all__ == ["__version__", *planner.__all__]
     assert memplan.__version__ == version("memplan")
     for name in planner.__all__:
@@ -55,7 +55,7 @@ def test_it_exports_what_planner_exports_and_the_version() -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_its_modules_export_what_planner_s_do(name: str) -> None:
+def test_memplan_s_modules_export_the_names_of_planner_s(name: str) -> None:
     ours, theirs = importlib.import_module(f"memplan.{name}"), importlib.import_module(f"planner.{MODULES[name]}")
     assert getattr(memplan, name) is ours
     assert ours.__all__ == theirs.__all__
@@ -63,19 +63,19 @@ def test_its_modules_export_what_planner_s_do(name: str) -> None:
         assert unwrap(getattr(ours, exported)) is unwrap(getattr(theirs, exported)), exported
 
 
-def test_importing_it_loads_nothing_before_something_is_asked_for() -> None:
+def test_importing_memplan_loads_nothing_before_a_name_is_used() -> None:
     code = "import sys, memplan; print({'planner', 'solvers', 'numpy'} & {*sys.modules}); memplan.graph; print('numpy' in sys.modules)"
     assert run("-c", code).split(b"\n")[0] == b"set()"
 
 
-def test_a_star_brings_all_of_it() -> None:
+def test_a_star_imports_every_name() -> None:
     assert (
         run("-c", "from memplan import *; print(plan.__module__, __version__)").split()[1].decode()
         == memplan.__version__
     )
 
 
-def test_type_checkers_see_its_names(tmp_path: Path) -> None:
+def test_type_checkers_see_memplan_s_names(tmp_path: Path) -> None:
     (tmp_path / "user.py").write_text(
         "import memplan\nimport memplan.graph\nfrom memplan import Buffer, Plan, Problem, memory_report, plan\n"
         "answer: Plan = plan(Problem((Buffer('a', 64, live=((0, 2),)),)))\n"
@@ -91,6 +91,6 @@ def test_type_checkers_see_its_names(tmp_path: Path) -> None:
     assert 'has no attribute "nothing_of_the_kind"' in found
 
 
-def test_it_is_the_command_too() -> None:
+def test_memplan_runs_as_the_command() -> None:
     done = run("-m", "memplan", "plan", str(ROOT / "examples" / "three.json"))
     assert json.loads(done)["status"] == "optimal"

@@ -24,7 +24,7 @@ sys.stdin.read()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_server_ends_with_who_started_it(number: int) -> None:
+def test_a_server_ends_with_its_starter(number: int) -> None:
     if find_programs() is None:
         pytest.skip("no PostgreSQL server is installed")
     command = [sys.executable, "-c", BEGIN]

@@ -44,7 +44,7 @@ def run(folder: Path, *, flaky: int, broken: int = 0, ci: bool = True) -> tuple[
     return done.returncode, [line.split(": ")[1] for line in done.stdout.splitlines() if line.startswith("FAILED ONCE")]
 
 
-def test_what_passes_alone_is_named_and_forgiven(tmp_path: Path) -> None:
+def test_tests_that_pass_alone_are_named_and_forgiven(tmp_path: Path) -> None:
     assert run(tmp_path, flaky=2) == (0, ["test_it.py::test_flaky[0]", "test_it.py::test_flaky[1]"])
 
 
@@ -53,5 +53,5 @@ def test_what_passes_alone_is_named_and_forgiven(tmp_path: Path) -> None:
     [(1, 1, True), (MOST + 1, 0, True), (1, 0, False)],
     ids=["one fails again", "too many", "not in CI"],
 )
-def test_everything_else_stays_red(tmp_path: Path, flaky: int, broken: int, ci: bool) -> None:
+def test_all_other_failures_stay_red(tmp_path: Path, flaky: int, broken: int, ci: bool) -> None:
     assert run(tmp_path, flaky=flaky, broken=broken, ci=ci) == (1, [])

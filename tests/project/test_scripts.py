@@ -19,7 +19,7 @@ SCRIPTS = [
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_every_path_among_the_tests_that_it_names_exists(script: Path) -> None:
+def test_every_named_path_of_tests_exists(script: Path) -> None:
     named = set(
         re.findall(
             r"(?<![\w./])tests/[\w{][\w./{},-]*", re.sub(r"^\s*#.*", "", script.read_text("utf-8"), flags=re.MULTILINE)
@@ -28,7 +28,7 @@ def test_every_path_among_the_tests_that_it_names_exists(script: Path) -> None:
     assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
-def test_what_ci_leaves_out_with_the_newest_python_exists() -> None:
+def test_tests_left_out_with_the_newest_python_exist() -> None:
     (named,) = re.findall(r"elsewhere=\(.*?\)\n", (ROOT / ".ci" / "run").read_text("utf-8"), flags=re.DOTALL)
     printed = subprocess.run(
         ["bash", "-c", f'{named}printf "%s\\n" "${{elsewhere[@]}}"'], capture_output=True, text=True, check=True
@@ -38,7 +38,7 @@ def test_what_ci_leaves_out_with_the_newest_python_exists() -> None:
     assert [path for path in paths if not (ROOT / "tests" / path).exists()] == []
 
 
-def test_of_what_was_made_within_a_package_nothing_is_compiled(tmp_path: Path) -> None:
+def test_generated_files_within_a_package_are_not_compiled(tmp_path: Path) -> None:
     """A source distribution contains the site, and would also contain files compiled in it."""
     (called,) = re.findall(r'"\$python" (-m compileall .*)\)', (ROOT / "scripts/steps/setup.sh").read_text("utf-8"))
     for folder in ("api/site/examples", "api/routes", "memplan", "planner", "solvers"):
@@ -58,9 +58,7 @@ def test_of_what_was_made_within_a_package_nothing_is_compiled(tmp_path: Path) -
         (["11 2 0.002 /makes no environments", "12 1 0.004 /without headers"], "/without headers", "/without headers"),
     ],
 )
-def test_of_interpreters_of_a_version_the_one_that_is_clearly_faster_is_taken(
-    found: list[str], oldest: str, newest: str
-) -> None:
+def test_the_clearly_faster_interpreter_of_a_version_is_taken(found: list[str], oldest: str, newest: str) -> None:
     for function, taken in (("choose_python", oldest), ("newest_python", newest)):
         code = f"source scripts/steps/setup.sh; list_pythons() {{ cat; }}; {function}"
         env = {name: value for name, value in os.environ.items() if name != "MEMPLAN_PYTHON"}

@@ -78,7 +78,7 @@ def run(folder: Path, files: dict[str, str], *arguments: str) -> subprocess.Comp
     )
 
 
-def test_each_runs_once_and_those_of_a_file_in_one_process(tmp_path: Path) -> None:
+def test_each_test_runs_once_and_those_of_a_file_in_one_process(tmp_path: Path) -> None:
     done = run(tmp_path, {f"test_{n}.py": SUITE for n in range(6)})
     assert (done.returncode, "30 passed" in done.stdout) == (0, True), done.stdout + done.stderr
     log = [line.split(" ", 1) for line in (tmp_path / "log").read_text().splitlines()]
@@ -87,7 +87,7 @@ def test_each_runs_once_and_those_of_a_file_in_one_process(tmp_path: Path) -> No
     assert {len({pid for pid, what in log if f"test_{n}" in what}) for n in range(6)} == {1}
 
 
-def test_what_fails_is_told_and_a_process_that_dies_costs_one_test(tmp_path: Path) -> None:
+def test_failures_are_reported_and_a_dead_process_costs_one_test(tmp_path: Path) -> None:
     done = run(tmp_path, {"test_right.py": SUITE, "test_wrong.py": WRONG}, "-rsf")
     assert done.returncode == 1
     assert "2 failed, 6 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
@@ -100,12 +100,12 @@ def test_what_fails_is_told_and_a_process_that_dies_costs_one_test(tmp_path: Pat
     assert "not now" in done.stdout
 
 
-def test_it_ends_with_the_first_failure_if_it_is_to(tmp_path: Path) -> None:
+def test_the_run_ends_with_the_first_failure_on_request(tmp_path: Path) -> None:
     done = run(tmp_path, {"test_wrong.py": WRONG}, "-x")
     assert (done.returncode, "1 failed in" in done.stdout) == (1, True), done.stdout + done.stderr
 
 
-def test_a_process_leaves_nothing_of_those_that_it_has_started(tmp_path: Path) -> None:
+def test_a_process_leaves_nothing_of_its_children(tmp_path: Path) -> None:
     done = run(tmp_path, {"test_forking.py": FORKING, "test_right.py": SUITE})
     assert (done.returncode, "6 passed" in done.stdout) == (0, True), done.stdout + done.stderr
     assert not list(tmp_path.glob("pymp-*"))

@@ -71,13 +71,13 @@ def test_other_skips_pass(tmp_path: Path, reason: str, ci: bool) -> None:
     assert b"1 passed, 1 skipped, 1 xfailed" in done.stdout
 
 
-def test_a_missing_corpus_excuses_only_where_it_is_missing(tmp_path: Path) -> None:
+def test_only_a_missing_corpus_excuses_its_skips(tmp_path: Path) -> None:
     assert may_skip("Skipped: no corpus at ../shared/corpus", tmp_path / "nowhere")
     assert not may_skip("Skipped: no corpus at ../shared/corpus", tmp_path)
     assert not may_skip("Skipped: too slow", tmp_path / "nowhere")
 
 
-def test_it_is_said_that_compiled_kernels_are_missing_unless_somebody_asked_for_others(
+def test_missing_compiled_kernels_are_reported_unless_others_were_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("MEMPLAN_KERNELS", raising=False)

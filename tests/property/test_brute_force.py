@@ -27,13 +27,13 @@ def check(problem: Problem, solver: str) -> Plan:
 
 @effort(32, 10_000)
 @given(problems())
-def test_greedy(problem: Problem) -> None:
+def test_greedy_agrees_with_the_oracle(problem: Problem) -> None:
     check(problem, "greedy")
 
 
 @effort(16, 10_000)
 @given(problems())
-def test_auto(problem: Problem) -> None:
+def test_auto_agrees_with_the_oracle(problem: Problem) -> None:
     made = check(problem, "auto")
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE), "six buffers are settled, one way or the other"
 
@@ -53,13 +53,13 @@ def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:
 
 @effort(9, 1000)
 @given(problems(max_buffers=2, max_pools=2))
-def test_nothing_is_better_than_the_oracle_says(problem: Problem) -> None:
+def test_no_placement_beats_the_oracle_s_optimum(problem: Problem) -> None:
     agrees(problem)
 
 
 @effort(9, 1000)
 @given(problems(max_buffers=2, max_pools=2, moves=True))
-def test_nor_does_less_move_than_it_says(problem: Problem) -> None:
+def test_no_placement_moves_less_than_the_oracle_s_optimum(problem: Problem) -> None:
     agrees(problem)
 
 

@@ -257,7 +257,7 @@ SPEEDS = st.builds(
     room=st.integers(1, 14),
     counted=st.sampled_from((Term.ACCESS_COST, Term.BALANCED, Term.SPILLED_BYTES, Term.SUM_OF_PEAKS)),
 )
-def test_whatever_is_written_of_uneven_memories_can_be_read(
+def test_plans_for_uneven_memories_can_be_written_and_read(
     sizes: list[int], speeds: list[Speed], room: int, counted: Term
 ) -> None:
     """In memories of very unequal speed, prices of room once had more digits than the reader accepts."""
@@ -267,7 +267,7 @@ def test_whatever_is_written_of_uneven_memories_can_be_read(
     written(problem, plan(problem, Options(time_limit=None, work_limit=20_000)))
 
 
-def test_a_made_up_infeasibility_is_refused_whoever_is_said_to_have_searched() -> None:
+def test_a_forged_infeasibility_is_refused_for_any_named_solver() -> None:
     roomy = Problem((Buffer("a", 4, live=((0, 2),)), Buffer("b", 4, live=((1, 3),))), (Pool("p", None),))
     made = plan(roomy)
     document = json.loads(write_plan(made))

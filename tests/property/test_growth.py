@@ -114,7 +114,7 @@ def grown(
     return wrong + (grown(late, count, more) if more and late else [])
 
 
-def test_lists_may_be_long(nightly: bool) -> None:
+def test_long_lists_are_read_in_time(nightly: bool) -> None:
     """Each list may be long, two lists may be, and some also where buffers share storage objects."""
     names = [*LISTS, *(f"share {name}" for name in SHARED)]
     if nightly:
@@ -125,7 +125,7 @@ def test_lists_may_be_long(nightly: bool) -> None:
 
 
 @pytest.mark.parametrize("seconds", ["1", "3"])
-def test_a_limit_holds_although_there_is_not_even_time_to_read(nightly: bool, seconds: str) -> None:
+def test_a_limit_holds_even_while_reading(nightly: bool, seconds: str) -> None:
     names = [*LISTS, *(f"share {name}" for name in SHARED)]
     if nightly:
         assert grown(names, 100_000, seconds, may_be_late=True) == []

@@ -114,7 +114,7 @@ def compare(problem: Problem, best: tuple[int, ...] | None) -> Plan:
 
 @effort(8, 3000)
 @given(problems(max_buffers=5), st.sampled_from((2, 3, 1000, 3 << 40)))
-def test_units(problem: Problem, k: int) -> None:
+def test_other_units_keep_the_optimum(problem: Problem, k: int) -> None:
     assume(Term.BALANCED not in problem.terms)  # this term weighs bytes against what does not grow with them
     assume(all(pool.speed is None for pool in problem.pools))  # transfers come in whole bursts
     best = solve(problem).value
@@ -122,7 +122,7 @@ def test_units(problem: Problem, k: int) -> None:
 
 
 @pytest.mark.parametrize("change", [backwards, later])
-def test_time(change: Callable[[Problem], Problem]) -> None:
+def test_reversed_and_shifted_time_keeps_the_optimum(change: Callable[[Problem], Problem]) -> None:
     @effort(8, 3000)
     @given(problems(max_buffers=5))
     def keeps_the_optimum(problem: Problem) -> None:
@@ -133,14 +133,14 @@ def test_time(change: Callable[[Problem], Problem]) -> None:
 
 @effort(8, 3000)
 @given(problems(max_buffers=5), st.data())
-def test_names_and_order(problem: Problem, data: st.DataObject) -> None:
+def test_other_names_and_orders_keep_the_optimum(problem: Problem, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(problem.buffers))))
     compare(renamed(problem, list(order)), solve(problem).value)
 
 
 @effort(8, 3000)
 @given(problems(max_buffers=5).filter(lambda p: bool(p.buffers)), st.data())
-def test_one_more_buffer_that_never_meets_the_others(problem: Problem, data: st.DataObject) -> None:
+def test_a_buffer_that_never_meets_the_others_keeps_the_optimum(problem: Problem, data: st.DataObject) -> None:
     assume(Term.SPILLED_BYTES not in problem.terms)  # the twin may be spilled, too
     compare(with_a_twin(problem, data.draw(st.integers(0, len(problem.buffers) - 1))), solve(problem).value)
 

@@ -98,14 +98,14 @@ def small_problems() -> list[tuple[str, int, Problem]]:
 
 @effort(48, 10_000)
 @given(problem=problems(max_buffers=5))
-def test_of_several_memories_exactly_what_is_impossible_is_refuted(problem: Problem) -> None:
+def test_for_several_memories_exactly_the_impossible_is_refuted(problem: Problem) -> None:
     """This holds with every kind of constraint."""
     assume(len(problem.pools) > 1 and can_be_claimed(problem))
     assume(problem.terms[0] not in (Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY))
     require_exact(problem)
 
 
-def test_of_alternatives_exactly_what_is_impossible_is_refuted() -> None:
+def test_for_alternatives_exactly_the_impossible_is_refuted() -> None:
     words = Counter[str]()
     for kind, seed, problem in small_problems():
         costs = [cost for cost, _ in worths(problem)]
@@ -115,7 +115,7 @@ def test_of_alternatives_exactly_what_is_impossible_is_refuted() -> None:
     assert set("awpmt") <= words.keys()
 
 
-def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
+def test_no_forged_proof_of_a_false_claim_is_accepted() -> None:
     forged = 0
     for _, seed, problem in small_problems():
         truth = least(problem)

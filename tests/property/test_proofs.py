@@ -50,7 +50,7 @@ def is_accepted(problem: Problem, proof: bytes) -> bool:
     return True
 
 
-def test_what_is_proven_is_true_and_whatever_is_true_is_proven() -> None:
+def test_exactly_the_true_claims_are_proven() -> None:
     branched = remembered = 0
     for seed in range(SEEDS):
         problem = tight_problem(seed)
@@ -72,7 +72,7 @@ def test_what_is_proven_is_true_and_whatever_is_true_is_proven() -> None:
 
 @effort(36, 10_000)
 @given(problem=problems(max_pools=1), height=st.integers(0, 40))
-def test_a_search_refutes_exactly_what_is_impossible(problem: Problem, height: int) -> None:
+def test_a_search_refutes_exactly_the_impossible_heights(problem: Problem, height: int) -> None:
     """This holds with every kind of constraint and at any height, tight or not."""
     assume(not problem.constraints.different_pool)
     problem = spell_out_constants(problem)
@@ -109,7 +109,7 @@ def forgeries(lines: list[str], buffers: int, draw: Random) -> Iterator[list[str
             yield [*before, " ".join((word, *numbers[: place + 1], *numbers[place:])), *after]
 
 
-def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
+def test_no_forged_proof_of_a_false_claim_is_accepted() -> None:
     forged, kinds = 0, set[str]()
     for seed in range(SEEDS):
         problem = tight_problem(seed)
@@ -133,7 +133,7 @@ def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
     assert kinds == set("tcrfbkseu"), "every kind of line has been forged"
 
 
-def test_what_is_remembered_cannot_be_used_for_what_is_false() -> None:
+def test_remembered_facts_refute_no_possible_height() -> None:
     """All results are remembered, and ends of branches replaced by them; no such proof may refute a possible height."""
     tried = 0
     for seed in range(SEEDS // 4):
@@ -157,7 +157,7 @@ def test_what_is_remembered_cannot_be_used_for_what_is_false() -> None:
 
 
 @pytest.mark.parametrize("seed", range(12 if NIGHTLY else 4))
-def test_what_there_is_a_plan_for_is_never_refuted(seed: int) -> None:
+def test_heights_with_a_plan_are_never_refuted(seed: int) -> None:
     """With more buffers than brute force can settle, the search may take long, but does not end in a proof."""
     problem = uneven_problem(seed)
     made = plan(problem, Options(time_limit=None, work_limit=100_000))
@@ -195,7 +195,7 @@ def test_a_proof_of_one_problem_proves_nothing_of_another_that_is_easier() -> No
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_steps_at_random_refute_nothing_that_is_possible(seed: int) -> None:
+def test_random_steps_refute_nothing_possible(seed: int) -> None:
     """Random steps that the rules allow follow each other, until there are none or 40 are made."""
     problem = next(p for n in range(seed * 50, seed * 50 + 50) if (p := tight_problem(n)) and least_peak(p) is not None)
     least = least_peak(problem)
@@ -241,7 +241,7 @@ def fits(blocks: Blocks, low: dict[int, int], placed: dict[int, int]) -> bool:
     return False
 
 
-def test_each_thing_that_is_remembered_is_true_by_itself() -> None:
+def test_each_remembered_fact_is_true_by_itself() -> None:
     """In proofs that remember everything, the blocks that a remembered line names cannot start where it says."""
     kept = 0
     for seed in range(SEEDS // 4):

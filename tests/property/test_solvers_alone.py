@@ -68,7 +68,7 @@ def check(solver: str, problem: Problem, truth: Truth) -> None:
 
 @effort(24, 10_000)
 @given(problems())
-def test_solvers_in_this_process(problem: Problem) -> None:
+def test_solvers_in_this_process_agree_with_the_oracle(problem: Problem) -> None:
     truth = solve(problem)
     for solver in IN_PROCESS:
         check(solver, problem, truth)
@@ -76,7 +76,7 @@ def test_solvers_in_this_process(problem: Problem) -> None:
 
 @effort(6, 3_000)
 @given(problems(max_buffers=5))
-def test_solvers_in_child_processes(problem: Problem) -> None:
+def test_solvers_in_child_processes_agree_with_the_oracle(problem: Problem) -> None:
     truth = solve(problem)
     for solver in SANDBOXED:
         check(solver, problem, truth)

@@ -230,7 +230,7 @@ def test_functions_of_the_library_can_be_sent_to_other_processes() -> None:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_every_function_refuses_what_has_no_meaning(module: ModuleType) -> None:
+def test_every_function_refuses_meaningless_arguments(module: ModuleType) -> None:
     for name in module.__all__:
         exported = getattr(module, name)
         if inspect.isfunction(exported) and (parameters := inspect.signature(exported).parameters):

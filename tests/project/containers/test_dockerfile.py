@@ -14,7 +14,7 @@ from tests.project.containers.dockerfile import ROOT, Stage, copied_from_here, i
 BUILD, RUN = read_dockerfile()
 
 
-def test_everything_it_copies_is_there_and_is_sent_to_the_engine() -> None:
+def test_every_copied_file_exists_and_is_sent_to_the_engine() -> None:
     sources = [source for stage in (BUILD, RUN) for source in copied_from_here(stage)]
     assert {"pyproject.toml", "CMakeLists.txt", "api/", "memplan/", "planner/", "solvers/", "requirements/"} <= set(
         sources
@@ -25,11 +25,11 @@ def test_everything_it_copies_is_there_and_is_sent_to_the_engine() -> None:
 
 
 @pytest.mark.parametrize("path", [".git/config", "tests/conftest.py", ".venv/bin/python", "api/__pycache__/x.pyc"])
-def test_what_it_does_not_need_is_not_sent(path: str) -> None:
+def test_unneeded_files_are_not_sent_to_the_engine(path: str) -> None:
     assert not is_sent(path)
 
 
-def test_everything_else_it_copies_comes_from_the_stage_before() -> None:
+def test_all_other_copies_come_from_the_build_stage() -> None:
     others = [step for step in RUN.of("COPY") if "from" in step.flags]
     assert [step.flags["from"] for step in others] == [BUILD.name]
     made = " ".join(step.rest for step in BUILD.of("RUN"))
@@ -57,7 +57,7 @@ def packages(stage: Stage) -> set[str]:
     return {word for words in found for word in words.split() if not word.startswith("-")}
 
 
-def test_it_runs_as_a_user_that_is_made_for_it() -> None:
+def test_the_image_runs_as_a_user_made_for_it() -> None:
     user, _, group = RUN.only("USER").rest.partition(":")
     assert int(user) > 0
     assert int(group) > 0
@@ -66,7 +66,7 @@ def test_it_runs_as_a_user_that_is_made_for_it() -> None:
     assert order.index("USER") > max(i for i, name in enumerate(order) if name == "RUN")
 
 
-def test_it_listens_on_all_addresses_and_keeps_its_data_in_the_volume() -> None:
+def test_the_image_listens_on_all_addresses_and_keeps_data_in_the_volume() -> None:
     environment = RUN.environment
     known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
     assert {name for name in environment if name.startswith(PREFIX)} <= known
@@ -76,7 +76,7 @@ def test_it_listens_on_all_addresses_and_keeps_its_data_in_the_volume() -> None:
     assert environment["MEMPLAN_PORT"] == RUN.only("EXPOSE").rest
 
 
-def test_what_it_starts_exists() -> None:
+def test_the_started_commands_exist() -> None:
     entry = RUN.only("ENTRYPOINT").words
     assert entry[:2] == ["/usr/bin/tini", "--"]
     assert Path(entry[2]).name == "memplan"

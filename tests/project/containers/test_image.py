@@ -135,20 +135,20 @@ def package_settings(folder: Path) -> dict[str, Path]:
     return {"/etc/pip.conf": folder / "pip.conf", **mounts}
 
 
-def test_it_is_whole_and_has_native_kernels(image: Container) -> None:
+def test_the_image_is_complete_and_has_native_kernels(image: Container) -> None:
     done = image.run("env", "MEMPLAN_KERNELS=native", MEMPLAN, "doctor", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads(done.stdout)["ok"]
 
 
-def test_it_plans_through_a_pipe(image: Container) -> None:
+def test_the_image_plans_through_a_pipe(image: Container) -> None:
     done = image.run(MEMPLAN, "plan", "-", data=EXAMPLE)
     assert done.returncode == 0, done.stderr
     plan = json.loads(done.stdout)
     assert (plan["status"], plan["peak"]) == ("optimal", 84)
 
 
-def test_it_is_a_cluster_too(image: Container) -> None:
+def test_the_image_runs_a_cluster(image: Container) -> None:
     dask, address = Path(MEMPLAN).with_name("dask"), f"tcp://127.0.0.1:{free_port()}"
     script = f"""
         cd /tmp && cat > three.json
@@ -163,13 +163,13 @@ def test_it_is_a_cluster_too(image: Container) -> None:
     assert json.loads(done.stdout)["statuses"] == {"optimal": 1}, done.stderr[-3000:]
 
 
-def test_it_refuses_to_serve_everybody_unasked(image: Container) -> None:
+def test_the_image_does_not_serve_everybody_by_default(image: Container) -> None:
     done = image.run(MEMPLAN, *RUN.only("CMD").words)
     assert done.returncode == 2
     assert b"MEMPLAN_TOKENS" in done.stdout + done.stderr
 
 
-def test_nothing_is_in_it_that_only_a_build_needs(image: Container) -> None:
+def test_the_image_has_no_build_tools(image: Container) -> None:
     folders = [image.root / folder for folder in ("usr/bin", "usr/local/bin", "opt/memplan/bin")]
     assert not [name for name in BUILDERS for folder in folders if (folder / name).exists()]
     for place in ("source", "build", "wheels", "root/.cache", "opt/memplan/bin/pip"):
@@ -185,20 +185,20 @@ def test_nothing_is_in_it_that_only_a_build_needs(image: Container) -> None:
     assert (image.root / "etc" / "pip.conf").read_bytes() == b""
 
 
-def test_it_is_of_reasonable_size(image: Container) -> None:
+def test_the_image_is_of_reasonable_size(image: Container) -> None:
     installed = image.root / "opt" / "memplan"
     size = sum(path.lstat().st_size for path in installed.rglob("*"))
     assert size < 600_000_000, "what memplan and its solvers take"
 
 
-def test_its_user_can_write_nowhere_but_into_data_and_tmp(image: Container) -> None:
+def test_the_image_s_user_can_write_only_to_data_and_tmp(image: Container) -> None:
     untouched = Container.of(image.store, image.mounted)  # elsewhere, solvers may not have removed their files yet
     looking = "find / -xdev ( -path /proc -o -path /sys -o -path /dev ) -prune -o -writable -not -type l -print"
     found = untouched.run(*looking.split())
     assert set(found.stdout.decode().splitlines()) == {"/data", "/tmp"}
 
 
-def test_it_serves_as_its_user_on_a_root_that_cannot_be_written(image: Container) -> None:
+def test_the_image_serves_on_a_read_only_root(image: Container) -> None:
     port = free_port()
     settings = RUN.environment | {"MEMPLAN_PORT": str(port), "MEMPLAN_ANONYMOUS": "1", "MEMPLAN_WORKERS": "1"}
     given = " ".join(f"'{name}={value}'" for name, value in settings.items() if name != "PATH")

@@ -40,7 +40,7 @@ def own_services() -> dict[str, dict[str, Any]]:
     return {name: service for name, service in compose()["services"].items() if service["image"] == "memplan"}
 
 
-def test_compose_starts_two_services_and_a_worker_on_one_store_and_watches_them() -> None:
+def test_compose_starts_two_services_a_worker_and_their_monitoring() -> None:
     mine = own_services()
     assert sorted((service.get("command") or ["serve"])[0] for service in mine.values()) == [
         "migrate",
@@ -55,7 +55,7 @@ def test_compose_starts_two_services_and_a_worker_on_one_store_and_watches_them(
 
 
 @pytest.mark.parametrize("name", list(own_services()))
-def test_compose_names_only_what_there_is(name: str) -> None:
+def test_compose_names_only_things_that_exist(name: str) -> None:
     service = own_services()[name]
     assert (service.get("command") or ["serve"])[0] in COMMANDS
     assert set(service["environment"]) <= SETTINGS
@@ -76,7 +76,7 @@ def size(text: str) -> int:
     return int(digits) * UNITS[text.removeprefix(digits)]
 
 
-def test_every_container_of_compose_has_so_much_memory_and_no_more() -> None:
+def test_containers_of_compose_have_memory_limits_without_swap() -> None:
     limits = {name: size(service["mem_limit"]) for name, service in compose()["services"].items()}
     assert sum(limit for name, limit in limits.items() if name != "migrate") <= 8 << 30
     for service in own_services().values():
@@ -164,9 +164,7 @@ def test_kubernetes_has_services_workers_and_a_migration() -> None:
 
 
 @pytest.mark.parametrize(("manifest", "container"), list(pods()), ids=lambda made: str(made.get("kind")))
-def test_pods_run_with_limits_as_the_images_user_and_name_only_what_there_is(
-    manifest: dict[str, Any], container: dict[str, Any]
-) -> None:
+def test_pods_run_with_limits_as_the_image_s_user(manifest: dict[str, Any], container: dict[str, Any]) -> None:
     spec = manifest["spec"]["template"]["spec"]
     user, _, group = read_dockerfile()[-1].only("USER").rest.partition(":")
     assert spec["securityContext"]["runAsNonRoot"]
@@ -184,7 +182,7 @@ def test_pods_run_with_limits_as_the_images_user_and_name_only_what_there_is(
         assert ({"configMapRef": "ConfigMap", "secretRef": "Secret"}[kind], reference["name"]) in known
 
 
-def test_probes_ask_for_paths_that_there_are() -> None:
+def test_probes_ask_for_paths_that_exist() -> None:
     paths = {getattr(route, "path", None) for route in about.router.routes}
     dask = {"/health"}
     probes = [
@@ -247,7 +245,7 @@ def test_the_operator_s_cluster_has_the_same_pods() -> None:
     assert {port["targetPort"] for port in ports.values()} <= given
 
 
-def test_whoever_is_to_reach_the_scheduler_finds_it_and_nobody_else_does() -> None:
+def test_only_the_intended_pods_reach_the_scheduler() -> None:
     (service,) = [m for m in MANIFESTS if m["kind"] == "Service" and m["metadata"]["name"] == "memplan-scheduler"]
     (port,) = service["spec"]["ports"]
     (settings,) = [m["data"] for m in MANIFESTS if "MEMPLAN_CLUSTER" in m.get("data", {})]
@@ -260,7 +258,7 @@ def test_whoever_is_to_reach_the_scheduler_finds_it_and_nobody_else_does() -> No
     assert policy["ingress"] == [{"from": [{"podSelector": {"matchLabels": {"app": "memplan"}}}]}]
 
 
-def test_what_kubernetes_sets_are_settings_and_can_be_used_together() -> None:
+def test_kubernetes_sets_only_settings_that_agree() -> None:
     given: dict[str, str] = {}
     for manifest in MANIFESTS:
         if manifest["kind"] in ("ConfigMap", "Secret"):
@@ -298,7 +296,7 @@ def test_selectors_find_the_pods_they_are_for() -> None:
             ]
 
 
-def test_files_are_where_their_comments_say() -> None:
+def test_files_have_the_paths_in_their_comments() -> None:
     assert {path.name for path in Path(DOCKER / "kubernetes").iterdir()} == {
         "cluster.yaml",
         "migrate.yaml",
@@ -320,7 +318,7 @@ def test_kubernetes_takes_the_manifests(version: str) -> None:
         kubernetes_validate.validate(document, version, strict=True)
 
 
-def test_a_manifest_that_is_wrong_is_not_taken() -> None:
+def test_a_wrong_manifest_is_refused() -> None:
     wrong = {**compose(), "services": {"memplan": {"imagge": "memplan"}}}
     assert list(jsonschema.Draft202012Validator(get_builtin_schema("vendor.compose-spec")).iter_errors(wrong))
     with pytest.raises(kubernetes_validate.ValidationError):

@@ -18,7 +18,7 @@ USUAL = {name: value for name, value in os.environ.items() if not name.startswit
 ENVIRONMENT = {**USUAL, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEMPLAN_WORKERS": "1"}
 
 
-def test_it_serves_the_page_of_the_plan_until_it_is_interrupted(tmp_path: Path) -> None:
+def test_the_demo_serves_the_plan_s_page_until_interrupted(tmp_path: Path) -> None:
     command = [*COMMAND, "--data", str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as demo:
         assert demo.stdout is not None
@@ -37,7 +37,7 @@ def test_it_serves_the_page_of_the_plan_until_it_is_interrupted(tmp_path: Path) 
         assert demo.wait(120) == 0
 
 
-def test_it_can_end_by_itself_and_says_why_it_cannot_start(tmp_path: Path) -> None:
+def test_the_demo_can_end_by_itself_and_explains_a_failed_start(tmp_path: Path) -> None:
     command = [*COMMAND, "--once", "--data", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -25,20 +25,20 @@ def folders(of: str) -> set[str]:
 
 
 @pytest.mark.parametrize("page", TEXT)
-def test_every_path_it_names_exists(page: str) -> None:
+def test_every_named_path_exists(page: str) -> None:
     named = set(re.findall(rf"`((?:\./)?(?:{TOPS})/[\w./-]*\w)/?`", TEXT[page]))
     missing = {path for path in named if not (ROOT / path).exists()}
     assert not missing
 
 
 @pytest.mark.parametrize("page", TEXT)
-def test_every_script_it_calls_exists(page: str) -> None:
+def test_every_called_script_exists(page: str) -> None:
     called = set(re.findall(r"(?:^|[\s`(])(?:\./)?(scripts/[\w/.]*\w)", TEXT[page], re.MULTILINE))
     assert {path for path in called if not (ROOT / path).exists()} == set()
 
 
 @pytest.mark.parametrize("page", TEXT)
-def test_every_file_it_links_to_exists(page: str) -> None:
+def test_every_linked_file_exists(page: str) -> None:
     targets = re.findall(r'(?:\]\(|(?:src|srcset)=")([^)"#\s]+)', TEXT[page])
     here = (ROOT / page).parent
     assert {target for target in targets if "://" not in target and not (here / target).exists()} == set()
@@ -51,7 +51,7 @@ def test_the_architecture_names_every_folder(package: str) -> None:
     assert {name for name in named if name.startswith(package)} <= folders(package) | {"api/web"}
 
 
-def test_the_architecture_names_every_folder_of_tests_that_mirrors_nothing() -> None:
+def test_the_architecture_names_every_folder_of_tests_without_a_package() -> None:
     named = set(re.findall(r"^\| `(tests/\w+)` \|", TEXT["docs/architecture.md"], re.MULTILINE))
     mirrors = {"api", "planner", "solvers", "docs"}
     there = {f"tests/{path.relative_to(ROOT / 'tests').parts[0]}" for path in (ROOT / "tests").glob("*/**/*.py")}
@@ -59,7 +59,7 @@ def test_the_architecture_names_every_folder_of_tests_that_mirrors_nothing() -> 
 
 
 @pytest.mark.parametrize("page", ["docs/memories.md", "docs/shapes.md", "docs/sharing.md"])
-def test_every_command_it_shows_works_in_the_order_it_shows_them(page: str, tmp_path: Path) -> None:
+def test_every_shown_command_works_in_the_order_shown(page: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     commands = re.findall(r"^    memplan (.*?)(?:  +#.*)?$", TEXT[page], re.MULTILINE)
     assert len(commands) >= 2
@@ -84,7 +84,7 @@ def test_the_changelog_knows_this_version() -> None:
     assert MEMPLAN in headings
 
 
-def test_the_maps_are_what_the_command_draws(tmp_path: Path) -> None:
+def test_the_maps_equal_the_command_s_pictures(tmp_path: Path) -> None:
     script = (ROOT / "scripts" / "pictures").read_text("utf-8")
     lines = [line for line in script.splitlines() if line.strip().startswith("memplan ") and "network" in line]
     assert len(lines) == 3

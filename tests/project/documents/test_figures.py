@@ -54,7 +54,7 @@ def measured(solver: str) -> tuple[tuple[float, ...], int]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_figures_beside_other_planners_are_what_their_command_gives(page: str, nightly: bool) -> None:
+def test_the_figures_beside_other_planners_equal_the_command_s(page: str, nightly: bool) -> None:
     text = (ROOT / page).read_text("utf-8")
     (names,) = COMMAND.findall(text)
     assert set(names.split(",")) == NAMES.keys()

@@ -32,7 +32,7 @@ def test_every_example_runs(code: str) -> None:
     assert done.stdout
 
 
-def test_every_call_it_names_is_exported() -> None:
+def test_every_named_call_is_exported() -> None:
     assert {"plan", "verify"} <= first_column("call") <= set(planner.__all__)
 
 
@@ -44,7 +44,7 @@ def test_every_operator_reason_and_option_of_graphs_has_a_row() -> None:
     assert first_column("option (`GraphOptions`)") == {field.name for field in fields(GraphOptions)}
 
 
-def test_no_process_stays_once_it_is_ended() -> None:
+def test_no_solver_process_stays_once_ended() -> None:
     code = """
 import os
 from pathlib import Path

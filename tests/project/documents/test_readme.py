@@ -21,7 +21,7 @@ def blocks(language: str, page: str = README) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
 
 
-def test_it_is_short() -> None:
+def test_the_readme_is_short() -> None:
     assert len(README.split()) <= 900
 
 
@@ -34,18 +34,18 @@ def test_the_example_is_the_file_that_ships() -> None:
     assert json.loads(blocks("json")[0]) == json.loads((ROOT / "examples" / "three.json").read_text())
 
 
-def test_the_plan_that_is_shown_field_by_field_is_what_the_command_prints() -> None:
+def test_the_plan_shown_by_fields_equals_the_command_s_output() -> None:
     printed = run("plan", "examples/three.json", cwd=ROOT).stdout
     assert steady(json.loads(blocks("json", HOW_IT_WORKS)[0])) == steady(json.loads(printed))
 
 
-def test_the_library_example_prints_what_it_says() -> None:
+def test_the_library_example_prints_the_stated_result() -> None:
     (code,) = blocks("python")
     printed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     assert f"prints `{printed.strip()}`" in README
 
 
-def test_every_command_it_shows_works_in_the_order_it_shows_them(tmp_path: Path) -> None:
+def test_every_shown_command_works_in_the_order_shown(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     commands = re.findall(r"^    memplan (.*?)(?:  +#.*)?$", README, re.MULTILINE)
     assert len(commands) >= 8
@@ -54,6 +54,6 @@ def test_every_command_it_shows_works_in_the_order_it_shows_them(tmp_path: Path)
         assert done.returncode == 0, (command, done.stderr)
 
 
-def test_every_file_it_links_to_exists() -> None:
+def test_every_linked_file_exists() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / target).exists(), target

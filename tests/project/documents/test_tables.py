@@ -52,7 +52,7 @@ def test_every_finding_is_named() -> None:
     assert set(SharingFindingKind) <= set(re.findall(r"`(\w+)`", SHARING))
 
 
-def test_the_example_prints_what_it_says() -> None:
+def test_the_example_prints_the_stated_result() -> None:
     (code,) = re.findall(r"```python\n(.*?)```", SHARING, re.DOTALL)
     printed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     assert f"prints `{printed.strip()}`" in SHARING
