@@ -29,6 +29,8 @@ THOROUGH = "cpsat_order"
 """The solver that is asked if a little work does not tell whether this many buffers fit."""
 SHARE_OF_A_PLAN = 64
 """The part of all work that a placement may use."""
+SHARE_OF_POOLS = 16
+"""The same for several memories, whose plans are neither settled nor lowered afterwards;"""
 SHARE_OF_SETTLING = 32
 """The part for settling whether the plan can be lower;"""
 SHARE_OF_SETTLING_FEW = 16
@@ -100,8 +102,9 @@ class Placing:
         is_new_and_small = is_small and tried.is_new and self.options.solver == AUTO and self.left() is not None
         if not (tried.hard and is_small):
             try:
-                share = self.share(SHARE_OF_A_PLAN, 1)
-                if is_new_and_small and share is not None:
+                has_one_pool = len(problem.pools) == 1
+                share = self.share(SHARE_OF_A_PLAN if has_one_pool else SHARE_OF_POOLS, 1)
+                if is_new_and_small and has_one_pool and share is not None:
                     share = min(WORK_OF_A_PART, share)
                 plan, work = self._planned(problem, share, Goal.MINIMISE)
             except BadInput:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from planner.generate import Request, generate
-from planner.model.problem import Buffer, Constraints, Pool
+from planner.model.plan import Plan
+from planner.model.problem import Buffer, Constraints, Pool, Problem
 from planner.planning.options.options import Options
-from planner.planning.placing.solving import pareto
+from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choices import Parts, lower_choices
+from planner.planning.placing.variants.placing import SHARE_OF_POOLS, WORK_OF_A_PART, Placing
 from solvers.choice.alternatives.instance import Question
 from solvers.choice.alternatives.questions import WORK_PER_DETERMINISTIC_SECOND, Questions
 from solvers.exact.cpsat.engine import Budget, Relaxations
+from solvers.model.errors import StopReason
 from solvers.model.solver import Limits, Silent
 
 
@@ -43,6 +48,31 @@ def test_a_frontier_without_time_has_its_smallest_point() -> None:
     problem = replace(problem, pools=(Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1)))
     found = pareto(problem, Options(workers=1, time_limit=None, work_limit=1_000_000), 2)
     assert len(found.points) == 2
+
+
+@pytest.mark.parametrize(("pools", "work"), [(1, WORK_OF_A_PART), (2, 1_000_000)])
+def test_the_first_placement_gets_all_of_its_work_where_nothing_lowers_it_afterwards(pools: int, work: int) -> None:
+    problem = generate("variants", Request(40, 1, parameters={"groups": 14, "alternatives": 4}))
+    problem = replace(problem, pools=(Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1))[-pools:])
+    asked: list[int | None] = []
+
+    def proven(part: Problem, options: Options) -> Plan:
+        asked.append(options.work_limit)
+        return replace(plan(part, Options(workers=1, solver="greedy")), stop=StopReason.PROVED)
+
+    placing = Placing(
+        problem,
+        Options(workers=1),
+        (),
+        proven,
+        share=lambda part, _: SHARE_OF_POOLS * 1_000_000 // part,
+        left=lambda: 16_000_000,
+        stopped=lambda: None,
+        seconds_left=lambda: None,
+        nothing=lambda: pytest.fail("there is time"),
+    )
+    assert placing.place((0,) * 14).value is not None
+    assert asked == [work]
 
 
 def test_buffers_of_any_memory_share_one_list_of_memories() -> None:
