@@ -168,8 +168,11 @@ export function steps(spots, right = null) {
   return right === null || !spots.length ? corners : [...corners, [right, spots.at(-1)[1]]];
 }
 
+// 10 000 000, or 1.234·10⁹.
 export function shortly(number) {
-  return Math.abs(number) < 1e7 ? grouped(number) : Number(Number(number).toPrecision(4)).toExponential();
+  if (Math.abs(number) < 1e8) return grouped(number);
+  const [digits, power] = Number(Number(number).toPrecision(4)).toExponential().split("e+");
+  return `${digits}·10${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
 }
 
 function ends(values) {

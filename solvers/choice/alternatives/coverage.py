@@ -71,18 +71,19 @@ class Coverage:
                 yield Stretch(reached + 1, low - 1), UNKNOWN if gain is None else gain
             reached = high if reached is None else max(reached, high)
 
-    def within(self, points: Sequence[Point], least_value: int) -> Fraction | None:
+    def within(self, points: Sequence[Point], least_value: int, costs: Mapping[int, int]) -> Fraction | None:
         """The least share s that is proven: every choice has a point with at most 1 + s times its value and its cost. None if no s is proven.
 
-        No choice has a smaller value than `least_value`.
+        No choice has a smaller value than `least_value`; of those up to each value in `costs`, none costs less than is said there.
         """
         limits = [high for _, high, _ in self._settled]
         if not limits:
             return None
-        marks = {point.value for point in points} | {high + 1 for high in limits if high is not None}
+        marks = {point.value for point in points} | {high + 1 for high in (*limits, *costs) if high is not None}
         if None not in limits:  # the first question covered all that is allowed
-            marks.discard(max(high for high in limits if high is not None) + 1)
-        gains = _Gains(points, self._settled)
+            top = max(high for high in limits if high is not None)
+            marks = {mark for mark in marks if mark <= top}
+        gains = _Gains(points, [*self._settled, *((high, high, cost) for high, cost in costs.items())])
         worst = Fraction(0)
         for low, above in pairwise([*sorted({least_value, *(mark for mark in marks if mark > least_value)}), None]):
             assert low is not None

@@ -29,6 +29,8 @@ class Known:
         self._answers: dict[tuple[int | None, int, int], Answer] = {}
         self._proven: dict[int | None, tuple[Answer, int, bool]] = {}
         """For each load: the answer about the cheapest choice, the number of cuts known then, and whether any choice was set aside."""
+        self.costs: dict[int, int] = {}
+        """For each load that was asked for: no choice within it costs less than this."""
         self._vain = 0
         self._to_place = set[Choice]()
         """Choices to be placed again."""
@@ -77,6 +79,8 @@ class Known:
         if found.stopped is None:
             self._proven[most_load] = found, len(self.master.cuts), bool(self.master.left_aside)
         answer = self.master.with_aside(most_load, found)
+        if most_load is not None and answer.bound is not None:
+            self.costs[most_load] = max(answer.bound, self.costs.get(most_load, answer.bound))
         if answer.choice is None and answer.stopped is not None:
             answer = answer._replace(choice=self._cheapest_placed(most_load))
         self._answers[most_load, len(self.master.cuts), len(self.master.left_aside)] = answer

@@ -341,7 +341,11 @@ class Search:
     def _within(self, points: tuple[Point, ...] | None = None) -> Fraction | None:
         """By what share choices can improve on these points (default: all of them); None if unknown."""
         points = self._best() if points is None else points
-        return None if self._least_within is None else self._coverage.within(points, self._least_within)
+        return None if self._least_within is None else self._coverage.within(points, self._least_within, self._costs())
+
+    def _costs(self) -> dict[int, int]:
+        """For some values: no choice with so small a one costs less than this."""
+        return {self._measure.least_value(load + 1) - 1: cost for load, cost in self._known.costs.items()}
 
     def _best(self) -> tuple[Point, ...]:
         """The points that no other dominates, cheapest first; of equal ones, the one of which most is proven."""
@@ -351,13 +355,20 @@ class Search:
             if point.is_proven and not same.is_proven:
                 best[point.value, point.cost] = point
         kept = [point for point in best.values() if not any(other.dominates(point) for other in self._points)]
-        return tuple(self._with_all_bounds(point) for point in sorted(kept, key=lambda point: point.cost))
+        costs = self._costs()
+        return tuple(self._with_all_bounds(point, costs) for point in sorted(kept, key=lambda point: point.cost))
 
-    def _with_all_bounds(self, point: Point) -> Point:
-        """The point with the bounds that dearer and larger points prove for it."""
+    def _with_all_bounds(self, point: Point, costs: Mapping[int, int]) -> Point:
+        """The point with the bounds that dearer and larger points prove for it, and all questions about the cheapest."""
         known = [] if self._least_value is None else [self._least_value]
+        known += [value + 1 for value, cost in costs.items() if cost > point.cost]
         bound = max([*known, *(other.bound for other in self._points if other.cost >= point.cost)])
-        cost_bound = max(other.cost_bound for other in self._points if other.value >= point.value)
+        cost_bound = max(
+            [
+                *(other.cost_bound for other in self._points if other.value >= point.value),
+                *(cost for value, cost in costs.items() if value >= point.value),
+            ]
+        )
         return replace(point, bound=bound, cost_bound=cost_bound)
 
 

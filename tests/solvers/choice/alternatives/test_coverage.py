@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from solvers.choice.alternatives.coverage import Coverage, Stretch
 from solvers.choice.alternatives.points import Point
 
@@ -41,8 +43,8 @@ def test_only_values_still_open_are_asked_again() -> None:
 
 
 def test_without_any_answer_nothing_is_proven() -> None:
-    assert Coverage().within((), 0) is None
-    assert Coverage().within((point(5, 20, 20),), 2) is None
+    assert Coverage().within((), 0, {}) is None
+    assert Coverage().within((point(5, 20, 20),), 2, {}) is None
 
 
 def test_one_more_point_makes_no_value_more_open() -> None:
@@ -52,8 +54,20 @@ def test_one_more_point_makes_no_value_more_open() -> None:
     coverage.settle(far, None)
     coverage.settle(point(100, 100, 100), 100)
     small = point(100, 100, 100)
-    without = coverage.within((far, small), 100)
+    without = coverage.within((far, small), 100, {})
     assert without is not None
-    more = coverage.within((far, near, small), 100)
+    more = coverage.within((far, near, small), 100, {})
     assert more is not None
     assert more <= without
+
+
+def test_a_question_that_found_no_point_narrows_what_is_open() -> None:
+    """No choice up to 120 costs less than 80: the points at 150 and 100 leave less open than if that were unknown."""
+    coverage = Coverage()
+    dear = point(100, 100, 100)
+    coverage.settle(point(150, 52, 50), None)
+    coverage.settle(dear, 100)
+    without = coverage.within((point(150, 52, 50), dear), 100, {})
+    known = coverage.within((point(150, 52, 50), dear), 100, {120: 80})
+    assert without == Fraction(49, 101)
+    assert known == Fraction(1, 4)

@@ -28,6 +28,7 @@ from planner.planning.placing.variants.choosing import Choosing
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import points
 from solvers.choice.alternatives.coverage import Coverage
+from solvers.choice.alternatives.search import Search
 from solvers.model.errors import StopReason
 from tests.planner.planning.placing.variants.random_variants import (
     best_of,
@@ -50,7 +51,13 @@ def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
     assert tried >= 5
 
 
-def test_points_left_out_are_no_better_than_the_stated_margin(nightly: bool) -> None:
+@pytest.mark.parametrize("counts_all", [True, False])
+def test_points_left_out_are_no_better_than_the_stated_margin(
+    nightly: bool, monkeypatch: pytest.MonkeyPatch, counts_all: bool
+) -> None:
+    """Also if only questions that led to points are counted: with all of them, little is left open here."""
+    if not counts_all:
+        monkeypatch.setattr(Search, "_costs", lambda _: {})
     margins, complete = set(), 0
     for seed in range(300 if nightly else 20):
         problem = random_problem(seed)
@@ -69,7 +76,7 @@ def test_points_left_out_are_no_better_than_the_stated_margin(nightly: bool) -> 
                         (value <= memory * more) and (paid <= cost or paid <= cost * more)
                         for paid, value in known(found.points)
                     ), (seed, count)
-    assert len(margins) > 3
+    assert len(margins) > (1 if counts_all else 3)
     assert complete > 3
 
 
