@@ -147,7 +147,7 @@ def test_a_killed_zygote_ends_its_children_and_is_replaced() -> None:
     assert outcome.stop is StopReason.WORK_LIMIT
 
 
-def test_a_shutdown_ends_everything_and_the_next_run_starts_anew() -> None:
+def test_a_shutdown_ends_all_processes_and_the_next_run_starts_new_ones() -> None:
     with Background("WithChild") as background:
         zygote = parent_of(background.pids[0])
         sandbox.shutdown()

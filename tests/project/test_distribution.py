@@ -22,7 +22,7 @@ def test_a_file_stays_together_unless_its_tests_take_long_alone() -> None:
     assert part("tests/project/test_skips.py::test_a[1]") != part("tests/project/test_skips.py::test_a[2]")
 
 
-def test_waiting_tests_stand_first_computing_ones_last_and_long_ones_at_both_ends() -> None:
+def test_waiting_tests_come_first_computing_last_and_long_at_both_ends() -> None:
     order = [
         "tests/http/faults/test_kill_matrix.py::a",
         "tests/web/test_page.py::a",

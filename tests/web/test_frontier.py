@@ -119,7 +119,7 @@ def test_a_tap_near_a_point_chooses_it(visiting: Visiting) -> None:
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_points_come_while_more_are_looked_for_and_stay(visiting: Visiting) -> None:
+def test_points_appear_during_the_search_and_stay(visiting: Visiting) -> None:
     page = visiting().open()
     page.fill("[name=time_limit]", "600")
     page.fill("#text", LONG.decode())

@@ -224,7 +224,7 @@ def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visitin
     )
 
 
-def test_when_the_service_is_gone_the_page_says_so(visiting: Visiting) -> None:
+def test_the_page_reports_a_lost_service(visiting: Visiting) -> None:
     visit = visiting()
     page = visit.open()
     expect(page.locator("#first-steps button").first).to_be_visible()

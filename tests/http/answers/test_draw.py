@@ -135,7 +135,7 @@ def test_a_job_without_a_plan_has_no_drawing(service: Served) -> None:
     assert b"infeasible" in service.client.get(f"{job['links']['self']}/drawing").content
 
 
-def test_the_page_is_served_with_a_policy_that_lets_nothing_else_in(service: Served) -> None:
+def test_the_page_s_policy_forbids_all_other_sources(service: Served) -> None:
     page = service.client.get("/")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     policy = page.headers["content-security-policy"]
@@ -147,7 +147,7 @@ def test_the_page_is_served_with_a_policy_that_lets_nothing_else_in(service: Ser
     assert service.client.get("/", headers=tag).status_code == 304
 
 
-def test_every_file_of_the_page_is_served_and_nothing_else(service: Served) -> None:
+def test_exactly_the_files_of_the_page_are_served(service: Served) -> None:
     for file in (path for path in WEB.rglob("*") if path.is_file()):
         answer = service.client.get(f"/web/{file.relative_to(WEB).as_posix()}")
         assert (answer.status_code, answer.content) == (200, file.read_bytes())

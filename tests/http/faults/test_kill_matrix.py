@@ -93,7 +93,7 @@ def test_undisturbed_services_share_their_answers(system: Cluster) -> None:
 
 
 @pytest.mark.parametrize("query", [LONG, LONG_OBJECTS])
-def test_a_worker_is_killed_amid_a_job(system: Cluster, query: str) -> None:
+def test_killing_a_worker_during_a_job_loses_nothing(system: Cluster, query: str) -> None:
     here, there = system.services
     for seconds in (3, 15, 60):
         id_ = system.post(here, SLOW, query.replace("time_limit=3", f"time_limit={seconds}"))
@@ -114,7 +114,7 @@ def test_a_worker_is_killed_amid_a_job(system: Cluster, query: str) -> None:
     assert {system.until(other, "succeeded")["attempt"] for other in others} <= {1, 2}
 
 
-def test_a_worker_is_killed_amid_a_frontier(system: Cluster) -> None:
+def test_killing_a_worker_during_a_frontier_loses_nothing(system: Cluster) -> None:
     here, there = system.services
     id_ = system.post(here, FRONTIER, FRONTIER_QUERY, door="pareto")
     stream = Stream(there, id_)
@@ -130,7 +130,7 @@ def test_a_worker_is_killed_amid_a_frontier(system: Cluster) -> None:
     assert any(each["cost"] <= point["cost"] and each["memory"] <= point["memory"] for each in points)
 
 
-def test_a_worker_is_killed_amid_several_plans(system: Cluster, *, nightly: bool) -> None:
+def test_killing_a_worker_during_several_plans_loses_nothing(system: Cluster, *, nightly: bool) -> None:
     """By day one kind is tried; tests/api/jobs/test_going_on.py tries all kinds without killing a worker."""
     for kind in SEVERAL if nightly else ["shapes"]:
         require_gone_on(system, kind)
@@ -162,7 +162,7 @@ def made(service: Served, id_: str) -> set[str]:
     return moments(service.client.get(f"/v1/jobs/{id_}/plan").content)
 
 
-def test_a_worker_is_told_to_end_amid_a_job(system: Cluster) -> None:
+def test_stopping_a_worker_during_a_job_loses_nothing(system: Cluster) -> None:
     id_ = system.post(system.services[0], SLOW, ENDLESS)
     before = system.until_there_is_a_plan(id_)
     worker = system.worker_of(id_, 1)
@@ -174,7 +174,7 @@ def test_a_worker_is_told_to_end_amid_a_job(system: Cluster) -> None:
     assert system.until(id_, "cancelled")["attempt"] == 2
 
 
-def test_a_service_is_killed_while_clients_wait(system: Cluster) -> None:
+def test_killing_a_service_while_clients_wait_loses_nothing(system: Cluster) -> None:
     here, there = system.services
     id_ = system.post(here, SLOW, ENDLESS)  # a job that does not end before the service does
     others = system.post_some(range(200, 206))
@@ -227,7 +227,7 @@ def test_a_stopping_service_tells_its_event_streams(system: Cluster) -> None:
 @pytest.mark.parametrize(
     ("how", "seconds"), [(signal.SIGINT, 0.0), (signal.SIGQUIT, 0.0), (signal.SIGINT, 2 * STALLED_SECONDS)]
 )
-def test_the_database_is_started_anew(system: Cluster, how: signal.Signals, seconds: float) -> None:
+def test_restarting_the_database_loses_nothing(system: Cluster, how: signal.Signals, seconds: float) -> None:
     here, there = system.services
     id_ = system.post(here, SLOW, ENDLESS)
     stream = Stream(there, id_)

@@ -72,7 +72,7 @@ def places(found: Placed, specs: list[Spec]) -> list[tuple[int, int]]:
     return [(found.spec_dict[spec].mem_id, found.spec_dict[spec].mem_offset) for spec in specs]
 
 
-def test_tensors_share_memory_one_after_the_other_and_lifetimes_include_their_last_step() -> None:
+def test_tensors_share_memory_only_after_their_last_step() -> None:
     specs = [Spec(30, [0, 1]), Spec(10, [1, 2]), Spec(32, [2, 3])]
     found = run(specs)
     assert found.bufsizes == [0, 48]

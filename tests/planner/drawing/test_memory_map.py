@@ -44,7 +44,7 @@ def test_each_stretch_of_a_life_is_a_box() -> None:
     assert (arena.peak, arena.bound, spare.peak) == (84, 0, 0)
 
 
-def test_buffers_without_lifetimes_have_columns_of_their_own_behind_the_others() -> None:
+def test_buffers_without_lifetimes_have_columns_behind_the_others() -> None:
     buffers = (Buffer("timed", 8, live=((10, 50),)), Buffer("a", 8), Buffer("b", 8))
     problem = Problem(buffers, constraints=Constraints(conflicts=(("a", "b"),)), lifetimes=Lifetimes.HALF_OPEN)
     drawn = memory_map(problem, plan(problem))
@@ -135,7 +135,7 @@ def test_names_without_a_number_at_their_ends_are_cut() -> None:
     assert cut("conv_block_17/Relu", 12, 1) == "conv_block_…"
 
 
-def test_a_name_of_wide_letters_is_cut_to_its_room_and_a_very_long_one_keeps_its_end() -> None:
+def test_names_of_wide_letters_are_cut_and_very_long_ones_keep_their_end() -> None:
     assert cut("张量" * 6, 9, 1, is_name=True) == "…张量张量"
     assert cut("张量" * 6, 9, 1) == "张量张量…"
     assert cut("a" * 500 + "_17", 8, 1, is_name=True) == "…aaaa_17"

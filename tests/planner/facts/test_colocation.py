@@ -101,7 +101,7 @@ def test_groups_of_one_alignment_are_lowered_as_one_by_one() -> None:
     assert seen > 50
 
 
-def test_rules_that_no_address_or_only_one_satisfies_are_joined_in_small_numbers() -> None:
+def test_rules_with_at_most_one_address_are_joined_in_small_numbers() -> None:
     chance = random.Random(3)
     for _ in range(300):
         place = chance.choice((chance.randrange(1 << 10), FAR - 1 - chance.randrange(9), chance.randrange(4 * FAR)))

@@ -26,7 +26,7 @@ def lives(buffers: tuple[Buffer, ...]) -> Lives:
     return found
 
 
-def test_a_tensor_lives_until_its_last_reader_has_run_and_scratch_for_one_step() -> None:
+def test_tensors_live_until_their_last_reader_and_scratch_for_one_step() -> None:
     tape = Tape()
     image = tape.step("image", 10)
     conv = tape.step("conv", 20, image, scratch=5)

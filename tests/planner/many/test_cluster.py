@@ -162,7 +162,7 @@ def require_right(entries: Mapping[str, Entry], folder: Path) -> None:
         assert verify(problem, read_plan((folder / "out" / entry.plan).read_bytes())) == ()
 
 
-def test_a_scheduler_that_is_restarted_costs_no_file_and_one_that_is_gone_ends_the_run(
+def test_a_restarted_scheduler_loses_no_file_and_a_lost_one_ends_the_run(
     cluster: tuple[str, list[Forked]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This is the last test that uses the cluster, since it ends the cluster."""

@@ -137,7 +137,7 @@ def groups_of(problem: Problem) -> GroupColumns | None:
     return groups if isinstance(groups, GroupColumns) else None
 
 
-def test_both_readers_say_the_same(switch: Callable[[bool], None]) -> None:
+def test_both_readers_give_the_same_answers(switch: Callable[[bool], None]) -> None:
     chance, in_columns = random.Random(3), 0
     for seed in range(TRIES):
         data = document(seed)
@@ -202,7 +202,7 @@ def test_many_are_read_in_columns(name: str) -> None:
     assert verify(chosen, plan(chosen, QUICK)) == ()
 
 
-def test_what_is_unusual_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusual_items_are_left_to_the_careful_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "LEAST", 0)
     usual = b'{"name": "g", "alternatives": [{"name": "a", "buffers": [{"id": 1, "size": 1, "live": [[0, 1]]}]}]}'
     text = b'{"variants": {"groups": [%b]}}'

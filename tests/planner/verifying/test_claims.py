@@ -136,7 +136,7 @@ def test_no_term_is_proven_beyond_the_certificates(terms: tuple[Term, ...]) -> N
     assert kinds(problem, called_optimal(problem, HIGH_SPOTS, searched(30, "only"))) == set()
 
 
-def test_the_sum_of_peaks_is_proven_by_sharing_and_only_counts_as_bytes_where_a_byte_costs_one() -> None:
+def test_sharing_proves_the_sum_of_peaks_in_bytes_only_at_cost_one() -> None:
     spots = {**HIGH_SPOTS, "c": ("only", 0)}
     plan = called_optimal(HIGH, spots, SHARED)
     assert kinds(HIGH, replace(plan, bound=20)) == set()
@@ -146,7 +146,7 @@ def test_the_sum_of_peaks_is_proven_by_sharing_and_only_counts_as_bytes_where_a_
     assert kinds(dear, replace(plan, bound=20)) == {Kind.UNPROVEN_BOUND}
 
 
-def test_access_costs_are_proven_by_the_fastest_pools_and_reuse_costs_by_a_search_alone() -> None:
+def test_fastest_pools_prove_access_costs_and_searches_reuse_costs() -> None:
     buffers = (Buffer("a", 10, 1, ((0, 1),), accesses=3), Buffer("b", 70, 1, ((0, 1),), accesses=5))
     pools = (Pool("fast", 64, rank=1), Pool("slow", rank=2))
     penalty = Constraints(reuse_penalties=(ReusePenalty("a", "b", 7),))

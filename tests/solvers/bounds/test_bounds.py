@@ -84,7 +84,7 @@ def test_conflicts_without_time_form_cliques() -> None:
     assert (found.proof, found.value, found.parts) == (Proof.CONFLICT_CLIQUE, 9, (0, 1, 2))
 
 
-def test_no_cliques_are_looked_for_once_time_is_over() -> None:
+def test_no_cliques_are_sought_once_time_is_over() -> None:
     instance = make_instance([Block([(0, size, [])]) for size in (4, 3, 2)], conflicts=[(0, 1), (1, 2), (0, 2)])
     found = pool_bound(instance, 0, stopped=lambda: "over")
     assert found is not None

@@ -67,7 +67,7 @@ def test_two_blocks_with_one_pool_are_found_even_without_time() -> None:
     assert crowded(instance(homes[:200], pairs[:100], 3), lambda: True) is None
 
 
-def test_where_plainly_no_crowd_exists_none_is_found() -> None:
+def test_no_crowd_is_found_where_plainly_none_exists() -> None:
     plainly = found = 0
     for seed in range(600):
         chance = random.Random(seed)

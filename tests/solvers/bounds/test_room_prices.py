@@ -79,7 +79,7 @@ def test_a_plan_s_prices_stand_up_to_verification_and_spoiled_ones_do_not(prefer
     assert "wrong_certificate" in {finding.kind for finding in verify(problem, spoiled)}
 
 
-def test_looking_for_prices_ends_by_work_and_alike() -> None:
+def test_the_search_for_prices_ends_alike_at_its_work_limit() -> None:
     instance = lower(generate("hot", Request(200, 1))).instance
     some = [RoomPrices().solve(instance, Task(limits=Limits(work=2_000)), Silent()) for _ in range(2)]
     assert some[0] == some[1]

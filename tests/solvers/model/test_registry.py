@@ -42,7 +42,7 @@ def test_each_solver_has_a_row_with_the_features_it_takes(name: str) -> None:
     assert (Feature.FIXED in features) == any(fnmatch(name, pattern) for pattern in FIXED)
 
 
-def test_each_feature_has_words_of_its_own() -> None:
+def test_each_feature_has_its_own_words() -> None:
     words = [feature.words for feature in Feature]
     assert len({*words}) == len(words)
     assert not any("_" in each for each in words)

@@ -136,7 +136,7 @@ def test_rounds_grow_and_end_with_the_work() -> None:
     assert spent == sorted(spent)
 
 
-def test_a_broken_engine_costs_nothing_but_itself() -> None:
+def test_a_broken_engine_does_not_affect_the_others() -> None:
     outcome = run(open_instance(), "breaker")
     assert outcome.stop is StopReason.SOLVER_FAILED
     assert outcome.placement is not None
@@ -151,7 +151,7 @@ def test_a_lying_engine_is_not_believed() -> None:
     assert not outcome.is_optimal
 
 
-def test_a_refusal_is_raised_to_whoever_asked_for_the_engine() -> None:
+def test_a_refusal_of_an_engine_asked_for_by_name_is_raised() -> None:
     with pytest.raises(Unsupported, match="does not like"):
         run(open_instance(), "picky")
 

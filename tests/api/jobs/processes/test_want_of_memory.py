@@ -81,7 +81,7 @@ def test_a_worker_that_stands_still_with_no_memory_left_is_ended(monkeypatch: py
     ends_out_of_memory(full, Task({"task": "read", "format": None, "query": {}}, (THREE,)))
 
 
-def test_the_least_memory_that_a_worker_may_have_is_enough_for_a_small_problem() -> None:
+def test_a_small_problem_fits_the_least_memory_of_a_worker() -> None:
     async def work() -> None:
         made = ProcessPool(1, Settings(worker_memory=LEAST_PROCESS), "test")
         await made.start()

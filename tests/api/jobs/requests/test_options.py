@@ -42,7 +42,7 @@ def test_excessive_limits_are_clipped_with_a_note() -> None:
     assert clipped(exactly, SETTINGS).notes == ()
 
 
-def test_explaining_has_a_limit_of_its_own() -> None:
+def test_explaining_has_its_own_limit() -> None:
     settings = Settings(max_explain_seconds=5)
     assert clipped(solve(explain=True), settings).options.time_limit == 5
     assert clipped(solve(explain=True), settings).notes == ()

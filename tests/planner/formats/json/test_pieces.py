@@ -92,7 +92,7 @@ def test_a_document_of_brackets_alone_has_no_marks() -> None:
 
 @effort(96, 20000)
 @given(documents())
-def test_a_first_look_finds_the_same_in_pieces(data: bytes) -> None:
+def test_a_first_look_in_pieces_finds_the_same(data: bytes) -> None:
     whole = scanned(data)
     with small():
         assert scanned(data) == whole
@@ -221,7 +221,7 @@ def test_every_unknown_field_is_counted_once(wide: int, length: int, monkeypatch
     assert len(caught.value.findings) + caught.value.more == 30 + 40
 
 
-def test_characters_of_a_long_document_are_counted_with_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_characters_of_a_long_document_checks_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
     monkeypatch.setattr(pieces, "look", looks.append)
     monkeypatch.setattr(pieces, "COUNTED_AT_ONCE", 10)

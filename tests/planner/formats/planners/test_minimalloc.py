@@ -206,7 +206,7 @@ def test_several_memories_are_written_where_each_buffer_has_one() -> None:
         (Buffer("a", 8, live=((0, 1),), pools=("p",)), Pool("q", reserved=((0, 8),)), "/pools/1"),
     ],
 )
-def test_what_cannot_be_said_of_several_memories_is_refused(buffer: Buffer, pool: Pool, place: str) -> None:
+def test_memories_that_csv_cannot_express_are_refused(buffer: Buffer, pool: Pool, place: str) -> None:
     with pytest.raises(BadInput) as caught:
         write_csv(Problem((buffer,), (Pool("p"), pool)))
     assert caught.value.findings[0].pointer == place

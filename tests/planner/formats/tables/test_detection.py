@@ -19,7 +19,7 @@ CSV = b"id,lower,upper,size\na,0,1,4\n"
 
 @pytest.mark.parametrize("name", [None, "x.json", "x", "x.txt", "-"])
 @pytest.mark.parametrize("data", [json.dumps(MEMPLAN).encode(), b"\n\t " + json.dumps(USMP).encode(), CSV])
-def test_the_content_tells_the_format(data: bytes, name: str | None) -> None:
+def test_the_content_decides_the_format(data: bytes, name: str | None) -> None:
     problem, _ = read_problem(data, name=name)
     assert [(b.id, b.size) for b in problem.buffers] == [("a", 4)]
 

@@ -36,7 +36,7 @@ def test_the_answer_is_tensor_pool_and_offset_in_the_order_of_the_buffers() -> N
     assert (answer[1].pool_name, answer[1].pool_offset) == ("sram", 64)
 
 
-def test_conflicts_on_one_side_keep_tensors_apart_and_nothing_else_does() -> None:
+def test_one_sided_conflicts_alone_keep_tensors_apart() -> None:
     places = {
         tensor: (offset, info.size_bytes)
         for (tensor, _, offset), info in zip(plan_memory([("p", 130)], FAN), FAN, strict=True)
@@ -82,7 +82,7 @@ def test_buffers_that_do_not_fit_raise_an_error_with_the_plan() -> None:
     assert "pool 'p' is 1 byte too small" in finding.message
 
 
-def test_giving_up_is_an_error_of_its_own() -> None:
+def test_giving_up_raises_an_error_of_its_own() -> None:
     above_each_other = [BufferInfo("x", 8, live=((0, 1),)), BufferInfo("y", 8, live=((1, 2),)), BufferInfo("z", 8)]
     with pytest.raises(NoPlan) as caught:
         plan_memory([("p", 8)], above_each_other, Options(solver="exir_naive"))

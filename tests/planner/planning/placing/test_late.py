@@ -60,7 +60,7 @@ class Machine:
         self._patch(module, name, slower)
 
 
-def test_the_plan_of_a_million_buffers_is_verified_however_busy_the_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_of_a_million_buffers_is_verified_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """The times are those measured with a million buffers; 5.2 s are reserved for lifting and verifying."""
     machine = Machine(monkeypatch)
     monkeypatch.setattr(path, "seconds_to_finish", lambda _: 5.2)

@@ -242,7 +242,7 @@ def test_a_model_whose_symmetries_break_ortools_is_solved(solver: str) -> None:
 
 
 @pytest.mark.parametrize("cost", [0, 1])
-def test_pools_that_are_too_small_together_are_proven_so_whatever_their_bytes_cost(cost: int) -> None:
+def test_pools_too_small_together_are_proven_so_at_any_cost_of_bytes(cost: int) -> None:
     buffers = tuple(Buffer(name, 1, 1, ((0, 1),)) for name in "abc")
     made = plan(Problem(buffers, (Pool("one", 1), Pool("two", 1, cost=cost)), terms=(Term.ACCESS_COST,)))
     assert (made.status, made.warnings) == (PlanStatus.INFEASIBLE, ())
@@ -257,7 +257,7 @@ def test_devices_that_share_a_pool_are_warned_of() -> None:
     assert plan(alike).warnings == plan(PAIR).warnings == ()
 
 
-def test_a_quick_plan_that_meets_the_bound_is_proven_although_solvers_had_too_little_time() -> None:
+def test_a_quick_plan_at_the_bound_is_proven_even_without_time() -> None:
     problem = Problem((Buffer("a", 16, live=((0, 2),)), Buffer("b", 8, live=((1, 3),))))
 
     def late(*given: Any) -> Outcome:

@@ -174,7 +174,7 @@ def test_stability_is_refused_except_for_single_plans(ask: Callable[[Options], o
 @pytest.mark.parametrize(
     "solver", [name for name in registry.names() if Feature.MOVES not in registry.get(name).features]
 )
-def test_a_solver_that_does_not_count_moves_lists_no_such_feature_and_says_so(solver: str) -> None:
+def test_solvers_that_do_not_count_moves_refuse_stability(solver: str) -> None:
     if registry.get(solver).unavailable() is not None:
         pytest.skip("not installed")
     with pytest.raises(CannotSolve, match=r"does not take .*moves"):

@@ -128,7 +128,7 @@ def test_expressions_that_are_no_size_are_refused(text: str, says: str) -> None:
     assert says in str(refused.value)
 
 
-def test_sizes_over_wide_ranges_are_found_without_looking_at_all() -> None:
+def test_sizes_over_wide_ranges_are_found_without_trying_all_values() -> None:
     wide = {"n": (0, 1 << 29), "m": (1, 1000)}
     low, high = size_range(parse("n*n - n + m", NAMES), wide)
     assert (low.value, high.value) == (1, (1 << 58) - (1 << 29) + 1000)

@@ -181,9 +181,7 @@ def test_the_goal_fit_stops_at_the_first_placement(solver: str, child: Child) ->
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sizes_beyond_a_solver_s_precision_give_exact_placements_and_honest_bounds(
-    solver: str, child: Child, seed: int
-) -> None:
+def test_sizes_beyond_a_solver_s_precision_keep_placements_exact(solver: str, child: Child, seed: int) -> None:
     rng = random.Random(seed)
     spans = [(s := rng.randrange(6), s + 1 + rng.randrange(4), rng.randrange(10**9, 10**10) | 1) for _ in range(7)]
     aligned = [plain(0, 9, 12_345, alignment=4096), plain(2, 5, 10**10 + 1, alignment=37, residue=5)]

@@ -67,7 +67,7 @@ def test_reserved_ranges_are_jumped() -> None:
     assert offsets(place(make_instance([(0, 1, 3), (4, 5, 6)], pools=[PoolSpec(None, ((4, 9),))]))) == [0, 9]
 
 
-def test_preferred_fills_the_first_pool_and_cheapest_the_one_that_grows_least() -> None:
+def test_policies_fill_the_first_or_the_least_growing_pool() -> None:
     instance = make_instance([(0, 1, 6), (0, 1, 6), (2, 3, 5)], pools=[PoolSpec(8, cost=9), PoolSpec(None)])
     preferred, cheapest = place(instance), place(instance, policy=PoolPolicy.CHEAPEST)
     assert preferred is not None

@@ -135,7 +135,7 @@ def test_buffers_without_lifetimes_are_mentioned() -> None:
     )
 
 
-def test_numbers_and_strings_are_told_apart() -> None:
+def test_numbers_and_strings_are_distinguished() -> None:
     mixed = (Buffer(3, 8, live=((0, 2),)), Buffer("3", 8, live=((0, 2),)))
     lines = shown(reported(Problem(mixed)))
     assert sorted(line.split()[0] for line in lines if line.startswith(("3", '"3"'))) == ['"3"', "3"]

@@ -200,7 +200,7 @@ def test_a_scan_takes_parts() -> None:
         assert verify(problem, plan(problem)) == ()
 
 
-def test_a_scan_of_opset_8_goes_through_one_sequence_of_a_batch_after_the_other() -> None:
+def test_a_scan_of_opset_8_takes_the_sequences_of_a_batch_in_turn() -> None:
     body = graph(
         [node("Add", "s e", "s2"), node("Relu", "s2", "o")],
         [value("s", [16]), value("e", [16])],

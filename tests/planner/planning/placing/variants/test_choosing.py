@@ -143,7 +143,7 @@ def test_the_fastest_is_the_fastest_that_fits() -> None:
         (Options(max_cost=1 << 62), "/options/max_cost"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options: Options, place: str) -> None:
+def test_wrong_options_are_refused(options: Options, place: str) -> None:
     with pytest.raises(BadInput) as caught:
         plan(tiled(), options)
     assert caught.value.findings[0].pointer == place

@@ -117,7 +117,7 @@ def test_a_limit_on_work_leaves_points_that_are_right() -> None:
         assert not verify(problem, each)
 
 
-def test_no_try_may_use_more_than_all_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_try_uses_more_than_the_work_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit holds even for the first try of a small choice, whose usual work is 100 000."""
     work_limits: list[int] = []
 

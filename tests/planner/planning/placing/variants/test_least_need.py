@@ -52,7 +52,9 @@ def made(size: int | None = 40, *more: Pool) -> Problem:
         ),
     ],
 )
-def test_it_says_what_would_be_enough(problem: Problem, max_cost: int | None, message: str) -> None:
+def test_the_message_names_the_memory_that_would_be_enough(
+    problem: Problem, max_cost: int | None, message: str
+) -> None:
     options = replace(OPTIONS, max_cost=max_cost)
     found = plan(problem, options)
     assert (found.status, found.shortage and found.shortage.message) == (PlanStatus.INFEASIBLE, message)
@@ -63,7 +65,7 @@ def test_it_says_what_would_be_enough(problem: Problem, max_cost: int | None, me
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_it_is_the_least_of_all_choices(seed: int) -> None:
+def test_the_named_memory_is_the_least_of_all_choices(seed: int) -> None:
     problem = random_problem(seed)
     if problem is None or len(problem.pools) != 1 or not (choices := every_choice(problem)):
         return
