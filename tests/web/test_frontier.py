@@ -161,7 +161,9 @@ def test_an_infeasible_frontier_is_shown_as_such(visiting: Visiting) -> None:
     page.fill("#text", json.dumps(STRIPES))
     page.click("#frontier")
     expect(page.locator(".badge")).to_have_text("infeasible")
-    expect(page.locator(".curve [role=status]")).to_have_text("0 points · nothing fits")
+    expect(page.locator(".curve [role=status]")).to_contain_text(
+        "0 points · nothing fits: pool 'sram' is 24900 bytes too small"
+    )
     expect(page.locator(".curve .key")).to_be_hidden()
 
 

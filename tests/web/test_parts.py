@@ -209,6 +209,12 @@ def test_numbers_too_large_for_javascript_are_shown_exactly(page: Page) -> None:
     assert found == [str(size), "3", str(size + 3), f"[{begin + 5}, {begin + 8}]"]
 
 
+def test_figures_at_axes_are_short_and_without_computer_notation(page: Page) -> None:
+    figures = (10_000_000, -99_999_999, 123_456_789_012, 10**18)
+    found = [call_module(page, "answers/curve", "shortly", figure) for figure in figures]
+    assert found == ["10\u202f000\u202f000", "-99\u202f999\u202f999", "1.235·10¹¹", "1·10¹⁸"]
+
+
 def test_the_page_has_the_colours_of_the_picture() -> None:
     style = (WEB / "page.css").read_text()
     for number, (light, dark) in enumerate(zip(LIGHT, DARK, strict=True)):

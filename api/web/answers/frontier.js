@@ -1,7 +1,7 @@
 // The frontier of memory and cost: the memory at each cost, with the proven bound below.
 
 import { Curve, steps } from "./curve.js";
-import { bytes, grouped, percent } from "../text.js";
+import { bytes, grouped, percent, visible } from "../text.js";
 
 export class FrontierCurve extends Curve {
   static names = ["Frontier", "the frontier"];
@@ -33,7 +33,8 @@ export class FrontierCurve extends Curve {
     this.#sort();
     const why = document.stop === "proved" ? "no more were asked for" : document.stop.replaceAll("_", " ");
     const known = this.within === null ? "" : `: any plan is matched by one of these but for ${percent(this.within)}, proven`;
-    this.tell(document.complete ? "all of the frontier, proven" : document.infeasible ? "nothing fits" : `not proven to be all (${why})${known}`);
+    const nothing = document.missing ? `nothing fits: ${visible(document.missing)}` : "nothing fits";
+    this.tell(document.complete ? "all of the frontier, proven" : document.infeasible ? nothing : `not proven to be all (${why})${known}`);
   }
 
   figures() {
