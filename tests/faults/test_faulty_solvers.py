@@ -51,7 +51,7 @@ def test_the_best_so_far_outlives_the_solver(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Killed", "Aborting", "Hungry"])
-def test_a_death_under_a_memory_cap_is_the_caps(name: str) -> None:
+def test_a_death_under_a_memory_cap_is_reported_as_the_limit(name: str) -> None:
     outcome = run(name, Limits(memory_bytes=64 * MEGABYTE))
     assert outcome.stop is StopReason.MEMORY_LIMIT
     assert offsets(outcome) == STACKED

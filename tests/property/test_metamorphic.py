@@ -145,7 +145,7 @@ def test_a_buffer_that_never_meets_the_others_keeps_the_optimum(problem: Problem
     compare(with_a_twin(problem, data.draw(st.integers(0, len(problem.buffers) - 1))), solve(problem).value)
 
 
-def test_the_changes_change_something() -> None:
+def test_each_change_makes_a_different_problem() -> None:
     problem = Problem((Buffer("a", 3, 1, ((0, 2),)), Buffer("b", 4, 2, ((1, 5),))))
     assert solve(rescaled(problem, 5)).value == (35,)
     assert backwards(problem).buffers[0].live == ((-2, 0),)

@@ -170,7 +170,7 @@ def test_the_planner_s_own_claims_are_proven(kind: str, seed: int) -> None:
         assert verdict.notes(problem)
 
 
-def test_memories_that_are_alike_are_not_told_apart() -> None:
+def test_like_memories_are_not_distinguished() -> None:
     """Of equal memories only one needs to be tried."""
     problem = replace(generate("random", Request(7, seed=1)), pools=tuple(Pool(f"p{n}") for n in range(4)))
     case = Case(problem, Claim(1))

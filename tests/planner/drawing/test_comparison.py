@@ -59,7 +59,7 @@ def test_outlines_are_drawn_over_neighbours() -> None:
         assert any(kinds)
 
 
-def test_a_plan_beside_itself_has_moved_nowhere() -> None:
+def test_a_plan_beside_itself_shows_no_moves() -> None:
     problem = generate("pools", Request(12, 1))
     drawn = memory_map(problem, plan(problem))
     picture = compared(drawn, drawn).decode()

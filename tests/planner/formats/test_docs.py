@@ -52,7 +52,7 @@ def test_every_column_of_minimalloc_is_named() -> None:
     assert set(re.findall(r"`(\w+)`", section)) >= set(_COLUMNS)
 
 
-def test_the_examples_belong_together() -> None:
+def test_the_example_plan_fits_the_example_problem() -> None:
     problem, _ = read_problem(EXAMPLES[0].encode())
     digestless = json.loads(EXAMPLES[1])
     from planner.facts.digest import digest

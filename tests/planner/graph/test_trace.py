@@ -98,7 +98,7 @@ def test_pools_stand_in_the_first_line() -> None:
     assert problem.buffers[0].pools == ("fast",)
 
 
-def test_empty_lines_count_and_say_nothing() -> None:
+def test_empty_lines_are_counted_but_ignored() -> None:
     data = trace(alloc("a"), use("b")).replace(b"\n", b"\n\n")
     with pytest.raises(BadInput) as caught:
         read_problem(data)

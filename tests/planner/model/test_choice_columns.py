@@ -156,7 +156,7 @@ def test_both_readers_give_the_same_answers(switch: Callable[[bool], None]) -> N
     assert in_columns > TRIES / 3
 
 
-def test_choices_and_plans_are_the_same(switch: Callable[[bool], None]) -> None:
+def test_choices_and_plans_of_columns_and_rows_are_equal(switch: Callable[[bool], None]) -> None:
     seen = 0
     for seed in range(TRIES):
         data = document(seed)
@@ -188,7 +188,7 @@ def test_choices_and_plans_are_the_same(switch: Callable[[bool], None]) -> None:
 
 
 @pytest.mark.parametrize("name", ["groups", "alternatives", "rules"])
-def test_many_are_read_in_columns(name: str) -> None:
+def test_many_choices_are_read_in_columns(name: str) -> None:
     found, _ = read_problem(grown(name, 20_000))
     assert found.variants is not None
     assert groups_of(found) is not None

@@ -112,7 +112,7 @@ def test_errors_in_columns_and_rows_have_the_same_place(change: dict[str, object
     assert found == check(Problem(wrong)) != ()
 
 
-def test_few_buffers_are_objects() -> None:
+def test_few_buffers_are_kept_as_objects() -> None:
     ones = np.ones(FEW + 1, dtype=np.int64)
     assert isinstance(buffer_columns(range(FEW + 1), ones, ones, ones, ones), BufferColumns)
     assert isinstance(buffer_columns(range(FEW), *[ones[:-1]] * 4), tuple)

@@ -17,7 +17,7 @@ from solvers.bounds.beside_walls import Piece, Sums, height_beside
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=7), st.integers(0, 200))
-def test_the_largest_sum_of_some_that_is_small_enough(sizes: list[int], most: int) -> None:
+def test_the_largest_sum_within_a_limit_is_found(sizes: list[int], most: int) -> None:
     sums = [sum(some) for count in range(len(sizes) + 1) for some in combinations(sizes, count)]
     assert Sums(sizes).largest(most) == max(each for each in sums if each <= most)
 
@@ -68,7 +68,7 @@ def test_sums_of_some_pieces_decide_the_height() -> None:
     assert height_beside([Piece(0, 5, 1), Piece(0, 5, 1), Piece(0, 6, 1)], [(9, 10)]) == 20
 
 
-def test_the_verifier_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verifier_computes_the_same_heights(monkeypatch: pytest.MonkeyPatch) -> None:
     fixed = Buffer("wall", 1, live=((0, 1),), fixed=Fixed("ram", 9))
     free = [Buffer(name, size, live=((0, 1),)) for name, size in (("a", 5), ("b", 5), ("c", 6))]
     places = Places(Problem(buffers=(fixed, *free), pools=(Pool("ram"),)))

@@ -34,7 +34,7 @@ def test_mixed_alignments_count_only_their_common_divisor() -> None:
     assert bound(make_instance([plain(0, 1, 5, alignment=4), plain(0, 1, 5, alignment=6)])).value == 6 + 6 - 1
 
 
-def test_a_residue_spoils_the_grain() -> None:
+def test_a_residue_prevents_rounding_up() -> None:
     assert bound(make_instance([plain(0, 1, 5, alignment=4, residue=1), plain(0, 1, 5, alignment=4)])).value == 10
 
 

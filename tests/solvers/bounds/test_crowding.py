@@ -24,7 +24,7 @@ def instance(homes: list[frozenset[int]], apart: list[tuple[int, int]], pools: i
     return make_instance(blocks, pools=[PoolSpec(16)] * pools, apart=apart)
 
 
-def test_more_blocks_than_pools() -> None:
+def test_more_conflicting_blocks_than_pools_are_a_crowd() -> None:
     found = crowded(instance([frozenset({0, 1})] * 4, [(0, 2), (0, 3), (2, 3)], 2))
     assert found is not None
     assert (found.proof, found.value, found.parts) == (Proof.TOO_FEW_POOLS, 3, (0, 2, 3))

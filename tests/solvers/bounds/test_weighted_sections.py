@@ -156,7 +156,7 @@ def test_a_class_may_go_where_all_its_blocks_may_go(problem: Problem) -> None:
     assert homes_of_classes(instance) == {group: sorted(pools) for group, pools in expected.items()}
 
 
-def test_bounds_are_given_up_with_the_time() -> None:
+def test_computing_bounds_ends_with_the_time() -> None:
     blocks = [Block([(0, 4, [(i, i + 3)]), (4, 8, [(i, i + 3)])]) for i in range(ASK_EVERY)]
     instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
     calls: list[None] = []

@@ -109,7 +109,7 @@ def test_perfect_packings_are_packed_again() -> None:
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
-def test_thousands_go_together_at_once() -> None:
+def test_thousands_of_blocks_are_glued_by_their_sizes() -> None:
     """Where hundreds of blocks begin or end together, their sizes tell which of them belong together."""
     proven = 0
     for seed in (2, 3):

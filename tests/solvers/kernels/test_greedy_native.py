@@ -296,7 +296,7 @@ def big(count: int) -> Instance:
 
 
 @pytest.mark.usefixtures("kernel")
-def test_out_of_time_there_is_still_a_first_placement() -> None:
+def test_a_first_placement_is_made_even_without_time() -> None:
     instance = big(20_000)
     control = Stopped()
     outcome = Greedy().solve(instance, Task(), control)

@@ -51,7 +51,7 @@ def test_changed_frontiers_are_reported() -> None:
     ]
 
 
-def test_failures_and_wrong_answers() -> None:
+def test_failures_and_wrong_answers_are_reported() -> None:
     assert texts(made(), failed(CellStatus.CRASHED)) == [("optimal became crashed", True)]
     assert texts(failed(CellStatus.KILLED), made()) == [("killed became optimal", False)]
     assert texts(made(), made(wrong="too good")) == [("now wrong: too good", True)]

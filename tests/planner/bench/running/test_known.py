@@ -47,7 +47,7 @@ def test_too_little_room_is_no_contradiction(right: Plan) -> None:
     assert Known(optimum=100).contradiction(infeasible, 100) is not None
 
 
-def test_a_bound_is_only_a_bound(right: Plan) -> None:
+def test_a_bound_in_the_name_is_no_optimum(right: Plan) -> None:
     assert Known(bound=100).contradiction(right, None) is None
     assert Known(bound=101).contradiction(right, None) is not None
 

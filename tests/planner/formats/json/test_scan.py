@@ -133,7 +133,7 @@ def test_control_characters_in_keys_are_escaped() -> None:
     assert faults(b'{"\\u001b[2J": 1, "\\u001b[2J": 2}') == [(Code.DUPLICATE_KEY, "/\\x1b[2J")]
 
 
-def test_the_top_of_the_document_is_seen() -> None:
+def test_the_top_fields_of_a_document_are_returned() -> None:
     assert scan(b'{"a": {"b": 1}, "format": "x"}').top is not None
     assert (scan(b'{"a": {"format": "y"}, "format": "x"}').top or {})["format"] == "x"
     assert scan(b'[{"format": "y"}]').top is None

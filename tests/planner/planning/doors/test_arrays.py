@@ -133,16 +133,16 @@ def wrong(
         ([0, 64], "2 offsets for 3"),
     ],
 )
-def test_the_verification_knows_every_rule(offset: list[int], what: str | None) -> None:
+def test_verification_finds_a_breach_of_each_rule(offset: list[int], what: str | None) -> None:
     message = wrong(offset)
     assert message is None if what is None else message is not None and what in message
 
 
-def test_a_wrong_peak_is_seen() -> None:
+def test_a_wrong_peak_is_found() -> None:
     assert "the peak is 84" in (wrong([0, 64, 0], peak=80) or "")
 
 
-def test_a_bound_above_the_peak_is_seen() -> None:
+def test_a_bound_above_the_peak_is_found() -> None:
     assert wrong([0, 64, 0], bound=84) is None
     assert "above the peak" in (wrong([0, 64, 0], bound=85) or "")
 

@@ -118,7 +118,7 @@ def test_fit_is_content_with_any_plan_that_fits() -> None:
         (Options(max_cost="3"), "/options/max_cost"),  # type: ignore[arg-type]
     ],
 )
-def test_options_that_make_no_sense_are_named(options: Options, pointer: str) -> None:
+def test_wrong_options_are_named(options: Options, pointer: str) -> None:
     with pytest.raises(BadInput) as caught:
         plan(PAIR, options)
     assert caught.value.findings[0].pointer == pointer

@@ -70,7 +70,7 @@ def test_buffers_of_different_kinds_never_share(field: str) -> None:
     assert getattr(made.objects[0].kind, field) == "one"
 
 
-def test_pools_are_kinds_too() -> None:
+def test_each_pool_is_a_kind_of_storage() -> None:
     pools = (Pool("p", 100), Pool("q"))
     made = share(Problem((replace(FIRST, pools=("p",)), replace(SECOND, fixed=Fixed("q"))), pools))
     assert [(pool.name, pool.total, pool.bound) for pool in made.pools] == [("p", 64, 64), ("q", 32, 32)]

@@ -231,7 +231,7 @@ def test_weights_with_too_long_a_common_denominator_prove_nothing() -> None:
     assert "common denominator" in reason
 
 
-def test_pool_sharing_speaks_of_no_single_pool() -> None:
+def test_pool_sharing_names_no_single_pool() -> None:
     assert "speaks of all" in str(why_not(THREE, replace(sharing(1, ("arena", 3, 1, 1)), pool="arena")))
 
 

@@ -70,7 +70,7 @@ def test_a_buffer_that_is_too_large_is_a_proof_of_one_step() -> None:
     assert objection(THREE, proof_of(THREE, 5, "e 2"))[0] == 4
 
 
-def test_below_address_0_nothing_ends() -> None:
+def test_no_buffer_ends_below_address_0() -> None:
     assert check_proof(THREE, proof_of(THREE, -1)).height == -1
     assert objection(THREE, proof_of(THREE, -1, "e 0")) == (4, "everything is refuted already")
     empty = Problem(())
@@ -124,7 +124,7 @@ def test_a_step_that_is_not_allowed_is_refused_with_its_line(lines: list[str], a
     assert objection(THREE, proof_of(THREE, 7, *lines))[0] == at
 
 
-def test_the_head_is_held_to_the_letter() -> None:
+def test_the_head_of_a_proof_is_read_strictly() -> None:
     good = proof_of(THREE, 7, "t 2", "s 0 1")
     assert objection(THREE, good.replace(b"/1", b"/2"))[0] == 1
     assert objection(THREE, good.replace(b"problem ", b"problem f"))[0] == 2
@@ -193,7 +193,7 @@ class Endless(RawIOBase):
         return len(data)
 
 
-def test_files_without_an_end_come_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_LINES", 3_000)
     monkeypatch.setattr(reading, "MOST_LINE_BYTES", 1 << 16)
     monkeypatch.setattr(reading, "MOST_MEMBERS", 1_000)

@@ -12,7 +12,7 @@ from solvers.choice.alternatives.loads import Piece, live_together
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_load_of_every_choice(seed: int) -> None:
+def test_loads_of_every_choice_agree_with_a_count(seed: int) -> None:
     chance = random.Random(seed)
     groups = [chance.randint(1, 3) for _ in range(3)]
     picks = [None, *((g, a) for g, count in enumerate(groups) for a in range(count))]

@@ -67,7 +67,7 @@ def test_the_best_choice_is_between_bound_and_choice(
 
 @effort(9, 5_000)
 @given(problems(max_buffers=6))
-def test_no_better_than_the_best_where_nothing_is_easy(problem: Problem) -> None:
+def test_answers_never_beat_the_optimum_where_nothing_is_easy(problem: Problem) -> None:
     problem = with_preference(problem, Preference.SIZE)
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:

@@ -72,7 +72,7 @@ def test_a_program_ends_before_the_first_unknown_term() -> None:
     assert len(program_of(replace(instance, terms=(Term.LARGEST_PEAK, new, Term.SUM_OF_PEAKS))).terms) == 1
 
 
-def test_a_row_for_each_pool_and_maximal_live_set() -> None:
+def test_each_pool_and_maximal_live_set_has_a_row() -> None:
     instance = lower(generate("hot", Request(80, 5))).instance
     program = program_of(instance)
     everybody = {(row.pool, row.section): {group for group, _ in row.members} for row in program.rows}

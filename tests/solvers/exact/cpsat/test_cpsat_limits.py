@@ -188,7 +188,7 @@ def test_sizes_of_terabytes_are_exact() -> None:
         assert outcome.value == outcome.bound == (3 * big + 1,)
 
 
-def test_numbers_beyond_its_range_are_refused() -> None:
+def test_numbers_beyond_the_solver_s_range_are_refused() -> None:
     instance = make_instance([(i, i + 1, 1 << 60) for i in range(9)], capacity=1 << 61)
     for solver in ("cpsat", PEAK):
         with pytest.raises(Unsupported, match="too large for this solver"):

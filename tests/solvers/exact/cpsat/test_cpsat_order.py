@@ -23,7 +23,7 @@ from solvers.model.solver import Goal, Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
 
 
-def test_the_largest_sets_that_are_live_together() -> None:
+def test_the_maximal_live_sets_are_found() -> None:
     instance = make_instance([(0, 2, 1), (1, 3, 2), (2, 4, 3), (3, 4, 4), Block([(0, 5, [(0, 1), (3, 4)])])])
     a, b, c, d, e = (Bar(block, 0, block + 1) for block in range(5))
     found = {frozenset(bars) for bars in live_together(outline(instance))}

@@ -69,7 +69,7 @@ SETTINGS = effort(16, 1000)
 
 @SETTINGS
 @given(problem=problems(max_buffers=5))
-def test_random_problems_of_all_kinds_against_exhaustion(solver: str, child: Child, problem: Problem) -> None:
+def test_random_problems_of_all_kinds_agree_with_trying_everything(solver: str, child: Child, problem: Problem) -> None:
     truth = oracle.solve(problem)
     instance = lower(problem).instance
     if instance.weighs_moves:
@@ -128,7 +128,7 @@ def test_identical_blocks_with_holes_keep_clear_of_each_other(solver: str, child
     assert optimal(child.solve(solver, instance), instance, 20)
 
 
-def test_reserved_ranges_between_aligned_blocks(solver: str, child: Child) -> None:
+def test_reserved_ranges_lie_between_aligned_blocks(solver: str, child: Child) -> None:
     instance = make_instance(
         [plain(0, 1, 5, alignment=4, residue=3), plain(0, 1, 6, alignment=5)], pools=[PoolSpec(40, ((8, 12), (14, 15)))]
     )

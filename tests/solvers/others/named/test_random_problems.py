@@ -122,7 +122,7 @@ def test_a_planner_told_to_stop_stops(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["exir_greedy", "tflm_greedy"])
 @pytest.mark.parametrize("capacity", [None, 10])
-def test_more_time_would_not_help_a_planner_that_was_through(name: str, capacity: int | None) -> None:
+def test_a_finished_planner_does_not_name_the_time_limit(name: str, capacity: int | None) -> None:
     class Late(Silent):
         def stopped(self) -> StopReason | None:
             return StopReason.TIME_LIMIT

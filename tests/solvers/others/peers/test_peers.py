@@ -158,7 +158,7 @@ def test_a_proof_that_came_when_the_time_was_almost_over_does_not_count(monkeypa
     assert (outcome.stop, outcome.certificates) == (StopReason.TIME_LIMIT, ())
 
 
-def test_several_threads_of_its_own_are_not_reproducible() -> None:
+def test_several_threads_of_a_peer_are_not_reproducible() -> None:
     outcome = solve(installed("omnimalloc"), STAIRS, Task(Limits(workers=2)))
     assert not outcome.reproducible
     assert outcome.stop.is_repeatable

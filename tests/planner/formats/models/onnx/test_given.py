@@ -75,7 +75,7 @@ def test_wrong_numbers_are_refused_with_the_reason(option: str, text: str) -> No
     ("element", "good", "bad"),
     [(3, "127", "128"), (3, "-128", "-129"), (2, "0..255", "0..256"), (2, "0", "-1"), (6, "7", "2147483648")],
 )
-def test_numbers_must_be_such_as_the_input_can_hold(element: int, good: str, bad: str) -> None:
+def test_numbers_that_the_input_cannot_hold_are_refused(element: int, good: str, bad: str) -> None:
     inputs = [value("x", [8]), value("small", [1], element)]
     nodes = [node("Cast", "small", "size", to=INT64), node("Abs", "size", "far"), node("Relu", "x", "y")]
     made = model(graph(nodes, inputs, [value("y", None), value("far", None)]))
@@ -85,7 +85,7 @@ def test_numbers_must_be_such_as_the_input_can_hold(element: int, good: str, bad
     assert "'small.0': by its type, the input holds numbers from" in found[2]
 
 
-def test_a_truth_is_0_or_1() -> None:
+def test_a_boolean_is_0_or_1() -> None:
     made = model(graph([node("Not", "go", "y")], [value("go", [], BOOL)], [value("y", None)]))
     assert refused(made, "go.0=2")[0] == "invalid_option"
 

@@ -255,7 +255,7 @@ def test_sequences_longer_than_their_file_allows_are_refused() -> None:
     assert refused(of(nodes[0], outputs=["x"], shape=(5000, 1)))[0] == "too_large"
 
 
-def test_a_text_takes_the_place_of_a_pointer() -> None:
+def test_a_text_takes_as_much_room_as_a_pointer() -> None:
     nodes = [node("StringNormalizer", "x", "y", case_change_action="LOWER")]
     found = lives(read(model(graph(nodes, [value("x", [5], 8)], [value("y", None)]))))
     assert found == {"x": (40, ((0, 1),)), "y": (40, ((0, 2),))}

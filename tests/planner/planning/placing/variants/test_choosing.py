@@ -124,7 +124,7 @@ def test_a_plan_names_its_choice() -> None:
     assert [place.id for place in made.placements] == ["in", "out"]
 
 
-def test_the_fastest_is_the_fastest_that_fits() -> None:
+def test_the_fastest_plan_is_the_fastest_that_fits() -> None:
     fast = replace(OPTIONS, prefer=Preference.SPEED)
     assert known((plan(tiled(), fast),)) == [(10, 300)]
     assert known((plan(tiled(299), fast),)) == [(13, 150)]
@@ -187,7 +187,7 @@ def test_points_left_open_by_one_try_are_found_with_addresses(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_alternatives_that_tie_the_same_buffers_differently(first: int) -> None:
+def test_bounds_rely_on_no_colocation_that_depends_on_the_choice(first: int) -> None:
     """Which bytes the buffers share depends on the choice, so no bound may rely on one of the colocations."""
     ties = [Constraints(colocations=(Colocation("b", "a", offset),)) for offset in (0, 10)]
     ties = ties[first:] + ties[:first]
