@@ -173,3 +173,5 @@ def test_the_form_offers_kinds_of_answers_that_make_sense(
     page.click(f"#{button}")
     page.wait_for_selector(".stage:visible")
     expect(page.locator("#jobs li").first).to_contain_text(button)
+    if button == "sweep":
+        expect(page.locator("#jobs li").first).to_contain_text("smallest")

@@ -98,7 +98,8 @@ export class JobList extends EventTarget {
   #fill(row, job) {
     const state = job.cancelling ? "stopping" : job.state;
     const facts = [state === "succeeded" ? job.status : state, ...(job.kind === "plan" ? [] : [job.kind]), plural(job.buffers, "buffer")];
-    if (job.best !== null) facts.push(`best ${grouped(job.best)}`); // bytes, unless something else is minimised
+    // Bytes, unless something else is minimised; of a sweep, the smallest size.
+    if (job.best !== null) facts.push(`${job.kind === "sweep" ? "smallest" : "best"} ${grouped(job.best)}`);
     facts.push(ago(job.created));
     const title = job.name === null ? element("bdi", { className: "soft" }, "unnamed") : name(job.name);
     title.classList.add("name");
