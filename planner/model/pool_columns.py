@@ -26,6 +26,7 @@ class PoolColumns(Columns[Pool]):
     rank: Ints
     _some: dict[int, Pool] = field(default_factory=dict, init=False)
     """The objects made so far, while they are few."""
+    _sizes: list[list[int | None]] = field(default_factory=list, init=False)
     _made: list[tuple[Pool, ...]] = field(default_factory=list, init=False)
 
     def __len__(self) -> int:
@@ -36,13 +37,11 @@ class PoolColumns(Columns[Pool]):
 
     @property
     def sizes(self) -> list[int | None]:
-        """Return the size of each; None: unlimited."""
-        if self.is_limited.all():
-            return self.size.tolist()  # type: ignore[no-any-return]  # numpy does not say
-        return [
-            size if limited else None
-            for size, limited in zip(self.size.tolist(), self.is_limited.tolist(), strict=True)
-        ]
+        """Return the size of each, always the same list; None: unlimited."""
+        if not self._sizes:
+            pairs = zip(self.size.tolist(), self.is_limited.tolist(), strict=True)
+            self._sizes.append([size if limited else None for size, limited in pairs])
+        return self._sizes[0]
 
     @property
     def rows(self) -> tuple[Pool, ...]:

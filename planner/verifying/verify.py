@@ -81,6 +81,8 @@ def _located(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placeme
     if [p.id for p in plan.placements] != [*ids(problem.buffers)]:
         placements = _matched(problem, plan, report)
     names = {*names_of(problem.pools)}
+    if {place.pool for place in placements if place is not None} <= names:
+        return placements
     for i, place in enumerate(in_time(placements, VERIFYING)):
         if place is not None and place.pool not in names:
             text = f"buffer {echo(place.id)} is in pool {echo(place.pool)}, which the problem does not have"

@@ -66,10 +66,11 @@ def _choice(choice: Choice) -> dict[str, Any]:
 
 def _pools(plan: Plan) -> Iterator[str]:
     """Yield a line for each pool."""
-    for use in plan.pools:
+    names = names_of([use.name for use in plan.pools], compact)
+    for name, use in zip(names, plan.pools, strict=True):
         size = "null" if use.size is None else use.size
         peak = "null" if use.peak is None else use.peak
-        yield f'{{"name": {compact(use.name)}, "size": {size}, "peak": {peak}, "bound": {use.bound}}}'
+        yield f'{{"name": {name}, "size": {size}, "peak": {peak}, "bound": {use.bound}}}'
 
 
 def _placements(plan: Plan) -> Iterator[str]:
@@ -77,11 +78,11 @@ def _placements(plan: Plan) -> Iterator[str]:
     if isinstance(plan.placements, PlacementColumns):
         yield from _lines(plan.placements)
         return
-    pools: dict[str, str] = {}
+    named = [*dict.fromkeys([place.pool for place in plan.placements])]
+    pools = dict(zip(named, names_of(named, compact), strict=True))
     for p in plan.placements:
         id_ = p.id if type(p.id) is int else compact(p.id)
-        pool = pools.get(p.pool) or pools.setdefault(p.pool, compact(p.pool))
-        yield f'{{"id": {id_}, "pool": {pool}, "offset": {p.offset}, "size": {p.size}}}'
+        yield f'{{"id": {id_}, "pool": {pools[p.pool]}, "offset": {p.offset}, "size": {p.size}}}'
 
 
 def _lines(columns: PlacementColumns) -> Iterator[str]:
@@ -109,9 +110,12 @@ def _certificate(certificate: PlanCertificate) -> str:
         **({"crowds": crowds} if crowds else {}),
         "solver": certificate.solver,
     }
+    pools = names_of([weight[0] for weight in certificate.weights], compact)
     weights = ", ".join(
-        f'{{"pool": {compact(p)}, "time": {t}, "numerator": {n}, "denominator": {d}}}'
-        for p, t, n, d in certificate.weights
+        [
+            f'{{"pool": {pool}, "time": {t}, "numerator": {n}, "denominator": {d}}}'
+            for pool, (_, t, n, d) in zip(pools, certificate.weights, strict=True)
+        ]
     )
     return compact(fields).replace('"weights": []', f'"weights": [{weights}]', 1)
 

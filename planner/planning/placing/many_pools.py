@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
+from operator import attrgetter
 
 import numpy as np
 
@@ -115,7 +116,7 @@ class ManyPools:
         if self._quick is None:
             kept = set() if self._bound.is_infeasible else self._needed_anyway()
         else:
-            kept = {place.pool for place in self._quick}
+            kept = {*map(_POOL, self._quick)}
         if len(kept) > most or self._bound.is_infeasible:
             return self._nothing
         if self._quick is None:
@@ -248,6 +249,9 @@ class ManyPools:
                     value += cost_of_moves(problem, places, term)
                 values.append(value)
         return tuple(values)
+
+
+_POOL = attrgetter("pool")
 
 
 def _placed(problem: Problem, spots: Spots) -> tuple[Placement, ...]:

@@ -27,7 +27,7 @@ def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
         yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
     proven = _Proven(places, plan)
     for use in plan.pools:
-        if use.bound > proven.peak(use.name):
+        if use.bound > 0 and use.bound > proven.peak(use.name):
             yield from _unproven(f"the bound of pool {echo(use.name)}", use.bound, proven.peak(use.name))
     yield from _unproven("the bound", plan.bound, proven.sum_of_peaks())
     for number, term in enumerate(plan.objective.terms):

@@ -59,9 +59,9 @@ def _names(places: Places, certificate: PlanCertificate) -> str | None:
     named = [each[0] for each in (*certificate.weights, *certificate.crowds)] + (
         [] if certificate.pool is None else [certificate.pool]
     )
-    for pool in named:
-        if pool not in places.pools:
-            return f"there is no pool {echo(pool)}"
+    unknown = {*named}.difference(places.pools)
+    if unknown:
+        return f"there is no pool {echo(next(pool for pool in named if pool in unknown))}"
     return _ids(places, certificate.buffers)
 
 

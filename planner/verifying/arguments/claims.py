@@ -150,6 +150,9 @@ def _peak_claims(plan: Plan, peaks: dict[str, int] | None) -> Iterator[VerifyFin
     total = None if peaks is None else sum(peaks.values())
     if plan.peak != total:
         yield VerifyFinding(FindingKind.WRONG_PEAK, f"the peak is {_bytes(total)}, the plan says {_bytes(plan.peak)}")
+    stated = [use.peak for use in plan.pools]
+    if stated == ([None] * len(stated) if peaks is None else [*map(peaks.get, [use.name for use in plan.pools])]):
+        return
     for use in plan.pools:
         peak = None if peaks is None else peaks.get(use.name)
         if use.peak != peak:
@@ -193,7 +196,7 @@ def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
     if plan.peak is not None and plan.bound > plan.peak:
         yield above("the peak", plan.bound, plan.peak)
     for use in plan.pools:
-        if use.peak is not None and use.bound > use.peak:
+        if use.bound and use.peak is not None and use.bound > use.peak:
             yield above(f"the peak of pool {echo(use.name)}", use.bound, use.peak)
     for term in plan.objective.terms:
         if term.value is None or term.bound is None:

@@ -37,6 +37,9 @@ def read_weights(certificate: PlanCertificate) -> Weights | str:
     denominator = common_denominator({weight[3] for weight in certificate.weights}, "weight")
     if isinstance(denominator, str):
         return denominator
+    alike = _alike(certificate, denominator)
+    if alike is not None:
+        return alike
     totals: dict[str, int] = {}
     moments: dict[int, dict[str, int]] = {}
     for pool, time, numerator, part in certificate.weights:
@@ -47,6 +50,18 @@ def read_weights(certificate: PlanCertificate) -> Weights | str:
         here = moments.setdefault(time, {})
         here[pool] = here.get(pool, 0) + weight
     return Weights(denominator, totals, moments)
+
+
+def _alike(certificate: PlanCertificate, denominator: int) -> Weights | None:
+    """Return weights that are all the same, of different pools at one time, as most are; None for others."""
+    if not certificate.weights:
+        return None
+    pools, *rest = zip(*certificate.weights, strict=True)
+    if any(len({*column}) > 1 for column in rest):
+        return None
+    _, time, numerator, part = certificate.weights[0]
+    totals = dict.fromkeys(pools, numerator * (denominator // part))
+    return Weights(denominator, totals, {time: dict(totals)}) if len(totals) == len(pools) and numerator >= 0 else None
 
 
 def common_denominator(denominators: Iterable[int], what: str, given: int = 1) -> int | str:
