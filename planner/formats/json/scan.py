@@ -11,7 +11,8 @@ import json
 import re
 import time
 from contextlib import suppress
-from typing import Any, NamedTuple, NoReturn
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from ...checks.report import Report, bad_input
 from ...model.deadline import LOOK_EVERY, look
@@ -47,7 +48,8 @@ _SPACE = re.compile(r"[ \t\n\r,]*")
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 
 
-class Scanned(NamedTuple):
+@dataclass(slots=True)
+class Scanned:
     """What the first look showed."""
 
     top: dict[str, Any] | None
@@ -55,7 +57,7 @@ class Scanned(NamedTuple):
     wide: bool
     """True if some object may have more than WIDE keys."""
     marks: Marks | None = None
-    """For a LARGE document."""
+    """For a LARGE document, until it has been read."""
     seconds: float = 0.0
     """The time taken: reading the document, which cannot look at the clock, takes about as long again."""
 

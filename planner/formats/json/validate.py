@@ -76,6 +76,7 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
             kept = holder[place[-1]]
         _add_items(wire, part, data, span, place, report, kept, marks)
     report.raise_if_any()
+    scanned.marks = None  # they take as much as the document, and what is made of it takes more
     return document
 
 
