@@ -33,7 +33,7 @@ LINES_AT_A_TIME = 2
 """The lines read and queued side by side; the next is taken from the client when one of them is stored."""
 MOST_REFUSED = 1000
 """A batch with this many unusable lines is refused."""
-BLANK = 1 << 17
+BLANK = 1 << 14
 """The most empty lines."""
 AGAIN_SECONDS = 0.5
 """The delay before a job without room is queued again."""

@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 
 from ...checks.names import are_integers
+from ...checks.report import pointer
 from ...model.errors import BadInput, Code, Finding, echo
 from ...model.problem import Problem
 from .expression import LIMIT, NAME, Expression, ExpressionError, Values, parse
@@ -72,7 +73,7 @@ def check_symbols(symbols: Mapping[str, Sequence[int]]) -> Iterator[Finding]:
     if len(symbols) > MOST_SYMBOLS:
         yield Finding(Code.TOO_LARGE, "/symbols", f"there are {len(symbols)} symbols, and {MOST_SYMBOLS} are the most")
     for name, span in symbols.items():
-        place = f"/symbols/{name.replace('~', '~0').replace('/', '~1')}"
+        place = pointer(("symbols", name))
         if not NAME.fullmatch(name) or name in ("max", "min", "ceildiv"):
             text = (
                 f"{echo(name)} cannot name a symbol: a letter, then letters, digits and _, 64 in all, and no function"
