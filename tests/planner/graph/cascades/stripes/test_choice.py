@@ -71,7 +71,7 @@ def test_the_frontier_agrees_with_trying_all_ways_to_run(monkeypatch: pytest.Mon
             continue
         known = {worth(network, path, monkeypatch) for path in kept}
         wanted = sorted(a for a in known if not any(b != a and b[0] <= a[0] and b[1] <= a[1] for b in known))
-        found = pareto(cascade_problem(network).problem, Options(work_limit=2_000_000))
+        found = pareto(cascade_problem(network).problem, Options(time_limit=None, work_limit=2_000_000))
         assert found.is_complete
         assert [(point.choice.cost if point.choice else None, point.peak) for point in found.points] == wanted, seed
         several += len(wanted) > 2
@@ -80,7 +80,7 @@ def test_the_frontier_agrees_with_trying_all_ways_to_run(monkeypatch: pytest.Mon
 
 def test_the_fastest_that_fits_is_on_the_frontier() -> None:
     made = cascade_problem(random_network(16, operators=4)).problem
-    found = pareto(made, Options(work_limit=2_000_000))
+    found = pareto(made, Options(time_limit=None, work_limit=2_000_000))
     assert len(found.points) > 2
     middle = found.points[len(found.points) // 2]
     fitting = plan(made, Options(work_limit=2_000_000, prefer=Preference.SPEED, capacity={"default": middle.peak or 0}))
