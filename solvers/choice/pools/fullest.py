@@ -85,22 +85,25 @@ class FullestFirst:
         """Look for another choice below the same heights, with more room left in the pools that could not be packed; false if none was found."""
         if self.best is None or not stretched(self.stretch, missed, STRETCHES):
             return False
-        choice = self._ask(self.best.tops, self._stay, self.best.pools, work)
+        choice = self._ask(self.best.tops, self._stay, self.best.pools, None, work)
         self.best = choice or self.best
         return choice is not None
 
     def _choose(self, tops: tuple[int, ...], kept: dict[int, int], work: int) -> Choice | None:
         """A choice of all classes below the tops; None if none was found."""
         self.stretch = [STRETCH] * len(tops)
-        found = self._ask(tops, kept, None, work)
-        if found is None:
-            self.stretch = [0] * len(tops)
-            found = self._ask(tops, kept, None, work)
+        found = self._ask(tops, kept, None, None, work)
+        most = None if self.best is None else self.best.value - self.best.value // MUCH
+        if found is None or (most is not None and found.value > most):
+            self.stretch = [0] * len(tops)  # the room for gaps may be just what a dear class needs
+            found = self._ask(tops, kept, None, most, work) or found
         return found
 
-    def _ask(self, tops: tuple[int, ...], kept: dict[int, int], near: Pools | None, work: int) -> Choice | None:
+    def _ask(
+        self, tops: tuple[int, ...], kept: dict[int, int], near: Pools | None, most: int | None, work: int
+    ) -> Choice | None:
         wasting = self._wasting(tops, kept)
-        question = Question(self._question.term, tops=tops, are_peaks=True, near=near)
+        question = Question(self._question.term, most=most, tops=tops, are_peaks=True, near=near)
         for program in (settled_in(wasting, kept), wasting):
             pools = self._asking.ask(program, question, work).pools
             if pools is not None:
