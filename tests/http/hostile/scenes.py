@@ -91,7 +91,7 @@ def memory_scene(size: int) -> Scene:
             Attack("75 large bodies", lambda service: [s for _ in range(75) for s in whole("/v1/plans", b" " * size)(service)], (400,)),
             Attack("30 large bodies at a time", many(30, whole("/v1/plans", b" " * size)), (400, 503)),
             Attack("60 lines that ask for a large problem and take nothing", deaf_lines(60, size), (200,)),
-            Attack("a long name", posted("/v1/jobs", long), (422,)),
+            Attack("a long name", posted("/v1/jobs", long), (413, 422)),
             Attack("long ids", posted("/v1/jobs", ids), (422,)),
             Attack("a long kind", posted("/v1/jobs", kinds), (422,)),
             Attack("batches that nobody takes", batches(60), (200, 429)),
