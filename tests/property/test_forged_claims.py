@@ -267,6 +267,16 @@ def test_plans_for_uneven_memories_can_be_written_and_read(
     written(problem, plan(problem, Options(time_limit=None, work_limit=20_000)))
 
 
+def test_a_plan_with_a_proof_that_nothing_fits_is_refused() -> None:
+    problem = Problem((Buffer("a", 0), Buffer("b", 0)), (Pool("p"), Pool("q", rank=1)), terms=(Term.ACCESS_COST,))
+    document = json.loads(write_plan(plan(problem)))
+    search = {"proof": "search", "value": 0, "pool": None, "solver": "cpsat", "term": None}
+    document["certificate"] = [search]
+    assert [str(finding.kind) for finding in verify(problem, read_plan(json.dumps(document).encode()))] == [
+        "wrong_certificate"
+    ]
+
+
 def test_a_forged_infeasibility_is_refused_for_any_named_solver() -> None:
     roomy = Problem((Buffer("a", 4, live=((0, 2),)), Buffer("b", 4, live=((1, 3),))), (Pool("p", None),))
     made = plan(roomy)

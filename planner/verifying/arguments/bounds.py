@@ -25,6 +25,11 @@ def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
     if plan.status is PlanStatus.INFEASIBLE and not any(proves_infeasible(places, c) for c in plan.certificates):
         text = "the status is infeasible, but no certificate proves that nothing fits"
         yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
+    if plan.status is not PlanStatus.INFEASIBLE:
+        for certificate in plan.certificates:
+            if certificate.pool is None and proves_infeasible(places, certificate):
+                text = f"a certificate ({certificate.proof}) says that nothing fits, but the status is {plan.status}"
+                yield VerifyFinding(FindingKind.WRONG_CERTIFICATE, text)
     proven = _Proven(places, plan)
     for use in plan.pools:
         if use.bound > 0 and use.bound > proven.peak(use.name):
