@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from ..model.errors import Code
 from ..model.problem import Problem
 from . import require_sound
-from .kinds import Record, hints_of, kind_of
+from .kinds import Record, hints_of, kind_of, needs_tuples, with_tuples
 from .report import Place, Report, bad_input
 
 Parameters = ParamSpec("Parameters")
@@ -24,7 +24,7 @@ def require_types(value: Any, place: Place) -> None:
     """Raise BadInput if the object, or anything in it, is of another type than declared."""
     of: Any = type(value)
     kind = kind_of(of)
-    if not kind.holds([value]):
+    if not kind.holds([value], set()):
         report = Report()
         kind.find(value, place, report)
         report.raise_if_any()
@@ -41,19 +41,27 @@ class _Arguments:
         """True if it takes options with a time limit, and the moment from which that counts."""
         self._first = next((each.name for each in named if each.name != "self"), None)
 
-    def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Raise BadInput for whatever is of another type than declared. Return the keyword arguments: a time limit includes this check."""
+    def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Raise BadInput for whatever is of another type than declared.
+
+        Return the arguments, with tuples for other sequences, and with a time limit that includes this check.
+        """
         begun, report = time.monotonic(), Report()
-        given = self._signature.bind(*args, **kwargs).arguments
+        bound = self._signature.bind(*args, **kwargs)
+        given, changed = bound.arguments, False
         for name, value in given.items():
-            kind = self._kinds.get(name)
+            kind, found = self._kinds.get(name), set[type]()
             try:
-                if kind is not None and not kind.holds([value]):
+                if kind is not None and not kind.holds([value], found):
                     kind.find(value, () if name == self._first and isinstance(kind, Record) else (name,), report)
+                elif needs_tuples(found):
+                    given[name], changed = with_tuples(value), True
             except RecursionError:
                 raise bad_input(Code.TOO_DEEP, (name,), "has too many levels, one within the other") from None
         report.raise_if_any()
-        return {**kwargs, "begun": begun} if self._has_clock and "begun" not in given else kwargs
+        if changed:
+            args, kwargs = bound.args, bound.kwargs
+        return args, {**kwargs, "begun": begun} if self._has_clock and "begun" not in given else kwargs
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise BadInput for what else is wrong with the arguments of a call that failed: problems that are not sound."""
@@ -71,11 +79,11 @@ def checked(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answ
 
     @wraps(function)
     def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
-        with_clock = _arguments(function).check(args, kwargs)
+        sound, with_clock = _arguments(function).check(args, kwargs)
         try:
-            return function(*args, **with_clock)
+            return function(*sound, **with_clock)
         except OF_PYTHON:
-            _arguments(function).explain(args, kwargs)
+            _arguments(function).explain(sound, with_clock)
             raise
 
     return call
@@ -89,9 +97,11 @@ def explained(function: Callable[Parameters, Answer]) -> Callable[Parameters, An
         try:
             return function(*args, **kwargs)
         except OF_PYTHON:
-            _arguments(function).check(args, kwargs)
-            _arguments(function).explain(args, kwargs)
-            raise
+            sound, named = _arguments(function).check(args, kwargs)
+            _arguments(function).explain(sound, named)
+            if sound is args:
+                raise
+        return function(*sound, **named)
 
     return call
 

@@ -10,13 +10,13 @@ import io
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from inspect import isclass
 from itertools import chain
 from numbers import Integral, Real
-from operator import attrgetter
+from operator import attrgetter, is_
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -34,6 +34,9 @@ PLAIN: dict[object, tuple[tuple[type, ...], str]] = {
     bytes: ((bytes, bytearray, memoryview), "bytes (of a file: opened in the mode 'rb')"),
     type(None): ((type(None),), "None"),
 }
+
+NO_LISTS = (str, bytes, bytearray, memoryview, Columns)
+"""Sequences that stay as they are."""
 
 
 class Kind(ABC):
@@ -61,14 +64,15 @@ class Kind(ABC):
         """Yield what a value contains, and where."""
         yield from ()
 
-    def holds(self, values: list[Any]) -> bool:
-        """True if the values are of this kind, with all that they contain."""
+    def holds(self, values: list[Any], found: set[type]) -> bool:
+        """True if the values are of this kind, with all that they contain. Their types are added to those found."""
         types = {*map(type, values)}
+        found |= types
         if not types <= self.taken:
             if not all(map(self.takes, types)):
                 return False
             self.taken |= types
-        return self.fits(values) and all(kind.holds(column) for kind, column in self.columns(values) if column)
+        return self.fits(values) and all(kind.holds(column, found) for kind, column in self.columns(values) if column)
 
     def find(self, value: Any, place: Place, report: Report) -> None:
         """Report what is not of the declared kind."""
@@ -84,6 +88,9 @@ class Kind(ABC):
 
 class Anything(Kind):
     """Values of any type."""
+
+    def holds(self, _: list[Any], __: set[type]) -> bool:
+        return True
 
     def takes(self, of: type) -> bool:
         return True
@@ -101,19 +108,19 @@ class Plain(Kind):
 
 
 class Called(Plain):
-    """What can be called; if it is an object with declared fields, these are checked."""
+    """What can be called; if it is an object of the library's with declared fields, these are checked."""
 
     def __init__(self) -> None:
         super().__init__((Callable,), "something to call")  # type: ignore[arg-type]
 
     def columns(self, values: list[Any]) -> Iterator[tuple[Kind, list[Any]]]:
         for value in values:
-            if is_dataclass(value):
+            if _is_ours(value):
                 of: Any = type(value)
                 yield kind_of(of), [value]
 
     def parts(self, value: Any) -> Iterator[tuple[str | int, Kind, Any]]:
-        if is_dataclass(value):
+        if _is_ours(value):
             of: Any = type(value)
             yield from kind_of(of).parts(value)
 
@@ -308,6 +315,46 @@ def _can_be_read(type_: type) -> bool:
     return issubclass(type_, Collection) and not issubclass(type_, Columns)
 
 
+def with_tuples(value: Any) -> Any:
+    """Return the value with a tuple for each other sequence in it."""
+    if isinstance(value, NO_LISTS) or _is_known(value):
+        return value
+    if isinstance(value, Sequence):
+        parts = [*value] if _have_no_lists(value) else [*map(with_tuples, value)]
+        if isinstance(value, tuple):
+            if all(map(is_, parts, value)):
+                return value
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return tuple(parts)
+    if isinstance(value, Mapping):
+        of_keys = {key: with_tuples(part) for key, part in value.items()}
+        return value if all(map(is_, of_keys.values(), value.values())) else of_keys
+    if _is_ours(value):
+        old = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+        new = {name: with_tuples(part) for name, part in old.items()}
+        changed = {name: part for name, part in new.items() if part is not old[name]}
+        return replace(value, **changed) if changed else value
+    return value
+
+
+def _have_no_lists(parts: Sequence[Any]) -> bool:
+    """True if the parts are objects of one class of the library, with no lists in them; found by column."""
+    found: set[type] = set()
+    of = {*map(type, parts)}
+    return len(of) == 1 and _is_ours(parts[0]) and kind_of(*of).holds([*parts], found) and not needs_tuples(found)
+
+
+def needs_tuples(found: set[type]) -> bool:
+    """True if some of these types are sequences that count as tuples."""
+    return any(issubclass(of, Sequence) and not issubclass(of, (tuple, *NO_LISTS)) for of in found)
+
+
+def _is_ours(value: object) -> bool:
+    """True if the value has declared fields and its class is the library's, or made from one: what others keep is not for it to judge."""
+    ours, of = __name__.split(".")[0], type(value).__mro__
+    return is_dataclass(value) and any(each.__module__.split(".")[0] == ours for each in of)
+
+
 def _is_known(value: object) -> bool:
     """True if it was checked before, and cannot have changed."""
     return type(value) is Problem and value.facts.is_sound
@@ -320,4 +367,9 @@ def _article(name: str) -> str:
 def _shown(value: object) -> str:
     if value is None or isinstance(value, bool | int | float | str):
         return quoted(value)
-    return f"{_article(type(value).__name__)} {type(value).__name__}"
+    name = type(value).__name__
+    return (
+        f"{_article(name)} {name}"
+        if not hasattr(builtins, name) or type(value) is getattr(builtins, name)
+        else f"a {type(value).__module__}.{name}"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 
 from solvers.model.instance import Term
 
@@ -20,6 +21,13 @@ class Request:
     alignment: int = 1
     parameters: Mapping[str, int] = field(default_factory=dict)
     """The kind's own; missing ones have their defaults."""
+
+    def __post_init__(self) -> None:
+        """Replace integers of numpy by Python's, which are not limited."""
+        for name in ("buffers", "seed", "alignment"):
+            value = getattr(self, name)
+            if type(value) is not int and isinstance(value, Integral) and not isinstance(value, bool):
+                object.__setattr__(self, name, int(value))
 
     def chance(self) -> Chance:
         """Return the source of all its random numbers."""

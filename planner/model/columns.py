@@ -86,7 +86,7 @@ class KeptBuffers(BufferColumns):
         """Return all objects, always the same ones."""
         if not self._made:
             made = [*BufferColumns.__iter__(self)]
-            for i, buffer in self._some.items():
+            for i, buffer in [*self._some.items()]:  # other threads may add to it
                 made[i] = buffer
             self._made.append(tuple(made))
         return self._made[0]

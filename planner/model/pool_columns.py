@@ -49,7 +49,7 @@ class PoolColumns(Columns[Pool]):
         if not self._made:
             alignment, cost, rank = (column.tolist() for column in (self.alignment, self.cost, self.rank))
             made = [*map(Pool, self.names, self.sizes, alignment, repeat(None), repeat(()), cost, rank)]
-            for i, pool in self._some.items():
+            for i, pool in [*self._some.items()]:  # other threads may add to it
                 made[i] = pool
             self._made.append(tuple(made))
         return self._made[0]

@@ -294,6 +294,13 @@ class Problem:
     """What remains to be chosen; None: nothing."""
     facts: Facts = field(default_factory=Facts, init=False, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        """Replace lists by the tuples for which they count, where these are compared."""
+        for name in ("terms", "steps", "was"):
+            value = getattr(self, name)
+            if isinstance(value, list):
+                object.__setattr__(self, name, tuple(value))
+
 
 def measures_bytes(problem: Problem) -> bool:
     """True if the first minimised value is a number of bytes, not a cost."""

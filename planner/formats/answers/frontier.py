@@ -19,6 +19,9 @@ from .plan_writer import run_fields, write_plan_json
 
 def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warnings: Sequence[str] = ()) -> bytes:
     """Return the same bytes for the same frontier, except for `run`. Without files it contains the plans."""
+    if files is not None and len(files) < len(frontier.points):
+        text = f"must name a file for each of the {len(frontier.points)} points, not {len(files)}"
+        raise bad_input(Code.INVALID_VALUE, ("files",), text)
     fields = {
         "format": FRONTIER_FORMAT,
         "complete": frontier.is_complete,

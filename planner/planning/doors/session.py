@@ -16,6 +16,7 @@ from solvers.model.solver import Goal
 from ...checks import require_sound
 from ...checks.arguments import checked, explained, require_types
 from ...facts.digest import digest
+from ...model.columns import Columns
 from ...model.deadline import OutOfTime
 from ...model.errors import echo
 from ...model.plan import Plan, PlanStatus
@@ -76,6 +77,8 @@ class Session:
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """Plan as the library's `plan` does, with the same errors."""
         options = options or USUAL
+        if not isinstance(problem.buffers, tuple | Columns):  # somebody could change it
+            problem = replace(problem, buffers=tuple(problem.buffers))
         same = _of_the_same_objects(problem, self._text_of(options))
         known = self._known(same)
         return self._made(problem, options, same) if known is None else known
@@ -115,7 +118,7 @@ class Session:
         planned.facts.is_sound = True
         changes = any(each is not None for each in (options.capacity, options.prefer, options.stability))
         usual = replace(options, capacity=None, prefer=None, stability=None) if changes else options
-        key = (digest(planned), planned.constraints.listed, self._text_of(usual))
+        key = (digest(planned), tuple(map(tuple, planned.constraints.listed)), self._text_of(usual))
         known = self._known(key)
         if known is None:
             with self._lock:

@@ -135,7 +135,14 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        """Replace words by the choices that they name. Raises BadInput for unknown words, which would otherwise count as a choice."""
+        """Replace words by the choices that they name, and integers of numpy by Python's.
+
+        Raises BadInput for unknown words, which would otherwise count as a choice.
+        """
+        for name in WHOLE:
+            value = getattr(self, name)
+            if type(value) is not int and isinstance(value, Integral) and not isinstance(value, bool):
+                object.__setattr__(self, name, int(value))
         for row in CHOICES:
             value = getattr(self, row.name)
             if isinstance(value, str) and not isinstance(value, StrEnum):
@@ -156,6 +163,8 @@ def chosen(row: Declared, word: str) -> StrEnum:
 
 
 DECLARED = {each.name: Declared(each.name, each.default, **each.metadata) for each in fields(Options)}
+
+WHOLE = tuple(row.name for row in DECLARED.values() if row.kind in (OptionKind.COUNT, OptionKind.BYTES))
 
 CHOICES = tuple(row for row in DECLARED.values() if row.choices is not None)
 

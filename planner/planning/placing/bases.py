@@ -111,7 +111,7 @@ class Bases:
         """The blocks that may be only in these pools."""
         for i, buffer in in_time(self._special, PREPARING, "buffer"):
             if buffer.pools is not None:
-                alike.setdefault(buffer.pools, []).append(block[i])
+                alike.setdefault(tuple(buffer.pools), []).append(block[i])
             if buffer.fixed is not None:
                 alike.setdefault((buffer.fixed.pool,), []).append(block[i])
         for names, blocks in alike.items():

@@ -133,7 +133,7 @@ class Blocks:
         if len(pools) == 1:
             return None
         named = [(i, b.pools if b.fixed is None else (b.fixed.pool,)) for i, b in self.special]
-        listed = [(i, names) for i, names in named if names is not None]
+        listed = [(i, tuple(names)) for i, names in named if names is not None]
         if not listed:
             return None
         lists = {names: k for k, names in enumerate(dict.fromkeys(names for _, names in listed))}

@@ -1,0 +1,111 @@
+"""Values that are like the declared ones: lists for tuples, numbers of numpy, sequences of other kinds, callers' own classes."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memplan
+from memplan import formats, generate
+from tests.property.test_wrong_types import OPTIONS, bare, chosen, rich
+
+TWO_POOLS = memplan.Problem(
+    (
+        memplan.Buffer("a", 8, live=((0, 2), (3, 4)), pools=("x", "y")),
+        memplan.Buffer("b", 8, live=((1, 3),), pools=("y",)),
+        memplan.Buffer("c", 4, live=((1, 3),)),
+    ),
+    (memplan.Pool("x", 8, reserved=((0, 2),)), memplan.Pool("y")),
+)
+
+
+def with_lists(value: Any) -> Any:
+    """Return the value with a list for each tuple."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value, **{each.name: with_lists(getattr(value, each.name)) for each in fields(value) if each.init}
+        )
+    return [*map(with_lists, value)] if type(value) is tuple else value
+
+
+@pytest.mark.parametrize("problem", [bare(), rich(), chosen(), TWO_POOLS], ids=["bare", "rich", "chosen", "two_pools"])
+def test_lists_count_as_tuples(problem: memplan.Problem) -> None:
+    listed, session = with_lists(problem), memplan.Session()
+    usual = memplan.plan(problem, OPTIONS)
+    session.plan(problem, OPTIONS)
+    for found in (memplan.plan(listed, OPTIONS), session.plan(listed, OPTIONS), session.plan(listed, OPTIONS)):
+        assert (found.status, found.objective.value) == (usual.status, usual.objective.value)
+        assert not memplan.verify(problem, found)
+        assert not memplan.verify(listed, usual)
+
+
+def test_a_session_looks_again_at_a_list_that_has_changed() -> None:
+    session, buffers = memplan.Session(), [memplan.Buffer("a", 8, live=((0, 2),))]
+    problem = memplan.Problem(buffers)
+    assert session.plan(problem, OPTIONS).peak == 8
+    buffers.append(memplan.Buffer("b", 100, live=((0, 2),)))
+    assert session.plan(problem, OPTIONS).peak == 108
+
+
+def test_other_sequences_count_as_tuples_too() -> None:
+    usual = memplan.plan(bare(), OPTIONS)
+    a, b = bare().buffers
+    other: Any = deque
+    span: Any = array("q", (1, 3))
+    for problem in (
+        replace(bare(), buffers=deque((a, replace(b, live=other(((1, 3),)))))),
+        replace(bare(), buffers=(a, replace(b, live=(span,)))),
+        replace(bare(), terms=other(bare().terms)),
+    ):
+        found = memplan.plan(problem, OPTIONS)
+        assert (found.placements, found.problem_digest) == (usual.placements, usual.problem_digest)
+
+
+@dataclass
+class Stopped:
+    """A caller's class, which keeps something else in its fields than it declares."""
+
+    calls: int = None  # type: ignore[assignment]
+    told: memplan.nothing = None  # type: ignore[name-defined]
+
+    def __call__(self) -> bool:
+        return False
+
+
+def test_classes_of_callers_are_not_judged() -> None:
+    assert memplan.prove(bare(), memplan.plan(bare(), OPTIONS), stopped=Stopped())
+
+
+def test_types_of_numpy_are_named_as_such() -> None:
+    with pytest.raises(memplan.BadInput, match=r"must be true or false, not a numpy\.bool"):
+        memplan.plan(bare(), replace(OPTIONS, explain=np.True_))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda options: memplan.write_plan(replace(memplan.plan(bare(), options), run=memplan.plan(bare()).run)),
+        lambda options: memplan.share(bare(), options).assignments,
+    ],
+    ids=["plan", "share"],
+)
+def test_options_may_be_numbers_of_numpy(answer: Callable[[memplan.Options], object]) -> None:
+    number: Any = np.int64
+    assert answer(replace(OPTIONS, seed=number(3), work_limit=number(2_000), workers=number(1)))
+
+
+def test_generators_take_numbers_of_numpy() -> None:
+    found = generate.generate("random", generate.Request(np.int64(5), np.uint64(7), np.int64(4)))  # type: ignore[arg-type]
+    assert found == generate.generate("random", generate.Request(5, 7, 4))
+
+
+def test_a_frontier_needs_a_file_for_each_point() -> None:
+    found = memplan.pareto(chosen(), OPTIONS)
+    with pytest.raises(memplan.BadInput, match="/files: must name a file for each of the "):
+        formats.write_frontier(found, ())
