@@ -21,7 +21,7 @@ from scripts.measure.reading_files import FILES
 MIB = 1 << 20
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(
-    ["scripts.measure.reading", "pydantic", *{row.reader.partition(":")[0] for row in FORMATS.values()}]
+    ["scripts.measure.reading_files", "pydantic", *{row.reader.partition(":")[0] for row in FORMATS.values()}]
 )
 """Each process is forked from one that has imported the readers and has read nothing."""
 

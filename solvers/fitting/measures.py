@@ -11,7 +11,7 @@ from ..model.instance import Instance, Ints
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measures:
-    """One number per block."""
+    """One number per block. `area` is a rank: blocks of the least area have 0."""
 
     size: Ints
     width: Ints

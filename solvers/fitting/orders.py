@@ -5,7 +5,8 @@ live in), area (size x width), total (the greatest sum of sizes live in any of i
 the block's number.
 
 To add an order: a row in ORDERS, a row of the same name in kernels/native/greedy/orders.cpp, and a row in PASSES for each fit with which
-scripts/measure/solving/passes.py finds a gain. The tests compare both kernels in every order and every pass of this table.
+scripts/measure/solving/passes.py finds a gain. A new sort key is a measure: a field in measures.py, and in kernels/native/greedy/orders.hpp. The tests
+compare both kernels in every order and every pass of this table.
 """
 
 from __future__ import annotations

@@ -192,6 +192,11 @@ def is_of(kind: SolverKind, name: str) -> bool:
     return name in SOLVERS and SOLVERS[name].kind is kind
 
 
+def proves(name: str) -> bool:
+    """True if the solver may go on until something is proven; the others only look for placements."""
+    return not (is_of(SolverKind.HEURISTIC, name) or is_of(SolverKind.IMPROVER, name))
+
+
 def get(name: str) -> Solver:
     """The solver of that name. Raises UnknownSolver."""
     module, _, attribute = entry_of(name).path.partition(":")

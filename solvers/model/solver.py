@@ -172,9 +172,9 @@ class Input(StrEnum):
     """The form in which a solver takes its instance."""
 
     PRESOLVED = "presolved"
-    """Scaled, squeezed and split."""
+    """Scaled, squeezed and split. The portfolio runs greedy first, then the solver on each piece, in rounds; the best placement counts."""
     AS_WRITTEN = "as_written"
-    """As lowered, in the user's order: other planners' published heuristics depend on it."""
+    """As lowered, in the user's order: other planners' published heuristics depend on it. The solver runs alone, once; its own placement counts."""
 
 
 class Solver(Runnable, Protocol):

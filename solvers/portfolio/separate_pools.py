@@ -13,7 +13,7 @@ from ..model.instance import Instance, Ints, Placement, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Outcome, Value
-from ..model.registry import SolverKind, is_of
+from ..model.registry import proves
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
 from .execute import Answer, Engines, ask, execute
@@ -146,7 +146,7 @@ class _SeparatePools:
         self._prove()
         spent = self.engines.work - before
         is_stuck = spent == 0 and self.engines.active == active
-        if all(is_of(SolverKind.IMPROVER, name) for name in self.engines.active):
+        if not any(map(proves, self.engines.active)):
             is_stuck |= spent < budget and self.board.value == value  # engines end early if nothing is left to try
         return self.engines.stop if is_stuck and self._finished() is None else None
 

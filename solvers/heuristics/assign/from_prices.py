@@ -11,7 +11,7 @@ from ...fitting.orders import Fit
 from ...geometry.rules import violation
 from ...model.instance import Instance, Ints, Placement
 from ...model.solver import Control, Task
-from ..greedy.packing import ORDERS, packed
+from ..greedy.packing import ORDERS_TO_TRY, packed
 
 WORK_OF_PACKING = 2
 SHARE_OF_WORK = 8
@@ -71,7 +71,7 @@ def _best_packing(instance: Instance, pool: int, blocks: Ints, loss: Floats) -> 
     least = np.inf
     work = 0
     area = instance.block_high[blocks].astype(np.float64)
-    for order in (*ORDERS, PRIORITY):
+    for order in (*ORDERS_TO_TRY, PRIORITY):
         sequence = (
             np.argsort(-np.minimum(loss, 1e30) / np.maximum(area, 1.0), kind="stable") if order == PRIORITY else order
         )

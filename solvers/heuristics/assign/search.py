@@ -17,7 +17,7 @@ from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
-from ..greedy.packing import ORDERS, packed
+from ..greedy.packing import ORDERS_TO_TRY, packed
 from ..layout import LOOK_EVERY, Spots
 from ..local_search import WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch, unchanged
 from .from_prices import from_prices
@@ -189,7 +189,7 @@ class _Search(LocalSearch):
         blocks = np.array(sorted(block for group in moved for block in self.layout.members[group]), dtype=np.int64)
         if not len(blocks):
             return
-        order = ORDERS[self.random.below(len(ORDERS))]
+        order = ORDERS_TO_TRY[self.random.below(len(ORDERS_TO_TRY))]
         answer = packed(self.instance, pool, blocks, order, Fit.BEST if self.random.below(4) == 0 else Fit.LOWEST)
         self.work += WORK_OF_PACKING * len(blocks) + 500
         if answer is None:

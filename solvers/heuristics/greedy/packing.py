@@ -14,8 +14,8 @@ from ...kernels import active_for
 from ...kernels.columns import columns
 from ...model.instance import Instance, Ints
 
-ORDERS = ("size", "area", "total_size", "width_area_total", "total_area_width", "birth")
-"""The orders tried, in turn."""
+ORDERS_TO_TRY = ("size", "area", "total_size", "width_area_total", "total_area_width", "birth")
+"""Of all orders, those that pay where a pool is packed often."""
 
 
 def packed(

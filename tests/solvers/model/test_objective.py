@@ -13,15 +13,20 @@ from solvers.geometry.presolve import restrict, scaled, unit
 from solvers.geometry.rules import violation
 from solvers.model.conflicts import live_pair_count, part_pairs
 from solvers.model.instance import ADDRESS_LIMIT, Instance, Placement, PoolSpec, Term, Was
-from solvers.model.linear_terms import peak_worth
+from solvers.model.linear_terms import is_counted_in_bytes, peak_worth
 from solvers.model.objective import evaluate, peaks
 from solvers.model.outcome import Value
 from tests.small.instances import Block, make_instance, plain
-from tests.small.oracle import Counted, worth
+from tests.small.oracle import IN_BYTES, WORTH, Counted, worth
 
 
 def placed(offsets: list[int], pools: list[int] | None = None) -> Placement:
     return Placement(np.array(pools or [0] * len(offsets), dtype=np.int64), np.array(offsets, dtype=np.int64))
+
+
+def test_the_oracle_knows_every_term() -> None:
+    assert set(WORTH) == set(Term)
+    assert {term for term in Term if is_counted_in_bytes(term)} <= IN_BYTES
 
 
 TWO_POOLS = [PoolSpec(20, cost=3, rank=0), PoolSpec(None, cost=1, rank=1)]

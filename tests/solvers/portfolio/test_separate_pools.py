@@ -205,6 +205,15 @@ def test_an_engine_is_not_asked_for_unsupported_joint_problems(
     assert ("modest" in outcome.took_part) == bool(features)
 
 
+def test_a_heuristic_that_finds_nothing_better_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        registry.SOLVERS, "modest", registry.SOLVERS["modest"]._replace(kind=registry.SolverKind.HEURISTIC)
+    )
+    outcome = run(open_instance(), "modest", work=100_000)
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert len(Engine.calls) == 1
+
+
 def test_a_proof_that_nothing_fits_is_the_answer() -> None:
     best = run(open_instance(), "greedy")
     assert best.value is not None

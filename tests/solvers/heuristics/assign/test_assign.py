@@ -18,7 +18,7 @@ from solvers.fitting.orders import Fit
 from solvers.geometry.rules import violation
 from solvers.heuristics.assign.from_prices import from_prices
 from solvers.heuristics.assign.search import Assign
-from solvers.heuristics.greedy.packing import ORDERS, packed
+from solvers.heuristics.greedy.packing import ORDERS_TO_TRY, packed
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.heuristics.layout import Layout
 from solvers.model.errors import StopReason
@@ -126,7 +126,7 @@ def test_blocks_that_must_be_apart_never_join_the_same_pool() -> None:
 
 def test_packing_names_the_blocks_that_end_too_high() -> None:
     instance = make_instance([(0, 2, 6), (1, 3, 6), (5, 6, 9)], pools=[PoolSpec(10), PoolSpec(None, rank=1)])
-    for order in ORDERS:
+    for order in ORDERS_TO_TRY:
         answer = packed(instance, 0, np.arange(3), order, Fit.LOWEST)
         assert answer is not None
         bases, excess = answer
