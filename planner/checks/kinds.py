@@ -35,7 +35,7 @@ PLAIN: dict[object, tuple[tuple[type, ...], str]] = {
     type(None): ((type(None),), "None"),
 }
 
-NO_LISTS = (str, bytes, bytearray, memoryview, Columns)
+NO_LISTS = (str, bytes, bytearray, Columns)
 """Sequences that stay as they are."""
 
 
@@ -316,7 +316,9 @@ def _can_be_read(type_: type) -> bool:
 
 
 def with_tuples(value: Any) -> Any:
-    """Return the value with a tuple for each other sequence in it."""
+    """Return the value with a tuple for each other sequence in it, and bytes for views of them."""
+    if isinstance(value, memoryview):
+        return bytes(value)
     if isinstance(value, NO_LISTS) or _is_known(value):
         return value
     if isinstance(value, Sequence):
@@ -345,8 +347,10 @@ def _have_no_lists(parts: Sequence[Any]) -> bool:
 
 
 def needs_tuples(found: set[type]) -> bool:
-    """True if some of these types are sequences that count as tuples."""
-    return any(issubclass(of, Sequence) and not issubclass(of, (tuple, *NO_LISTS)) for of in found)
+    """True if some of these types are sequences that count as tuples, or views of bytes."""
+    return memoryview in found or any(
+        issubclass(of, Sequence) and not issubclass(of, (tuple, *NO_LISTS)) for of in found
+    )
 
 
 def _is_ours(value: object) -> bool:

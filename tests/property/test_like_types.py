@@ -100,6 +100,17 @@ def test_options_may_be_numbers_of_numpy(answer: Callable[[memplan.Options], obj
     assert answer(replace(OPTIONS, seed=number(3), work_limit=number(2_000), workers=number(1)))
 
 
+def test_a_capacity_may_be_a_number_of_numpy() -> None:
+    capacity: Any = np.int64(32)
+    assert memplan.plan(bare(), replace(OPTIONS, capacity=capacity)).pools[0].size == 32
+
+
+def test_views_count_as_bytes() -> None:
+    written = memplan.write_problem(bare())
+    view: Any = memoryview(written)
+    assert memplan.read_problem(view) == memplan.read_problem(written)
+
+
 def test_generators_take_numbers_of_numpy() -> None:
     found = generate.generate("random", generate.Request(np.int64(5), np.uint64(7), np.int64(4)))  # type: ignore[arg-type]
     assert found == generate.generate("random", generate.Request(5, 7, 4))

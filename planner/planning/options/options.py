@@ -164,7 +164,9 @@ def chosen(row: Declared, word: str) -> StrEnum:
 
 DECLARED = {each.name: Declared(each.name, each.default, **each.metadata) for each in fields(Options)}
 
-WHOLE = tuple(row.name for row in DECLARED.values() if row.kind in (OptionKind.COUNT, OptionKind.BYTES))
+WHOLE = tuple(
+    row.name for row in DECLARED.values() if row.kind in (OptionKind.COUNT, OptionKind.BYTES, OptionKind.SIZES)
+)
 
 CHOICES = tuple(row for row in DECLARED.values() if row.choices is not None)
 
