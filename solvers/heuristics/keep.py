@@ -118,7 +118,7 @@ class _Search(LocalSearch):
             self.layout.set_down(old)
 
     def _drawn(self) -> list[tuple[int, int, int]]:
-        return [self.rows[self.random.below(len(self.rows))] for _ in range(CANDIDATES)]
+        return [self.random.pick(self.rows) for _ in range(CANDIDATES)]
 
     def _is_there(self, block: int, pool: int, base: int) -> bool:
         return int(self.layout.pool[block]) == pool and int(self.layout.offset[block]) == base
@@ -182,11 +182,7 @@ class _Search(LocalSearch):
     def _build(self, number: int) -> None:
         """All anew: who was below a ceiling goes back there, then the others come, the largest first."""
         known = peaks(self.instance, self.best)
-        part = (
-            (FIRST_BUILDS - number) / (FIRST_BUILDS - 1)
-            if number <= FIRST_BUILDS
-            else self.random.below(1 << 10) / 1024
-        )
+        part = (FIRST_BUILDS - number) / (FIRST_BUILDS - 1) if number <= FIRST_BUILDS else self.random.fraction(10)
         ceiling = [
             least + part * (max(once, peak) - least)
             for least, once, peak in zip(self.least, self.once, known, strict=True)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
 WORD = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
 
@@ -17,7 +22,7 @@ class SplitMix64:
     """A stream of random 64-bit numbers."""
 
     def __init__(self, seed: int) -> None:
-        self._state = seed
+        self._state = seed & WORD
 
     def next(self) -> int:
         self._state = (self._state + GOLDEN) & WORD
@@ -26,3 +31,11 @@ class SplitMix64:
     def below(self, count: int) -> int:
         """From 0 to count - 1."""
         return self.next() * count >> 64
+
+    def fraction(self, bits: int) -> float:
+        """From 0 to just below 1, a multiple of 2 ** -bits."""
+        return self.below(1 << bits) / (1 << bits)
+
+    def pick(self, items: Sequence[Item]) -> Item:
+        """Any of the items."""
+        return items[self.below(len(items))]

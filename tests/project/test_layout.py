@@ -32,8 +32,6 @@ FACES = {
 """Small modules whose names something outside the project uses, with the reason."""
 EXPORTED = {"planner/compilers/jax.py": "planner.compilers", "planner/planning/doors/model_export.py": "planner"}
 """Small modules of one exported function, which is loaded when it is asked for, and the package that exports it."""
-TWINS = {"solvers/model/splitmix.py": "solvers/kernels/native/shared/random.hpp"}
-"""Small modules in Python that have a twin in C++."""
 
 
 @cache
@@ -75,11 +73,11 @@ def test_small_modules_have_a_reason() -> None:
         for path in modules()
         if length(path) < SMALL
         and path.name != "__init__.py"
-        and not (is_below(path, FACES) or is_below(path, EXPORTED) or is_below(path, TWINS) or has_one_subject(path))
+        and not (is_below(path, FACES) or is_below(path, EXPORTED) or has_one_subject(path))
     ] == []
 
 
-@pytest.mark.parametrize("reasons", [FACES, EXPORTED, TWINS])
+@pytest.mark.parametrize("reasons", [FACES, EXPORTED])
 def test_every_reason_is_one_of_a_small_module(reasons: dict[str, str]) -> None:
     small = [path for path in modules() if length(path) < SMALL and path.name != "__init__.py"]
     assert [place for place in reasons if not any(path.is_relative_to(place) for path in small)] == []
@@ -91,13 +89,6 @@ def test_modules_with_one_exported_function_hold_nothing_else(path: str) -> None
     functions = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     assert len(functions) == 1
     assert set(functions) <= set(import_module(EXPORTED[path]).__all__)
-
-
-@pytest.mark.parametrize("path", TWINS)
-def test_a_twin_names_the_other(path: str) -> None:
-    twin = TWINS[path]
-    assert (ROOT / twin).exists()
-    assert twin.removeprefix("solvers/") in (ROOT / path).read_text("utf-8")
 
 
 @pytest.mark.parametrize("package", ["planner", "solvers"])

@@ -111,7 +111,7 @@ class _Search(LocalSearch):
             group = int(self.instance.pool_class[top[self.random.below(len(top))]])
             if len(self.layout.homes[group]) > 1:
                 return group
-        drawn = [self.movable[self.random.below(len(self.movable))] for _ in range(CANDIDATES)]
+        drawn = [self.random.pick(self.movable) for _ in range(CANDIDATES)]
         return max(drawn, key=self._gain)
 
     def _gain(self, group: int) -> tuple[float, ...]:
@@ -142,7 +142,7 @@ class _Search(LocalSearch):
             return sorted(groups, key=lambda g: -max(self.layout.high[b] for b in self.layout.members[g]))
         if kind == 1:
             return groups
-        noise = {group: 1 + self.random.below(1 << 10) / (1 << 10) for group in groups}
+        noise = {group: 1 + self.random.fraction(10) for group in groups}
         return sorted(groups, key=lambda g: tuple(-most * noise[g] for most in self.worth.spread(g)))
 
     def _peaks_without(self, lifted: set[int]) -> list[int]:
@@ -189,7 +189,7 @@ class _Search(LocalSearch):
         blocks = np.array(sorted(block for group in moved for block in self.layout.members[group]), dtype=np.int64)
         if not len(blocks):
             return
-        order = ORDERS_TO_TRY[self.random.below(len(ORDERS_TO_TRY))]
+        order = self.random.pick(ORDERS_TO_TRY)
         answer = packed(self.instance, pool, blocks, order, Fit.BEST if self.random.below(4) == 0 else Fit.LOWEST)
         self.work += WORK_OF_PACKING * len(blocks) + 500
         if answer is None:
@@ -224,7 +224,7 @@ class _Search(LocalSearch):
         for _ in range(4 * most):
             if len(found) >= most:
                 break
-            drawn = [self.movable[self.random.below(len(self.movable))] for _ in range(CANDIDATES)]
+            drawn = [self.random.pick(self.movable) for _ in range(CANDIDATES)]
             gaining = [group for group in drawn if self._gains_by(group, pool)]
             if gaining:
                 group = max(gaining, key=self._gain)
@@ -245,5 +245,5 @@ class _Search(LocalSearch):
         """By how much the next layout may be worse in the first term."""
         limit = self.task.limits.work
         left = 1.0 - self.work / limit if limit else 1.0 / (1.0 + self.work / 1e6)
-        draw = self.random.below(1 << 16) / (1 << 16)
+        draw = self.random.fraction(16)
         return int(self.value[0] * max(left, 0.0) * draw * TOLERANCE)

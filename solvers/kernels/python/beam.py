@@ -94,7 +94,7 @@ class _Beam:
         self.order = sorted(range(instance.blocks), key=lambda b: (self.begin[b], -self.end[b], -self.size[b], b))
         self.later = self._later_sizes()
         self.times = [1] * instance.blocks
-        self.random = SplitMix64(seed & WORD)
+        self.random = SplitMix64(seed)
         self.enough, self.limit, self.report = enough, limit, report
         self.work = 0
         self.stopped = False
@@ -274,7 +274,7 @@ class _Beam:
 
 
 def _name(block: int, base: int) -> int:
-    return SplitMix64((block * GOLDEN & WORD) ^ base).next()
+    return SplitMix64(block * GOLDEN ^ base).next()
 
 
 def is_plain(instance: Instance) -> bool:

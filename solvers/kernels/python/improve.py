@@ -15,7 +15,7 @@ import numpy as np
 
 from ...model.conflicts import part_pairs
 from ...model.instance import Instance, Ints
-from ...model.splitmix import WORD, SplitMix64
+from ...model.splitmix import SplitMix64
 from ..columns import Columns
 from ..interface import Report
 from .input import check_start, instance_of
@@ -90,7 +90,7 @@ class _Ejection:
         self.near = _stretches(instance)
         self.price = _prices(instance)
         self.grudge = [1] * self.count
-        self.random = SplitMix64(seed & WORD)
+        self.random = SplitMix64(seed)
         self.limit = limit
         self.report = report
         self.work = 0

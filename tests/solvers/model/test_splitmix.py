@@ -17,3 +17,9 @@ from solvers.model.splitmix import SplitMix64
 def test_splitmix_draws_the_published_numbers(seed: int, expected: list[int]) -> None:
     draw = SplitMix64(seed)
     assert [draw.next() for _ in expected] == expected
+
+
+def test_fractions_and_picks_reach_both_ends() -> None:
+    draw = SplitMix64(1 << 70)
+    assert {draw.fraction(2) for _ in range(100)} == {0, 0.25, 0.5, 0.75}
+    assert {draw.pick("abc") for _ in range(100)} == {"a", "b", "c"}

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ....model.instance import Ints
-from ....model.splitmix import WORD, SplitMix64
+from ....model.splitmix import SplitMix64
 from ...columns import Columns
 from ...interface import Report
 from ..beam import is_plain
@@ -64,7 +64,7 @@ class _Gluing:
         self.blocks, self.enough, self.limit, self.report = blocks, enough, limit, report
         self.slack = Slack(0, blocks.live)
         self.forest = Forest(len(blocks.live), [])
-        self.random = SplitMix64(seed & WORD)
+        self.random = SplitMix64(seed)
         self.best: list[int] = start.tolist()
         self.peak = blocks.peak_of(self.best)
         self.least = max([*blocks.live, min(enough, self.peak) // blocks.unit])

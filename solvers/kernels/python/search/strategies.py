@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....model.splitmix import WORD, SplitMix64
+from ....model.splitmix import SplitMix64
 from .building.glue import Glued, glue
 from .building.model import Model
 from .choice import Order
@@ -76,7 +76,7 @@ def attempt(seed: int, strategy: int, round_: int, blocks: int, work: int | None
     # Short attempts find placements; the last strategy also makes long ones, which can prove.
     length = luby(round_ + 1) if strategy == strategies(blocks) - 1 else 1
     return Attempt(
-        seed=SplitMix64((SplitMix64(seed).next() + round_ * STRATEGIES + strategy) & WORD).next(),
+        seed=SplitMix64(SplitMix64(seed).next() + round_ * STRATEGIES + strategy).next(),
         order=order,
         nodes=length * (BASE_NODES + min(round_ * NODES_PER_ROUND, MOST_EXTRA_NODES) + blocks),
         work=work,
