@@ -22,22 +22,23 @@ from .questions.question import Question
 from .windows import STRETCHES, stretched
 
 MOST_CLASSES = 100
-"""So many are chosen at the fullest sections,"""
+"""At most so many classes are added at once to those that are chosen first."""
 FULL = 970
-"""and those live where at least so many thousandths of the most are live stay as they were chosen there."""
+"""In thousandths of the most that is live: classes at sections as full as this keep the pools that were chosen first."""
 ROUNDS = 4
+"""How often heights are chosen, at most."""
 FEW = 20
-"""In each further round at least so many classes more are chosen first: those beside the classes that cost most more than at prices,"""
+"""After each round about so many classes more are chosen first: the neighbours of those whose cost exceeds their cost at prices by most."""
 MUCH = 500
-"""by at least such a part of the term. Or so many as at first, where nothing fits below the heights."""
+"""A cost exceeds another by much if the difference is at least the term's value divided by this."""
 SHARE_OF_QUESTION = 4
-"""A question may take such a part of the work that is left."""
+"""A question may take the remaining work divided by this."""
 SCALE = 64
 """Prices are counted in so many parts of a unit of cost."""
 STRETCH = 1
-"""The thousandths by which rows are longer at first: without any, hardly a choice can be packed, and windows gain back what that costs."""
+"""Rows are longer by so many thousandths at first: otherwise hardly any choice can be packed. Windows gain back what that costs."""
 SHARE_OF_WASTE = 2
-"""Of the room that is free at a section only a half is given up to gaps."""
+"""At most the room that is free at a section, divided by this, is given up to gaps."""
 
 
 class FullestFirst:
@@ -50,8 +51,12 @@ class FullestFirst:
         self._begin, self._end = instance.rect_start, instance.rect_end
         self._sections: list[int] = np.argsort(-self._live, kind="stable").tolist()
         self._first, self._kept = set[int](), set[int]()
+        """The classes that are chosen first, and those of them that keep their pools."""
         self._add_fullest()
         self._pool_of = dict[int, int]()
+        """The pools that were chosen first."""
+        self._stay = dict[int, int]()
+        """The pools that were kept for the best choice."""
         self.bound = 0
         """A lower bound of the term, if the earlier ones are at their least."""
         self.best: Choice | None = None
@@ -130,7 +135,7 @@ class FullestFirst:
         return {group for group in here if len(self._program.homes[group]) > 1}
 
     def _add_beside_dearest(self, choice: Choice, relaxed: Relaxed) -> bool:
-        """Add the classes beside those that cost most more than at prices, where they have least room in the pool that would be cheapest; false if none cost much more."""
+        """Take the classes that cost much more than at prices; add those that are in their way in the cheapest pool. False if there are none."""
         program, added = self._program, 0
         due = self._due(dict(relaxed.of_rows), 1)
         beyond = [
@@ -162,7 +167,7 @@ class FullestFirst:
         return added > 0
 
     def _find_tops(self, relaxed: Relaxed, work: int) -> tuple[int, ...] | None:
-        """Choose at the fullest sections, at these prices; the heights, or None if no choice was found."""
+        """The heights that follow from a choice at the fullest sections, at these prices; None if no choice was found."""
         part, rest, worth = self._priced(dict(relaxed.of_rows))
         question = self._question
         answer = self._asking.ask(part, Question(question.term, held=question.held), work)
@@ -184,7 +189,7 @@ class FullestFirst:
         return due
 
     def _priced(self, prices: dict[int, float]) -> tuple[Program, int, list[int]]:
-        """The program of the chosen classes, with what they and the heights are worth to the others; what all others cost at least; and what a unit of each pool is worth."""
+        """The program of the classes that are chosen first, at prices; the least that all others cost; what a unit of each pool's height is worth."""
         program, index = self._program, self._question.term
         prices = {n: price for n, price in prices.items() if not dict(program.rows[n].members).keys() <= self._first}
         costs = self._due(prices, SCALE)
@@ -201,7 +206,7 @@ class FullestFirst:
         return part, rest, worth
 
     def _raised(self, tops: tuple[int, ...], worth: list[int]) -> tuple[int, ...]:
-        """As high as the earlier terms allow, what is worth most first."""
+        """These heights raised as far as the earlier terms allow, the pool whose height is worth most first."""
         raised = list(tops)
         held = list(zip(self._program.terms, self._question.held, strict=False))
         for pool in sorted(range(len(tops)), key=lambda pool: (-worth[pool], pool)):
@@ -216,7 +221,7 @@ class FullestFirst:
         return tuple(raised)
 
     def _wasting(self, tops: tuple[int, ...], kept: Mapping[int, int]) -> Program:
-        """The program with rows that count some room as wasted, but no more than may be free at that section, and beside those who stay."""
+        """The program with rows that count some room as lost to gaps, but no more than may be free beside the classes that stay."""
         if not any(self.stretch):
             return self._program
         rooms = [room.below(top) for room, top in zip(self._program.rooms, tops, strict=True)]
