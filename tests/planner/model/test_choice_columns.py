@@ -35,7 +35,7 @@ from planner.planning.placing.variants.plain import least_cost, plain_choices
 from tests.property.long_lists import problem as grown
 from tests.small.strategies import BRIEF
 
-TRIES = 60 if BRIEF else 200
+TRIES = 30 if BRIEF else 80
 MARKS = b'0123456789-+.,:[]{}"e \n\\\x00\xc3\xa9\xff'
 QUICK = Options(solver="greedy", time_limit=None, work_limit=20_000, workers=1)
 ODD_BUFFERS: list[dict[str, Any]] = [

@@ -25,7 +25,7 @@ from planner.planning.doors.session import Session
 from tests.property.long_lists import problem as grown
 from tests.small.strategies import BRIEF
 
-TRIES = 40 if BRIEF else 150
+TRIES = 30 if BRIEF else 90
 MARKS = b'0123456789-+.,:[]{}"e \n\\\x00\xc3\xa9\xff'
 QUICK = Options(solver="greedy", time_limit=None, work_limit=20_000, workers=1)
 ODD: list[dict[str, Any]] = [
