@@ -128,8 +128,8 @@ def or_end(work: Callable[[], None]) -> None:
         work()
     except MemoryError:
         os._exit(NO_MEMORY)
-    except (EOFError, OSError):  # there is no service any more, so there is nothing left to do
-        os._exit(0)
+    except (EOFError, OSError) as error:  # without a service there is nothing left to do
+        os._exit(NO_MEMORY if is_for_want_of_memory(error) else 0)
     except BaseException:  # noqa: BLE001 - whatever it is, nobody else would handle it
         or_end(lambda: traceback.print_exc(limit=-8))
         os._exit(1)
@@ -243,8 +243,6 @@ class Worker:
         try:
             fields, data = do(header, parts, self._settings, reporter)
             return {"kind": "done", **fields}, data
-        except MemoryError:
-            os._exit(NO_MEMORY)
         except PlannerError as error:
             return as_message(refused(error)), b""
         except Refusal as refusal:

@@ -35,9 +35,9 @@ USUAL = Options()
 LIMITS = (StopReason.WORK_LIMIT, StopReason.TIME_LIMIT)
 NOTHING = Neighbour()
 SHARE_OF_A_VARIANT = 5
-"""If the limits left a plan open, its variants get this fraction of them,"""
+"""If the limits left a plan open, its variants get the limits divided by this."""
 MOST_IN_A_ROW = 20
-"""and after this many variants, one gets all of them, if more is open by then."""
+"""After this many variants one gets all of the limits, if more is open by then."""
 PLAN_BYTES, PLACEMENT_BYTES = 4096, 240
 """The memory of a plan itself, and of each placement or buffer named in certificates."""
 

@@ -19,9 +19,9 @@ MOST_DEPTH = 200
 MOST_MOMENTS = 32
 """The number of busy times that are weighed."""
 MOST_SETS = 64
-"""The number of sets of memories,"""
+"""The number of sets of memories that are weighed."""
 MOST_PRICES = 8
-"""and of prices for each."""
+"""The number of prices for each set of memories."""
 
 
 def refuted_case_by_case(problem: Problem, claim: Claim, stopped: Callable[[], bool]) -> Iterable[str] | Ending:

@@ -23,11 +23,11 @@ TRIES = 12
 MOST_ASIDE = 1
 """Choices, at most, for which it may stay open whether they can be placed as low as wanted."""
 EASINGS = 6
-"""Choices tried, at most, with less live where the one before reached too high:"""
+"""Choices tried, at most, with less live where the one before reached too high."""
 EASED = 64
-"""less by 1/EASED each time,"""
+"""Each of them has less live there by 1/EASED."""
 NEAR = 3
-"""and also at this many times before and after."""
+"""It has less live at this many times before and after, too."""
 
 
 class Search:

@@ -20,9 +20,9 @@ from .questions.question import Question
 PIECE = 1_500
 """Classes in a piece, roughly."""
 FINEST = 1 << 10
-"""Prices are multiples of 1/FINEST of a unit of cost,"""
+"""Prices are multiples of 1/FINEST of a unit of cost, unless costs are very large."""
 MOST_FINE = 1 << 32
-"""unless costs are so large that whole units are fine enough."""
+"""With costs from this on, whole units are fine enough."""
 
 
 class Pieces:

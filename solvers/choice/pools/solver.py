@@ -51,9 +51,9 @@ SHARE = 2, 3
 SHARE_WITHOUT_PEAKS = 1, 3
 """At first: what is found with more mostly cannot be packed any more, and windows come further."""
 SHARE_OF_MENDING = 2, 3
-"""Where a choice could not be packed, windows of time begin from what was found instead;"""
+"""Where a choice could not be packed, windows of time begin from what was found instead."""
 SHARE_OF_LOWERING = 3, 4
-"""where only peaks count, they first make pools lower."""
+"""Where only peaks count, windows first make pools lower."""
 NEAR = 200
 """Windows that came within such a part of the choice go on; where they did not, another choice is looked for."""
 SHARE_OF_BOUND = 1, 4
@@ -71,9 +71,9 @@ SHARE_OF_EASY = 1, 24
 """Where earlier terms hold the peaks: what is easy is done first."""
 SHARE_OF_BOXES = 4, 5
 SHARE_BEFORE_BOXES = 1, 6
-"""Of what is left that search gets so much where boxes come after it,"""
+"""Of what is left that search gets so much where boxes come after it."""
 LEAST_BOXES = 4
-"""which they do where the relaxation could be solved so many times."""
+"""Boxes come after it where the relaxation could be solved so many times."""
 GAIN_OF_CROWDS = 0.01
 """Where crowds raise the bound by less, the program that weighs peaks is worth asking for longer."""
 

@@ -24,9 +24,9 @@ from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
 
 MANY, VERY_MANY = 100_000, 200_000
-"""With so many blocks two passes take about as long as moving some of them, or one does;"""
+"""With MANY blocks two passes take about as long as moving some of them; with VERY_MANY one pass does."""
 WORTHWHILE = 5
-"""and after so many passes more of them gain hardly anything for their time."""
+"""After so many passes further ones gain hardly anything for their time."""
 MOVING_WORK = 100_000
 """The work of moving them: a tenth of a second."""
 

@@ -30,11 +30,11 @@ THOROUGH = "cpsat_order"
 SHARE_OF_A_PLAN = 64
 """The part of all work that a placement may use."""
 SHARE_OF_POOLS = 16
-"""The same for several memories, whose plans are neither settled nor lowered afterwards;"""
+"""The same for several memories, whose plans are neither settled nor lowered afterwards."""
 SHARE_OF_SETTLING = 32
-"""The part for settling whether the plan can be lower;"""
+"""The part for settling whether the plan can be lower."""
 SHARE_OF_SETTLING_FEW = 16
-"""the same for few buffers."""
+"""The same for few buffers."""
 SHARE_OF_WINDOWS = 16
 """The part for lowering the plan window by window."""
 WORK_OF_A_PART = 100_000

@@ -23,9 +23,9 @@ from typing import NamedTuple
 from ..program import Heights, Program
 
 FINEST = 1 << 20
-"""Prices are multiples of 1/FINEST of a unit of cost,"""
+"""Prices are multiples of 1/FINEST of a unit of cost."""
 FINEST_OF_LATER = 1 << 60
-"""or of 1/FINEST_OF_LATER where earlier terms have prices: a picosecond may be worth a millionth of a byte."""
+"""The same where earlier terms have prices: a picosecond may be worth a millionth of a byte."""
 
 
 class Crowd(NamedTuple):
