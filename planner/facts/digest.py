@@ -126,15 +126,17 @@ def _of_columns(columns: BufferColumns) -> Iterator[str]:
     """Return the entries of all buffers, in the form of `_buffer`."""
     names = names_of(columns.ids, _written)
     numbers = (columns.size, columns.alignment, columns.start, columns.end)
-    if (columns.start < columns.end).all():
+    if columns.kinds is None and (columns.start < columns.end).all():
         for piece, text in enumerate(rows((",[", ",", ",", ",[[", ",", f"]]{_NO_MORE}"), names, *numbers)):
             look(CHECKING)
             yield text if piece else text[1:]
         return
-    each = zip(names, *(column.tolist() for column in numbers), strict=True)
-    for i, (name, size, alignment, start, end) in enumerate(each):
+    kinds = [None] * len(columns) if columns.kinds is None else columns.kinds
+    written = {kind: _NO_MORE if kind is None else f",null,null,null,null,{_written(kind)},0]" for kind in {*kinds}}
+    each = zip(names, *(column.tolist() for column in numbers), kinds, strict=True)
+    for i, (name, size, alignment, start, end, kind) in enumerate(each):
         live = f"[[{start},{end}]]" if start < end else "[]"
-        yield f"{',' if i else ''}[{name},{size},{alignment},{live}{_NO_MORE}"
+        yield f"{',' if i else ''}[{name},{size},{alignment},{live}{written[kind]}"
 
 
 def _of_neighbours(problem: Problem, neighbour: Neighbour, lists: _Lists) -> tuple[str, ...]:

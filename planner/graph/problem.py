@@ -10,9 +10,10 @@ from ..checks.names import check_allowed_pools
 from ..checks.report import Place, Report, bad_input, quoted
 from ..model.deadline import PREPARING, in_time
 from ..model.errors import Code, echo
-from ..model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
+from ..model.problem import BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
 from .aliases.places import Places
 from .aliases.rules import PASSES, Facts, Refusal, apply
+from .buffers import Gathered
 from .checks.soundness import require_sound_graph, require_sound_program
 from .operators import Graph, OperatorKind, Tensor, TensorKind
 from .outcomes import Applied, GraphProblem, Reason, Refused
@@ -199,22 +200,19 @@ def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, 
     colocations = facts.places.colocations(facts.outside)
     eased, raised = _eased(pools, colocations)
     inside = {colocation.buffer for colocation in colocations}
-    buffers = tuple(
-        Buffer(
-            id_,
-            tensor.bytes,
-            tensor.alignment if id_ in inside else lcm(tensor.alignment, raised),
-            live=facts.lives[id_].spans,
-            pools=tensor.pools,
-            fixed=Fixed(pinned[id_]) if id_ in pinned else None,
-            kind="output" if tensor.is_output and tensor.kind is not TensorKind.MUTABLE else tensor.kind.value,
-            device=tensor.device,
-        )
-        for id_, tensor in _taken(flow.tensors)
-        if id_ not in facts.outside
-    )
+    made = Gathered(keeps=len(pools) > 1 or bool(colocations))
+    for id_, tensor in _taken(flow.tensors):
+        if id_ not in facts.outside:
+            made.add(
+                id_,
+                tensor,
+                tensor.alignment if id_ in inside else lcm(tensor.alignment, raised),
+                facts.lives[id_].spans,
+                Fixed(pinned[id_]) if id_ in pinned else None,
+            )
     constraints = Constraints(colocations=colocations)
-    return Problem(buffers, eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=flow.steps_named())
+    steps = flow.steps_named()
+    return Problem(made.buffers(), eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=steps)
 
 
 def _taken(tensors: dict[BufferId, Tensor]) -> Iterator[tuple[BufferId, Tensor]]:

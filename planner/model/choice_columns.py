@@ -9,7 +9,7 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, BufferColumns, Columns, KeptBuffers
+from .columns import FEW, BufferColumns, Columns
 from .problem import Alternative, Buffer, VariantGroup
 
 
@@ -86,10 +86,10 @@ def together(buffers: Sequence[Buffer], more: BufferColumns) -> Sequence[Buffer]
         columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
         buffers = BufferColumns([buffer.id for buffer in buffers], *columns)
     pairs = [(getattr(buffers, name), getattr(more, name)) for name in ("size", "alignment", "start", "end")]
-    joined = BufferColumns([*buffers.ids, *more.ids], *map(np.concatenate, pairs))
-    if len(joined) <= FEW:
-        return tuple(joined)
-    return KeptBuffers(joined.ids, joined.size, joined.alignment, joined.start, joined.end)
+    kinds = None if buffers.kinds is None else [*buffers.kinds, *[None] * len(more)]
+    size, alignment, start, end = map(np.concatenate, pairs)
+    joined = BufferColumns([*buffers.ids, *more.ids], size, alignment, start, end, kinds)
+    return tuple(joined) if len(joined) <= FEW else joined.kept()
 
 
 def _fits_columns(buffer: Buffer) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Generic, TypeVar, overload
 
 from solvers.model.instance import Ints
@@ -50,7 +51,7 @@ class Columns(Sequence[Row], Generic[Row]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BufferColumns(Columns[Buffer]):
-    """Buffers with only a size, an alignment and one lifetime. The arrays never change."""
+    """Buffers with only a size, an alignment, one lifetime and a kind. The arrays never change."""
 
     ids: Sequence[BufferId]
     """A list, or 0, 1, 2, … as a range."""
@@ -58,6 +59,8 @@ class BufferColumns(Columns[Buffer]):
     alignment: Ints
     start: Ints
     end: Ints
+    kinds: Sequence[str | None] | None = None
+    """Labels, none of them `constant`; None: there are none."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -65,12 +68,18 @@ class BufferColumns(Columns[Buffer]):
     def row(self, i: int) -> Buffer:
         start, end = int(self.start[i]), int(self.end[i])
         live = ((start, end),) if start != end else ()
-        return Buffer(self.ids[i], int(self.size[i]), int(self.alignment[i]), live)
+        kind = None if self.kinds is None else self.kinds[i]
+        return Buffer(self.ids[i], int(self.size[i]), int(self.alignment[i]), live, kind=kind)
 
     def __iter__(self) -> Iterator[Buffer]:
         numbers = (column.tolist() for column in (self.size, self.alignment, self.start, self.end))
-        for id_, size, alignment, start, end in zip(self.ids, *numbers, strict=True):
-            yield Buffer(id_, size, alignment, ((start, end),) if start != end else ())
+        kinds = repeat(None, len(self.ids)) if self.kinds is None else self.kinds
+        for id_, size, alignment, start, end, kind in zip(self.ids, *numbers, kinds, strict=True):
+            yield Buffer(id_, size, alignment, ((start, end),) if start != end else (), kind=kind)
+
+    def kept(self) -> KeptBuffers:
+        """Return the same buffers, for reading them one by one, several times."""
+        return KeptBuffers(self.ids, self.size, self.alignment, self.start, self.end, self.kinds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,6 +145,23 @@ class PlacementColumns(Columns[Placement]):
     def __iter__(self) -> Iterator[Placement]:
         for id_, offset, size in zip(self.ids, self.offset.tolist(), self.size.tolist(), strict=True):
             yield Placement(id_, self.pool, offset, size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepColumns(Columns[tuple[int, str]]):
+    """What happens at some of the times."""
+
+    times: Sequence[int]
+    names: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def row(self, i: int) -> tuple[int, str]:
+        return self.times[i], self.names[i]
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return zip(self.times, self.names, strict=True)
 
 
 def ids(buffers: Sequence[Buffer]) -> Sequence[BufferId]:

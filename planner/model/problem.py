@@ -284,7 +284,7 @@ class Problem:
     terms: tuple[Term, ...] = DEFAULT_TERMS
     name: str | None = None
     lifetimes: Lifetimes | None = None
-    steps: tuple[tuple[int, str], ...] = ()
+    steps: Sequence[tuple[int, str]] = ()
     """What happens at some of the times, for people: pictures show it on the time axis."""
     peak_price: int = 1
     """What a byte of the cost-weighted sum of peaks counts beside access cost (balanced term) or a moved byte (stability)."""

@@ -14,7 +14,6 @@ from ...checks import sound_as_read
 from ...checks.names import are_in_range, are_plain_pools
 from ...checks.report import Place, Report, quoted
 from ...facts.intervals import merged
-from ...model.columns import KeptBuffers
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code
 from ...model.problem import (
@@ -169,7 +168,7 @@ def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
                 return None
             return sound_as_read(replace(empty, buffers=taken.more.rows(columns)))
         if not has_one_peak(empty):
-            columns = KeptBuffers(columns.ids, columns.size, columns.alignment, columns.start, columns.end)
+            columns = columns.kept()
         return sound_as_read(replace(empty, buffers=columns))
     except BadInput:
         return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
 from ...checks.report import bad_input, quoted
+from ...model.columns import FEW, StepColumns
 from ...model.deadline import PREPARING, in_time
 from ...model.errors import Code
 from ...model.problem import BufferId
@@ -43,8 +44,10 @@ class Flow:
     names: list[str] = field(default_factory=list)
     """Their names."""
 
-    def steps_named(self) -> tuple[tuple[int, str], ...]:
-        return tuple(zip(map(self.lives.ticks.__getitem__, self.named), self.names, strict=True))
+    def steps_named(self) -> Sequence[tuple[int, str]]:
+        """Return the names by tick; in columns, if they are many."""
+        steps = StepColumns(self.named, self.names)
+        return tuple(steps) if len(steps) <= FEW else steps
 
 
 def flow_of(program: Program) -> Flow:

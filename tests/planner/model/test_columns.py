@@ -25,8 +25,15 @@ def made_up(seed: int, count: int = 30) -> tuple[Buffer, ...]:
     chance = random.Random(seed)
     ids: list[BufferId] = [*range(count)] if seed % 2 else [f"b{chance.randrange(10**6)}.{i}" for i in range(count)]
     starts = [chance.randrange(-20, 40) for _ in ids]
+    kinds = (None, "output", 'a "kind"') if seed >= 4 else (None,)
     return tuple(
-        Buffer(id_, chance.randrange(60), chance.choice((1, 4, 6)), ((start, start + steps),) if steps else ())
+        Buffer(
+            id_,
+            chance.randrange(60),
+            chance.choice((1, 4, 6)),
+            ((start, start + steps),) if steps else (),
+            kind=chance.choice(kinds),
+        )
         for id_, start, steps in zip(ids, starts, (chance.randrange(12) for _ in ids), strict=True)
     )
 
@@ -34,8 +41,9 @@ def made_up(seed: int, count: int = 30) -> tuple[Buffer, ...]:
 def in_columns(buffers: tuple[Buffer, ...]) -> BufferColumns:
     numbers = [(b.size, b.alignment, *(b.live or ((0, 0),))[0]) for b in buffers]
     ids: list[BufferId] = [buffer.id for buffer in buffers]
-    columns = np.array(numbers, dtype=np.int64).reshape(-1, 4).T
-    return BufferColumns(range(len(ids)) if ids == [*range(len(ids))] else ids, *columns)
+    size, alignment, start, end = np.array(numbers, dtype=np.int64).reshape(-1, 4).T
+    kinds = [buffer.kind for buffer in buffers] if any(buffer.kind for buffer in buffers) else None
+    return BufferColumns(range(len(ids)) if ids == [*range(len(ids))] else ids, size, alignment, start, end, kinds)
 
 
 @pytest.mark.parametrize("seed", range(8))
