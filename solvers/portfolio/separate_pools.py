@@ -10,7 +10,7 @@ import numpy as np
 from ..geometry.presolve import by_pool
 from ..model.errors import StopReason
 from ..model.instance import Instance, Ints, Placement, Term
-from ..model.linear_terms import LINEAR, choice_cost, peak_price
+from ..model.linear_terms import LINEAR, choice_cost, peak_price, peak_worth
 from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Outcome, Value
 from ..model.registry import proves
@@ -51,6 +51,8 @@ class _SeparatePools:
         self.pool_of = np.argmax(instance.allowed, axis=1)
         # Time is not squeezed: the orders of placing depend on how long a block lives in the user's steps.
         self.pools = [SinglePool(piece, control.stopped) for piece in by_pool(instance, self.pool_of)]
+        self.target_peak = peak_worth(instance, task.target) if task.target and len(instance.pools) == 1 else None
+        """The caller's target as a peak; None without one, or with several pools, whose peaks it does not tell."""
         self.solver: str | None = None
         self.rounds = 0
 
@@ -98,10 +100,12 @@ class _SeparatePools:
                 self._put(pool, component, found)
 
     def _enough(self, pool: SinglePool) -> int:
-        """The peak that is low enough: the pool's bound, or its capacity if fitting is all that counts."""
+        """The peak that is low enough: the pool's bound, or the caller's target for it; its capacity if fitting is all that counts."""
         if self.task.goal is Goal.FIT and pool.capacity is not None:
             return pool.capacity
-        return pool.bound
+        if self.target_peak is None:
+            return pool.bound
+        return max(pool.bound, self.target_peak // pool.unit)
 
     def _finished(self) -> StopReason | None:
         for pool in self.pools:
@@ -110,6 +114,8 @@ class _SeparatePools:
             return StopReason.PROVED
         if self.board.value is not None and self.board.value == self._bound():
             return StopReason.PROVED  # the objective does not count the peaks that are still open
+        if self.board.value is not None and self.board.value <= self.task.target:
+            return StopReason.PROVED
         if self.task.goal is Goal.FIT and self.board.placement is not None:
             return StopReason.GOAL_MET
         stop = self.board.stopped()

@@ -296,6 +296,26 @@ def test_fit_stops_at_the_first_placement_within_the_capacity() -> None:
     assert outcome.placement is not None
 
 
+def test_a_placement_as_good_as_the_callers_target_ends_the_run() -> None:
+    greedy = run(open_instance(), "greedy")
+    assert greedy.value is not None
+    outcome = solve(open_instance(), Task(target=greedy.value), Silent(), "refuter")
+    assert outcome.stop is StopReason.PROVED
+    assert outcome.value == greedy.value
+    assert not Engine.calls
+
+
+def test_engines_get_the_callers_target_in_the_units_of_their_pool() -> None:
+    tripled = [(start, end, 3 * size) for ((_, size, ((start, end),)),) in (block.parts for block in OPEN)]
+    instance = make_instance(tripled)
+    greedy = run(instance, "greedy")
+    assert greedy.value is not None
+    target = greedy.value[0] - 1
+    assert target > greedy.bound[0]
+    solve(instance, Task(target=(target,), limits=Limits(work=1_000_000)), Silent(), "refuter")
+    assert {task.target for task in Engine.calls} == {(target // 3,)}
+
+
 def test_an_empty_instance_is_optimal() -> None:
     outcome = run(make_instance([]), "auto")
     assert outcome.is_optimal
