@@ -75,7 +75,6 @@ class Manifest:
 
     def __init__(self, folder: Path, settings: Mapping[str, Any], entries: dict[str, Entry], file: LinesFile) -> None:
         self.folder, self.settings, self.entries, self._file = folder, settings, entries, file
-        self._is_new = not file.path.exists()
 
     @classmethod
     def read(cls, folder: Path, *, anew: bool = False) -> Manifest:

@@ -9,7 +9,7 @@ from typing import overload
 
 from solvers.model.instance import Bools, Ints
 
-from .columns import FEW, FEW_OF, Columns
+from .columns import FEW_OF, Columns
 from .problem import Pool
 
 
@@ -96,14 +96,6 @@ class PoolsByName(Mapping[str, Pool]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._index
-
-
-def pool_columns(
-    names: list[str], size: Ints, is_limited: Bools, alignment: Ints, cost: Ints, rank: Ints
-) -> Sequence[Pool]:
-    """Return the memories, as objects if they are few."""
-    columns = PoolColumns(names, size, is_limited, alignment, cost, rank)
-    return tuple(columns) if len(names) <= FEW else columns
 
 
 def by_name(pools: Sequence[Pool]) -> Mapping[str, Pool]:

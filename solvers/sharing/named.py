@@ -77,4 +77,4 @@ class RelayObjects(Named):
     features: ClassVar[frozenset[Feature]] = RelayTokens.features
 
     def objects(self, blocks: Rigid, pool: int, members: list[int], run: Run) -> list[SharedObject]:
-        return tokens_of(blocks, pool, members, Grid(blocks, pool, members, self.name), run)
+        return tokens_of(blocks, members, Grid(blocks, pool, members, self.name), run)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import product
-from math import prod
 from typing import NamedTuple, TypeAlias
 
 from .expression import LIMIT, Expression, ExpressionError, Kind, Values, number, times
@@ -172,11 +171,6 @@ def size_range(made: Expression, box: Box, effort: Effort | None = None) -> tupl
 def values_text(values: Values) -> str:
     """`n=1, m=2`."""
     return ", ".join(f"{name}={value}" for name, value in values.items())
-
-
-def volume(box: Box) -> int:
-    """Return the number of shapes."""
-    return prod(high - low + 1 for low, high in box.values())
 
 
 def _shown(made: Expression) -> str:

@@ -22,7 +22,7 @@ def check_claims(users: Users, sharing: Sharing, where: Sequence[StorageObject |
     has_plan = sharing.status.has_plan
     yield from _status(problem, sharing, has_plan)
     if sharing.shortage is not None:
-        for wrong in misplaced_shortage(sharing.status, sharing.shortage):
+        for wrong in misplaced_shortage(sharing.status):
             yield SharingFinding(SharingFindingKind.WRONG_SHORTAGE, wrong)
         if sharing.shortage.subset is not None or sharing.shortage.irreducible is not None:
             text = "the shortage has a subset of buffers, which a sharing's never has"

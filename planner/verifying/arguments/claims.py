@@ -221,7 +221,7 @@ def _shortage(places: Places, plan: Plan) -> Iterator[str]:
     why = plan.shortage
     if why is None:
         return
-    yield from misplaced_shortage(plan.status, why)
+    yield from misplaced_shortage(plan.status)
     known = all(pool in places.pools for pool in _named_pools(plan)) and all(
         id_ in places.index for certificate in plan.certificates for id_ in certificate.buffers
     )
@@ -243,7 +243,7 @@ def _named_pools(plan: Plan) -> Iterator[str]:
         yield from (weight[0] for weight in certificate.weights)
 
 
-def misplaced_shortage(status: PlanStatus, why: Shortage) -> Iterator[str]:
+def misplaced_shortage(status: PlanStatus) -> Iterator[str]:
     """Check that there is a shortage only if nothing fits."""
     if status is not PlanStatus.INFEASIBLE:
         yield f"the status is {status}, but there is a shortage"

@@ -62,8 +62,6 @@ class Frontier:
     work: int
     least_value: int | None = None
     """No choice has a smaller value, whatever it costs. None: no choice has any, or nothing is known."""
-    least_cost: int | None = None
-    """No choice costs less, whatever its value."""
     is_impossible: bool = False
     """Proven: no choice can be placed within the limits."""
     within: Fraction | None = None

@@ -43,7 +43,6 @@ class Search:
         self._least_within: int | None = None
         """A lower bound on the value of every choice within the limits."""
         self._least_value: int | None = None
-        self._least_cost: int | None = None
         self._lightest: Point | None = None
         """The point of the least value."""
         self._spread: list[int] = []
@@ -106,10 +105,7 @@ class Search:
         return True
 
     def _first(self) -> Point | None:
-        point = self._cheapest(self._demand.most_value)
-        if point is not None:
-            self._least_cost = max(point.cost_bound, point.cost_bound if self._least_cost is None else self._least_cost)
-        return point
+        return self._cheapest(self._demand.most_value)
 
     def _last(self) -> None:
         value = self._lowest()
@@ -333,7 +329,6 @@ class Search:
             stop=self._known.stop or (StopReason.PROVED if is_proven else StopReason.WORK_LIMIT),
             work=self._master.work,
             least_value=self._least_value,
-            least_cost=self._least_cost,
             is_impossible=not points and not self._is_open,
             within=within,
         )

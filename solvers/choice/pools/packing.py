@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ...geometry.presolve import restrict
-from ...model.errors import StopReason
 from ...model.instance import Bools, Instance, Ints, Placement, Term
 from ...model.outcome import Value
 from ...model.solver import Control, Goal, Task
@@ -41,15 +39,6 @@ def ending_at(instance: Instance, tops: Sequence[int | None]) -> Instance:
     return replace(instance, highest=highest, allowed=allowed, pools=tuple(pools))
 
 
-class Packed(NamedTuple):
-    """The result of packing one pool."""
-
-    offset: Ints | None
-    """None if the blocks were not packed within its capacity."""
-    is_lowest: bool
-    """Is it proven that they cannot be packed lower?"""
-
-
 class Packing:
     """The packings of one instance."""
 
@@ -60,7 +49,7 @@ class Packing:
         self.starts = np.full(instance.blocks, instance.sections, dtype=np.int64)
         """When each block is first live."""
         np.minimum.at(self.starts, block, instance.rect_start)
-        self._known: dict[tuple[int, bool, bytes], Packed] = {}
+        self._known: dict[tuple[int, bool, bytes], Ints | None] = {}
 
     def pack(self, pool: Ints, counted: frozenset[int], work: int) -> tuple[Placement | None, list[int]]:
         """The placement for this choice of pools, and the pools that could not be packed. Only the pools in `counted` need low peaks."""
@@ -68,7 +57,7 @@ class Packing:
         unfit = []
         for p in np.unique(pool).tolist():
             blocks = np.flatnonzero(pool == p)
-            found = self._packed(p, blocks, p in counted, work).offset
+            found = self._packed(p, blocks, p in counted, work)
             if found is None:
                 unfit.append(p)
             else:
@@ -133,9 +122,10 @@ class Packing:
         meets[first[free[second]]] = True
         return meets
 
-    def _packed(self, pool: int, blocks: Ints, low: bool, work: int) -> Packed:
+    def _packed(self, pool: int, blocks: Ints, low: bool, work: int) -> Ints | None:
+        """The offsets of these blocks in the pool; None if they were not packed within its capacity."""
         if not self._instance.allowed[blocks, pool].all():  # in an instance that was cut off, some may be too high
-            return Packed(None, False)
+            return None
         key = pool, low, blocks.tobytes()
         if key not in self._known:
             piece = restrict(self._instance, blocks, [pool]).instance
@@ -147,8 +137,7 @@ class Packing:
             )
             outcome = solve_separate_pools(single, task, self._control, PACKERS, by_name=False)
             self.work += outcome.work
-            offset = None if outcome.placement is None else outcome.placement.offset
-            self._known[key] = Packed(offset, outcome.stop is StopReason.PROVED)
+            self._known[key] = None if outcome.placement is None else outcome.placement.offset
         return self._known[key]
 
 

@@ -96,7 +96,7 @@ class _Search(LocalSearch):
             spots = self._cheapest(group, heights, lifted, skip_best=group == skipped)
             if spots is None:
                 break
-            self._set_down(group, spots, heights)
+            self._set_down(spots, heights)
             lifted.discard(group)
         if lifted or not self.accept():
             self.layout.lift(group for group in chosen if group not in lifted)
@@ -172,7 +172,7 @@ class _Search(LocalSearch):
             return None
         return found[1 if skip_best and len(found) > 1 else 0][2]
 
-    def _set_down(self, group: int, spots: Spots, heights: list[int]) -> None:
+    def _set_down(self, spots: Spots, heights: list[int]) -> None:
         self.layout.set_down(spots)
         for block, pool, base in spots:
             heights[pool] = max(heights[pool], base + self.layout.high[block])
@@ -211,7 +211,7 @@ class _Search(LocalSearch):
             found = None if hurries else self._cheapest(group, heights, lifted)
             if found is None:
                 break
-            self._set_down(group, found, heights)
+            self._set_down(found, heights)
             lifted.discard(group)
             down.append(group)
         if lifted or not self.accept():

@@ -25,10 +25,10 @@ class RelayTokens(OfObjects):
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.EXCLUSIONS})
 
     def objects(self, blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
-        return tokens_of(blocks, pool, members, grid, run)
+        return tokens_of(blocks, members, grid, run)
 
 
-def tokens_of(blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
+def tokens_of(blocks: Rigid, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
     """The pool's tokens: first one for all blocks that are never live, then the others in the order of creation."""
     tokens: list[SharedObject] = []
     free = _FreeList()

@@ -15,11 +15,6 @@ def same(at: Site) -> list[Type]:
     return [at.given(0)]
 
 
-def same_for_all(at: Site) -> list[Type]:
-    """Return for each output the type of the input of its number."""
-    return [at.given(i) for i in range(len(at.node.outputs))]
-
-
 def joined(at: Site) -> list[Type]:
     """Return the type of all inputs broadcast together."""
     if "axis" in at.node.attributes or "broadcast" in at.node.attributes:

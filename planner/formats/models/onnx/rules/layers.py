@@ -126,10 +126,6 @@ def conv_transpose(at: Site) -> list[Type]:
     return [Type(at.element(), (x[0], channels, *space))]
 
 
-def deform_conv(at: Site) -> list[Type]:
-    return conv(at)
-
-
 def pool(at: Site) -> list[Type]:
     x = at.rank(0, 2)
     kernel = at.numbers("kernel_shape")
