@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from math import prod
+from typing import TypeAlias
 
 from ...checks.names import are_integers
 from ...checks.report import Place, Report, bad_input, quoted
@@ -12,6 +13,9 @@ from ...model.problem import BufferId
 from .operators import WITH_KERNEL, Kind, Network, Operator, Padding, Tensor
 from .stripes.cutting import LONGEST, Cutting
 from .windows import pads_of, reaches_of, strides_of
+
+Fault: TypeAlias = tuple[Place, Code, str]
+"""Where in an operator something is wrong, the kind of fault, and what it is."""
 
 MOST_AXES = 8
 MOST_ELEMENTS = 1 << 36
@@ -100,26 +104,52 @@ def _check_names(network: Network, tensors: dict[BufferId, Tensor], report: Repo
             names.add(operator.name)
         if len(operator.inputs) > MOST_INPUTS:
             report.add(Code.TOO_LARGE, (*place, "inputs"), f"must be {MOST_INPUTS} at most")
-        for k, each in enumerate(operator.inputs):
-            if each not in tensors:
-                report.add(Code.UNKNOWN_BUFFER, (*place, "inputs", k), f"there is no tensor {quoted(each)}")
-            elif each in produced and each not in made:
-                text = f"{quoted(each)} is read before it is made; operators stand in the order in which they run"
-                report.add(Code.CONTRADICTION, (*place, "inputs", k), text)
-        if operator.output not in tensors:
-            report.add(Code.UNKNOWN_BUFFER, (*place, "output"), f"there is no tensor {quoted(operator.output)}")
-        elif operator.output in made:
-            text = f"{quoted(operator.output)} is made by an operator before"
-            report.add(Code.CONTRADICTION, (*place, "output"), text)
+        _check_order(operator, tensors, made, produced, place, report)
         made.add(operator.output)
 
 
-def _faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Iterator[tuple[Place, Code, str]]:
-    least, most = (1, None) if operator.kind in (Kind.ELEMENTWISE, Kind.CONCATENATE) else (1, 1)
-    if operator.kind is Kind.MATRIX_PRODUCT:
-        most = 2
-    if len(inputs) < least or (most is not None and len(inputs) > most):
-        says = "one input" if most == 1 else "one or two inputs" if most == 2 else "an input at least"
+def _check_order(
+    operator: Operator,
+    tensors: Container[BufferId],
+    made: Container[BufferId],
+    produced: Container[BufferId],
+    place: Place,
+    report: Report,
+) -> None:
+    """Report inputs that no operator before makes, though one behind does, and an output that one before makes."""
+    for k, each in enumerate(operator.inputs):
+        if each not in tensors:
+            report.add(Code.UNKNOWN_BUFFER, (*place, "inputs", k), f"there is no tensor {quoted(each)}")
+        elif each in produced and each not in made:
+            text = f"{quoted(each)} is read before it is made; operators stand in the order in which they run"
+            report.add(Code.CONTRADICTION, (*place, "inputs", k), text)
+    if operator.output not in tensors:
+        report.add(Code.UNKNOWN_BUFFER, (*place, "output"), f"there is no tensor {quoted(operator.output)}")
+    elif operator.output in made:
+        text = f"{quoted(operator.output)} is made by an operator before"
+        report.add(Code.CONTRADICTION, (*place, "output"), text)
+
+
+def _faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> list[Fault]:
+    """Return what is wrong with an operator. Where something is wrong, what relies on it is not looked at."""
+    faults = [*_input_faults(operator, inputs, output)]
+    if faults:
+        return faults
+    if not 0 <= operator.constants <= MOST_ELEMENTS:
+        faults.append((("constants",), Code.OUT_OF_RANGE, "must be from 0 to 2^36 bytes"))
+    of_kernel = _kernel_faults(operator, inputs[0]) if operator.kind in WITH_KERNEL else _kernel_of_none(operator)
+    return faults + ([*of_kernel] or [*_axis_faults(operator, output)] or [*_shape_faults(operator, inputs, output)])
+
+
+def _input_faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Iterator[Fault]:
+    match operator.kind:
+        case Kind.ELEMENTWISE | Kind.CONCATENATE:
+            most, says = MOST_INPUTS, "an input at least"
+        case Kind.MATRIX_PRODUCT:
+            most, says = 2, "one or two inputs"
+        case _:
+            most, says = 1, "one input"
+    if not 1 <= len(inputs) <= most:
         yield ("inputs",), Code.INVALID_VALUE, f"a {operator.kind.value} has {says}, not {len(inputs)}"
         return
     for k, each in enumerate(inputs):
@@ -127,31 +157,27 @@ def _faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Ite
             text = f"{quoted(each.id)} has {len(each.shape)} axes, and {quoted(output.id)} has {len(output.shape)}"
             yield ("inputs", k), Code.CONTRADICTION, text
             return
-    if not 0 <= operator.constants <= MOST_ELEMENTS:
-        yield ("constants",), Code.OUT_OF_RANGE, "must be from 0 to 2^36 bytes"
-    if operator.kind in WITH_KERNEL:
-        faults = list(_kernel_faults(operator, inputs[0]))
-        yield from faults
-        if faults:
+
+
+def _kernel_of_none(operator: Operator) -> Iterator[Fault]:
+    """Yield a field that only operators with a kernel have."""
+    for field in ("kernel", "stride", "dilation"):
+        if getattr(operator, field):
+            yield (field,), Code.UNKNOWN_FIELD, f"a {operator.kind.value} has no {field}"
             return
-    else:
-        for field in ("kernel", "stride", "dilation"):
-            if getattr(operator, field):
-                yield (field,), Code.UNKNOWN_FIELD, f"a {operator.kind.value} has no {field}"
-                return
-        if operator.padding is not Padding.VALID:
-            yield ("padding",), Code.UNKNOWN_FIELD, f"a {operator.kind.value} has no padding"
-            return
-    if operator.kind is Kind.MATRIX_PRODUCT and len(output.shape) < 2:
+    if operator.padding is not Padding.VALID:
+        yield ("padding",), Code.UNKNOWN_FIELD, f"a {operator.kind.value} has no padding"
+
+
+def _axis_faults(operator: Operator, output: Tensor) -> Iterator[Fault]:
+    axes = len(output.shape)
+    if operator.kind is Kind.MATRIX_PRODUCT and axes < 2:
         yield ("output",), Code.CONTRADICTION, "a matrix has two axes at least"
-        return
-    if operator.kind is Kind.CONCATENATE and not -len(output.shape) <= operator.dim < len(output.shape):
-        yield ("dim",), Code.OUT_OF_RANGE, f"there are {len(output.shape)} axes"
-        return
-    yield from _shape_faults(operator, inputs, output)
+    if operator.kind is Kind.CONCATENATE and not -axes <= operator.dim < axes:
+        yield ("dim",), Code.OUT_OF_RANGE, f"there are {axes} axes"
 
 
-def _kernel_faults(operator: Operator, given: Tensor) -> Iterator[tuple[Place, Code, str]]:
+def _kernel_faults(operator: Operator, given: Tensor) -> Iterator[Fault]:
     axes = len(operator.kernel)
     if not 1 <= axes < len(given.shape):
         text = f"{quoted(given.id)} has {len(given.shape)} axes, of which the last are channels: a kernel has 1 to {len(given.shape) - 1}"
@@ -174,7 +200,7 @@ def _kernel_faults(operator: Operator, given: Tensor) -> Iterator[tuple[Place, C
             yield ("padding",), Code.OUT_OF_RANGE, "must be from 0 to 2^36"
 
 
-def _shape_faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Iterator[tuple[Place, Code, str]]:
+def _shape_faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Iterator[Fault]:
     """Yield where the output's shape is not what the operator makes of its inputs."""
     match operator.kind:
         case Kind.ELEMENTWISE:
@@ -203,22 +229,28 @@ def _shape_faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) 
                 made = (*rows, other[-1])
         case _:
             given = inputs[0].shape
-            pads = zip(pads_of(operator, given), strides_of(operator), reaches_of(operator), strict=True)
-            axes = len(operator.kernel)
-            spatial = []
-            for k, (pad, stride, reach) in enumerate(pads):
-                extent = given[-1 - axes + k]
-                if reach > extent + sum(pad):
-                    text = f"reaches over {reach} elements, and there are {extent + sum(pad)} with the padding: the output is empty"
+            spatial = given[-1 - len(operator.kernel) : -1]
+            padded = [n + sum(pad) for n, pad in zip(spatial, pads_of(operator, given), strict=True)]
+            for k, (extent, reach) in enumerate(zip(padded, reaches_of(operator), strict=True)):
+                if reach > extent:
+                    text = (
+                        f"reaches over {reach} elements, and there are {extent} with the padding: the output is empty"
+                    )
                     yield ("kernel", k), Code.CONTRADICTION, text
                     return
-                spatial.append((extent + sum(pad) - reach) // stride + 1)
-            times_channels = operator.kind is Kind.DEPTHWISE and output.shape[-1] % given[-1] == 0
-            channels = output.shape[-1] if operator.kind is Kind.CONVOLUTION or times_channels else given[-1]
-            made = (*given[: -1 - axes], *spatial, channels)
+            steps = zip(padded, reaches_of(operator), strides_of(operator), strict=True)
+            windows = ((extent - reach) // stride + 1 for extent, reach, stride in steps)
+            made = (*given[: -1 - len(spatial)], *windows, _channels(operator, given[-1], output.shape[-1]))
     if made != output.shape:
         text = f"a {operator.kind.value} of these makes {list(made)}, and {quoted(output.id)} is {list(output.shape)}"
         yield ("output",), Code.CONTRADICTION, text
+
+
+def _channels(operator: Operator, given: int, stated: int) -> int:
+    """Return how many channels the output has: what is stated where the operator may make as many."""
+    if operator.kind is Kind.CONVOLUTION or (operator.kind is Kind.DEPTHWISE and stated % given == 0):
+        return stated
+    return given
 
 
 def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
