@@ -245,39 +245,13 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
 
 
 def _buffers(problem: Problem, names: Names, report: Report) -> None:
-    index = names.buffers
-    if isinstance(problem.buffers, BufferColumns) and are_in_range(problem.buffers):
-        ids = problem.buffers.ids
-        if isinstance(ids, range) or _are_different(ids):
-            if not has_one_peak(problem):  # otherwise nothing names them
-                index.update(zip(ids, range(len(ids)), strict=True))
-            return
-    new = [i for i, row in enumerate(problem.facts.rows) if row is None]
-    some: Iterable[tuple[int, Buffer]] = enumerate(in_time(problem.buffers, CHECKING, "buffer"))
-    if problem.facts.rows and len(new) < len(problem.buffers):
-        ids = [buffer.id for buffer in problem.buffers]
-        if all(type(ids[i]) in (int, str) for i in new):
-            index.update(zip(ids, range(len(ids)), strict=True))
-            if len(index) == len(ids):
-                some = [(i, problem.buffers[i]) for i in new]
-                for i in new:
-                    del index[ids[i]]
-            else:
-                index.clear()
-    for i, buffer in some:
-        id_ = buffer.id
-        if (type(id_) is not int and type(id_) is not str) or id_ == "":
-            report.add(Code.WRONG_TYPE, ("buffers", i, "id"), "an id must be an integer or a string that is not empty")
-        elif id_ in index:
-            text = f"buffer {i} has the same id {quoted(id_)} as buffer {index[id_]}"
-            report.add(Code.DUPLICATE_ID, ("buffers", i, "id"), text)
-        else:
-            index[id_] = i
-            if type(id_) is str:
-                if len(id_) > MAX_TEXT:
-                    _too_long(report, ("buffers", i, "id"), id_)
-            elif type(id_) is int:
-                _number(report, ("buffers", i, "id"), id_, -MAX_ADDRESS)
+    buffers = problem.buffers
+    if isinstance(buffers, BufferColumns) and are_in_range(buffers) and _are_different(buffers.ids):
+        if not has_one_peak(problem):  # otherwise nothing names them
+            names.buffers.update(zip(buffers.ids, range(len(buffers)), strict=True))
+        return
+    for i, buffer in _not_checked_before(problem, names.buffers):
+        _buffer_id(report, ("buffers", i, "id"), i, buffer.id, names.buffers)
         for field, label in (("kind", buffer.kind), ("device", buffer.device), ("dtype", buffer.dtype)):
             if label is not None and len(label) > MAX_TEXT:
                 _too_long(report, ("buffers", i, field), label)
@@ -285,8 +259,46 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
             _buffer_numbers(report, ("buffers", i), buffer, names)
 
 
+def _not_checked_before(problem: Problem, index: dict[BufferId, int]) -> Iterable[tuple[int, Buffer]]:
+    """Return the buffers, numbered, that were not checked in a similar problem; the others are put into the index.
+
+    If two buffers have the same id, all are returned.
+    """
+    everything = enumerate(in_time(problem.buffers, CHECKING, "buffer"))
+    new = [i for i, row in enumerate(problem.facts.rows) if row is None]
+    if not problem.facts.rows or len(new) >= len(problem.buffers):
+        return everything
+    ids = [buffer.id for buffer in problem.buffers]
+    if any(type(ids[i]) not in (int, str) for i in new):
+        return everything
+    index.update(zip(ids, range(len(ids)), strict=True))
+    if len(index) < len(ids):
+        index.clear()
+        return everything
+    for i in new:
+        del index[ids[i]]
+    return [(i, problem.buffers[i]) for i in new]
+
+
+def _buffer_id(report: Report, place: Place, number: int, id_: BufferId, index: dict[BufferId, int]) -> None:
+    """Put a sound id into the index; report any other."""
+    if (type(id_) is not int and type(id_) is not str) or id_ == "":
+        report.add(Code.WRONG_TYPE, place, "an id must be an integer or a string that is not empty")
+    elif id_ in index:
+        text = f"buffer {number} has the same id {quoted(id_)} as buffer {index[id_]}"
+        report.add(Code.DUPLICATE_ID, place, text)
+    else:
+        index[id_] = number
+        if type(id_) is int:
+            _number(report, place, id_, -MAX_ADDRESS)
+        elif type(id_) is str and len(id_) > MAX_TEXT:
+            _too_long(report, place, id_)
+
+
 def _are_different(ids: Sequence[BufferId]) -> bool:
     """True if no id appears twice. Comparing hashes takes less memory than a set of the ids; if all hashes differ, so do the ids."""
+    if isinstance(ids, range):
+        return True
     hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
     hashes.sort()
     return bool((hashes[1:] != hashes[:-1]).all()) or len(set(ids)) == len(ids)
