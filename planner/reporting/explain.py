@@ -45,32 +45,17 @@ def _of_what_was_minimised(first: Term, objective: Objective) -> str:
 
 
 def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate, first_term: Term) -> str:
-    where = f"the {(certificate.term or first_term).value.replace('_', ' ')}"
-    if certificate.pool is not None:
-        where = f"the peak of pool {echo(certificate.pool)}"
-    if certificate.proof is Proof.POOL_SHARING:
-        where = "the sum of the pools' peaks, each times its cost,"
-    if certificate.proof is Proof.MUST_SHARE:
-        where = "the cost of reuse"
-    if certificate.proof is Proof.MUST_MOVE:
-        where = "what moves"
     if certificate.proof is Proof.TOO_FEW_POOLS:
         return f"{these(certificate.buffers)} need a pool each, {certificate.value} in all, and have fewer to go to."
-    claim = f"{where[0].upper()}{where[1:]} cannot be below {certificate.value}: "
-    parts = [f"{echo(id_)} ({size.get(id_, 0)})" for id_ in certificate.buffers[:NAMED]]
-    more = len(certificate.buffers) - NAMED
-    listed = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
-    total = f"{in_bytes(sum(size.get(id_, 0) for id_ in certificate.buffers))} in all"
-    first = these(certificate.sets[0][0]) if certificate.sets else "nobody"
-    others = len(certificate.sets) - 1
-    likewise = f", and likewise of {others} more sets of buffers" if others > 0 else ""
+    what = _what_is_bounded(certificate, first_term)
+    claim = f"{what[0].upper()}{what[1:]} cannot be below {certificate.value}: "
     match certificate.proof:
         case Proof.LIVE_TOGETHER:
-            return claim + f"at time {certificate.time} these are live together, {total}: {listed}"
+            return claim + f"at time {certificate.time} these are live together, {_total_and_list(size, certificate)}"
         case Proof.CONFLICT_CLIQUE:
-            return claim + f"these conflict with each other, {total}: {listed}"
+            return claim + f"these conflict with each other, {_total_and_list(size, certificate)}"
         case Proof.SINGLE_BLOCK:
-            return claim + f"{listed} cannot end lower, even alone"
+            return claim + f"{_listed(size, certificate)} cannot end lower, even alone"
         case Proof.POOL_SHARING:
             times = sorted({weight[1] for weight in certificate.weights})
             when = ", ".join(map(str, times[:NAMED])) + (", …" if len(times) > NAMED else "")
@@ -79,9 +64,43 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate, first_
             scarce = sorted({weight[0] for weight in certificate.weights} | {crowd[0] for crowd in certificate.crowds})
             return claim + f"not all that would gain by it has room in {named_pools(scarce)}, whoever goes elsewhere"
         case Proof.MUST_SHARE:
-            return claim + f"not all of {first} have room side by side{likewise}, so some share addresses"
+            first, others = _first_set_and_others(certificate)
+            return claim + f"not all of {first} have room side by side{others}, so some share addresses"
         case Proof.MUST_MOVE:
-            return claim + f"of {first} not all can be where they were{likewise}"
+            first, others = _first_set_and_others(certificate)
+            return claim + f"of {first} not all can be where they were{others}"
         case Proof.SEARCH:
             held = "" if certificate.term in (None, first_term) else ", the terms before it being at their least"
             return claim + f"{certificate.solver or 'a solver'} tried every placement below it{held}"
+
+
+def _what_is_bounded(certificate: PlanCertificate, first_term: Term) -> str:
+    match certificate.proof:
+        case Proof.POOL_SHARING:
+            return "the sum of the pools' peaks, each times its cost,"
+        case Proof.MUST_SHARE:
+            return "the cost of reuse"
+        case Proof.MUST_MOVE:
+            return "what moves"
+    if certificate.pool is not None:
+        return f"the peak of pool {echo(certificate.pool)}"
+    return f"the {(certificate.term or first_term).value.replace('_', ' ')}"
+
+
+def _total_and_list(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str:
+    total = sum(size.get(id_, 0) for id_ in certificate.buffers)
+    return f"{in_bytes(total)} in all: {_listed(size, certificate)}"
+
+
+def _listed(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str:
+    """Return the certificate's first buffers with their sizes, and how many more there are."""
+    parts = [f"{echo(id_)} ({size.get(id_, 0)})" for id_ in certificate.buffers[:NAMED]]
+    more = len(certificate.buffers) - NAMED
+    return ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+
+
+def _first_set_and_others(certificate: PlanCertificate) -> tuple[str, str]:
+    """Return the buffers of the certificate's first set, and how many sets there are besides."""
+    first = these(certificate.sets[0][0]) if certificate.sets else "nobody"
+    others = len(certificate.sets) - 1
+    return first, f", and likewise of {others} more sets of buffers" if others > 0 else ""

@@ -190,30 +190,39 @@ def same_gap(gap: float | None, claimed: float | None) -> bool:
 
 
 def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
-    def above(what: str, bound: int, value: int) -> VerifyFinding:
-        return VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, f"{what} is {value}, below its proven bound {bound}")
+    for what, bound, value in _bounds_and_values(plan):
+        if bound > value:
+            text = f"{what} is {value}, below its proven bound {bound}"
+            yield VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, text)
+    if plan.status is PlanStatus.OPTIMAL:
+        for what, proven, reached in _not_met(problem, plan):
+            text = f"the plan claims to be optimal, but {what} is {reached} and its bound {proven}"
+            yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
 
-    if plan.peak is not None and plan.bound > plan.peak:
-        yield above("the peak", plan.bound, plan.peak)
+
+def _bounds_and_values(plan: Plan) -> Iterator[tuple[str, int, int]]:
+    """Yield what is bounded, its bound and its value."""
+    if plan.peak is not None:
+        yield "the peak", plan.bound, plan.peak
     for use in plan.pools:
-        if use.bound and use.peak is not None and use.bound > use.peak:
-            yield above(f"the peak of pool {echo(use.name)}", use.bound, use.peak)
+        if use.bound and use.peak is not None:
+            yield f"the peak of pool {echo(use.name)}", use.bound, use.peak
     for term in plan.objective.terms:
         if term.value is None or term.bound is None:
             break
-        if term.bound > term.value:
-            yield above(str(term.name), term.bound, term.value)
+        yield str(term.name), term.bound, term.value
         if term.bound != term.value:
             break  # the bounds of later terms hold only if this one is met
-    if plan.status is PlanStatus.OPTIMAL:
-        for term in plan.objective.terms:
-            if term.bound is None or (term.value is not None and term.value > term.bound):
-                text = f"the plan claims to be optimal, but {term.name} is {term.value} and its bound {term.bound}"
-                yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
-        simple = problem.terms == (Term.SUM_OF_PEAKS,) and len(problem.pools) == 1 and problem.pools[0].cost == 1
-        if simple and plan.peak is not None and plan.peak > plan.bound:
-            text = f"the plan claims to be optimal, but its peak is {plan.peak} and its bound {plan.bound}"
-            yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
+
+
+def _not_met(problem: Problem, plan: Plan) -> Iterator[tuple[str, int | None, int | None]]:
+    """Yield what is above its bound, with bound and value."""
+    for term in plan.objective.terms:
+        if term.bound is None or (term.value is not None and term.value > term.bound):
+            yield str(term.name), term.bound, term.value
+    is_one_peak = problem.terms == (Term.SUM_OF_PEAKS,) and len(problem.pools) == 1 and problem.pools[0].cost == 1
+    if is_one_peak and plan.peak is not None and plan.peak > plan.bound:
+        yield "its peak", plan.bound, plan.peak
 
 
 def _shortage(places: Places, plan: Plan) -> Iterator[str]:
