@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -46,55 +47,78 @@ def run(
     *,
     jobs: int = 1,
     on_record: Callable[[Record], None] | None = None,
-    stopped: Callable[[], bool] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Run the cells, `jobs` at a time, each started by `start`. False if `stopped` ended it before all were done; runs in progress are then not recorded."""
-    waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
-    for cell in cells:
-        waiting.put(cell)
-    ended: queue.SimpleQueue[Record | Exception] = queue.SimpleQueue()
-    under_way: dict[int, Running] = {}
-    lock, stop = threading.Lock(), threading.Event()
-
-    def work(place: int) -> None:
-        try:
-            while not stop.is_set():
-                try:
-                    cell = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                with lock:
-                    if stop.is_set():
-                        return
-                    process = under_way[place] = start(cell)
-                record = process.result()
-                with lock:
-                    del under_way[place]
-                ended.put(record)
-        except Exception as error:  # noqa: BLE001 - no process could be started, say; whoever waits must hear of it
-            ended.put(error)
-
-    threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(min(jobs, len(cells)))]
-    for thread in threads:
-        thread.start()
+    lanes = _Lanes(cells, start)
     left = len(cells)
+    lanes.open(min(jobs, len(cells)))
     try:
-        while left and not (stopped is not None and stopped()):
-            try:
-                record = ended.get(timeout=POLL_SECONDS)
-            except queue.Empty:
+        while left and not stopped():
+            record = lanes.next(POLL_SECONDS)
+            if record is None:
                 continue
-            if isinstance(record, Exception):
-                raise record
             left -= 1
             results.add(record)
             if on_record is not None:
                 on_record(record)
     finally:
-        stop.set()
-        with lock:
-            for process in under_way.values():
-                process.kill()
-        for thread in threads:
-            thread.join()
+        lanes.close()
     return left == 0
+
+
+class _Lanes:
+    """Threads, each of which runs one waiting cell after the other."""
+
+    def __init__(self, cells: Sequence[Cell], start: Callable[[Cell], Running]) -> None:
+        self._start = start
+        self._waiting = deque(cells)
+        self._ended: queue.SimpleQueue[Record | Exception] = queue.SimpleQueue()
+        self._running: dict[int, Running] = {}
+        self._is_closed = False
+        self._lock = threading.Lock()
+        """Held to change what is waiting or running."""
+        self._threads: list[threading.Thread] = []
+
+    def open(self, count: int) -> None:
+        """Begin to run cells, this many at a time."""
+        self._threads = [threading.Thread(target=self._work, args=(i,), daemon=True) for i in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def next(self, seconds: float) -> Record | None:
+        """Return the record of the next cell that ends; None if none does so soon. Raises what kept a cell from being run."""
+        try:
+            record = self._ended.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        if isinstance(record, Exception):
+            raise record
+        return record
+
+    def close(self) -> None:
+        """End all runs in progress, and wait for the threads."""
+        with self._lock:
+            self._is_closed = True
+            for process in self._running.values():
+                process.kill()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, lane: int) -> None:
+        try:
+            while (process := self._begin(lane)) is not None:
+                record = process.result()
+                with self._lock:
+                    del self._running[lane]
+                self._ended.put(record)
+        except Exception as error:  # noqa: BLE001 - no process could be started, say; whoever waits must hear of it
+            self._ended.put(error)
+
+    def _begin(self, lane: int) -> Running | None:
+        """Start the next cell; None if there is none, or all is over."""
+        with self._lock:
+            if self._is_closed or not self._waiting:
+                return None
+            process = self._running[lane] = self._start(self._waiting.popleft())
+            return process
