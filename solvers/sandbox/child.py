@@ -1,4 +1,4 @@
-"""The child after the fork: leaves the zygote's surroundings, takes the job, runs the solver, and reports the result."""
+"""The child after the fork: leaves the fork server's surroundings, takes the job, runs the solver, and reports the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps one zygote per family of solvers, and asks it for children."""
+"""Keeps one fork server per family of solvers, and asks it for children."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .child import Surroundings
 from .frames import pack
 
 ROOT = Path(__file__).resolve().parents[2]
-"""The folder that contains the package `solvers`: a zygote needs it on its path."""
+"""The folder that contains the package `solvers`: a fork server needs it on its path."""
 
 ENVIRONMENT = {
     # Threads of numpy's BLAS would make forking unsafe.
@@ -32,23 +32,23 @@ FAREWELL_SECONDS = 2.0
 
 
 class Launcher:
-    """The zygotes of this process."""
+    """The fork servers of this process."""
 
     def __init__(self) -> None:
-        self._zygotes: dict[str | None, tuple[subprocess.Popen[bytes], socket.socket]] = {}
+        self._fork_servers: dict[str | None, tuple[subprocess.Popen[bytes], socket.socket]] = {}
         self._lock = threading.Lock()
         self._lines: set[socket.socket] = set()
         self._inherited: list[object] = []
 
     def start(self, family: str | None, ends: list[int]) -> None:
-        """Starts a child of the family's zygote with these file descriptors."""
+        """Starts a child of the family's fork server with these file descriptors."""
         with self._lock:
             for _ in range(2):
                 orders = self._orders(family)
                 try:
                     socket.send_fds(orders, [b"F"], ends)
                     return
-                except OSError:  # the zygote was killed; a new one replaces it
+                except OSError:  # the fork server was killed; a new one replaces it
                     self._end(family)
             raise Unavailable(family or "sandbox", "the process that starts solvers ends at once")
 
@@ -65,29 +65,29 @@ class Launcher:
         ours.close()
 
     def shutdown(self) -> None:
-        """Ends all zygotes and all their children. A later request starts new ones."""
+        """Ends all fork servers and all their children. A later request starts new ones."""
         with self._lock:
-            for family in list(self._zygotes):
+            for family in list(self._fork_servers):
                 self._end(family)
 
     def forget(self) -> None:
-        """Called in a forked copy of this process: closes the zygotes' connections, since they belong to the original and must notice its end."""
-        for line in (*self._lines, *(orders for _, orders in self._zygotes.values())):
+        """Called in a forked copy of this process: closes the fork servers' connections, since they belong to the original and must notice its end."""
+        for line in (*self._lines, *(orders for _, orders in self._fork_servers.values())):
             line.close()
-        self._inherited += self._zygotes.values()  # a process object that is dropped would complain
-        self._zygotes, self._lines, self._lock = {}, set(), threading.Lock()
+        self._inherited += self._fork_servers.values()  # a process object that is dropped would complain
+        self._fork_servers, self._lines, self._lock = {}, set(), threading.Lock()
 
     def _orders(self, family: str | None) -> socket.socket:
-        known = self._zygotes.get(family)
+        known = self._fork_servers.get(family)
         if known is not None and known[0].poll() is None:
             return known[1]
         if known is not None:
             self._end(family)
-        self._zygotes[family] = _start_zygote(family)
-        return self._zygotes[family][1]
+        self._fork_servers[family] = _start_fork_server(family)
+        return self._fork_servers[family][1]
 
     def _end(self, family: str | None) -> None:
-        process, orders = self._zygotes.pop(family)
+        process, orders = self._fork_servers.pop(family)
         orders.close()
         try:
             process.wait(FAREWELL_SECONDS)
@@ -102,28 +102,28 @@ def environment() -> dict[str, str]:
     return {**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(search_path)}
 
 
-def start_zygote(orders: int, _family: str | None) -> subprocess.Popen[bytes]:
-    """Starts a zygote that reads its orders from this descriptor."""
+def start_fork_server(orders: int, _family: str | None) -> subprocess.Popen[bytes]:
+    """Starts a fork server that reads its orders from this descriptor."""
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "solvers.sandbox.zygote"],
+        [sys.executable, "-P", "-m", "solvers.sandbox.fork_server"],
         stdin=orders,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env=environment(),
         cwd="/",
-        # A terminal's Ctrl-C reaches its whole foreground group; the zygote must survive it, so that the caller can decide.
+        # A terminal's Ctrl-C reaches its whole foreground group; the fork server must survive it, so that the caller can decide.
         start_new_session=True,
     )
 
 
-def _start_zygote(family: str | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
+def _start_fork_server(family: str | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
     if not hasattr(os, "fork") or not hasattr(socket, "send_fds") or not sys.executable:
         raise Unavailable(
             family or "sandbox", "solvers' processes need a system that can fork, and a Python program to start"
         )
     orders, theirs = socket.socketpair()
     with theirs:
-        process = start_zygote(theirs.fileno(), family)
+        process = start_fork_server(theirs.fileno(), family)
     boot = json.dumps([Surroundings.of_this_process().path, family]).encode()
     with contextlib.suppress(OSError):  # if it has died already, the first request fails and reports it
         orders.sendall(pack(boot))

@@ -25,7 +25,7 @@ CHUNK = 1 << 18
 
 @dataclass(slots=True)
 class Fate:
-    """The zygote's reports on a child."""
+    """The fork server's reports on a child."""
 
     pid: int | None = None
     code: int | None = None
@@ -33,7 +33,7 @@ class Fate:
     reason: str | None = None
     """Why it could not be started."""
     scratch: str | None = None
-    """Its folder for temporary files; the zygote removes it when the child is dead."""
+    """Its folder for temporary files; the fork server removes it when the child is dead."""
 
     def note(self, words: bytes) -> None:
         for line in words.decode(errors="replace").splitlines():
@@ -49,7 +49,7 @@ class Fate:
 
 
 class Remote:
-    """One child: a channel for messages, a connection to its zygote, and with a verbose job its output."""
+    """One child: a channel for messages, a connection to its fork server, and with a verbose job its output."""
 
     def __init__(self, launcher: Launcher, family: str | None, job: Job | Service) -> None:
         self.fate = Fate()
@@ -125,13 +125,13 @@ class Remote:
         while not (self.is_silent and self._is_buried) and (left := give_up - time.monotonic()) > 0:
             messages += self.receive(left)
         if self.fate.code is None and self.fate.pid is not None:
-            kill_group(self.fate.pid)  # its zygote is dead or slow, and nothing else would end what it started
+            kill_group(self.fate.pid)  # its fork server is dead or slow, and nothing else would end what it started
             if self.fate.scratch is not None:
                 shutil.rmtree(self.fate.scratch, ignore_errors=True)
         return messages
 
     def close(self) -> None:
-        """Closes all connections. The zygote kills what still runs."""
+        """Closes all connections. The fork server kills what still runs."""
         self._selector.close()
         for ours in self._open:
             self._launcher.hang_up(ours)

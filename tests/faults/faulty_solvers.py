@@ -75,8 +75,8 @@ class Surroundings(Faulty):
         found = {
             "folder": str(Path.cwd()),
             "variable": os.environ.get("MEMPLAN_TEST"),
-            "zygote": os.getppid(),
-            "zygote_threads": len(list(Path(f"/proc/{os.getppid()}/task").iterdir())),
+            "fork_server": os.getppid(),
+            "fork_server_threads": len(list(Path(f"/proc/{os.getppid()}/task").iterdir())),
             "group": os.getpgrp() == os.getpid(),
             "scratch": tempfile.gettempdir(),
             "path": sys.path,

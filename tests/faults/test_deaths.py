@@ -117,10 +117,10 @@ def test_killing_the_caller_ends_all_its_processes() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, env=environment, text=True) as caller:
         assert caller.stdout is not None
-        child, grandchild, zygote = (int(word) for word in caller.stdout.readline().split())
-        assert all(is_alive(pid) for pid in (child, grandchild, zygote))
+        child, grandchild, fork_server = (int(word) for word in caller.stdout.readline().split())
+        assert all(is_alive(pid) for pid in (child, grandchild, fork_server))
         caller.kill()
-    assert all_gone([child, grandchild, zygote])
+    assert all_gone([child, grandchild, fork_server])
 
 
 def test_a_killed_child_leaves_no_grandchild() -> None:
@@ -136,7 +136,7 @@ def test_a_cancelled_child_leaves_no_grandchild() -> None:
         assert all_gone(background.pids)
 
 
-def test_a_killed_zygote_ends_its_children_and_is_replaced() -> None:
+def test_a_killed_fork_server_ends_its_children_and_is_replaced() -> None:
     with Background("WithChild") as background:
         scratch = scratch_of(background.pids[1])
         os.kill(parent_of(background.pids[0]), signal.SIGKILL)
@@ -149,9 +149,9 @@ def test_a_killed_zygote_ends_its_children_and_is_replaced() -> None:
 
 def test_a_shutdown_ends_all_processes_and_the_next_run_starts_new_ones() -> None:
     with Background("WithChild") as background:
-        zygote = parent_of(background.pids[0])
+        fork_server = parent_of(background.pids[0])
         sandbox.shutdown()
-        assert all_gone([*background.pids, zygote])
+        assert all_gone([*background.pids, fork_server])
         assert background.wait().stop is StopReason.SOLVER_FAILED
     outcome = sandbox.run("tests.faults.faulty_solvers:Honest", INSTANCE, Task(), Silent())
     assert outcome.stop is StopReason.WORK_LIMIT
@@ -166,26 +166,26 @@ from tests.small.instances import make_instance
 
 honest = "tests.faults.faulty_solvers:Honest", make_instance([(0, 1, 1)]), Task(), Silent()
 sandbox.run(*honest)
-zygote = launcher._zygotes[None][0].pid
+fork_server = launcher._fork_servers[None][0].pid
 copy = os.fork()
 if copy == 0:
     assert sandbox.run(*honest).placement is not None
-    print(os.getpid(), zygote, launcher._zygotes[None][0].pid, flush=True)
+    print(os.getpid(), fork_server, launcher._fork_servers[None][0].pid, flush=True)
 time.sleep(60)
 """
 
 
-def test_a_forked_copy_keeps_no_zygote_of_the_original_alive() -> None:
+def test_a_forked_copy_keeps_no_fork_server_of_the_original_alive() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [sys.executable, "-c", FORKING], stdout=subprocess.PIPE, env=environment, text=True
     ) as original:
         assert original.stdout is not None
-        copy, zygote, zygote_of_copy = (int(word) for word in original.stdout.readline().split())
-        assert zygote != zygote_of_copy
+        copy, fork_server, server_of_copy = (int(word) for word in original.stdout.readline().split())
+        assert fork_server != server_of_copy
         original.kill()
-        assert all_gone([zygote])
+        assert all_gone([fork_server])
         assert is_alive(copy)
-        assert is_alive(zygote_of_copy)
+        assert is_alive(server_of_copy)
         os.kill(copy, signal.SIGKILL)
-        assert all_gone([copy, zygote_of_copy])
+        assert all_gone([copy, server_of_copy])

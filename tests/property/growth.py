@@ -30,7 +30,7 @@ from solvers.sandbox import launcher
 from solvers.sandbox.messages import Message
 from solvers.sandbox.remote import Remote
 from tests.property.long_lists import LISTS, entries, pairs, problem
-from tests.running.forked import TOLD, usual_parent, zygote
+from tests.running.forked import TOLD, fork_server, usual_parent
 
 if TYPE_CHECKING:
     from planner import Plan, Problem, Sharing
@@ -94,10 +94,10 @@ def _clock() -> Callable[[], float]:
 def warm() -> None:
     """Load whatever planning, sharing and looking at answers need, which saves 0.08 s in each process forked later.
 
-    If the starter of this process has named a process that forks, that one also starts the solvers' zygotes.
+    If the starter of this process has named a process that forks, that one also starts the solvers' fork servers.
     """
     if os.environ.get(TOLD):
-        launcher.start_zygote = functools.partial(zygote, usual_parent())  # type: ignore[assignment]
+        launcher.start_fork_server = functools.partial(fork_server, usual_parent())  # type: ignore[assignment]
     usual, sandbox.run = sandbox.run, _declined
     for name in ("buffers", "groups", "rules"):
         _planned(problem(name, FEW), 1.0)

@@ -42,7 +42,7 @@ class Kind(StrEnum):
 
     MEMPLAN = "memplan"
     WORKER = "worker"
-    ZYGOTE = "zygote"
+    FORK_SERVER = "fork_server"
     COMPANION = "companion"
     DASK = "dask"
 
@@ -149,13 +149,13 @@ def _worker(parent: Parent, line: socket.socket) -> Started:
         return Started(["3"], files, env, parent=parent, kind=Kind.WORKER)
 
 
-def zygote(parent: Parent, orders: int, family: str | None) -> Started:
-    """Fork a zygote from a process with the family's library; replaces solvers.sandbox.launcher.start_zygote."""
+def fork_server(parent: Parent, orders: int, family: str | None) -> Started:
+    """Fork a fork server from a process with the family's library; replaces solvers.sandbox.launcher.start_fork_server."""
     from solvers.sandbox.launcher import environment
 
     with Path(os.devnull).open("r+b") as nothing:
         files = (orders, nothing.fileno(), nothing.fileno())
-        return Started([], files, environment(), Path("/"), parent=parent, kind=Kind.ZYGOTE, family=family)
+        return Started([], files, environment(), Path("/"), parent=parent, kind=Kind.FORK_SERVER, family=family)
 
 
 def _head_of(family: str, parent: Parent) -> Parent:

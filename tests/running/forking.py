@@ -23,7 +23,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NoReturn, Protocol
 
-from tests.running.forked import FAMILY, MESSAGE, NAME, ROOT, Kind, Parent, forking_companions, forking_workers, zygote
+from tests.running.forked import (
+    FAMILY,
+    MESSAGE,
+    NAME,
+    ROOT,
+    Kind,
+    Parent,
+    fork_server,
+    forking_companions,
+    forking_workers,
+)
 
 
 class Closing(Protocol):
@@ -143,14 +153,14 @@ def _become(order: dict[str, object], files: list[int]) -> NoReturn:
     sys.stdout = _text(1, "w", "strict", line_buffering=os.isatty(1))
     sys.stderr = _text(2, "w", "backslashreplace", line_buffering=True)
     Path("/proc/self/comm").write_text(NAME.format(order["starter"]))
-    if order["kind"] == Kind.ZYGOTE:
+    if order["kind"] == Kind.FORK_SERVER:
         os.setsid()
-        from solvers.sandbox.zygote import main as fork_solvers
+        from solvers.sandbox.fork_server import main as fork_solvers
 
         fork_solvers()
     from solvers.sandbox import launcher
 
-    launcher.start_zygote = functools.partial(zygote, parent)  # type: ignore[assignment]
+    launcher.start_fork_server = functools.partial(fork_server, parent)  # type: ignore[assignment]
     if order["kind"] == Kind.COMPANION:
         _accompany()
     if order["kind"] == Kind.DASK:

@@ -172,7 +172,7 @@ def test_children_inherit_no_files_of_their_siblings() -> None:
 
 
 def test_a_child_sees_the_world_as_its_caller_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    surroundings()  # starts the zygote before the lines below
+    surroundings()  # starts the fork server before the lines below
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMPLAN_TEST", "today")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -193,9 +193,9 @@ def test_temporary_files_of_a_child_are_removed_at_its_end() -> None:
 
 
 def test_the_process_that_forks_has_one_thread() -> None:
-    assert surroundings()["zygote_threads"] == 1
+    assert surroundings()["fork_server_threads"] == 1
     sandbox.run("cpsat", INSTANCE, Task(), Silent())
-    process, _ = launcher._zygotes["solvers.exact.cpsat"]
+    process, _ = launcher._fork_servers["solvers.exact.cpsat"]
     assert len(list(Path(f"/proc/{process.pid}/task").iterdir())) == 1
 
 

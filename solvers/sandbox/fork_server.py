@@ -35,7 +35,7 @@ class Ward:
     scratch: str
 
 
-class Zygote:
+class ForkServer:
     """Forks a child per request, and kills its whole group when the requester closes the connection or the child ends."""
 
     def __init__(self, orders: socket.socket) -> None:
@@ -92,13 +92,13 @@ class Zygote:
     def _fork(self, channel: socket.socket, line: socket.socket, output: int | None) -> None:
         try:
             scratch = tempfile.mkdtemp(prefix="memplan-")
-            zygote, pid = os.getpid(), os.fork()
+            fork_server, pid = os.getpid(), os.fork()
         except OSError as error:
             _tell(line, f"error {error}")
             line.close()
             return
         if pid == 0:
-            self._be_born(zygote, channel, line, output, scratch)
+            self._be_born(fork_server, channel, line, output, scratch)
         _set_group(pid)
         ward = Ward(pid, line, scratch)
         self._wards[pid] = ward
@@ -106,13 +106,13 @@ class Zygote:
         _tell(line, f"scratch {scratch}\npid {pid}")
 
     def _be_born(
-        self, zygote: int, channel: socket.socket, line: socket.socket, output: int | None, scratch: str
+        self, fork_server: int, channel: socket.socket, line: socket.socket, output: int | None, scratch: str
     ) -> None:
         """Runs in the child and never returns."""
         code = 1
         try:
             _set_group(0)
-            die_with(zygote, self._lifeline[0])
+            die_with(fork_server, self._lifeline[0])
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._selector.close()
@@ -145,11 +145,11 @@ def main() -> None:
     sys.path[:] = path
     _preload(module)
     gc.freeze()  # keeps the collector from touching, and so copying, the pages that children share
-    zygote = Zygote(orders)
+    fork_server = ForkServer(orders)
     try:
-        zygote.serve()
+        fork_server.serve()
     finally:
-        zygote.close()
+        fork_server.close()
         os._exit(0)
 
 
@@ -163,7 +163,7 @@ def _read_boot(orders: socket.socket) -> tuple[list[str], str | None]:
 
 
 def _preload(module: str | None) -> None:
-    """Imports what all children of this zygote need. If an import fails, the solver reports it later."""
+    """Imports what all children of this fork server need. If an import fails, the solver reports it later."""
     if module is None:
         return
     with contextlib.suppress(Exception):
