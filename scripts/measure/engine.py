@@ -21,7 +21,7 @@ from typing import NamedTuple
 from planner import Goal, Options, Plan, PlanStatus, Problem, plan
 from planner.formats import read_problem
 from planner.generate import Request, generate
-from planner.planning.placing.path import WORK_PER_SECOND
+from planner.planning.placing.pipeline import WORK_PER_SECOND
 
 MIB = 1 << 20
 SIZES = (2_000, 7_000)

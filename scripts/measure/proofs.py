@@ -19,7 +19,7 @@ from typing import NamedTuple
 from planner import BadInput, Buffer, Options, PlanStatus, Pool, Problem, check_proof, plan, prove
 from planner.formats import read_problem
 from planner.generate import Request, generate
-from planner.planning.placing.path import WORK_PER_SECOND
+from planner.planning.placing.pipeline import WORK_PER_SECOND
 from planner.verifying.proofs.cases import can_be_claimed, has_cases
 
 KINDS = ("random", "packing", "transformer", "convnet", "unet", "recurrent", "training", "pangu")

@@ -21,7 +21,7 @@ from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Pool, Problem
 from planner.planning.options.capacity import with_capacity
 from planner.planning.options.options import Options
-from planner.planning.placing.shares import Shares
+from planner.planning.placing.shared_limits import SharedLimits
 from solvers.model.errors import StopReason
 
 from ...errors import bad_option
@@ -60,7 +60,9 @@ class NestedKind(Kind):
     def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         start = {} if (before := known(best, read_nested)) is None else before[0]
         count = len(subject.more.program.functions) + 1
-        shares = Shares(replace(instructions.options, capacity=None), count, begun, line.cancelled, start.values())
+        limits = SharedLimits(
+            replace(instructions.options, capacity=None), count, begun, line.cancelled, start.values()
+        )
         arenas: list[NestedArena] = []
 
         def so_far() -> Answer:
@@ -72,7 +74,7 @@ class NestedKind(Kind):
                 figures = {**arena_fields(arena), "seconds": round(time.monotonic() - begun, 6)}
                 line.point({"part": arena.function, **figures}, so_far)
 
-        made = _nested(subject, instructions, shares.plan, on_arena)
+        made = _nested(subject, instructions, limits.plan, on_arena)
         return described(made, instructions.notes, StopReason.CANCELLED if line.cancelled() else None)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:

@@ -14,7 +14,7 @@ from planner.formats.answers.write_map import write_map
 from planner.model.errors import Code, Finding, PlannerError
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem
-from planner.planning.placing.path import cannot_solve
+from planner.planning.placing.pipeline import cannot_solve
 from planner.planning.sharing import Sharing
 from solvers.model.errors import SolverError, StopReason
 from solvers.sharing.solver import AUTO, get

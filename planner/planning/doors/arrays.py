@@ -23,7 +23,7 @@ from ...model.plan import PlanStatus
 from ...verifying.arrays import most_live, wrong_in_arrays
 from ..options.options import DECLARED, Options, bad_option, require_valid
 from ..placing.lifting import status_of
-from ..placing.path import REPORT, cannot_solve, limits_of
+from ..placing.pipeline import REPORT, cannot_solve, limits_of
 from ..placing.watching import Clock
 
 HEEDED = {"time_limit", "work_limit", "memory_limit_bytes", "solver", "workers", "seed", "goal", "warm"}

@@ -25,7 +25,7 @@ from ...verifying.quick_check import is_plainly_right
 from ...verifying.verify import verify
 from ..options.capacity import planned_problem
 from ..options.options import Options, bad_option, require_valid
-from ..placing.path import WORK_PER_SECOND
+from ..placing.pipeline import WORK_PER_SECOND
 from ..placing.solving import plan
 from .replanning.placing import placed_again
 from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of

@@ -29,7 +29,7 @@ from .by_birth import Spots, plan_by_birth
 from .easy_bounds import easy_bound
 from .lifting import unproven_plan
 from .lowering import FEW_POOLS, MOST_PLACES
-from .reserve import seconds_to_finish, seconds_to_write
+from .time_to_finish import seconds_to_finish, seconds_to_write
 from .watching import MOST_IN_A_HURRY
 
 SPARE_POOLS = 8

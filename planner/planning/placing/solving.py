@@ -29,7 +29,7 @@ from ..options.options import Options, bad_option, require_valid
 from ..options.stability import require_no_stability
 from .lifting import lift
 from .lowering import Lowered, has_many_pools, lower, lower_start, place_blocks
-from .path import AnswerPath, limits_of
+from .pipeline import AnswerPipeline, limits_of
 from .watching import MOST_IN_A_HURRY, Cancelled, Clock, OnLog, OnProgress, Watch
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def _plan(
 
             many = ManyPools(problem, lambda: clock.reason_to_stop(cancelled), clock.has_time)
         lowered = lower(problem if many is None else many.part)
-    path = _PlanPath(problem, lowered, options, clock, cancelled, many)
-    return path.follow(start, on_progress, cancelled, on_log)
+    pipeline = _PlanPipeline(problem, lowered, options, clock, cancelled, many)
+    return pipeline.run(start, on_progress, cancelled, on_log)
 
 
 def pareto(
@@ -143,8 +143,8 @@ def choosing(problem: Problem, options: Options, clock: Clock, cancelled: Cancel
     return Choosing(problem, options, clock, cancelled, plan_one)
 
 
-class _PlanPath(AnswerPath[Plan, Placement]):
-    """The path to a plan."""
+class _PlanPipeline(AnswerPipeline[Plan, Placement]):
+    """The steps to a plan."""
 
     name = "plan"
     claims = CLAIMS

@@ -20,7 +20,7 @@ from ..options.options import Options, bad_option
 from ..options.preference import with_preference
 from ..options.stability import require_no_stability
 from ..placing.lifting import unproven_plan
-from ..placing.shares import Shares
+from ..placing.shared_limits import SharedLimits
 from ..placing.watching import Cancelled
 from .answer import Mode, Row, ShapesPlan
 from .expression import Values
@@ -79,7 +79,7 @@ def _planned(
         raise bad_option("at", f"these are {len(listed)} shapes, and {MOST_SHAPES} are the most")
     for each in listed:
         require_shape(problem, each)
-    share = Shares(options, len(listed) + 1, begun, cancelled, start)
+    share = SharedLimits(options, len(listed) + 1, begun, cancelled, start)
     if mode is Mode.EXPRESSIONS:
         require_plain(problem.largest)
     best = []
@@ -103,7 +103,7 @@ def _row(values: Values, taken: int, best: Plan) -> Row:
 
 
 def _fixed(
-    problem: ShapedProblem, mode: Mode, shapes: Sequence[Values], best: Sequence[Plan], share: Shares
+    problem: ShapedProblem, mode: Mode, shapes: Sequence[Values], best: Sequence[Plan], share: SharedLimits
 ) -> ShapesPlan:
     """Return fixed offsets."""
     target = problem.largest
@@ -134,7 +134,9 @@ def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
     return replace(problem.largest, buffers=buffers)
 
 
-def _expressions(problem: ShapedProblem, shapes: Sequence[Values], best: Sequence[Plan], share: Shares) -> ShapesPlan:
+def _expressions(
+    problem: ShapedProblem, shapes: Sequence[Values], best: Sequence[Plan], share: SharedLimits
+) -> ShapesPlan:
     """Use the order of the plan whose worst shape is closest to the best plan for it alone."""
     apart = conflicts(problem.largest)
     found: list[tuple[Fraction, Fraction, int]] = []

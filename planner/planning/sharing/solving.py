@@ -20,7 +20,7 @@ from ...model.storage import Assignment, Sharing
 from ..options.capacity import with_capacity
 from ..options.options import Options, bad_option, require_valid
 from ..options.stability import require_no_stability
-from ..placing.path import AnswerPath
+from ..placing.pipeline import AnswerPipeline
 from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
 from .findings import CLAIMS, SharingFinding
 from .lifting import Lift
@@ -49,11 +49,11 @@ def find(
         require_nothing_to_choose(problem)
         with clock.while_lowering():
             low = lower_sharing(problem)
-        return _SharingPath(problem, low, options, clock).follow(start, on_progress, cancelled, on_log)
+        return _SharingPipeline(problem, low, options, clock).run(start, on_progress, cancelled, on_log)
 
 
-class _SharingPath(AnswerPath[Sharing, Arrangement]):
-    """The path to a sharing."""
+class _SharingPipeline(AnswerPipeline[Sharing, Arrangement]):
+    """The steps to a sharing."""
 
     name = "sharing"
     claims = CLAIMS

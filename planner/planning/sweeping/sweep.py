@@ -23,8 +23,8 @@ from ..options.capacity import with_capacity
 from ..options.options import Options, bad_option, require_valid
 from ..options.preference import Preference, with_preference
 from ..options.stability import require_no_stability
-from ..placing.path import WORK_PER_SECOND
-from ..placing.shares import KnownPlans
+from ..placing.pipeline import WORK_PER_SECOND
+from ..placing.shared_limits import KnownPlans
 from ..placing.solving import pareto
 from ..placing.watching import Cancelled
 from .answer import SmallestCapacity, Sweep, SweepPoint

@@ -19,7 +19,7 @@ from dataclasses import replace
 from planner import Options, Plan, Problem, StopReason, end_solver_processes, plan
 from planner.generate import Request, generate
 from planner.generate.kinds import KINDS
-from planner.planning.placing.path import WORK_PER_SECOND
+from planner.planning.placing.pipeline import WORK_PER_SECOND
 from scripts.measure.engine import used
 
 BUSY = "while True: pass"

@@ -27,7 +27,7 @@ from planner import Buffer, Lifetimes, Options, Plan, Pool, Problem, plan
 from planner.drawing import Sheet, Theme
 from planner.drawing.curves.plot import Axes, Curve, curves
 from planner.generate import Request, generate
-from planner.planning.placing.path import WORK_PER_SECOND
+from planner.planning.placing.pipeline import WORK_PER_SECOND
 from scripts.measure.solving.dense import family
 from solvers.exact.search import solver as search
 from solvers.kernels import Kernels, active

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from planner import Options, Plan, Preference, Problem, plan
 from planner.generate import Request, generate
-from planner.planning.placing.path import WORK_PER_SECOND
+from planner.planning.placing.pipeline import WORK_PER_SECOND
 from solvers.portfolio.roster import ROSTER
 from solvers.sandbox import shutdown
 

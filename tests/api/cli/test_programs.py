@@ -49,7 +49,7 @@ def test_nested_arenas_share_the_limits(monkeypatch: pytest.MonkeyPatch) -> None
         given.append(options)
         return plan(problem, options)
 
-    monkeypatch.setattr("planner.planning.placing.shares.plan", plan_within)
+    monkeypatch.setattr("planner.planning.placing.shared_limits.plan", plan_within)
     run("plan", str(LOOP), "--arenas", "nested", "--time-limit", "60", "--work-limit", "9000")
     assert [options.work_limit for options in given] == [3000, 3000]  # the third share is the state's
     left = [options.time_limit or 0 for options in given]

@@ -17,7 +17,7 @@ import pytest
 from planner import Options, Plan, PlanStatus, plan
 from planner.bench.running.suites import SUITES
 from planner.generate import generate
-from planner.planning.placing.path import WORK_PER_SECOND
+from planner.planning.placing.pipeline import WORK_PER_SECOND
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = ("README.md", "docs/figures.md")

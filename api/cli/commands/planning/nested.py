@@ -10,7 +10,7 @@ from planner.graph import nested_plan
 from planner.model.problem import Problem
 from planner.planning.options.capacity import with_capacity
 from planner.planning.options.options import Options
-from planner.planning.placing.shares import Shares
+from planner.planning.placing.shared_limits import SharedLimits
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
@@ -28,8 +28,8 @@ def run(request: Request, options: Options) -> ExitCode:
         pools = with_capacity(Problem((), file.pools), options.capacity).pools if options.capacity else file.pools
         with Interrupt() as interrupt:
             count = len(file.program.functions) + 1  # an arena for each, and that of state
-            shares = Shares(replace(options, capacity=None), count, request.begun, interrupt.requested)
-            made = nested_plan(file.program, pools, file.options, shares.plan)
+            limits = SharedLimits(replace(options, capacity=None), count, request.begun, interrupt.requested)
+            made = nested_plan(file.program, pools, file.options, limits.plan)
         written = write_nested_json(made)
         if output is not None:
             output.write(written)

@@ -41,8 +41,8 @@ from ....verifying.verify import verify
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
 from ..easy_bounds import refusal_of_any_choice
-from ..path import cannot_solve, limits_of
-from ..reserve import seconds_to_finish
+from ..pipeline import cannot_solve, limits_of
+from ..time_to_finish import seconds_to_finish
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value
 from .least_need import need_of_all

@@ -14,7 +14,7 @@ from planner.model.deadline import OutOfTime, look
 from planner.model.plan import PlanStatus
 from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options
-from planner.planning.placing import path, solving, watching
+from planner.planning.placing import pipeline, solving, watching
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants import placing
 from planner.verifying.verify import verify
@@ -63,7 +63,7 @@ class Machine:
 def test_a_plan_of_a_million_buffers_is_verified_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """The times are those measured with a million buffers; 5.2 s are reserved for lifting and verifying."""
     machine = Machine(monkeypatch)
-    monkeypatch.setattr(path, "seconds_to_finish", lambda _: 5.2)
+    monkeypatch.setattr(pipeline, "seconds_to_finish", lambda _: 5.2)
     for name, seconds in (("require_sound", 1.2), ("lower", 1.2), ("lift", 3.3), ("verify", 1.5)):
         machine.takes(name, seconds)
 

@@ -92,7 +92,7 @@ def test_expressions_are_right_in_every_shape(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_without_time_the_peak_is_one_sum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = random_problem(seed)
-    monkeypatch.setattr("planner.planning.shapes.modes.Shares.is_over", lambda _: True)
+    monkeypatch.setattr("planner.planning.shapes.modes.SharedLimits.is_over", lambda _: True)
     found = plan_shapes(problem, Mode.EXPRESSIONS, SHAPES[::7], OPTIONS)
     assert verify_shapes(problem, found) == ()
     for values in SHAPES:
@@ -108,7 +108,7 @@ def test_without_time_only_one_order_is_derived(monkeypatch: pytest.MonkeyPatch)
         derived.append(plan)
         return order_of(plan, apart)
 
-    monkeypatch.setattr("planner.planning.shapes.modes.Shares.is_over", lambda _: True)
+    monkeypatch.setattr("planner.planning.shapes.modes.SharedLimits.is_over", lambda _: True)
     monkeypatch.setattr("planner.planning.shapes.modes.order_of", counted)
     problem = random_problem(1)
     assert verify_shapes(problem, plan_shapes(problem, Mode.EXPRESSIONS, SHAPES[::7], OPTIONS)) == ()

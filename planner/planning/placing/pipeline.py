@@ -1,4 +1,4 @@
-"""The path of a problem to its answer, a plan or a sharing: a start, the solvers, the verification."""
+"""The steps from a lowered problem to its answer, a plan or a sharing: a start, the solvers, the verification."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...model.storage import Sharing
 from ...model.versions import cores, machine
 from ...verifying.findings import AnswerFinding
 from ..options.options import Options
-from .reserve import seconds_to_finish
+from .time_to_finish import seconds_to_finish
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 
 WORK_PER_SECOND = 750_000
@@ -34,8 +34,8 @@ Known = TypeVar("Known")
 """The solvers' form of an answer."""
 
 
-class AnswerPath(ABC, Generic[Answer, Known]):
-    """The path of one lowered problem; plans and sharings each implement the abstract steps."""
+class AnswerPipeline(ABC, Generic[Answer, Known]):
+    """The steps for one lowered problem; plans and sharings each implement the abstract ones."""
 
     name: ClassVar[str]
     """The answer's name in warnings."""
@@ -55,7 +55,7 @@ class AnswerPath(ABC, Generic[Answer, Known]):
 
     @abstractmethod
     def of_placement(self, placement: Placement) -> Known:
-        """Return a placement of the solvers in this path's form."""
+        """Return a placement of the solvers in this pipeline's form."""
 
     @abstractmethod
     def bare(self, known: Known) -> Answer:
@@ -77,7 +77,7 @@ class AnswerPath(ABC, Generic[Answer, Known]):
     def without_entries(self, made: Answer) -> Answer:
         """Return the answer without its entries and their totals."""
 
-    def follow(
+    def run(
         self,
         start: Answer | None,
         on_progress: OnProgress | None,

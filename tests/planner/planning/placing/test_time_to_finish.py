@@ -8,7 +8,7 @@ import pytest
 
 from planner.formats import read_problem
 from planner.planning.placing import watching
-from planner.planning.placing.reserve import seconds_to_finish
+from planner.planning.placing.time_to_finish import seconds_to_finish
 from planner.planning.placing.watching import RESERVED_AT_LEAST, Clock
 from tests.property.long_lists import LISTS, problem
 

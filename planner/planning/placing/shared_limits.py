@@ -11,7 +11,7 @@ from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
 from ...verifying.verify import verify
 from ..options.options import Options
-from .path import WORK_PER_SECOND
+from .pipeline import WORK_PER_SECOND
 from .solving import plan
 from .watching import Cancelled
 
@@ -30,8 +30,8 @@ class KnownPlans:
         return None if plan is None or verify(problem, plan) else plan
 
 
-class Shares:
-    """Equal shares of the limits."""
+class SharedLimits:
+    """Limits of which each plan gets an equal share."""
 
     def __init__(
         self, options: Options, count: int, begun: float | None, cancelled: Cancelled | None, start: Iterable[Plan] = ()
