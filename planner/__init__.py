@@ -56,10 +56,10 @@ from .planning.placing.watching import Progress
 from .verifying.verify import verify
 
 if TYPE_CHECKING:
-    from .planning.doors.arrays import ArrayPlan, plan_arrays
-    from .planning.doors.model_export import export_model
-    from .planning.doors.session import Session
-    from .planning.doors.tvm_interface import BufferInfo, TensorPlacement, plan_memory
+    from .planning.interfaces.arrays import ArrayPlan, plan_arrays
+    from .planning.interfaces.model_export import export_model
+    from .planning.interfaces.session import Session
+    from .planning.interfaces.tvm_interface import BufferInfo, TensorPlacement, plan_memory
     from .planning.options.solver_list import SolverInfo, end_solver_processes, solver_list
     from .planning.shapes import ShapedProblem, ShapesPlan, plan_shapes, verify_shapes
     from .planning.sharing import Sharing, share, verify_sharing
@@ -155,9 +155,9 @@ __all__ = [
 ]
 
 _LATER = {
-    "ArrayPlan": "planning.doors.arrays",
+    "ArrayPlan": "planning.interfaces.arrays",
     "BadProof": "verifying.proofs.check",
-    "BufferInfo": "planning.doors.tvm_interface",
+    "BufferInfo": "planning.interfaces.tvm_interface",
     "MemoryReport": "reporting.report",
     "NoProof": "verifying.proving.prove",
     "PlanProof": "verifying.proving.prove",
@@ -165,7 +165,7 @@ _LATER = {
     "check_proof": "verifying.proofs.check",
     "prove": "verifying.proving.prove",
     "memory_report": "reporting.report",
-    "Session": "planning.doors.session",
+    "Session": "planning.interfaces.session",
     "Sharing": "planning.sharing",
     "Sweep": "planning.sweeping",
     "SweepPoint": "planning.sweeping",
@@ -173,11 +173,11 @@ _LATER = {
     "sweep": "planning.sweeping",
     "verify_sweep": "planning.sweeping",
     "SolverInfo": "planning.options.solver_list",
-    "TensorPlacement": "planning.doors.tvm_interface",
+    "TensorPlacement": "planning.interfaces.tvm_interface",
     "end_solver_processes": "planning.options.solver_list",
-    "export_model": "planning.doors.model_export",
-    "plan_arrays": "planning.doors.arrays",
-    "plan_memory": "planning.doors.tvm_interface",
+    "export_model": "planning.interfaces.model_export",
+    "plan_arrays": "planning.interfaces.arrays",
+    "plan_memory": "planning.interfaces.tvm_interface",
     "ShapedProblem": "planning.shapes",
     "ShapesPlan": "planning.shapes",
     "plan_shapes": "planning.shapes",

@@ -18,7 +18,7 @@ from ..checks.report import bad_input
 from ..model.errors import Code
 from ..model.plan import Plan
 from ..model.problem import DEFAULT_TERMS, Buffer, Fixed, Lifetimes, Pool, Problem
-from ..planning.doors.tvm_interface import placements_of
+from ..planning.interfaces.tvm_interface import placements_of
 from ..planning.options.options import Options
 from ..planning.placing.solving import plan
 

@@ -17,7 +17,7 @@ GREATEST = 1 << 62
 
 
 class OptionKind(StrEnum):
-    """The kind of an option's value. Each door knows how to read each kind."""
+    """The kind of an option's value. Each interface knows how to read each kind."""
 
     SECONDS = "seconds"
     COUNT = "count"
@@ -31,7 +31,7 @@ class OptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """An option's declaration, for every door."""
+    """An option's declaration, for every interface."""
 
     name: str
     default: Any

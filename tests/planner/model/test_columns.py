@@ -14,7 +14,7 @@ from planner.facts.digest import digest
 from planner.facts.figures import figures
 from planner.model.columns import FEW, BufferColumns, KeptBuffers, PlacementColumns, buffer_columns
 from planner.model.problem import MAX_TEXT, Buffer, BufferId, Pool, Problem
-from planner.planning.doors.session import Session
+from planner.planning.interfaces.session import Session
 from planner.planning.placing.lowering import lower
 from solvers.model.instance import Instance
 

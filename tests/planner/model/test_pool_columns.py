@@ -21,7 +21,7 @@ from planner.formats.text import digits
 from planner.model.errors import BadInput
 from planner.model.pool_columns import PoolColumns, by_name
 from planner.model.problem import MAX_TEXT, Problem
-from planner.planning.doors.session import Session
+from planner.planning.interfaces.session import Session
 from tests.property.long_lists import problem as grown
 from tests.small.strategies import BRIEF
 

@@ -26,7 +26,7 @@ from planner import (
 from planner.generate import Request, generate
 from planner.model.plan import Run
 from planner.model.problem import Colocation, Constraints, Fixed
-from planner.planning.doors import session as doors_session
+from planner.planning.interfaces import session as session_module
 
 OPTIONS = Options(time_limit=None, work_limit=100_000, workers=1)
 LIVE = ((0, 1),)
@@ -189,7 +189,7 @@ def afresh(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
         problems.append(problem)
         return plan(problem, options, begun=begun)
 
-    monkeypatch.setattr(doors_session, "plan", counting)
+    monkeypatch.setattr(session_module, "plan", counting)
     return problems
 
 
@@ -258,16 +258,16 @@ def test_open_neighbours_get_a_part_of_the_limits(monkeypatch: pytest.MonkeyPatc
         made = plan(problem, OPTIONS)
         return replace(made, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT, gap=gaps[options.work_limit or 0])
 
-    monkeypatch.setattr(doors_session, "plan", left_open)
-    monkeypatch.setattr(doors_session, "placed_again", lambda *_: None)
+    monkeypatch.setattr(session_module, "plan", left_open)
+    monkeypatch.setattr(session_module, "placed_again", lambda *_: None)
     session, problem = Session(), Problem((*(Buffer(name, 8, live=LIVE) for name in "bc"), Buffer("a", 1)))
-    for size in range(doors_session.MOST_IN_A_ROW + 2):
+    for size in range(session_module.MOST_IN_A_ROW + 2):
         problem = replace(problem, buffers=(*problem.buffers[:-1], Buffer("a", 9 + size, live=LIVE)))
         for _ in range(2):
             assert session.plan(problem, OPTIONS).peak == 25 + size
     assert calls == [
         (100_000, False),
-        *[(20_000, False)] * (doors_session.MOST_IN_A_ROW + 1),
+        *[(20_000, False)] * (session_module.MOST_IN_A_ROW + 1),
         (100_000, True),
     ]
     assert since[-2] == since[-1], "the time limit is that of the call"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner import BadInput, Buffer, CannotSolve, Options, Plan, PlanStatus, Pool, Problem, plan, plan_arrays
-from planner.planning.doors import arrays
+from planner.planning.interfaces import arrays
 from planner.verifying.arrays import most_live, wrong_in_arrays
 from solvers.model.outcome import Outcome
 from solvers.portfolio.solve import solve
