@@ -1,6 +1,6 @@
 """Work outside of the event loop: processes read and solve problems, in jobs that outlive them.
 
-requests     the posted problem, its door and its options
+requests     the posted problem, its endpoint and its options
 kinds        each kind of job: how it reads, works, answers and draws
 processes    the worker processes, of this machine or of a cluster, and the requests that they understand
 attempt      one attempt at a job, and how its end is recorded in the store

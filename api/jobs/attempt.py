@@ -44,13 +44,13 @@ class Posted:
     """Further options from the query."""
     seconds: float
     """The time limit for reading it."""
-    door: str = "plans"
-    """The door to which it was sent."""
+    endpoint: str = "plans"
+    """The endpoint to which it was sent."""
 
     @property
     def header(self) -> dict[str, Any]:
         """Return what its readers must know."""
-        return {"format": self.format, "media_type": self.media_type, "query": self.query, "door": self.door}
+        return {"format": self.format, "media_type": self.media_type, "query": self.query, "endpoint": self.endpoint}
 
 
 class Attempt:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from planner.formats.tables.format import JSON
 
 from ..jobs.attempt import Attempt
-from ..jobs.requests.doors import PLANS, Door
+from ..jobs.requests.endpoints import PLANS, Endpoint
 from ..service import Service
 from ..store.records import About, Job, NewJob, Once, StoredPlan
 from .http.answers import job_response, plan_response
@@ -64,10 +64,15 @@ async def make_plan(
 
 
 async def answered(
-    request: Request, service: Service, query: RequestQuery, prefer: str | None, key: str | None, door: Door = PLANS
+    request: Request,
+    service: Service,
+    query: RequestQuery,
+    prefer: str | None,
+    key: str | None,
+    endpoint: Endpoint = PLANS,
 ) -> Response:
-    """Return a door's answer, or the job that will have it."""
-    got = await receive(request, service, query, door)
+    """Return an endpoint's answer, or the job that will have it."""
+    got = await receive(request, service, query, endpoint)
     answer = await Exchange.of(request, service, got, prefer, key).answer()
     return plan_response(request, answer.plan, hit=answer.hit, require=query.require)
 

@@ -17,7 +17,7 @@ from planner.model.errors import Code, Finding
 
 from ..errors import HttpCode, Refusal
 from ..jobs.attempt import Attempt, Posted, about_in, as_stored
-from ..jobs.requests.doors import PLANS, Door, RequestOptions
+from ..jobs.requests.endpoints import PLANS, Endpoint, RequestOptions
 from ..service import Service
 from ..settings import Settings
 from ..store import BatchEnded, KeyReused, QueueFull, StoreUnavailable
@@ -63,13 +63,13 @@ class Received:
         return Order(self.posted.owner, self.posted.body, named, self.fingerprint)
 
 
-async def receive(request: Request, service: Service, query: RequestQuery, door: Door = PLANS) -> Received:
+async def receive(request: Request, service: Service, query: RequestQuery, endpoint: Endpoint = PLANS) -> Received:
     """Read the body, without examining it. Raises Refusal."""
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)
-    options = QUERIES[door.name].options(query)
+    options = QUERIES[endpoint.name].options(query)
     body = await read_body(request, service.settings)
-    got = await fingerprint_of(service, request.state.owner, body, format_, kind, options, door)
+    got = await fingerprint_of(service, request.state.owner, body, format_, kind, options, endpoint)
     return replace(got, name=query.name)
 
 
@@ -80,14 +80,14 @@ async def fingerprint_of(
     format_: str | None,
     media_type: str,
     options: RequestOptions,
-    door: Door = PLANS,
+    endpoint: Endpoint = PLANS,
 ) -> Received:
     """Return what tells whether the same was received before."""
     given = options.model_dump(exclude_unset=True)
-    rest = json.dumps([door.name, format_, media_type, given], sort_keys=True).encode("ascii")
+    rest = json.dumps([endpoint.name, format_, media_type, given], sort_keys=True).encode("ascii")
     hashed = hashlib.sha256(body) if len(body) <= SMALL else await asyncio.to_thread(hashlib.sha256, body)
     hashed.update(rest)
-    posted = Posted(owner, body, format_, media_type, given, service.settings.max_explain_seconds, door.name)
+    posted = Posted(owner, body, format_, media_type, given, service.settings.max_explain_seconds, endpoint.name)
     return Received(posted, hashed.hexdigest())
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ..jobs.requests.doors import PARETO, PROOF, SHAPES, SWEEP, Door
+from ..jobs.requests.endpoints import PARETO, PROOF, SHAPES, SWEEP, Endpoint
 from .http.parameters import QUERIES, IdempotencyKey, Prefer, RequestQuery, TheService
 from .openapi.examples import (
     FRONTIER_ANSWERS,
@@ -26,9 +26,11 @@ router = APIRouter(tags=["plans"])
 Described = dict[str, Any]
 
 
-def offer(door: Door, summary: str, description: str, body: Described, answers: dict[int | str, Described]) -> None:
-    """Add the path of a door: answered in time, or with a job."""
-    options = Depends(QUERIES[door.name])
+def offer(
+    endpoint: Endpoint, summary: str, description: str, body: Described, answers: dict[int | str, Described]
+) -> None:
+    """Add the path of an endpoint: answered in time, or with a job."""
+    options = Depends(QUERIES[endpoint.name])
 
     async def study(
         request: Request,
@@ -37,17 +39,17 @@ def offer(door: Door, summary: str, description: str, body: Described, answers: 
         prefer: Prefer = None,
         idempotency_key: IdempotencyKey = None,
     ) -> Response:
-        return await answered(request, service, query, prefer, idempotency_key, door)
+        return await answered(request, service, query, prefer, idempotency_key, endpoint)
 
     router.add_api_route(
-        f"/v1/{door.name}",
+        f"/v1/{endpoint.name}",
         study,
         methods=["POST"],
-        name=door.name,
+        name=endpoint.name,
         summary=summary,
         description=description,
         responses=answers,
-        openapi_extra=body | QUERIES[door.name].parameters(),
+        openapi_extra=body | QUERIES[endpoint.name].parameters(),
     )
 
 

@@ -64,7 +64,7 @@ class Instructions:
 
     options: Options
     own: Mapping[str, Any]
-    """Options that only its door knows."""
+    """Options that only its endpoint knows."""
     notes: tuple[str, ...] = ()
     """For the answer's warnings."""
 

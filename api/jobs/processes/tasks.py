@@ -33,7 +33,7 @@ from ...errors import Refusal, takes_too_long
 from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Answer, Instructions, Kind, Line, Subject, etag_of
-from ..requests.doors import DOORS, PLANS
+from ..requests.endpoints import ENDPOINTS, PLANS
 from ..requests.options import from_body, from_record, options_of
 from ..requests.posted_problem import Understood, read, separate, understand
 from ..requests.problem_and_plan import below, problem_and_plan, read_answer
@@ -68,9 +68,9 @@ def _read_and_solve(header: dict[str, Any], parts: list[bytes], settings: Settin
 
 
 def _understood(header: dict[str, Any], parts: list[bytes], settings: Settings, begun: float) -> Understood:
-    door = DOORS[header.get("door", PLANS.name)]
-    query = door.loose.model_validate(header["query"])
-    return understand(parts[0], header["format"], query, settings, header.get("media_type", BYTES), door, begun)
+    endpoint = ENDPOINTS[header.get("endpoint", PLANS.name)]
+    query = endpoint.loose.model_validate(header["query"])
+    return understand(parts[0], header["format"], query, settings, header.get("media_type", BYTES), endpoint, begun)
 
 
 def about(found: Understood) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Posted requests: the door, the options and the problem."""
+"""Posted requests: the endpoint, the options and the problem."""

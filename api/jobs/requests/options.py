@@ -15,7 +15,7 @@ from planner.planning.options.options import DECLARED, Options
 
 from ...errors import Refusal, bad_option, refused_findings
 from ...settings import Settings
-from .doors import DOOR_OF, OFFERED, PLANS, SIZES, Door, RequestOptions
+from .endpoints import ENDPOINT_OF, OFFERED, PLANS, SIZES, Endpoint, RequestOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,18 @@ class Clipped:
     options: Options
     notes: tuple[str, ...]
     own: Mapping[str, Any]
-    """The door's own options, without those left at defaults."""
+    """The endpoint's own options, without those left at defaults."""
 
 
-def from_body(solve: object, door: Door = PLANS) -> RequestOptions:
+def from_body(solve: object, endpoint: Endpoint = PLANS) -> RequestOptions:
     """Return the options under `solve`. Raises Refusal."""
     try:
-        return door.strict.model_validate(solve)
+        return endpoint.strict.model_validate(solve)
     except ValidationError as error:
         raise wrong_options(error.errors(include_url=False), "/solve") from None
 
 
-def merged(query: RequestOptions, body: RequestOptions | None, door: Door = PLANS) -> RequestOptions:
+def merged(query: RequestOptions, body: RequestOptions | None, endpoint: Endpoint = PLANS) -> RequestOptions:
     """Return the options of query and body. Raises Refusal if one is given in both with different values."""
     if body is None:
         return query
@@ -44,26 +44,26 @@ def merged(query: RequestOptions, body: RequestOptions | None, door: Door = PLAN
     for name in in_query.keys() & in_body.keys():
         if in_query[name] != in_body[name]:
             raise bad_option(name, "the query and the body's 'solve' say different things")
-    return door.loose.model_validate(in_query | in_body)
+    return endpoint.loose.model_validate(in_query | in_body)
 
 
-def options_of(request: RequestOptions, door: Door = PLANS) -> Options:
+def options_of(request: RequestOptions, endpoint: Endpoint = PLANS) -> Options:
     """Return the library's options: the given ones, and defaults."""
-    given = {name: value for name, value in request.given().items() if name in OFFERED and name not in door.own}
+    given = {name: value for name, value in request.given().items() if name in OFFERED and name not in endpoint.own}
     return from_document({OFFERED[name].name: value for name, value in given.items()})
 
 
-def own_of(request: RequestOptions, door: Door) -> dict[str, Any]:
-    """Return the door's own options that differ from their defaults."""
+def own_of(request: RequestOptions, endpoint: Endpoint) -> dict[str, Any]:
+    """Return the endpoint's own options that differ from their defaults."""
     fields = type(request).model_fields
     return {
-        name: value for name, value in request.given().items() if name in door.own and value != fields[name].default
+        name: value for name, value in request.given().items() if name in endpoint.own and value != fields[name].default
     }
 
 
-def clipped(wanted: RequestOptions, settings: Settings, door: Door = PLANS) -> Clipped:
+def clipped(wanted: RequestOptions, settings: Settings, endpoint: Endpoint = PLANS) -> Clipped:
     """Return the options within the service's limits. Raises Refusal for a solver that this service does not offer."""
-    options, given = options_of(wanted, door), wanted.model_fields_set
+    options, given = options_of(wanted, endpoint), wanted.model_fields_set
     if options.solver != "auto" and settings.allowed_solvers and options.solver not in settings.allowed_solvers:
         found = Finding(Code.UNKNOWN_SOLVER, "/options/solver", "this service does not offer that solver")
         raise refused_findings([found])
@@ -85,11 +85,11 @@ def clipped(wanted: RequestOptions, settings: Settings, door: Door = PLANS) -> C
         if value is not None and value > most:
             notes.append(f"the {what} was clipped from {value:.15g} to {most:.15g}{unit}, the most that is allowed")
             options = replace(options, **{name: most})  # type: ignore[arg-type]
-    return Clipped(options, tuple(notes), own_of(wanted, door))
+    return Clipped(options, tuple(notes), own_of(wanted, endpoint))
 
 
 def as_document(options: Options, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the options for JSON, for a job's record and for workers, with `own` as the door's own options."""
+    """Return the options for JSON, for a job's record and for workers, with `own` as the endpoint's own options."""
     return {row.name: getattr(options, row.name) for row in OFFERED.values()} | dict(own or {})
 
 
@@ -104,8 +104,8 @@ def from_document(document: Mapping[str, Any]) -> Options:
 
 
 def from_record(document: Mapping[str, Any], kind: str) -> tuple[Options, dict[str, Any]]:
-    """Return the options of a job of that kind, and its door's own options."""
-    own = {name: value for name, value in document.items() if name in DOOR_OF[kind].own}
+    """Return the options of a job of that kind, and its endpoint's own options."""
+    own = {name: value for name, value in document.items() if name in ENDPOINT_OF[kind].own}
     return from_document({name: value for name, value in document.items() if name not in own}), own
 
 

@@ -19,7 +19,7 @@ from ...errors import too_large, unsupported
 from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Instructions, Kind, Subject, answer_key
-from .doors import PLANS, Door, RequestOptions
+from .endpoints import PLANS, Endpoint, RequestOptions
 from .options import as_document, clipped, from_body, merged
 
 
@@ -51,13 +51,13 @@ def understand(
     query: RequestOptions,
     settings: Settings,
     media_type: str = BYTES,
-    door: Door = PLANS,
+    endpoint: Endpoint = PLANS,
     begun: float | None = None,
 ) -> Understood:
     """Return the posted problem and its options; its time counts from `begun`. Raises PlannerError and Refusal."""
     data, solve = separate(data, format_)
-    wanted = clipped(merged(query, None if solve is None else from_body(solve, door), door), settings, door)
-    kind = kind_of(door.kind(wanted.own))
+    wanted = clipped(merged(query, None if solve is None else from_body(solve, endpoint), endpoint), settings, endpoint)
+    kind = kind_of(endpoint.kind(wanted.own))
     with time_limit(wanted.options.time_limit, begun):
         row, subject = read_subject(kind, data, format_, settings, media_type)
     instructions = Instructions(wanted.options, wanted.own, (*subject.warnings, *wanted.notes))

@@ -16,7 +16,7 @@ from planner.planning.options.capacity import parse_capacities
 from planner.planning.options.options import OptionKind
 
 from ...errors import HttpCode, Refusal, refused
-from ...jobs.requests.doors import DOORS, FIELDS, OFFERED, PLANS, Door, RequestOptions
+from ...jobs.requests.endpoints import ENDPOINTS, FIELDS, OFFERED, PLANS, Endpoint, RequestOptions
 from ...jobs.requests.options import wrong_options
 from ...service import Service
 from ...store.records import Once
@@ -49,20 +49,20 @@ class RequestQuery(RequestOptions):
     )
 
 
-class DoorQuery:
-    """The query of requests at one door."""
+class EndpointQuery:
+    """The query of requests at one endpoint."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
-        sizes = {name for name, row in OFFERED.items() if row.kind is OptionKind.SIZES and name not in door.own}
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        sizes = {name for name, row in OFFERED.items() if row.kind is OptionKind.SIZES and name not in endpoint.own}
         self._sizes = sizes
-        fields: dict[str, Any] = FIELDS | dict(door.own)
+        fields: dict[str, Any] = FIELDS | dict(endpoint.own)
         for name in sizes:
             help_text = f"{OFFERED[name].help} `NAME=BYTES`, and `64KiB` works too."
             fields[name] = (list[str], Field(default=[], description=help_text))
         self._lists = {name for name, (type_, _) in fields.items() if get_origin(type_) is list}
         """Parameters that may be repeated."""
-        self.model: type[RequestQuery] = create_model(f"{door.name.title()}Query", __base__=RequestQuery, **fields)
+        self.model: type[RequestQuery] = create_model(f"{endpoint.name.title()}Query", __base__=RequestQuery, **fields)
         self._nothing = self.model()
 
     async def __call__(self, request: Request) -> RequestQuery:
@@ -87,7 +87,7 @@ class DoorQuery:
                 given[name] = parse_capacities(given[name])
             except BadInput as error:
                 raise refused(error) from None
-        return self._door.loose.model_validate(given)
+        return self._endpoint.loose.model_validate(given)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters for OpenAPI."""
@@ -99,7 +99,7 @@ class DoorQuery:
         return {"parameters": found}
 
 
-QUERIES = {name: DoorQuery(door) for name, door in DOORS.items()}
+QUERIES = {name: EndpointQuery(endpoint) for name, endpoint in ENDPOINTS.items()}
 PLAN_QUERY = QUERIES[PLANS.name]
 PlanOptions = Annotated[RequestQuery, Depends(PLAN_QUERY)]
 PLAN_PARAMETERS = PLAN_QUERY.parameters()

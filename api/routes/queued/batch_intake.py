@@ -18,7 +18,7 @@ from ...errors import HttpCode, Refusal, too_large
 from ...jobs.attempt import MOST_DEATHS
 from ...jobs.processes.messages import as_failure
 from ...jobs.processes.pool import WorkerDied, WorkerFault
-from ...jobs.requests.doors import RequestOptions
+from ...jobs.requests.endpoints import RequestOptions
 from ...jobs.requests.options import as_document, options_of
 from ...process.garbage import forget_frames
 from ...service import Service

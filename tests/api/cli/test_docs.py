@@ -12,7 +12,7 @@ import typer
 
 from api.cli.app import app
 from api.cli.invocation import invoke
-from api.jobs.requests.doors import PLANS
+from api.jobs.requests.endpoints import PLANS
 from api.routes.http.parameters import PLAN_QUERY
 from planner.formats import FORMATS
 from planner.formats.tables.plans import PLAN_FORMATS

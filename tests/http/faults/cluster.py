@@ -122,12 +122,12 @@ class Cluster:
             each.stop()
 
     def post(
-        self, service: Served, problem: bytes | None = None, query: str = "", *, door: str = "jobs", **headers: str
+        self, service: Served, problem: bytes | None = None, query: str = "", *, endpoint: str = "jobs", **headers: str
     ) -> str:
         """Post a job and return its id."""
         content = json.dumps(THREE).encode() if problem is None else problem
         headers = {**JSON, "Prefer": "respond-async", **headers}
-        response = service.client.post(f"/v1/{door}{query}", content=content, headers=headers)
+        response = service.client.post(f"/v1/{endpoint}{query}", content=content, headers=headers)
         assert response.status_code == 202, response.text
         id_: str = response.json()["id"]
         self._given[id_] = content

@@ -55,7 +55,7 @@ SEVERAL = {
     "shapes": (shaped(), "shapes", "?" + "&".join(f"at=n={n}" for n in range(1, 65)) + PACE),
     "nested": (program(), "plans", f"?arenas=nested{PACE}"),
 }
-"""Jobs of several plans that go on for many seconds and are reported part by part: problem, door and query."""
+"""Jobs of several plans that go on for many seconds and are reported part by part: problem, endpoint and query."""
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_killing_a_worker_during_a_job_loses_nothing(system: Cluster, query: str
 
 def test_killing_a_worker_during_a_frontier_loses_nothing(system: Cluster) -> None:
     here, there = system.services
-    id_ = system.post(here, FRONTIER, FRONTIER_QUERY, door="pareto")
+    id_ = system.post(here, FRONTIER, FRONTIER_QUERY, endpoint="pareto")
     stream = Stream(there, id_)
     point = stream.until("point")
     system.worker_of(id_, 1).stop(signal.SIGKILL)
@@ -139,8 +139,8 @@ def test_killing_a_worker_during_several_plans_loses_nothing(system: Cluster, *,
 
 def require_gone_on(system: Cluster, kind: str) -> None:
     here, there = system.services
-    problem, door, query = SEVERAL[kind]
-    id_ = system.post(here, problem, query, door=door)
+    problem, endpoint, query = SEVERAL[kind]
+    id_ = system.post(here, problem, query, endpoint=endpoint)
     stream = Stream(there, id_)
     first = stream.until("point")
     before = made(there, id_)

@@ -20,7 +20,7 @@ import httpx
 
 from tests.http.hostile.absurd import absurd_attacks
 from tests.http.hostile.attacks import Attack, connected, floods, head, large_bodies, many, sent, whole
-from tests.http.hostile.doors import choices, door_attacks, form_attacks
+from tests.http.hostile.costly_requests import choices, door_attacks, form_attacks
 from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Served
 
 MIB = 1 << 20

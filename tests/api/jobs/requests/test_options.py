@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from api.errors import Refusal
 from api.jobs.kinds.plans import require_solver
-from api.jobs.requests.doors import DOORS, FIELDS, PLANS, Door, RequestOptions
+from api.jobs.requests.endpoints import ENDPOINTS, FIELDS, PLANS, Endpoint, RequestOptions
 from api.jobs.requests.options import as_document, clipped, from_body, from_document, merged, wrong_options
 from api.jobs.requests.posted_problem import separate, understand
 from api.settings import Settings
@@ -136,12 +136,12 @@ def test_a_choice_may_have_other_usual_spellings() -> None:
         from_body({"goal": "smallest"})
 
 
-@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+@pytest.mark.parametrize("endpoint", ENDPOINTS.values(), ids=ENDPOINTS)
 @pytest.mark.parametrize("value", ["x", "", "nan", -1, 1e400, 1.5, {"a": -1}, [None], None, True, "x" * 300])
-def test_wrong_options_are_explained_in_plain_words(door: Door, value: object) -> None:
+def test_wrong_options_are_explained_in_plain_words(endpoint: Endpoint, value: object) -> None:
     """This holds for each option, in a query (where all is text) and in JSON."""
-    for name in {**FIELDS, **door.own}:
-        for model in (door.loose, door.strict):
+    for name in {**FIELDS, **endpoint.own}:
+        for model in (endpoint.loose, endpoint.strict):
             try:
                 model.model_validate({name: value})
             except ValidationError as error:

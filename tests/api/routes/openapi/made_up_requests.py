@@ -73,16 +73,16 @@ def _document() -> dict[str, Any]:
 described = schemathesis.openapi.from_dict(_document())
 
 
-def _doors() -> dict[tuple[str, str], list[str]]:
+def _endpoints() -> dict[tuple[str, str], list[str]]:
     """Return, for each parameter of each operation, all operations that take the same parameter."""
     alike = defaultdict(list)
     for method, path, operation in operations(document()):
         for parameter in operation.get("parameters", ()):
             alike[json.dumps(parameter, sort_keys=True)].append((f"{method.upper()} {path}", parameter["name"]))
-    return {door: [label for label, _ in doors] for doors in alike.values() for door in doors}
+    return {endpoint: [label for label, _ in endpoints] for endpoints in alike.values() for endpoint in endpoints}
 
 
-DOORS = _doors()
+ENDPOINTS = _endpoints()
 
 
 @described.hook
@@ -96,8 +96,8 @@ def filter_case(context: schemathesis.HookContext, case: schemathesis.Case[Any])
     number = zlib.crc32(f"{name} {sent}".encode())
     if phase.data.parameter_location is ParameterLocation.BODY:  # made up for one operation anyhow
         return number % 3 == 0
-    doors = DOORS.get((case.operation.label, name), [case.operation.label])
-    return doors.index(case.operation.label) == number % len(doors)
+    endpoints = ENDPOINTS.get((case.operation.label, name), [case.operation.label])
+    return endpoints.index(case.operation.label) == number % len(endpoints)
 
 
 @pytest.fixture(scope="module")

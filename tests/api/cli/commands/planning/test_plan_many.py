@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from api.cli.commands.planning.shared_answers import SharedAnswers, as_the_service_has_them, key_of
-from api.jobs.requests.doors import PLANS
+from api.jobs.requests.endpoints import PLANS
 from api.jobs.requests.posted_problem import understand
 from api.settings import Settings
 from planner import Options, read_problem, write_problem

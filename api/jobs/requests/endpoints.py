@@ -68,7 +68,7 @@ class StrictRequestOptions(RequestOptions):
 
 
 @dataclass(frozen=True)
-class Door:
+class Endpoint:
     """A path that takes problems."""
 
     name: str
@@ -78,7 +78,7 @@ class Door:
     kinds: tuple[str, ...]
     """The kinds of its jobs."""
     kind: Callable[[Mapping[str, Any]], str]
-    """Returns the kind of a job, given the door's own options."""
+    """Returns the kind of a job, given the endpoint's own options."""
     loose: type[RequestOptions] = field(init=False)
     strict: type[RequestOptions] = field(init=False)
     """For JSON, where a number must not be a string."""
@@ -96,7 +96,7 @@ def _kind_of_plan(own: Mapping[str, Any]) -> str:
     return "sharing" if own.get("objects") else "plan"
 
 
-PLANS = Door(
+PLANS = Endpoint(
     "plans",
     {
         "objects": (
@@ -117,7 +117,7 @@ PLANS = Door(
     ("plan", "sharing", "nested"),
     _kind_of_plan,
 )
-PARETO = Door(
+PARETO = Endpoint(
     "pareto",
     {
         "points": (
@@ -131,7 +131,7 @@ PARETO = Door(
     ("frontier",),
     lambda _: "frontier",
 )
-SWEEP = Door(
+SWEEP = Endpoint(
     "sweep",
     {
         "capacity": (
@@ -149,7 +149,7 @@ SWEEP = Door(
     ("sweep",),
     lambda _: "sweep",
 )
-SHAPES = Door(
+SHAPES = Endpoint(
     "shapes",
     {
         "mode": (
@@ -174,6 +174,6 @@ SHAPES = Door(
     ("shapes",),
     lambda _: "shapes",
 )
-PROOF = Door("proof", {}, ("proof",), lambda _: "proof")
-DOORS = {door.name: door for door in (PLANS, PARETO, SWEEP, SHAPES, PROOF)}
-DOOR_OF = {kind: door for door in DOORS.values() for kind in door.kinds}
+PROOF = Endpoint("proof", {}, ("proof",), lambda _: "proof")
+ENDPOINTS = {endpoint.name: endpoint for endpoint in (PLANS, PARETO, SWEEP, SHAPES, PROOF)}
+ENDPOINT_OF = {kind: endpoint for endpoint in ENDPOINTS.values() for kind in endpoint.kinds}
