@@ -293,7 +293,7 @@ def file_attacks() -> Iterator[Attack]:
         )
 
 
-def door_attacks() -> Iterator[Attack]:
+def endpoint_attacks() -> Iterator[Attack]:
     """All attacks of this module."""
     for attacks in (sweep_attacks(), study_attacks(), proof_attacks(), form_attacks(), batch_attacks(), file_attacks()):
         yield from attacks

@@ -20,7 +20,7 @@ import httpx
 
 from tests.http.hostile.absurd import absurd_attacks
 from tests.http.hostile.attacks import Attack, connected, floods, head, large_bodies, many, sent, whole
-from tests.http.hostile.costly_requests import choices, door_attacks, form_attacks
+from tests.http.hostile.costly_requests import choices, endpoint_attacks, form_attacks
 from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Served
 
 MIB = 1 << 20
@@ -224,12 +224,12 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
     small = json.dumps(THREE).encode()
     large = {**THREE, "buffers": [{"id": n, "size": 8, "live": [[n, n + 2]]} for n in range(buffers)]}
 
-    def long_jobs(door: str) -> Callable[[Served], AbstractContextManager[None]]:
+    def long_jobs(endpoint: str) -> Callable[[Served], AbstractContextManager[None]]:
         """A context in which as many long jobs of a run as there may be."""
 
         @contextmanager
         def meanwhile(service: Served) -> Iterator[None]:
-            path, body = LONG[door]
+            path, body = LONG[endpoint]
             with client(service, "a") as a:
                 ids = [
                     a.post(f"{path}&seed={n}", content=body, headers={"Prefer": "respond-async"}).json()["id"]
@@ -301,10 +301,10 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
         "two tokens",
         (
             *(
-                Attack(f"b's small plan beside a's {jobs} long {door}", request_of("POST", f"/v1/plans?seed={n}", small, "b"), (200,), long_jobs(door))
-                for n, door in enumerate(LONG)
+                Attack(f"b's small plan beside a's {jobs} long {endpoint}", request_of("POST", f"/v1/plans?seed={n}", small, "b"), (200,), long_jobs(endpoint))
+                for n, endpoint in enumerate(LONG)
             ),
-            Attack("a leaves long requests on all doors", left, (200,)),
+            Attack("a leaves long requests on all endpoints", left, (200,)),
             Attack("jobs of others, and ids that are none", of_others, (404,)),
             Attack("b's small body beside a's six large ones", request_of("POST", "/v1/validate", small, "b"), (200,), large_bodies),
             Attack("b's event stream after a's hundred", streams, (200,)),
@@ -376,11 +376,11 @@ def scenes(most: int) -> Iterator[Scene]:
     yield tokens_scene(60, 300_000)
     yield small_print_scene()
     yield absurd_scene(1.0)
-    yield doors_scene(door_attacks())
+    yield endpoints_scene(endpoint_attacks())
 
 
-def doors_scene(attacks: Iterable[Attack]) -> Scene:
-    return Scene("doors that make much of little", tuple(attacks), BOTH)
+def endpoints_scene(attacks: Iterable[Attack]) -> Scene:
+    return Scene("endpoints that make much of little", tuple(attacks), BOTH)
 
 
 def absurd_scene(share: float) -> Scene:
@@ -392,4 +392,4 @@ def quick_scenes() -> Iterator[Scene]:
     yield tokens_scene(6, 1000)
     yield small_print_scene()
     yield absurd_scene(0.01)
-    yield doors_scene(form_attacks())
+    yield endpoints_scene(form_attacks())
