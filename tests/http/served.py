@@ -29,17 +29,7 @@ SECONDS = 120.0
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """One TLS context for all clients, which saves each of them loading certificates for 20 ms of processor time."""
 
-THREE: dict[str, Any] = {
-    "format": "memplan/1",
-    "name": "three",
-    "lifetimes": "half_open",
-    "pools": [{"name": "arena", "size": 96, "alignment": 16}],
-    "buffers": [
-        {"id": "image", "size": 64, "live": [[0, 2]]},
-        {"id": "edges", "size": 20, "live": [[1, 3]]},
-        {"id": "score", "size": 40, "live": [[2, 4]]},
-    ],
-}
+THREE: dict[str, Any] = json.loads((ROOT / "examples" / "three.json").read_bytes())
 TOO_SMALL = {**THREE, "pools": [{"name": "arena", "size": 80}]}
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from planner import Options, plan, read_problem, verify, write_plan, write_problem
-from planner.checks import check
+from planner import Options, plan, read_problem, verify, write_plan
 from planner.facts.digest import digest
 from planner.facts.variants import (
     choice_of,
@@ -23,20 +22,17 @@ from planner.facts.variants import (
     with_choice,
 )
 from planner.formats import documents
-from planner.formats.documents import Source
 from planner.formats.json import groups as reader
-from planner.formats.tables.problems import FORMATS
 from planner.formats.text import digits
 from planner.model.choice_columns import GroupColumns
 from planner.model.columns import BufferColumns
-from planner.model.errors import BadInput
 from planner.model.problem import MAX_TEXT, Problem
 from planner.planning.placing.variants.plain import least_cost, plain_choices
+from tests.planner.model.both_readers import check_both_readers, read
 from tests.property.long_lists import problem as grown
 from tests.small.strategies import BRIEF
 
 TRIES = 30 if BRIEF else 80
-MARKS = b'0123456789-+.,:[]{}"e \n\\\x00\xc3\xa9\xff'
 QUICK = Options(solver="greedy", time_limit=None, work_limit=20_000, workers=1)
 ODD_BUFFERS: list[dict[str, Any]] = [
     {"size": -1},
@@ -122,15 +118,6 @@ def switch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> C
     return lambda on: monkeypatch.setattr(documents, "LEAST_BYTES", 0 if on else 1 << 60)
 
 
-def read(data: bytes) -> Problem | str:
-    try:
-        found = FORMATS["memplan"].read(Source(data))[0]
-    except BadInput as error:
-        return str(error.findings)
-    assert isinstance(found, Problem)
-    return found
-
-
 def groups_of(problem: Problem) -> GroupColumns | None:
     assert problem.variants is not None
     groups = problem.variants.groups
@@ -138,21 +125,11 @@ def groups_of(problem: Problem) -> GroupColumns | None:
 
 
 def test_both_readers_give_the_same_answers(switch: Callable[[bool], None]) -> None:
-    chance, in_columns = random.Random(3), 0
-    for seed in range(TRIES):
-        data = document(seed)
-        at, mark = chance.randrange(len(data)), bytes([chance.choice(MARKS)])
-        for each in (data, data[:at] + mark + data[at + 1 :], data[:at] + mark + data[at:], data[:at] + data[at + 2 :]):
-            switch(False)
-            carefully = read(each)
-            switch(True)
-            found = read(each)
-            assert found == carefully, each
-            if isinstance(found, Problem) and isinstance(carefully, Problem) and found.variants is not None:
-                assert digest(found) == digest(carefully)
-                assert write_problem(found) == write_problem(carefully)
-                assert check(found) == ()
-                in_columns += groups_of(found) is not None
+    in_columns = check_both_readers(
+        map(document, range(TRIES)),
+        switch,
+        lambda problem: problem.variants is not None and groups_of(problem) is not None,
+    )
     assert in_columns > TRIES / 3
 
 

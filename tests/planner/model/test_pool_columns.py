@@ -10,23 +10,18 @@ from typing import Any
 
 import pytest
 
-from planner import Options, plan, read_problem, verify, write_plan, write_problem
-from planner.checks import check
-from planner.facts.digest import digest
+from planner import Options, plan, read_problem, verify, write_plan
 from planner.formats import documents
-from planner.formats.documents import Source
 from planner.formats.json import records
-from planner.formats.tables.problems import FORMATS
 from planner.formats.text import digits
-from planner.model.errors import BadInput
 from planner.model.pool_columns import PoolColumns, by_name
-from planner.model.problem import MAX_TEXT, Problem
+from planner.model.problem import MAX_TEXT
 from planner.planning.interfaces.session import Session
+from tests.planner.model.both_readers import check_both_readers, read
 from tests.property.long_lists import problem as grown
 from tests.small.strategies import BRIEF
 
 TRIES = 30 if BRIEF else 90
-MARKS = b'0123456789-+.,:[]{}"e \n\\\x00\xc3\xa9\xff'
 QUICK = Options(solver="greedy", time_limit=None, work_limit=20_000, workers=1)
 ODD: list[dict[str, Any]] = [
     {"size": None},
@@ -84,31 +79,10 @@ def switch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> C
     return switched
 
 
-def read(data: bytes) -> Problem | str:
-    try:
-        found = FORMATS["memplan"].read(Source(data))[0]
-    except BadInput as error:
-        return str(error.findings)
-    assert isinstance(found, Problem)
-    return found
-
-
 def test_both_readers_give_the_same_answers(switch: Callable[[bool], None]) -> None:
-    chance, in_columns = random.Random(3), 0
-    for seed in range(TRIES):
-        data = document(seed)
-        at, mark = chance.randrange(len(data)), bytes([chance.choice(MARKS)])
-        for each in (data, data[:at] + mark + data[at + 1 :], data[:at] + mark + data[at:], data[:at] + data[at + 2 :]):
-            switch(False)
-            carefully = read(each)
-            switch(True)
-            found = read(each)
-            assert found == carefully, each
-            if isinstance(found, Problem) and isinstance(carefully, Problem):
-                assert write_problem(found) == write_problem(carefully)
-                assert digest(found) == digest(carefully)
-                assert check(found) == ()
-                in_columns += isinstance(found.pools, PoolColumns)
+    in_columns = check_both_readers(
+        map(document, range(TRIES)), switch, lambda problem: isinstance(problem.pools, PoolColumns)
+    )
     assert in_columns > TRIES / 2
 
 

@@ -17,21 +17,11 @@ from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
 from tests.solvers.heuristics.test_improve import first_placement, never, peak, placement, recurrent
-from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference, where_native_run
+from tests.solvers.kernels.kernel_sets import of_origin, reference, where_native_run
 
 
 @pytest.fixture
-def kernel() -> Kernels:
-    return native()
-
-
-@pytest.fixture(params=["native", "reference"])
-def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Beam:
-    """The solver, once with each kernel."""
-    if request.param == "native":
-        request.getfixturevalue("kernel")
-    else:
-        use_reference(monkeypatch)
+def solve(each_kernel: None) -> Beam:
     return Beam()
 
 

@@ -19,7 +19,7 @@ from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec, Term
 from solvers.model.solver import Goal, Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
-from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference
+from tests.solvers.kernels.kernel_sets import of_origin, reference
 from tests.solvers.kernels.random_instances import fixed_first, random_instance
 
 
@@ -49,17 +49,7 @@ def never(_: Ints | None) -> bool:
 
 
 @pytest.fixture
-def kernel() -> Kernels:
-    return native()
-
-
-@pytest.fixture(params=["native", "reference"])
-def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Improve:
-    """The solver, once with each kernel."""
-    if request.param == "native":
-        request.getfixturevalue("kernel")
-    else:
-        use_reference(monkeypatch)
+def solve(each_kernel: None) -> Improve:
     return Improve()
 
 
