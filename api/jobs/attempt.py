@@ -36,7 +36,7 @@ class Posted:
     """A body that has not been read yet, and how to treat it."""
 
     owner: str
-    body: bytes
+    body: bytes | bytearray
     format: str | None
     media_type: str
     """The media type with which it was sent."""
@@ -61,7 +61,7 @@ class Attempt:
         store: Store,
         endings: Endings,
         owner: str,
-        problem: bytes,
+        problem: bytes | bytearray,
         task: Task,
         job: Job | None = None,
     ) -> None:
@@ -93,7 +93,7 @@ class Attempt:
         return attempt
 
     @classmethod
-    def of(cls, new: NewJob, problem: bytes, store: Store, endings: Endings) -> Attempt:
+    def of(cls, new: NewJob, problem: bytes | bytearray, store: Store, endings: Endings) -> Attempt:
         """Return an attempt at a problem that is no job yet."""
         attempt = cls(store, endings, new.owner, problem, solving(new.about, problem))
         attempt.about.set_result(new.about)
@@ -247,7 +247,7 @@ def _cut_short_by(refusal: Refusal) -> StopReason | None:
     return StopReason.TIME_LIMIT if refusal.code is Code.OUT_OF_TIME else None
 
 
-def solving(about: About, problem: bytes, best: bytes | None = None) -> Task:
+def solving(about: About, problem: bytes | bytearray, best: bytes | None = None) -> Task:
     """Return the request to plan a problem that was read before, starting from the best known plan."""
     header = {"task": "solve", **about.header, "notes": list(about.notes)}
     return Task(header, (problem,) if best is None else (problem, best), seconds=about.options["time_limit"])

@@ -31,7 +31,7 @@ class Dispatcher(Protocol):
     async def start(self) -> None:
         """Begin, with the jobs left from before."""
 
-    def at_once(self, new: NewJob, problem: bytes) -> Attempt | None:
+    def at_once(self, new: NewJob, problem: bytes | bytearray) -> Attempt | None:
         """Begin a problem that is no job yet, if possible here without making anybody wait."""
 
     async def unread(self, posted: Posted) -> Attempt | None:
@@ -88,7 +88,7 @@ class EmbeddedDispatcher:
         if self._cluster is not None:
             self._cluster.stop_job(id_)
 
-    def at_once(self, new: NewJob, problem: bytes) -> Attempt | None:
+    def at_once(self, new: NewJob, problem: bytes | bytearray) -> Attempt | None:
         has_room = self._has_room and (is_short(new.about.options) or self._has_room_for_long)
         return self._begin(Attempt.of(new, problem, self._store, self._endings)) if has_room else None
 
@@ -248,7 +248,7 @@ class SubmittingDispatcher:
 
     async def start(self) -> None: ...
 
-    def at_once(self, new: NewJob, problem: bytes) -> Attempt | None:
+    def at_once(self, new: NewJob, problem: bytes | bytearray) -> Attempt | None:
         return None
 
     async def unread(self, posted: Posted) -> Attempt | None:

@@ -15,7 +15,7 @@ from planner.formats.tables.format import JSON
 
 from .checks import VerifyQuery, look_at_both
 from .http.parameters import TheService
-from .http.sending import loaded
+from .http.sending import in_pieces, loaded
 from .openapi.examples import DRAWING_ANSWERS, VERIFY_BODY
 from .queued.jobs import Part, answer_of, job_of
 from .steps import failure_of, while_there
@@ -58,11 +58,9 @@ async def drawn(
     job = await job_of(request, service, id)
     answer = await answer_of(request, service, job)
     size = await asyncio.to_thread(service.store.problem_size, job.id)
-    problem = None
-    if size is not None:
-        problem = await loaded(request.state.bodies, size, partial(service.store.problem, job.id))
-    if problem is None:
+    if size is None:
         raise failure_of(job)
+    problem = await loaded(request.state.bodies, in_pieces(size, partial(service.store.problem_piece, job.id)))
     header = {**job.about.header, "as": wanted, "part": part}
     reply = await while_there(request, service.read("draw_job", problem, answer, owner=job.owner, **header))
     return drawing(reply.payload, wanted)

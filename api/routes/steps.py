@@ -43,7 +43,7 @@ class Order:
     """A request for a plan that can be carried out."""
 
     owner: str
-    body: bytes
+    body: bytes | bytearray
     about: About
     fingerprint: str
 
@@ -76,7 +76,7 @@ async def receive(request: Request, service: Service, query: RequestQuery, endpo
 async def fingerprint_of(
     service: Service,
     owner: str,
-    body: bytes,
+    body: bytes | bytearray,
     format_: str | None,
     media_type: str,
     options: RequestOptions,

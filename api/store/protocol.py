@@ -64,7 +64,7 @@ class Store(Protocol):
     def add(
         self,
         new: NewJob,
-        problem: bytes,
+        problem: bytes | bytearray,
         limits: QueueLimits,
         once: Once | None = None,
         answer: StoredPlan | None = None,
@@ -72,7 +72,7 @@ class Store(Protocol):
     ) -> Added:
         """Queue a job; one with an answer has already succeeded, one with a failure has failed. Raises QueueFull, KeyReused and BatchEnded."""
 
-    def add_running(self, new: NewJob, problem: bytes) -> Job:
+    def add_running(self, new: NewJob, problem: bytes | bytearray) -> Job:
         """Record a job that has already begun."""
 
     def job(self, id_: str, owner: str | None = None) -> Job | None:

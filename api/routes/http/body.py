@@ -24,6 +24,9 @@ BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
 """The boundary between the parts of a form (RFC 2046)."""
 PROBLEM_TYPES = (*dict.fromkeys(kind for row in FORMATS.values() for kind in row.media_types), BYTES, TEXT)
 """The media types of problems."""
+BLANKS = re.compile(rb"\s*")
+PIECE = 1 << 16
+"""White space at a body's end is looked for in so many bytes at a time."""
 LOOKED_BYTES = 1 << 18
 """Free memory is checked again after this many bytes."""
 
@@ -60,42 +63,53 @@ class Bodies:
         with self._turn:
             self.held -= size
 
-    def counted(self, data: bytes | bytearray) -> bytes:
-        """Return the same bytes, which count until nothing refers to them any more. Raises Refusal."""
-        self.take(len(data))
-        body = Body(data)
-        body.counted_by = self
-        return body
 
+class Body(bytearray):
+    """Bytes that count until nothing refers to them any more: a job's worker may need them for longer than its request lasts.
 
-class Body(bytes):
-    """Bytes that report when they are freed: a job's worker may need them for longer than its request lasts."""
+    They grow where they are: a copy of all of them would hold up everything else.
+    """
 
-    counted_by: Bodies | None = None
+    def __init__(self, bodies: Bodies) -> None:
+        super().__init__()
+        self._bodies = bodies
+
+    def add(self, chunk: bytes | memoryview) -> None:
+        """Append bytes. Raises Refusal if there is no room for them."""
+        self._bodies.take(len(chunk))
+        self.extend(chunk)
+
+    def drop_blanks(self) -> None:
+        """Remove the white space at both ends."""
+        before = len(self)
+        kept = bytearray()
+        while self and not kept:
+            last = self[-PIECE:]
+            kept = last.rstrip()
+            del self[len(self) - len(last) + len(kept) :]
+        first = BLANKS.match(self)
+        if first is not None:
+            del self[: first.end()]
+        self._bodies.give_back(before - len(self))
 
     def __del__(self) -> None:
-        if self.counted_by is not None:
-            self.counted_by.give_back(len(self))
+        self._bodies.give_back(len(self))
 
 
-async def read_body(request: Request, settings: Settings) -> bytes:
+async def read_body(request: Request, settings: Settings) -> Body:
     """Return the whole body. Raises Refusal."""
-    body = bytearray()
-    bodies: Bodies = request.state.bodies
+    body = Body(request.state.bodies)
     try:
         async with asyncio.timeout(settings.body_seconds):
             async for chunk in request.stream():
-                bodies.take(len(chunk))
-                body += chunk
+                body.add(chunk)
                 if len(body) > settings.max_body_bytes:
                     raise too_large(f"the body is larger than {settings.max_body_bytes} bytes")
-        return bodies.counted(body)
+        return body
     except TimeoutError:
         raise too_slow(settings) from None
     except ClientDisconnect:
         raise Refusal(400, HttpCode.TOO_SLOW, "the client went away before its request was complete") from None
-    finally:
-        bodies.give_back(len(body))
 
 
 def too_slow(settings: Settings) -> Refusal:

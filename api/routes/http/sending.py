@@ -14,7 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 from ...errors import CONTENT_TYPE, Refusal
 from ...service import Service
 from ...store import StoreUnavailable
-from .body import Bodies
+from .body import Bodies, Body
 
 PIECE = 1 << 18
 """The server waits between pieces until most of the previous one has been taken. Smaller answers are sent at once, and not counted."""
@@ -180,14 +180,12 @@ def in_pieces(size: int, read: Callable[[int, int], bytes]) -> AsyncGenerator[by
     return pieces()
 
 
-async def loaded(bodies: Bodies, size: int, load: Callable[[], bytes | None]) -> bytes | None:
-    """Return all of a store's data, counted before loading. Raises Refusal if there is no room for it."""
-    bodies.take(size)
-    try:
-        data = await asyncio.to_thread(load)
-        return None if data is None else bodies.counted(data)
-    finally:
-        bodies.give_back(size)
+async def loaded(bodies: Bodies, pieces: AsyncGenerator[bytes, None]) -> Body:
+    """Return all of a store's data. Raises Refusal if there is no room for it."""
+    body = Body(bodies)
+    async for piece in pieces:
+        body.add(piece)
+    return body
 
 
 def answer(refusal: Refusal) -> Response:

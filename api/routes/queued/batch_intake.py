@@ -25,7 +25,7 @@ from ...service import Service
 from ...settings import Settings
 from ...store import BatchEnded, StoreUnavailable
 from ...store.records import About, NewJob, Once
-from ..http.body import Bodies, too_slow
+from ..http.body import Bodies, Body, too_slow
 from ..http.parameters import once_of
 from ..steps import Order, Received, batch_ended, enqueue, fingerprint_of, limits_of, look_up, understand
 
@@ -121,7 +121,7 @@ class BatchIntake:
         self._window.release()
         self._begun.set()
 
-    async def _enter(self, owner: str, number: int, line: bytes) -> None:
+    async def _enter(self, owner: str, number: int, line: bytes | bytearray) -> None:
         """Make a line into a job, already failed if the line is unusable."""
         service, refusal, once = self._service, None, None
         try:
@@ -193,40 +193,31 @@ class BatchIntake:
         return once_of(mine, "/v1/batches", fingerprint)
 
 
-async def lines_of(request: Request, settings: Settings) -> AsyncGenerator[bytes, None]:
+async def lines_of(request: Request, settings: Settings) -> AsyncGenerator[Body, None]:
     """Yield lines that are not empty, as they arrive. Raises Refusal and ClientDisconnect."""
     bodies: Bodies = request.state.bodies
     stream = request.stream()
-    rest = bytearray()
-    blank = held = 0
+    line = Body(bodies)
+    blank = 0
     is_over = False
-    try:
-        while not is_over:
-            try:
-                async with asyncio.timeout(settings.body_seconds):
-                    chunk = await anext(stream, None)
-            except TimeoutError:
-                raise too_slow(settings) from None
-            is_over = chunk is None
-            new = b"\n" if chunk is None else chunk
-            begin, end = 0, new.find(b"\n")
-            while end >= 0:
-                rest += new[begin:end]
-                line = bodies.counted(rest.strip())
-                rest.clear()
-                bodies.give_back(held)
-                held = 0
-                if line:
-                    yield line
-                blank += not line
-                if blank > BLANK:
-                    raise too_large(f"the batch has more than {BLANK} lines with nothing on them")
-                del line
-                begin, end = end + 1, new.find(b"\n", end + 1)
-            bodies.take(len(new) - begin)
-            held += len(new) - begin
-            rest += new[begin:]
-            if len(rest) > settings.max_body_bytes:
-                raise too_large(f"a line is larger than {settings.max_body_bytes} bytes")
-    finally:
-        bodies.give_back(held)
+    while not is_over:
+        try:
+            async with asyncio.timeout(settings.body_seconds):
+                chunk = await anext(stream, None)
+        except TimeoutError:
+            raise too_slow(settings) from None
+        is_over = chunk is None
+        *ends, rest = (b"\n" if chunk is None else chunk).split(b"\n")
+        for end in ends:
+            line.add(end)
+            line.drop_blanks()
+            if line:
+                yield line
+                line = Body(bodies)
+            else:
+                blank += 1
+            if blank > BLANK:
+                raise too_large(f"the batch has more than {BLANK} lines with nothing on them")
+        line.add(rest)
+        if len(line) > settings.max_body_bytes:
+            raise too_large(f"a line is larger than {settings.max_body_bytes} bytes")

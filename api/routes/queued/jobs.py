@@ -17,10 +17,9 @@ from planner.formats.tables.problems import USUAL, format_named
 
 from ...errors import HttpCode, Refusal
 from ...service import Service
-from ...store import Store
-from ...store.records import Job, JobFilter, JobState
+from ...store.records import Job, JobFilter, JobState, PlanHead, StoredPlan
 from ..http.answers import job_response, json_response, listed_job, not_modified, plan_headers, plan_response
-from ..http.body import Bodies
+from ..http.body import Bodies, Body
 from ..http.parameters import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, TheService, once_of
 from ..http.sending import Stream, in_pieces, loaded
 from ..openapi.examples import (
@@ -109,12 +108,7 @@ async def plan(request: Request, service: TheService, id: str, part: Part = None
     if job.state.is_final:
         pieces = in_pieces(head.size, partial(service.store.plan_piece, job.id))
         return Stream(pieces, headers | {"Content-Length": str(head.size)}, JSON)
-    # a better one may replace it while it is being sent
-    bodies: Bodies = request.state.bodies
-    bodies.require_room(head.size)
-    found = await asyncio.to_thread(service.store.plan, job.id)
-    if found is None:
-        raise failure_of(job)
+    found = await plan_so_far(service, job, request.state.bodies, head)
     return plan_response(request, found, hit=False)
 
 
@@ -136,20 +130,27 @@ async def part_of(request: Request, service: Service, job: Job, name: str, media
     return not_modified(request, headers) or Response(reply.payload, 200, headers, media_type)
 
 
-async def answer_of(request: Request, service: Service, job: Job) -> bytes:
+async def answer_of(request: Request, service: Service, job: Job) -> Body:
     """Return the whole best answer so far. Raises Refusal."""
     head = await asyncio.to_thread(service.store.plan_head, job.id)
     if head is None:
         raise failure_of(job)
-    found = await loaded(request.state.bodies, head.size, partial(_answer_data, service.store, job.id))
+    bodies: Bodies = request.state.bodies
+    if job.state.is_final:
+        return await loaded(bodies, in_pieces(head.size, partial(service.store.plan_piece, job.id)))
+    found = await plan_so_far(service, job, bodies, head)
+    body = Body(bodies)
+    body.add(found.data)
+    return body
+
+
+async def plan_so_far(service: Service, job: Job, bodies: Bodies, head: PlanHead) -> StoredPlan:
+    """Return it in one piece, since a better one may replace it. Raises Refusal."""
+    bodies.require_room(head.size)
+    found = await asyncio.to_thread(service.store.plan, job.id)
     if found is None:
         raise failure_of(job)
     return found
-
-
-def _answer_data(store: Store, id_: str) -> bytes | None:
-    found = store.plan(id_)
-    return None if found is None else found.data
 
 
 @router.get("/v1/jobs/{id}/problem", summary="A job's problem", responses=PROBLEM_ANSWERS)

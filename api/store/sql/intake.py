@@ -75,7 +75,7 @@ class Intake(Part):
     def add(
         self,
         new: NewJob,
-        problem: bytes,
+        problem: bytes | bytearray,
         limits: QueueLimits,
         once: Once | None = None,
         answer: StoredPlan | None = None,
@@ -89,7 +89,7 @@ class Intake(Part):
     def _add(
         self,
         new: NewJob,
-        problem: bytes,
+        problem: bytes | bytearray,
         limits: QueueLimits,
         once: Once | None,
         answer: StoredPlan | None,
@@ -116,13 +116,13 @@ class Intake(Part):
             self._end(connection, self._row(connection, job.id), end, has_plan=answer is not None)
             return Added(job_of(self._row(connection, job.id)), is_new=True)
 
-    def add_running(self, new: NewJob, problem: bytes) -> Job:
+    def add_running(self, new: NewJob, problem: bytes | bytearray) -> Job:
         with self.write() as connection:
             facts = {"state": JobState.RUNNING.value, "attempt": 1, "started": time.time()}
             return self._insert(connection, new, problem, facts, queued=False)
 
     def _insert(
-        self, connection: Connection, new: NewJob, problem: bytes, facts: dict[str, Any], *, queued: bool
+        self, connection: Connection, new: NewJob, problem: bytes | bytearray, facts: dict[str, Any], *, queued: bool
     ) -> Job:
         """Insert a new job with its first event."""
         values = values_of(new) | facts | {"events": 1}

@@ -25,7 +25,7 @@ from api.app import create_app
 from api.errors import Refusal
 from api.process.memory_budget import Budget
 from api.routes.http import sending
-from api.routes.http.body import Bodies
+from api.routes.http.body import Bodies, Body
 from api.routes.http.guard import Guard
 from api.routes.http.sending import Sender, Stream
 from api.settings import Settings
@@ -208,7 +208,9 @@ def test_answers_to_clients_that_leave_are_freed_without_collection() -> None:
 
         async def pieces() -> AsyncGenerator[bytes, None]:
             for _ in range(3):
-                yield bodies.counted(b"x" * MIB)
+                body = Body(bodies)
+                body.add(b"x" * MIB)
+                yield bytes(body)
 
         async def send(message: Message) -> None:
             if message.get("body"):
