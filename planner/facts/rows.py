@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,26 +24,36 @@ MOST = 10**DIGITS
 """Digits are looked up four at a time."""
 
 
-def rows(words: Sequence[str], names: Sequence[str] | range, *columns: Ints) -> Iterator[str]:
-    """Yield the text of batches of rows: words[0], the name, words[1], the first column's number, words[2], and so on."""
+def rows(words: Sequence[str], *columns: Ints | Sequence[str] | range) -> Iterator[str]:
+    """Yield the text of batches of rows: words[0], the first column's name or number, words[1], the next column's, and so on."""
     around = [np.frombuffer(word.encode(), np.uint8) for word in words]
-    for begin in range(0, len(names), AT_ONCE):
-        some = names[begin : begin + AT_ONCE]
-        numbers = [_digits(column[begin : begin + AT_ONCE]) for column in columns]
-        first = _digits(np.array(some)) if isinstance(some, range) else np.full((len(some), 1), ord(NAME), np.uint8)
-        text = _text(around, [first, *numbers])
-        if isinstance(some, range):
+    for begin in range(0, len(columns[0]), AT_ONCE):
+        some = [column[begin : begin + AT_ONCE] for column in columns]
+        names = [column for column in some if isinstance(column, list)]
+        text = _text(around, [*map(_characters, some)])
+        if not names:
             yield text
             continue
         before, *pieces = text.split(NAME)
-        yield before + "".join([name + piece for name, piece in zip(some, pieces, strict=True)])
+        yield before + "".join(
+            [*chain.from_iterable(zip(chain.from_iterable(zip(*names, strict=True)), pieces, strict=True))]
+        )
+
+
+def _characters(column: Ints | Sequence[str] | range) -> Table:
+    """Return the text of a column; that of names follows later."""
+    if isinstance(column, list):
+        return np.full((len(column), 1), ord(NAME), np.uint8)
+    return _digits(np.asarray(column))
 
 
 def names_of(ids: Sequence[object], encode: Callable[[object], str]) -> Sequence[str] | range:
     """Return the JSON text of each id; a range is returned as it is. Where JSON escapes nothing, `encode` is not called."""
     if isinstance(ids, range):
         return ids
-    return [f'"{id_}"' for id_ in ids] if _are_plain(ids) else [*map(encode, ids)]
+    if _are_plain(ids):
+        return [f'"{id_}"' for id_ in ids]
+    return [*map(str if {*map(type, ids)} == {int} else encode, ids)]
 
 
 def _are_plain(ids: Sequence[object]) -> bool:

@@ -38,10 +38,10 @@ WORD = 1024
 """Bits per word of a RankSet: Python's integers are fast at that length, and a thousand words cover a million pieces."""
 
 
-def exact_array(numbers: Sequence[int]) -> Integers:
+def exact_array(numbers: Sequence[int] | Integers) -> Integers:
     """Return the numbers as int64 if any two can be added in it; otherwise as Python's integers, which are slower and never overflow."""
     found = np.array(numbers)
-    if found.dtype.kind == "i" and found.min() > -SUMMABLE and found.max() < SUMMABLE:
+    if found.dtype.kind == "i" and found.min(initial=0) > -SUMMABLE and found.max(initial=0) < SUMMABLE:
         return found.astype(np.int64, copy=False)
     return np.array(numbers, dtype=object)
 

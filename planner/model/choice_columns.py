@@ -9,12 +9,12 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, BufferColumns, Columns
+from .columns import FEW, BufferColumns, Kept, KeptColumns
 from .problem import Alternative, Buffer, VariantGroup
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GroupColumns(Columns[VariantGroup]):
+class GroupColumns(KeptColumns[VariantGroup]):
     """Groups whose alternatives have only costs and buffers, and these one lifetime each. The arrays never change."""
 
     names: list[str]
@@ -27,13 +27,10 @@ class GroupColumns(Columns[VariantGroup]):
     own: Ints
     """The first buffer of each alternative, and the number of all."""
     buffers: BufferColumns
-    _made: list[tuple[VariantGroup, ...]] = field(default_factory=list, init=False)
+    _kept: Kept[VariantGroup] = field(default_factory=Kept, init=False)
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
 
     @property
     def group(self) -> Ints:
@@ -43,23 +40,13 @@ class GroupColumns(Columns[VariantGroup]):
     def row(self, i: int) -> VariantGroup:
         return self.rows[i]
 
-    @property
-    def rows(self) -> tuple[VariantGroup, ...]:
-        """Return all objects, always the same ones."""
-        if not self._made:
-            buffers, own = (*self.buffers,), self.own.tolist()
-            costs = [*map(tuple, self.costs.tolist())]
-            each = [
-                Alternative(name, costs[a], buffers[own[a] : own[a + 1]]) for a, name in enumerate(self.alternatives)
-            ]
-            begin = self.begin.tolist()
-            self._made.append(
-                tuple(VariantGroup(name, (*each[begin[g] : begin[g + 1]],)) for g, name in enumerate(self.names))
-            )
-        return self._made[0]
-
-    def __iter__(self) -> Iterator[VariantGroup]:
-        return iter(self.rows)
+    def made(self) -> Iterator[VariantGroup]:
+        buffers, own = (*self.buffers,), self.own.tolist()
+        costs = [*map(tuple, self.costs.tolist())]
+        each = [Alternative(name, costs[a], buffers[own[a] : own[a + 1]]) for a, name in enumerate(self.alternatives)]
+        begin = self.begin.tolist()
+        for g, name in enumerate(self.names):
+            yield VariantGroup(name, (*each[begin[g] : begin[g + 1]],))
 
     def chosen(self, choice: Sequence[int]) -> Ints:
         """Return the number of the chosen alternative of each group."""

@@ -1,4 +1,4 @@
-"""Many buffers and their places as columns of numbers: a million take only the room of their numbers, and objects are made on demand."""
+"""Many buffers as columns of numbers: a million take only the room of their numbers, and objects are made on demand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Generic, TypeVar, overload
 
 from solvers.model.instance import Ints
 
-from .plan import Placement
 from .problem import Buffer, BufferId
 
 FEW = 4096
@@ -48,8 +47,64 @@ class Columns(Sequence[Row], Generic[Row]):
     def __hash__(self) -> int:
         return hash(tuple(self))
 
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+class Kept(Generic[Row]):
+    """The objects made so far: some, or all once many were requested."""
+
+    __slots__ = ("every", "some")
+
+    def __init__(self) -> None:
+        self.some: dict[int, Row] = {}
+        self.every: tuple[Row, ...] | None = None
+
+
+class KeptColumns(Columns[Row]):
+    """A sequence of rows that keeps the objects it has made: a row is always the same one."""
+
+    __slots__ = ()
+
+    _kept: Kept[Row]
+
+    @abstractmethod
+    def made(self) -> Iterator[Row]:
+        """Make the objects of all rows."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Return all objects."""
+        kept = self._kept
+        if kept.every is None:
+            every = [*self.made()]
+            for i, row in [*kept.some.items()]:  # other threads may add to it
+                every[i] = row
+            kept.every = tuple(every)
+        return kept.every
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
+        kept = self._kept
+        if kept.every is not None:
+            return kept.every[at]
+        if isinstance(at, slice):
+            return tuple(self[i] for i in range(*at.indices(len(self))))
+        at = range(len(self))[at]
+        if at not in kept.some:
+            if len(kept.some) * FEW_OF > len(self):
+                return self.rows[at]
+            kept.some[at] = self.row(at)
+        return kept.some[at]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BufferColumns(Columns[Buffer]):
     """Buffers with only a size, an alignment, one lifetime and a kind. The arrays never change."""
 
@@ -82,43 +137,14 @@ class BufferColumns(Columns[Buffer]):
         return KeptBuffers(self.ids, self.size, self.alignment, self.start, self.end, self.kinds)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeptBuffers(BufferColumns):
-    """Buffers that are read one by one, several times: objects are kept, and all are made once many were requested."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class KeptBuffers(KeptColumns[Buffer], BufferColumns):
+    """Buffers that are read one by one, several times."""
 
-    _some: dict[int, Buffer] = field(default_factory=dict, init=False, repr=False)
-    """The objects made so far, while they are few."""
-    _made: list[tuple[Buffer, ...]] = field(default_factory=list, init=False, repr=False)
+    _kept: Kept[Buffer] = field(default_factory=Kept, init=False)
 
-    @property
-    def rows(self) -> tuple[Buffer, ...]:
-        """Return all objects, always the same ones."""
-        if not self._made:
-            made = [*BufferColumns.__iter__(self)]
-            for i, buffer in [*self._some.items()]:  # other threads may add to it
-                made[i] = buffer
-            self._made.append(tuple(made))
-        return self._made[0]
-
-    def row(self, i: int) -> Buffer:
-        return self[i]
-
-    @overload
-    def __getitem__(self, at: int) -> Buffer: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[Buffer, ...]: ...
-    def __getitem__(self, at: int | slice) -> Buffer | tuple[Buffer, ...]:
-        if self._made:
-            return self._made[0][at]
-        if isinstance(at, slice) or len(self._some) * FEW_OF > len(self.ids):
-            return self.rows[at]
-        at = range(len(self.ids))[at]
-        if at not in self._some:
-            self._some[at] = BufferColumns.row(self, at)
-        return self._some[at]
-
-    def __iter__(self) -> Iterator[Buffer]:
-        return iter(self.rows)
+    def made(self) -> Iterator[Buffer]:
+        return BufferColumns.__iter__(self)
 
 
 def buffer_columns(ids: Sequence[BufferId], size: Ints, alignment: Ints, start: Ints, end: Ints) -> Sequence[Buffer]:
@@ -127,27 +153,7 @@ def buffer_columns(ids: Sequence[BufferId], size: Ints, alignment: Ints, start: 
     return tuple(columns) if len(ids) <= FEW else columns
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlacementColumns(Columns[Placement]):
-    """Addresses in one pool."""
-
-    ids: Sequence[BufferId]
-    pool: str
-    offset: Ints
-    size: Ints
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def row(self, i: int) -> Placement:
-        return Placement(self.ids[i], self.pool, int(self.offset[i]), int(self.size[i]))
-
-    def __iter__(self) -> Iterator[Placement]:
-        for id_, offset, size in zip(self.ids, self.offset.tolist(), self.size.tolist(), strict=True):
-            yield Placement(id_, self.pool, offset, size)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StepColumns(Columns[tuple[int, str]]):
     """What happens at some of the times."""
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import overload
 
 from solvers.model.instance import Bools, Ints
 
-from .columns import FEW_OF, Columns
+from .columns import Kept, KeptColumns
 from .problem import Pool
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PoolColumns(Columns[Pool]):
+class PoolColumns(KeptColumns[Pool]):
     """Memories with only a name, a size, an alignment, a cost and a rank. The arrays never change."""
 
     names: list[str]
@@ -24,16 +23,11 @@ class PoolColumns(Columns[Pool]):
     alignment: Ints
     cost: Ints
     rank: Ints
-    _some: dict[int, Pool] = field(default_factory=dict, init=False)
-    """The objects made so far, while they are few."""
     _sizes: list[list[int | None]] = field(default_factory=list, init=False)
-    _made: list[tuple[Pool, ...]] = field(default_factory=list, init=False)
+    _kept: Kept[Pool] = field(default_factory=Kept, init=False)
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
 
     @property
     def sizes(self) -> list[int | None]:
@@ -43,39 +37,13 @@ class PoolColumns(Columns[Pool]):
             self._sizes.append([size if limited else None for size, limited in pairs])
         return self._sizes[0]
 
-    @property
-    def rows(self) -> tuple[Pool, ...]:
-        """Return all objects, always the same ones."""
-        if not self._made:
-            alignment, cost, rank = (column.tolist() for column in (self.alignment, self.cost, self.rank))
-            made = [*map(Pool, self.names, self.sizes, alignment, repeat(None), repeat(()), cost, rank)]
-            for i, pool in [*self._some.items()]:  # other threads may add to it
-                made[i] = pool
-            self._made.append(tuple(made))
-        return self._made[0]
+    def made(self) -> Iterator[Pool]:
+        alignment, cost, rank = (column.tolist() for column in (self.alignment, self.cost, self.rank))
+        return map(Pool, self.names, self.sizes, alignment, repeat(None), repeat(()), cost, rank)
 
     def row(self, i: int) -> Pool:
         size = int(self.size[i]) if self.is_limited[i] else None
         return Pool(self.names[i], size, int(self.alignment[i]), cost=int(self.cost[i]), rank=int(self.rank[i]))
-
-    @overload
-    def __getitem__(self, at: int) -> Pool: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[Pool, ...]: ...
-    def __getitem__(self, at: int | slice) -> Pool | tuple[Pool, ...]:
-        if self._made:
-            return self._made[0][at]
-        if isinstance(at, slice):
-            return tuple(self[i] for i in range(*at.indices(len(self))))
-        at = range(len(self.names))[at]
-        if at not in self._some:
-            if len(self._some) * FEW_OF > len(self.names):
-                return self.rows[at]
-            self._some[at] = self.row(at)
-        return self._some[at]
-
-    def __iter__(self) -> Iterator[Pool]:
-        return iter(self.rows)
 
 
 class PoolsByName(Mapping[str, Pool]):

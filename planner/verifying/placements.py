@@ -14,8 +14,11 @@ import numpy as np
 from ..facts.figures import amounts
 from ..facts.intervals import first_meeting, merged
 from ..facts.sweep import Integers, Pieces, exact_array
-from ..model.columns import BufferColumns
+from ..model.columns import BufferColumns, restricted
+from ..model.columns import sizes as sizes_of_buffers
 from ..model.errors import echo
+from ..model.placement_columns import PlacementColumns, offsets_of, pool_numbers
+from ..model.placement_columns import sizes_of as sizes_of_places
 from ..model.plan import Placement
 from ..model.pool_columns import alignments_of, any_reserved, bases_of, names_of, sizes_of
 from ..model.problem import Buffer, Figures, Interval, Pool, Problem
@@ -43,22 +46,34 @@ class PlacedBuffers(NamedTuple):
 
 def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> PlacedBuffers:
     """Return the existing placements, whose pools must exist."""
-    numbers = [i for i, place in enumerate(where) if place is not None]
-    places = [place for place in where if place is not None]
-    buffers = problem.buffers if len(numbers) == len(where) else [problem.buffers[i] for i in numbers]
+    numbers: Sequence[int]
+    places: Sequence[Placement]
+    if isinstance(where, PlacementColumns):
+        numbers, places, buffers = range(len(where)), where, problem.buffers
+    else:
+        numbers = [i for i, place in enumerate(where) if place is not None]
+        places = [place for place in where if place is not None]
+        buffers = problem.buffers if len(numbers) == len(where) else [problem.buffers[i] for i in numbers]
     known = None
-    if len(numbers) == len(where):
+    if len(places) == len(where):
         known = amounts(problem) if isinstance(problem.buffers, BufferColumns) else problem.facts.figures
-    pools = {name: p for p, name in enumerate(names_of(problem.pools))}
     return PlacedBuffers(
         buffers,
         places,
         np.array(numbers, dtype=np.int64),
-        np.array([pools[place.pool] for place in places], dtype=np.int64),
-        exact_array([place.offset for place in places]),
-        exact_array([buffer.size for buffer in buffers]) if known is None else known.size,
+        pool_numbers(places, names_of(problem.pools)),
+        exact_array(offsets_of(places)),
+        exact_array(sizes_of_buffers(buffers)) if known is None else known.size,
         known,
     )
+
+
+def peaks(problem: Problem, placed: PlacedBuffers) -> dict[str, int]:
+    """Return the largest end offset in each pool; 0 for empty pools."""
+    end = placed.offset + placed.size
+    found = np.zeros(len(problem.pools), dtype=end.dtype)
+    np.maximum.at(found, placed.pool, end)
+    return dict(zip(names_of(problem.pools), found.tolist(), strict=True))
 
 
 def check_each(problem: Problem, placed: PlacedBuffers, report: PlanFindings) -> None:
@@ -80,24 +95,31 @@ def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
     sizes = sizes_of(pools)
     limited = np.array([size is not None for size in sizes])[here]
     known = placed.known
-    special = (
-        [
-            b.fixed is not None or b.max_offset is not None or (b.pools is not None and place.pool not in b.pools)
-            for b, place in zip(placed.buffers, placed.places, strict=True)
-        ]
-        if known is None or not known.is_plain
-        else False
-    )
+    elsewhere = np.zeros(len(here), dtype=bool)
+    if known is None or not known.is_plain:
+        names, pool, offset = names_of(pools), here.tolist(), placed.offset.tolist()
+        for i, buffer in restricted(placed.buffers):
+            elsewhere[i] = not is_where_it_may_be(buffer, names[pool[i]], offset[i])
     alignment = exact_array([buffer.alignment for buffer in placed.buffers]) if known is None else known.alignment
     doubtful: Integers = (
-        np.array(special, dtype=bool)
-        | (exact_array([place.size for place in placed.places]) != placed.size)
+        elsewhere
+        | (exact_array(sizes_of_places(placed.places)) != placed.size)
         | (placed.offset < 0)
         | (limited & (placed.offset + placed.size > exact_array([size or 0 for size in sizes])[here]))
         | (address % exact_array(alignments_of(pools))[here] != 0)
         | (address % alignment != 0)
     )
     return doubtful
+
+
+def is_where_it_may_be(buffer: Buffer, pool: str, offset: int) -> bool:
+    """True if this place satisfies the buffer's own rules."""
+    fixed = buffer.fixed
+    return (
+        (buffer.pools is None or pool in buffer.pools)
+        and (fixed is None or (fixed.pool == pool and fixed.offset in (None, offset)))
+        and (buffer.max_offset is None or offset <= buffer.max_offset)
+    )
 
 
 def _meets(reserved: Sequence[tuple[Interval, ...]], placed: PlacedBuffers) -> Integers:

@@ -20,10 +20,13 @@ from ..facts.figures import amounts
 from ..facts.intervals import merged
 from ..facts.places import Places
 from ..facts.sweep import SUMMABLE, Integers, Piece, Pieces, all_apart, exact_array
-from ..model.columns import BufferColumns, PlacementColumns, ids, restricted
+from ..model.columns import ids, restricted
+from ..model.placement_columns import PlacementColumns, offsets_of, pool_numbers, pools_of, sizes_of
+from ..model.placement_columns import ids_of as ids_of_places
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Figures, Pool, Problem, is_of_peaks
 from .arguments.height import least_height
+from .placements import is_where_it_may_be
 
 MOST_OF_A_GROUP = 64
 """Members of larger groups would each have to be compared with all others."""
@@ -50,7 +53,7 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     if not known.is_plain:
         offset, number = low.tolist(), pool.tolist()
         for i, buffer in restricted(problem.buffers):
-            if not _is_where_it_may_be(buffer, problem.pools[number[i]], offset[i]):
+            if not is_where_it_may_be(buffer, problem.pools[number[i]].name, offset[i]):
                 return False
     there = np.flatnonzero(known.size[known.owner] > 0)
     owner = known.owner[there]
@@ -127,36 +130,17 @@ def _outlines(pieces: list[Piece]) -> Iterator[Piece]:
             yield low, high, start, end, owner
 
 
-def _is_where_it_may_be(buffer: Buffer, pool: Pool, offset: int) -> bool:
-    """True if this place satisfies the buffer's own rules."""
-    fixed = buffer.fixed
-    return (
-        (buffer.pools is None or pool.name in buffer.pools)
-        and (fixed is None or (fixed.pool == pool.name and fixed.offset in (None, offset)))
-        and (buffer.max_offset is None or offset <= buffer.max_offset)
-    )
-
-
 def _placed(problem: Problem, known: Figures, places: Sequence[Placement]) -> tuple[Integers, Integers] | None:
     """Return each buffer's offset and pool number; None if one is not allowed there."""
-    pools = {pool.name: p for p, pool in enumerate(problem.pools)}
-    if isinstance(places, PlacementColumns) and isinstance(problem.buffers, BufferColumns):
-        if places.ids != problem.buffers.ids or places.pool not in pools or (places.size != known.size).any():
-            return None
-        low: Integers = places.offset
-        number = np.full(len(low), pools[places.pool])
+    names = [pool.name for pool in problem.pools]
+    if isinstance(places, PlacementColumns):
+        is_of_problem = places.ids == ids(problem.buffers) and not (places.size != known.size).any()
     else:
-        if [place.id for place in places] != [buffer.id for buffer in problem.buffers]:
-            return None
-        if (
-            not {place.pool for place in places} <= pools.keys()
-            or [each.size for each in places] != known.size.tolist()
-        ):
-            return None
-        low = exact_array([place.offset for place in places])
-        number = np.zeros(len(places), dtype=np.int64)
-        if len(pools) > 1:
-            number[:] = [pools[place.pool] for place in places]
+        is_of_problem = ids_of_places(places) == [*ids(problem.buffers)] and sizes_of(places) == known.size.tolist()
+    if not is_of_problem or not pools_of(places) <= {*names}:
+        return None
+    low = exact_array(offsets_of(places))
+    number = pool_numbers(places, names)
     if (low < 0).any() or (low >= SUMMABLE).any():  # columns of int64 would wrap around in sums
         return None
     address = low

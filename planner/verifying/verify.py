@@ -15,9 +15,11 @@ from ..facts.part import only
 from ..facts.places import Places
 from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, exact_array, meetings
 from ..facts.variants import as_chosen
-from ..model.columns import PlacementColumns, ids
+from ..model.columns import ids
 from ..model.deadline import in_time, look
 from ..model.errors import echo
+from ..model.placement_columns import PlacementColumns, pools_of
+from ..model.placement_columns import ids_of as ids_of_places
 from ..model.plan import Placement, Plan, PlanStatus
 from ..model.pool_columns import names_of
 from ..model.problem import Buffer, BufferId, Problem
@@ -40,7 +42,7 @@ PAIRS_TO_TRY = 2_000_000
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
     """Return everything that is wrong with the plan; empty if it may be trusted. `digest` saves computing the problem's again."""
-    if isinstance(plan.placements, PlacementColumns):
+    if isinstance(plan.placements, PlacementColumns) and len(problem.pools) == 1:
         from .quick_check import is_plainly_right
 
         if is_plainly_right(problem, plan, digest_of(problem) if digest is None else digest):
@@ -58,11 +60,13 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
     problem = spell_out_constants(problem)
     look(VERIFYING)
     where = _located(problem, plan, report)
-    _check_placements(problem, where, report)
+    placed = placed_buffers(problem, where)
+    look(VERIFYING)
+    _check_placements(problem, where, placed, report)
     look(VERIFYING)
     places = Places(problem)
     look(VERIFYING)
-    report.extend(check_claims(places, plan, where))
+    report.extend(check_claims(places, plan, where, placed))
     look(VERIFYING)
     report.extend(check_proofs(places, plan))
     look(VERIFYING)
@@ -73,16 +77,15 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
     return tuple(report.listed)
 
 
-def _located(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placement | None]:
+def _located(problem: Problem, plan: Plan, report: PlanFindings) -> Sequence[Placement | None]:
     """Return each buffer's placement, in the order of the problem's buffers; None if it has no valid one."""
     if not plan.placements:
         return [None] * len(problem.buffers)
-    placements: list[Placement | None] = list(plan.placements)
-    if [p.id for p in plan.placements] != [*ids(problem.buffers)]:
-        placements = _matched(problem, plan, report)
     names = {*names_of(problem.pools)}
-    if {place.pool for place in placements if place is not None} <= names:
-        return placements
+    is_in_order = [*ids_of_places(plan.placements)] == [*ids(problem.buffers)]
+    if is_in_order and pools_of(plan.placements) <= names:
+        return plan.placements
+    placements: list[Placement | None] = list(plan.placements) if is_in_order else _matched(problem, plan, report)
     for i, place in enumerate(in_time(placements, VERIFYING)):
         if place is not None and place.pool not in names:
             text = f"buffer {echo(place.id)} is in pool {echo(place.pool)}, which the problem does not have"
@@ -112,10 +115,10 @@ def _matched(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placeme
     return [found.get(buffer.id) for buffer in problem.buffers]
 
 
-def _check_placements(problem: Problem, where: list[Placement | None], report: PlanFindings) -> None:
+def _check_placements(
+    problem: Problem, where: Sequence[Placement | None], placed: PlacedBuffers, report: PlanFindings
+) -> None:
     """Report every rule of the problem that the placements break."""
-    placed = placed_buffers(problem, where)
-    look(VERIFYING)
     check_each(problem, placed, report)
     look(VERIFYING)
     _check_overlaps(problem, where, pieces(problem, placed), report)
@@ -134,7 +137,7 @@ def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[Verif
             yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
     elif plan.status is PlanStatus.UNKNOWN and plan.certificates:
         found = _counterexample(places)
-        for text in () if found is None else refuted(problem, plan, found):
+        for text in () if found is None else refuted(problem, plan, found, placed_buffers(problem, found)):
             yield VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, text)
     some = sorted({places.index[id_] for id_ in subset or () if id_ in places.index})
     if subset and len(some) == len(subset) and _counterexample(places, some) is not None:
@@ -168,14 +171,14 @@ def _counterexample(
     """Return simple placements that keep every rule, if some are found."""
     for found in counterexamples(places, among, patience=patience):
         report = PlanFindings()
-        _check_placements(places.problem, found, report)
+        _check_placements(places.problem, found, placed_buffers(places.problem, found), report)
         if not report.listed:
             return found
     return None
 
 
 def _check_overlaps(
-    problem: Problem, where: list[Placement | None], used: Iterable[Pieces], report: PlanFindings
+    problem: Problem, where: Sequence[Placement | None], used: Iterable[Pieces], report: PlanFindings
 ) -> None:
     permitted: Permitted | None = None
     for here in used:
@@ -205,7 +208,7 @@ def _check_overlaps(
 
 
 def _check_relations(
-    problem: Problem, where: list[Placement | None], placed: PlacedBuffers, report: PlanFindings
+    problem: Problem, where: Sequence[Placement | None], placed: PlacedBuffers, report: PlanFindings
 ) -> None:
     constraints = problem.constraints
     if not (constraints.conflicts or constraints.colocations or constraints.same_pool or constraints.different_pool):

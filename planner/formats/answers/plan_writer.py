@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...facts.rows import names_of, rows
-from ...model.columns import PlacementColumns
+from ...model.placement_columns import PlacementColumns, pools_of
 from ...model.plan import MAX_PROSE, Choice, Plan, PlanCertificate, Run, Shortage
 from ...model.storage import Sharing
 from ..documents import PLAN_FORMAT
@@ -87,8 +87,15 @@ def _placements(plan: Plan) -> Iterator[str]:
 
 def _lines(columns: PlacementColumns) -> Iterator[str]:
     """Yield lines in batches."""
-    words = (f'{ITEM}{{"id": ', f', "pool": {compact(columns.pool)}, "offset": ', ', "size": ', "}")
-    for text in rows(words, names_of(columns.ids, compact), columns.offset, columns.size):
+    ids, used = names_of(columns.ids, compact), pools_of(columns)
+    begin, end = (f'{ITEM}{{"id": ', ', "pool": '), (', "offset": ', ', "size": ', "}")
+    if len(used) == 1:
+        words = (begin[0], f"{begin[1]}{compact(*used)}{end[0]}", *end[1:])
+        texts = rows(words, ids, columns.offset, columns.size)
+    else:
+        names = names_of(columns.pools, compact)
+        texts = rows((*begin, *end), ids, [names[p] for p in columns.pool.tolist()], columns.offset, columns.size)
+    for text in texts:
         yield text.removeprefix(ITEM)
 
 

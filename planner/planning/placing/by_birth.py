@@ -21,8 +21,10 @@ from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 from ...facts.colocation import Congruence, Group, joined
 from ...facts.intervals import merged
 from ...facts.places import Places
-from ...model.columns import BufferColumns, alignments, restricted, sizes
+from ...model.columns import BufferColumns, alignments, ids, restricted, sizes
 from ...model.deadline import in_time, look
+from ...model.placement_columns import placement_columns
+from ...model.plan import Placement
 from ...model.pool_columns import alignments_of as alignments_of_pools
 from ...model.pool_columns import any_reserved, bases_of, names_of, sizes_of
 from ...model.problem import Buffer
@@ -36,12 +38,9 @@ LATE_TRIES = 64
 """The unused pools tried for each group once time is up."""
 PLACING = "placing the buffers of"
 
-Spots = list[tuple[str, int]]
-"""Each buffer's pool and offset."""
 
-
-def plan_by_birth(places: Places, order: Sequence[str], stopped: Callable[[], object]) -> Spots | None:
-    """Return a pool and an offset for every buffer; None if some buffer finds no room this way.
+def plan_by_birth(places: Places, order: Sequence[str], stopped: Callable[[], object]) -> Sequence[Placement] | None:
+    """Return a place for every buffer; None if some buffer finds no room this way.
 
     `order` is the order in which pools are tried. Once the caller stops it, the remaining buffers go to unused pools, or get no room.
     """
@@ -59,7 +58,7 @@ def plan_by_birth(places: Places, order: Sequence[str], stopped: Callable[[], ob
         return None
     tries = FREE_TRIES + FREE_TRIES_PER_BUFFER * len(places.problem.buffers)
     found = active().kernels.by_birth(translated.rooms(), units, tries, LATE_TRIES, ask)
-    return None if found is None else translated.spots(*found)
+    return None if found is None else translated.placements(*found)
 
 
 @dataclass
@@ -172,12 +171,13 @@ class _Translated:
             list_pools=list_pools,
         )
 
-    def spots(self, pool: Ints, base: Ints) -> Spots:
+    def placements(self, pool: Ints, base: Ints) -> Sequence[Placement]:
         """Return each buffer's place, from where the kernel put units and groups."""
         of_group = np.zeros((2, len(self._first)), dtype=np.int64)
         of_group[0, self._sequence], of_group[1, self._sequence] = pool[self._of_unit], base
-        pools, offsets = of_group[0, self._first], of_group[1, self._first] + self._low
-        return [(self._order[at], offset) for at, offset in zip(pools.tolist(), offsets.tolist(), strict=True)]
+        chosen, offset = of_group[0, self._first], of_group[1, self._first] + self._low
+        buffers = self._problem.buffers
+        return placement_columns(ids(buffers), self._order, chosen, offset, _ints(sizes(buffers)))
 
     def _rows(self) -> _Rows:
         """Return the rows as if every buffer were alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat, starmap
+from itertools import repeat
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
@@ -12,10 +12,11 @@ from solvers.model.objective import peaks as peaks_of
 from solvers.model.outcome import Certificate, Outcome, Proof
 
 from ...facts.digest import digest
-from ...model.columns import BufferColumns, KeptBuffers, PlacementColumns, sizes
+from ...model.columns import BufferColumns
 from ...model.columns import ids as ids_of
 from ...model.deadline import in_time
 from ...model.errors import echo
+from ...model.placement_columns import PlacementColumns, placement_columns
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, Run, TermValue, gap_to
 from ...model.pool_columns import names_of as pool_names
 from ...model.pool_columns import sizes_of as sizes_of_pools
@@ -94,14 +95,10 @@ def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> Sequenc
         return ()
     i = lowered.instance
     offset = outcome.placement.offset[i.part_block] + i.part_low
-    columns = problem.buffers
-    if isinstance(columns, BufferColumns) and not isinstance(columns, KeptBuffers):
-        return PlacementColumns(columns.ids, problem.pools[0].name, offset, columns.size)
-    pool = outcome.placement.pool[i.part_block].tolist()
-    names = [p.name for p in problem.pools]
-    ids = in_time(ids_of(problem.buffers), "placing", "buffer")
-    rows = zip(ids, map(names.__getitem__, pool), offset.tolist(), sizes(problem.buffers), strict=True)
-    return tuple(starmap(Placement, rows))
+    pool = outcome.placement.pool[i.part_block]
+    buffers = problem.buffers
+    place = PlacementColumns if isinstance(buffers, BufferColumns) else placement_columns
+    return place(ids_of(buffers), pool_names(problem.pools), pool, offset, i.part_high - i.part_low)
 
 
 def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PoolUse, ...]:

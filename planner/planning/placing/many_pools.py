@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
-from operator import attrgetter
 
 import numpy as np
 
@@ -19,13 +18,14 @@ from solvers.model.instance import LINEAR_TERMS, Choice, Linear, Term
 from ...facts.costs import access_cost, cost_of_moves, is_used, weighs_moves
 from ...facts.digest import digest
 from ...facts.places import LOOKING, Places
-from ...model.columns import BufferColumns, ids, sizes
+from ...model.columns import BufferColumns
 from ...model.deadline import WRITING_SECONDS, expect, finish, look
+from ...model.placement_columns import peaks_of, pools_of
 from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.pool_columns import cost_one_byte, costs_of, names_of, ranks_of
 from ...model.pool_columns import sizes_of as sizes_of_pools
 from ...model.problem import BufferId, Constraints, Problem
-from .by_birth import Spots, plan_by_birth
+from .by_birth import plan_by_birth
 from .easy_bounds import easy_bound
 from .lifting import unproven_plan
 from .lowering import FEW_POOLS, MOST_PLACES
@@ -55,8 +55,7 @@ class ManyPools:
         look(LOOKING)
         self._bound = easy_bound(problem, self._places)
         look(LOOKING)
-        quick = None if self._bound.is_infeasible else plan_by_birth(self._places, self._order, stopped)
-        self._quick = None if quick is None else _placed(problem, quick)
+        self._quick = None if self._bound.is_infeasible else plan_by_birth(self._places, self._order, stopped)
         self._stop = None if self._bound.is_infeasible else stopped()
         """Why there is no quick plan, or only a hasty one, if time was short."""
         if not self._bound.is_infeasible:
@@ -116,7 +115,7 @@ class ManyPools:
         if self._quick is None:
             kept = set() if self._bound.is_infeasible else self._needed_anyway()
         else:
-            kept = {*map(_POOL, self._quick)}
+            kept = pools_of(self._quick)
         if len(kept) > most or self._bound.is_infeasible:
             return self._nothing
         if self._quick is None:
@@ -184,7 +183,7 @@ class ManyPools:
 
     def _of(self, placements: Sequence[Placement]) -> Plan:
         """Return a plan with these placements that claims no bounds."""
-        peaks = _peaks(placements)
+        peaks = peaks_of(placements)
         look(LOOKING)
         values = self._values(placements, peaks)
         look(LOOKING)
@@ -221,7 +220,7 @@ class ManyPools:
         )
 
     def _worth(self, placements: Sequence[Placement]) -> tuple[int, ...]:
-        return self._values(placements, _peaks(placements))
+        return self._values(placements, peaks_of(placements))
 
     def _values(self, placements: Sequence[Placement], peaks: Mapping[str, int]) -> tuple[int, ...]:
         """Return an integer for each term of the objective."""
@@ -251,27 +250,9 @@ class ManyPools:
         return tuple(values)
 
 
-_POOL = attrgetter("pool")
-
-
-def _placed(problem: Problem, spots: Spots) -> tuple[Placement, ...]:
-    """Return the placements of these spots, one for each buffer."""
-    pools, offsets = zip(*spots, strict=True) if spots else ((), ())
-    return tuple(map(Placement, ids(problem.buffers), pools, offsets, sizes(problem.buffers)))
-
-
 def _unused(problem: Problem) -> tuple[PoolUse, ...]:
     """Return the pools of an answer without placements."""
     return (*map(PoolUse, names_of(problem.pools), sizes_of_pools(problem.pools), repeat(None), repeat(0)),)
-
-
-def _peaks(placements: Sequence[Placement]) -> dict[str, int]:
-    peaks: dict[str, int] = {}
-    for place in placements:
-        end = place.offset + place.size
-        if end >= peaks.get(place.pool, 0):
-            peaks[place.pool] = end
-    return peaks
 
 
 def _reuse_cost(placements: Sequence[Placement], problem: Problem) -> int:

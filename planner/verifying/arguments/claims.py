@@ -12,7 +12,6 @@ from solvers.model.outcome import Proof
 
 from ...facts.places import Places
 from ...facts.sweep import VERIFYING
-from ...model.columns import sizes
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
@@ -22,10 +21,14 @@ from ...model.problem import Problem
 from ...model.storage import Sharing
 from ..findings import FindingKind, VerifyFinding
 from ..objective import term_value
+from ..placements import PlacedBuffers
+from ..placements import peaks as peaks_of
 from .shortage import shortage
 
 
-def check_claims(places: Places, plan: Plan, where: Sequence[Placement | None]) -> Iterator[VerifyFinding]:
+def check_claims(
+    places: Places, plan: Plan, where: Sequence[Placement | None], placed: PlacedBuffers
+) -> Iterator[VerifyFinding]:
     """Return findings about everything but the placements; `where` holds each buffer's placement, in the problem's order."""
     problem = places.problem
     has_plan = plan.status.has_plan
@@ -35,9 +38,9 @@ def check_claims(places: Places, plan: Plan, where: Sequence[Placement | None]) 
         yield VerifyFinding(FindingKind.WRONG_SHORTAGE, wrong)
     if plan.seed < 0:
         yield VerifyFinding(FindingKind.WRONG_SEED, f"the seed is {plan.seed}, but no seed is below 0")
-    if has_plan and None in where:
+    if has_plan and len(placed.places) < len(where):
         return  # something is wrong already; totals of half a plan would only add noise
-    peaks = _peaks(problem, where) if has_plan else None
+    peaks = peaks_of(problem, placed) if has_plan else None
     values = {} if peaks is None else _values(problem, where, peaks)
     yield from _peak_claims(plan, peaks)
     yield from _objective(problem, plan, values)
@@ -48,9 +51,9 @@ def check_claims(places: Places, plan: Plan, where: Sequence[Placement | None]) 
             yield VerifyFinding(FindingKind.WRONG_CERTIFICATE, text)
 
 
-def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> Iterator[str]:
+def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None], placed: PlacedBuffers) -> Iterator[str]:
     """Return bounds and certificates that these placements, which keep every rule, refute."""
-    peaks = _peaks(problem, where)
+    peaks = peaks_of(problem, placed)
     yield from _refuted(plan, peaks, _values(problem, where, peaks))
 
 
@@ -97,17 +100,6 @@ def _value_of(plan: Plan, values: Mapping[Term, int], certificate: PlanCertifica
             if values.get(term.name) != term.bound:
                 return None
     return values.get(certificate.term)
-
-
-def _peaks(problem: Problem, where: Sequence[Placement | None]) -> dict[str, int]:
-    """Return the largest end offset in each pool; 0 for empty pools."""
-    peaks = dict.fromkeys(names_of(problem.pools), 0)
-    for size, place in zip(sizes(problem.buffers), where, strict=True):
-        if place is not None:
-            end = place.offset + size
-            if end > peaks[place.pool]:
-                peaks[place.pool] = end
-    return peaks
 
 
 def _status(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFinding]:

@@ -12,7 +12,8 @@ from planner import Options, plan, verify, write_plan, write_problem
 from planner.checks import check
 from planner.facts.digest import digest
 from planner.facts.figures import figures
-from planner.model.columns import FEW, BufferColumns, KeptBuffers, PlacementColumns, buffer_columns
+from planner.model.columns import FEW, BufferColumns, KeptBuffers, buffer_columns
+from planner.model.placement_columns import PlacementColumns
 from planner.model.problem import MAX_TEXT, Buffer, BufferId, Pool, Problem
 from planner.planning.interfaces.session import Session
 from planner.planning.placing.lowering import lower
@@ -87,7 +88,7 @@ def test_a_wrong_plan_in_columns_fails_verification(seed: int) -> None:
     moved[np.argmax(moved)] = 0
     for wrong in (
         replace(right, placements=replace(right.placements, offset=moved)),
-        replace(right, placements=replace(right.placements, pool="elsewhere")),
+        replace(right, placements=replace(right.placements, pools=["elsewhere"])),
         replace(right, placements=replace(right.placements, size=right.placements.size + 1)),
         replace(right, placements=replace(right.placements, ids=[*right.placements.ids[1:], "new"])),
         replace(right, peak=right.bound - 1),

@@ -11,7 +11,8 @@ import pytest
 
 from planner import Buffer, Options, Plan, Pool, Problem, plan, verify
 from planner.generate import Request, generate
-from planner.model.columns import BufferColumns, PlacementColumns
+from planner.model.columns import BufferColumns
+from planner.model.placement_columns import PlacementColumns
 from planner.model.plan import PlanCertificate, PlanStatus
 from planner.model.problem import Colocation, Constraints, Fixed
 from planner.verifying.quick_check import is_plainly_right
@@ -174,7 +175,7 @@ def test_offsets_whose_sums_no_array_holds_are_not_accepted() -> None:
     problem = Problem(BufferColumns(range(3), eight, number + 1, number, number + 1), (Pool("p"),))
     made = plan(problem, OPTIONS)
     for offset, is_right in (0, True), ((1 << 63) - 8, False), ((1 << 63) - 2, False):
-        places = PlacementColumns(range(3), "p", np.array([0, offset, 0]), eight)
+        places = PlacementColumns(range(3), ["p"], np.zeros(3, dtype=np.int64), np.array([0, offset, 0]), eight)
         found = replace(made, placements=places)
         assert is_plainly_right(problem, found, made.problem_digest) == is_right
         assert (not verify(problem, found)) == is_right

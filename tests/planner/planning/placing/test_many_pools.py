@@ -46,7 +46,7 @@ def test_a_plan_by_birth_keeps_every_rule(problem: Problem, is_late: bool) -> No
     ):
         spots = plan_by_birth(Places(problem), order, lambda: is_late)
     if spots is not None:
-        at = {buffer.id: spots[i] for i, buffer in enumerate(problem.buffers)}
+        at = {place.id: (place.pool, place.offset) for place in spots}
         made = make_plan(problem, at)
         assert not verify(problem, made, made.problem_digest)
 
@@ -97,7 +97,7 @@ def test_both_kernels_place_large_mixed_problems_alike() -> None:
     spots = found[0]
     assert spots is not None
     assert found[1] == spots
-    made = make_plan(problem, {buffer.id: spots[i] for i, buffer in enumerate(problem.buffers)})
+    made = make_plan(problem, {place.id: (place.pool, place.offset) for place in spots})
     assert not verify(problem, made, made.problem_digest)
 
 
@@ -146,7 +146,7 @@ def test_pools_that_are_full_do_not_use_up_the_tries() -> None:
     with patch.object(by_birth, "FREE_TRIES", 0):
         spots = plan_by_birth(Places(problem), [pool.name for pool in problem.pools], lambda: True)
     assert spots is not None
-    assert len({name for name, _ in spots}) == 125
+    assert len({place.pool for place in spots}) == 125
 
 
 def test_a_plan_cut_short_by_the_clock_is_not_called_reproducible() -> None:
@@ -169,7 +169,7 @@ def test_buffers_left_when_time_is_over_go_to_unused_pools() -> None:
     assert plan_by_birth(Places(problem), order, lambda: StopReason.CANCELLED) is None
     spots = plan_by_birth(Places(problem), order, lambda: StopReason.TIME_LIMIT)
     assert spots is not None
-    assert sorted(spots) == sorted((name, 0) for name in order)
+    assert sorted((place.pool, place.offset) for place in spots) == sorted((name, 0) for name in order)
     made = ManyPools(problem, lambda: StopReason.TIME_LIMIT, lambda _: True)
     assert made.start or not made.part.buffers
     whole = plan(problem, Options(time_limit=0.01))

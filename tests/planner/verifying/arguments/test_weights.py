@@ -89,8 +89,8 @@ def test_columns_weigh_the_same_and_stay_columns(seed: int) -> None:
         )
         assert found == expected
         assert found == heavy(time_by_time(Places(Problem(objects, (Pool("p"), Pool("q")))), certificate, moments))
-    assert not columns._made
-    assert not columns._some
+    assert columns._kept.every is None
+    assert not columns._kept.some
 
 
 def test_times_without_changes_are_examined_together(monkeypatch: pytest.MonkeyPatch) -> None:
