@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from ..model.errors import Code
 from ..model.problem import Problem
 from . import require_sound
-from .kinds import Record, hints_of, kind_of, needs_tuples, with_tuples
+from .declared_types import Record, hints_of, kind_of, needs_tuples, with_tuples
 from .report import Place, Report, bad_input
 
 Parameters = ParamSpec("Parameters")
