@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from ...checks import sound_as_read
 from ...checks.names import are_in_range, are_plain_pools
 from ...checks.report import Place, Report, quoted
 from ...facts.intervals import merged
+from ...model.columns import BufferColumns
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code
 from ...model.problem import (
@@ -154,24 +156,31 @@ def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
             if variants is None:
                 return None
             empty = replace(empty, variants=variants)
-        columns = taken.buffers
-        if columns is None:
+        if taken.buffers is None:
             return sound_as_read(empty)
-        if empty.lifetimes is Lifetimes.INCLUSIVE:
-            if columns.end.max() >= MAX_TIME or (columns.end < columns.start).any():
-                return None
-            columns = replace(columns, end=columns.end + 1)
-        if empty.lifetimes is None or not are_in_range(columns):
-            return None
-        if taken.more is not None:
-            if not taken.more.is_in_range():
-                return None
-            return sound_as_read(replace(empty, buffers=taken.more.rows(columns)))
-        if not has_one_peak(empty):
-            columns = columns.kept()
-        return sound_as_read(replace(empty, buffers=columns))
+        buffers = _buffers_in_columns(taken, taken.buffers, empty)
+        return None if buffers is None else sound_as_read(replace(empty, buffers=buffers))
     except BadInput:
         return None
+
+
+def _buffers_in_columns(taken: Taken, columns: BufferColumns, empty: Problem) -> Sequence[Buffer] | None:
+    """Return the buffers, as objects if they have more fields than columns; None if anything about them is wrong or unusual."""
+    half_open = _half_open(columns, empty.lifetimes)
+    if half_open is None:
+        return None
+    if taken.more is not None:
+        return taken.more.rows(half_open) if taken.more.is_in_range() else None
+    return half_open if has_one_peak(empty) else half_open.kept()
+
+
+def _half_open(columns: BufferColumns, lifetimes: Lifetimes | None) -> BufferColumns | None:
+    """Return the buffers with half-open lifetimes; None if a number is out of range."""
+    if lifetimes is Lifetimes.INCLUSIVE:
+        if columns.end.max() >= MAX_TIME or (columns.end < columns.start).any():
+            return None
+        columns = replace(columns, end=columns.end + 1)
+    return columns if lifetimes is not None and are_in_range(columns) else None
 
 
 def _variants_in_columns(taken: TakenGroups, empty: Problem) -> Variants | None:
@@ -180,14 +189,8 @@ def _variants_in_columns(taken: TakenGroups, empty: Problem) -> Variants | None:
     groups = taken.columns([term.name for term in empty.variants.costs])
     if groups is None or not len(groups.buffers):
         return None
-    buffers = groups.buffers
-    if empty.lifetimes is Lifetimes.INCLUSIVE:
-        if buffers.end.max() >= MAX_TIME or (buffers.end < buffers.start).any():
-            return None
-        groups = replace(groups, buffers=replace(buffers, end=buffers.end + 1))
-    if empty.lifetimes is None or not are_in_range(groups.buffers):
-        return None
-    return replace(empty.variants, groups=groups)
+    buffers = _half_open(groups.buffers, empty.lifetimes)
+    return None if buffers is None else replace(empty.variants, groups=replace(groups, buffers=buffers))
 
 
 def _problem(document: ChoosingProblemWire) -> Problem:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,13 +23,19 @@ MARK = b"\xef\xbb\xbf"
 DEFAULT = "default"
 """The memory that is meant where a file names none."""
 NUMBERS = ("size", "alignment", "lower", "upper")
+Header: TypeAlias = Callable[[list[str]], tuple[dict[str, int], bool]]
+"""From the names of the columns: the number of each, and whether lifetimes are inclusive. Raises BadInput."""
 CONTROL = bytes(byte for byte in (*range(32), 127) if byte != NEWLINE)
 
 
-def read_columns(
-    data: bytes, begin: int, header: Callable[[list[str]], tuple[dict[str, int], bool]], *, inclusive: bool
-) -> tuple[BufferColumns, str] | None:
+def read_columns(data: bytes, begin: int, header: Header, *, inclusive: bool) -> tuple[BufferColumns, str] | None:
     """Return the buffers in the lines from `begin` on, the first of which names the columns, and the name of their memory; None if something is unusual."""
+    lines = _plain_lines(data)
+    return None if lines is None else _columns_of(lines, begin, header, inclusive=inclusive)
+
+
+def _plain_lines(data: bytes) -> bytes | None:
+    """Return the lines, each with one newline at its end; None if there are quotes, control characters, or more than ASCII."""
     if data.startswith(MARK) or b'"' in data or not data.isascii():
         return None
     if b"\r" in data:
@@ -37,6 +44,10 @@ def read_columns(
         return None
     if not data.endswith(b"\n") or data.endswith(b"\n\n"):
         data = data.rstrip(b"\n") + b"\n"
+    return data
+
+
+def _columns_of(data: bytes, begin: int, header: Header, *, inclusive: bool) -> tuple[BufferColumns, str] | None:
     first = data.find(b"\n", begin) + 1
     try:
         places, is_inclusive = header(data[begin : first - 1].decode().split(","))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import lcm
 
 from solvers.model.instance import ADDRESS_LIMIT, Term
@@ -11,7 +12,7 @@ from ...facts.costs import weighs_moves
 from ...facts.places import Places
 from ...model.deadline import CHECKING, in_time, look
 from ...model.errors import CannotSolve, Code
-from ...model.problem import Buffer, Pool, Problem
+from ...model.problem import Buffer, BufferId, Pool, Problem
 from ...model.storage import Kind
 
 
@@ -106,15 +107,31 @@ def _homes(problem: Problem, report: Report) -> list[Pool] | None:
 
 def _check_kinds(problem: Problem, kinds: list[Kind], report: Report) -> None:
     index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+    _check_labels(problem, report)
+    _check_colocated(problem, index, report)
+    for k, group in enumerate(in_time(problem.constraints.different_pool, CHECKING, "different_pool")):
+        pools = [kinds[index[id_]].pool for id_ in group]
+        if len(set(pools)) < len(pools):
+            text = "wants buffers in different pools that may only be in the same one"
+            report.add(Code.CONTRADICTION, ("constraints", "different_pool", k), text)
+
+
+def _check_labels(problem: Problem, report: Report) -> None:
+    """Devices and dtypes must be strings; either all buffers name a device or none does."""
     for i, buffer in enumerate(in_time(problem.buffers, CHECKING, "buffer")):
         for name, value in (("device", buffer.device), ("dtype", buffer.dtype)):
             if value is not None and (not isinstance(value, str) or not value):
                 report.add(Code.WRONG_TYPE, ("buffers", i, name), "must be a string that is not empty")
-    if any(buffer.device is not None for buffer in problem.buffers):
-        for i, buffer in enumerate(problem.buffers):
-            if buffer.device is None:
-                text = f"buffer {quoted(buffer.id)} names no device, but others do: all must, or none"
-                report.add(Code.MISSING_FIELD, ("buffers", i, "device"), text)
+    without = [i for i, buffer in enumerate(problem.buffers) if buffer.device is None]
+    if len(without) == len(problem.buffers):
+        return
+    for i in without:
+        text = f"buffer {quoted(problem.buffers[i].id)} names no device, but others do: all must, or none"
+        report.add(Code.MISSING_FIELD, ("buffers", i, "device"), text)
+
+
+def _check_colocated(problem: Problem, index: Mapping[BufferId, int], report: Report) -> None:
+    """Buffers that must share an object must have the same device and dtype."""
     for k, tie in enumerate(in_time(problem.constraints.colocations, CHECKING, "colocation")):
         one, other = problem.buffers[index[tie.buffer]], problem.buffers[index[tie.base]]
         for name, a, b in (("device", one.device, other.device), ("dtype", one.dtype, other.dtype)):
@@ -123,8 +140,3 @@ def _check_kinds(problem: Problem, kinds: list[Kind], report: Report) -> None:
                     f"buffers {quoted(one.id)} and {quoted(other.id)} must share an object, but each has another {name}"
                 )
                 report.add(Code.CONTRADICTION, ("constraints", "colocations", k), text)
-    for k, group in enumerate(in_time(problem.constraints.different_pool, CHECKING, "different_pool")):
-        pools = [kinds[index[id_]].pool for id_ in group]
-        if len(set(pools)) < len(pools):
-            text = "wants buffers in different pools that may only be in the same one"
-            report.add(Code.CONTRADICTION, ("constraints", "different_pool", k), text)

@@ -156,6 +156,23 @@ def solve(
 
     if on_bound is not None or enough is not None:
         solver.best_bound_callback = hear
+    status, reason = _search(solver, model, Hand, control)
+    answer = _answer(status)
+    if answer is None:
+        raise Unsupported(NAME, "too large for this solver")
+    is_done = answer in (Answer.OPTIMAL, Answer.INFEASIBLE)
+    return Reply(
+        answer=answer,
+        bound=whole(solver.best_objective_bound) if model.has_objective() and answer is not Answer.INFEASIBLE else None,
+        work=round(solver.response_proto.deterministic_time * budget.rate),
+        stopped=None if is_done else reason or _limit_reached(budget),
+    )
+
+
+def _search(
+    solver: Any, model: CpModel, new_callback: Callable[[], Any], control: Control
+) -> tuple[Any, StopReason | None]:
+    """Searches until done or stopped: (CP-SAT's status, why the caller stopped it or None)."""
     ended = threading.Event()
     reasons: list[StopReason] = []
 
@@ -170,32 +187,32 @@ def solve(
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        try:
-            status = solver.solve(model, Hand())
-        except IndexError:
-            # OR-Tools 9.15 fails on some small models while it looks for symmetries; without that it solves them.
-            solver.parameters.symmetry_level = 0
-            status = solver.solve(model, Hand())
+        status = solver.solve(model, new_callback())
+    except IndexError:
+        # OR-Tools 9.15 fails on some small models while it looks for symmetries; without that it solves them.
+        solver.parameters.symmetry_level = 0
+        status = solver.solve(model, new_callback())
     finally:
         ended.set()
         watcher.join()
-    answer = {
+    return status, reasons[0] if reasons else None
+
+
+def _limit_reached(budget: Budget) -> StopReason:
+    is_late = budget.deadline is not None and time.monotonic() >= budget.deadline - 2 * MARGIN_SECONDS
+    return StopReason.TIME_LIMIT if is_late else StopReason.WORK_LIMIT
+
+
+def _answer(status: Any) -> Answer | None:
+    """What CP-SAT's status means; None: it refused the model."""
+    cp_model = load()
+    meanings = {
         cp_model.OPTIMAL: Answer.OPTIMAL,
         cp_model.FEASIBLE: Answer.FEASIBLE,
         cp_model.INFEASIBLE: Answer.INFEASIBLE,
         cp_model.UNKNOWN: Answer.UNKNOWN,
-    }.get(status)
-    if answer is None:
-        raise Unsupported(NAME, "too large for this solver")
-    is_done = answer in (Answer.OPTIMAL, Answer.INFEASIBLE)
-    late = budget.deadline is not None and time.monotonic() >= budget.deadline - 2 * MARGIN_SECONDS
-    cut = reasons[0] if reasons else StopReason.TIME_LIMIT if late else StopReason.WORK_LIMIT
-    return Reply(
-        answer=answer,
-        bound=whole(solver.best_objective_bound) if model.has_objective() and answer is not Answer.INFEASIBLE else None,
-        work=round(solver.response_proto.deterministic_time * budget.rate),
-        stopped=None if is_done else cut,
-    )
+    }
+    return meanings.get(status)
 
 
 def whole(bound: float) -> int:
