@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from math import lcm
 from typing import NamedTuple
 
@@ -103,37 +103,49 @@ def _objections(buffer: Buffer, pool: Pool, offset: int, reserved: tuple[tuple[i
 
 
 def _check_overlaps(problem: Problem, names: Names, groups: Groups, pinned: dict[int, Pinned], report: Report) -> None:
-    """Report decided addresses that overlap although the buffers conflict."""
+    """Report decided addresses that overlap although the buffers conflict, each pair once."""
     if len(pinned) < 2:
         return
-    exclusions: set[int] = set()
     keys = PairKeys(names)
+    reported: set[int] = set()
+    for i, j, place, why in chain(
+        _in_conflict(problem, names, groups, pinned), _live_together(problem, keys, groups, pinned)
+    ):
+        key = keys.of_indices(i, j)
+        if key not in reported:
+            reported.add(key)
+            a, b = problem.buffers[min(i, j)], problem.buffers[max(i, j)]
+            pool = quoted(problem.pools[pinned[i].pool].name)
+            text = f"buffers {quoted(a.id)} and {quoted(b.id)} {why}, but are fixed at overlapping addresses of pool {pool}"
+            report.add(Code.CONTRADICTION, place, text)
+
+
+def _in_conflict(
+    problem: Problem, names: Names, groups: Groups, pinned: dict[int, Pinned]
+) -> Iterator[tuple[int, int, Place, str]]:
+    """Yield the listed conflicts of buffers that share decided addresses."""
+    for k, (a, b) in enumerate(problem.constraints.conflicts):
+        i, j = names.buffers[a], names.buffers[b]
+        if i in pinned and j in pinned and not groups.together(i, j) and _share(problem, pinned, i, j):
+            yield i, j, ("constraints", "conflicts", k), "must not share addresses"
+
+
+def _live_together(
+    problem: Problem, keys: PairKeys, groups: Groups, pinned: dict[int, Pinned]
+) -> Iterator[tuple[int, int, Place, str]]:
+    """Yield buffers that share decided addresses at some time, and are not excluded."""
     pieces: dict[int, list[Piece]] = {}
     for i, pin in pinned.items():
         buffer = problem.buffers[i]
         if buffer.size and buffer.live:
             high = pin.offset + buffer.size
             pieces.setdefault(pin.pool, []).extend((pin.offset, high, s, e, i) for s, e in merged(buffer.live))
-    reported: set[int] = set()
-
-    def object_to(i: int, j: int, place: Place, why: str) -> None:
-        if keys.of_indices(i, j) not in reported:
-            reported.add(keys.of_indices(i, j))
-            a, b = problem.buffers[min(i, j)], problem.buffers[max(i, j)]
-            pool = quoted(problem.pools[pinned[i].pool].name)
-            text = f"buffers {quoted(a.id)} and {quoted(b.id)} {why}, but are fixed at overlapping addresses of pool {pool}"
-            report.add(Code.CONTRADICTION, place, text)
-
-    for i, j, k in ((names.buffers[a], names.buffers[b], k) for k, (a, b) in enumerate(problem.constraints.conflicts)):
-        if i in pinned and j in pinned and not groups.together(i, j) and _share(problem, pinned, i, j):
-            object_to(i, j, ("constraints", "conflicts", k), "must not share addresses")
     crowded = [those for rows in pieces.values() if not all_apart(those := Pieces.of(rows))]
-    if crowded:
-        exclusions.update(keys.of(a, b) for a, b in problem.constraints.exclusions)
+    exclusions = {keys.of(a, b) for a, b in problem.constraints.exclusions} if crowded else set()
     for those in crowded:
         for i, j in islice(meetings(those), MAX_MEETINGS):
             if not groups.together(i, j) and keys.of_indices(i, j) not in exclusions:
-                object_to(i, j, ("buffers", pinned[max(i, j)].by, "fixed"), "are needed at the same time")
+                yield i, j, ("buffers", pinned[max(i, j)].by, "fixed"), "are needed at the same time"
 
 
 def _share(problem: Problem, pinned: dict[int, Pinned], i: int, j: int) -> bool:

@@ -55,29 +55,36 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     report = Report()
     if wire.names is not None:
         _report_unknown(wire, rest, report)
-    document: Any = None
-    try:
-        if not report:
-            document = validated(wire, rest, scanned.top or {})
-    except BadInput as error:
-        for finding in error.findings:
-            report.include(finding)
-        report.count(error.more)
+    document = None if report else _rest_of(wire, rest, scanned, report)
     for path, span in lists:
         place: Place = tuple(map(str, path))
         part: Part = parts[place]  # type: ignore[index]  # all are names
-        kept: Any = []
-        if not report:
-            holder = document
-            for key in place[:-1]:
-                holder = holder[key]
-            if part.kept is not None:
-                holder[place[-1]] = part.kept(holder[place[-1]])
-            kept = holder[place[-1]]
+        kept = [] if report else _list_to_fill(document, place, part)
         _add_items(wire, part, data, span, place, report, kept, marks)
     report.raise_if_any()
     scanned.marks = None  # they take as much as the document, and what is made of it takes more
     return document
+
+
+def _rest_of(wire: Wire, rest: bytes, scanned: Scanned, report: Report) -> Any:
+    """Return the document without the items of its long lists; None if there are faults, which are reported."""
+    try:
+        return validated(wire, rest, scanned.top or {})
+    except BadInput as error:
+        for finding in error.findings:
+            report.include(finding)
+        report.count(error.more)
+        return None
+
+
+def _list_to_fill(document: Any, place: Place, part: Part) -> Any:
+    """Return the document's list at this place, in the form in which its items are kept."""
+    *holders, name = place
+    for key in holders:
+        document = document[key]
+    if part.kept is not None:
+        document[name] = part.kept(document[name])
+    return document[name]
 
 
 def _report_unknown(wire: Wire, data: bytes, report: Report) -> None:
