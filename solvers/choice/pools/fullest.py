@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import count
 
 import numpy as np
 
 from ...model.instance import Instance, Ints
+from .dearest_first import choose_dearest_first, settled_in
 from .peaks import Choice
 from .prices.crowds import Relaxed
 from .program import Costs, Pools, Program, Row
@@ -109,11 +109,13 @@ class FullestFirst:
     ) -> Choice | None:
         wasting = self._wasting(tops, kept)
         question = Question(self._question.term, most=most, tops=tops, are_peaks=True, near=near)
-        for program in (settled_in(wasting, kept), wasting):
-            pools = self._asking.ask(program, question, work).pools
-            if pools is not None:
-                return Choice(self._program.value(question.term, pools, tops), tops, pools)
-        return None
+        pools = choose_dearest_first(self._asking, settled_in(wasting, kept), question, work)
+        if pools is None:
+            pools = self._asking.ask(wasting, question, work).pools
+        if pools is None:
+            return None
+        value = self._program.value(question.term, pools, tops)
+        return None if most is not None and value > most else Choice(value, tops, pools)
 
     def _add_fullest(self) -> bool:
         """Add the classes live at the fullest sections to those that are chosen first; false if there are no more."""
@@ -251,21 +253,6 @@ def part_of(program: Program, members: list[int]) -> Program:
         tuple(term._replace(of_homes=tuple(term.of_homes[group] for group in members)) for term in program.terms),
         tuple((number[a], number[b]) for a, b in program.apart if a in number and b in number),
     )
-
-
-def settled_in(program: Program, pool_of: dict[int, int]) -> Program:
-    """The program in which these classes have one home each."""
-    homes = tuple((pool_of[group],) if group in pool_of else pools for group, pools in enumerate(program.homes))
-    terms = list[Costs]()
-    for term in program.terms:
-        of_homes = zip(count(), program.homes, term.of_homes)
-        costs = ((due[pools.index(pool_of[group])],) if group in pool_of else due for group, pools, due in of_homes)
-        terms.append(term._replace(of_homes=tuple(costs)))
-    rows = tuple(
-        row._replace(members=tuple((group, units) for group, units in row.members if row.pool in homes[group]))
-        for row in program.rows
-    )
-    return replace(program, homes=homes, rows=rows, terms=tuple(terms))
 
 
 def _live(instance: Instance) -> Ints:

@@ -19,6 +19,7 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Solver, Task
 from .boxes import BoxSearch
+from .dearest_first import choose_dearest_first
 from .fullest import FullestFirst
 from .in_pieces import LARGE, InPieces, is_large
 from .limits import LimitSearch, can_limit
@@ -50,6 +51,8 @@ SHARE = 2, 3
 """Of what is left a question may take so much: packing, and later questions, need some of it, too."""
 SHARE_WITHOUT_PEAKS = 1, 3
 """At first: what is found with more mostly cannot be packed any more, and windows come further."""
+SHARE_OF_DEAREST_FIRST = 1, 4
+"""Where the program as a whole is too hard."""
 SHARE_OF_MENDING = 2, 3
 """Where a choice could not be packed, windows of time begin from what was found instead."""
 SHARE_OF_LOWERING = 3, 4
@@ -169,7 +172,8 @@ class _Whole(Standing):
         is_exact = not any(stretch) and self._is_proven(index)
         question = self._question(index, stretch, is_exact)
         if not self._weighs_peaks(index):
-            return self._ask(question, is_exact, *(SHARE_WITHOUT_PEAKS if question.near is None else SHARE))
+            found = self._ask(question, is_exact, *(SHARE_WITHOUT_PEAKS if question.near is None else SHARE))
+            return found if self.is_known or question.near is not None else self._dearest_first(question, found)
         if can_limit(self.program, index):
             found = self._ask(question, is_exact, *SHARE_BEFORE_LIMITS)
             return found if self.is_known else self._below_limits(question, found, is_exact)
@@ -187,6 +191,16 @@ class _Whole(Standing):
                 found = self._with_given_peaks(question, found, share)
                 found = self._by_boxes(question, found) if has_boxes else found
         return found
+
+    def _dearest_first(self, question: Question, found: list[Choice]) -> list[Choice]:
+        """The same, with a better choice in front if there is one where the dearest classes are chosen first."""
+        pools = choose_dearest_first(self.asking, self.program, question, self._some(*SHARE_OF_DEAREST_FIRST))
+        if pools is None:
+            return found
+        tops = self.program.least_tops(pools)
+        choice = Choice(self.program.value(question.term, pools, tops), tops, pools)
+        most = found[0].value if found else question.most
+        return found if most is not None and choice.value >= most else [choice, *found]
 
     def _question(self, index: int, stretch: tuple[int, ...], is_exact: bool) -> Question:
         """Is there a choice with less of this term than is known? `is_exact`: rows are as they are, and the earlier terms at their least."""

@@ -1,0 +1,80 @@
+"""Where a few classes cost far more than all others: a choice for these first, and then for those that cost less, step by step.
+
+Costs are counted in coarse units at first, so that only the dearest classes count: that is soon solved. What decides many units stays as it is;
+then the units become finer, until the last step counts costs as they are. With all costs at once CP-SAT often finds no choice at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+
+from .program import Costs, Pools, Program
+from .questions.asking import Asking
+from .questions.question import Question
+
+PARTS = (3_000, 10_000, 30_000, 100_000)
+"""The unit of each step: the value of the last choice divided by this."""
+DEAR = 10
+"""Classes whose homes differ by so many units keep the home that was chosen."""
+
+
+def choose_dearest_first(asking: Asking, program: Program, question: Question, work: int) -> Pools | None:
+    """A choice of little cost in the question's term, which counts no peaks, or only those that are given; None if none was found within the work."""
+    end, index = asking.work + work, question.term
+    costs = program.terms[index].of_homes
+    best, least = None, sum(map(max, costs))
+    kept = dict[int, int]()
+    for number, parts in enumerate((*PARTS, None)):
+        left = (end - asking.work) // (len(PARTS) + 1 - number)
+        if left <= 0:
+            break
+        unit = 1 if parts is None else max(least // parts, 1)
+        coarse = settled_in(_in_units(program, index, unit), kept)
+        near = question.near if best is None else best
+        pools = asking.ask(coarse, replace(question, most=None, least=None, near=near), left).pools
+        if pools is None:
+            break
+        cost = _cost(program, index, pools)
+        if best is None or cost <= least:
+            best, least = pools, cost
+        if unit == 1:
+            break
+        for group, due in enumerate(costs):
+            if len(due) > 1 and _margin(due) >= DEAR * unit:
+                kept.setdefault(group, best[group])
+    return best
+
+
+def settled_in(program: Program, pool_of: dict[int, int]) -> Program:
+    """The program in which these classes have one home each."""
+    homes = tuple((pool_of[group],) if group in pool_of else pools for group, pools in enumerate(program.homes))
+    terms = list[Costs]()
+    for term in program.terms:
+        of_homes = zip(count(), program.homes, term.of_homes)
+        costs = ((due[pools.index(pool_of[group])],) if group in pool_of else due for group, pools, due in of_homes)
+        terms.append(term._replace(of_homes=tuple(costs)))
+    rows = []
+    for row in program.rows:
+        always = row.always + sum(units for group, units in row.members if pool_of.get(group) == row.pool)
+        rows.append(row._replace(always=always, members=tuple(each for each in row.members if each[0] not in pool_of)))
+    return replace(program, homes=homes, rows=tuple(rows), terms=tuple(terms))
+
+
+def _in_units(program: Program, index: int, unit: int) -> Program:
+    """The program with one term in units, rounded down; what a class costs in its cheapest home is left out."""
+    term = program.terms[index]
+    coarse = term._replace(of_homes=tuple(tuple((cost - min(due)) // unit for cost in due) for due in term.of_homes))
+    return replace(program, terms=(*program.terms[:index], coarse, *program.terms[index + 1 :]))
+
+
+def _margin(due: tuple[int, ...]) -> int:
+    """By how much the second cheapest home costs more than the cheapest."""
+    least, second = sorted(due)[:2]
+    return second - least
+
+
+def _cost(program: Program, index: int, pools: Pools) -> int:
+    """The term's value without peaks."""
+    chosen = zip(program.homes, program.terms[index].of_homes, pools, strict=True)
+    return sum(costs[homes.index(pool)] for homes, costs, pool in chosen)

@@ -1,0 +1,77 @@
+"""Dearest classes first: choices that fit, and cost little where the program as a whole hardly finds any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from planner import Preference
+from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools import dearest_first
+from solvers.choice.pools.dearest_first import choose_dearest_first, settled_in
+from solvers.choice.pools.program import Program, program_of
+from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.question import Question
+from solvers.model.solver import Limits, Silent
+
+from .test_limits import choices
+
+WORK = 1_000_000
+
+
+@pytest.fixture
+def asking() -> Iterator[Asking]:
+    asked = Asking(Limits(), 0, Silent())
+    yield asked
+    asked.close()
+
+
+def program_for_speed(kind: str, buffers: int, seed: int) -> Program:
+    return program_of(lower(with_preference(generate(kind, Request(buffers, seed)), Preference.SPEED)).instance)
+
+
+@pytest.mark.parametrize("dear", [1, 10])
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_choices_fit_and_never_beat_the_best(
+    kind: str, dear: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dearest_first, "DEAR", dear)
+    for seed in range(4):
+        program = program_for_speed(kind, 8, seed)
+        everything = {pools: first for first, _, pools in choices(program)}
+        found = choose_dearest_first(asking, program, Question(0), WORK)
+        assert found is not None
+        assert min(everything.values()) <= everything[found] <= 1.1 * min(everything.values())
+
+
+def test_settled_classes_take_room_in_their_homes(asking: Asking) -> None:
+    program = program_for_speed("hot", 12, 1)
+    pools = choose_dearest_first(asking, program, Question(0), WORK)
+    assert pools is not None
+    few = {group: pools[group] for group in range(0, len(pools), 2)}
+    settled = settled_in(program, few)
+    assert settled.least_tops(pools) == program.least_tops(pools)
+    assert settled.value(0, pools, program.least_tops(pools)) == program.value(0, pools, program.least_tops(pools))
+    assert all(settled.homes[group] == (pool,) for group, pool in few.items())
+    assert not any(group in few for row in settled.rows for group, _ in row.members)
+
+
+def test_a_thousand_classes_are_chosen_where_all_at_once_give_no_good_choice(asking: Asking) -> None:
+    """With as much work for the program as it is, the choice costs a hundredth more."""
+    program = program_for_speed("hot", 1_000, 9502)
+    at_once = asking.ask(program, Question(0), WORK)
+    begun = asking.work
+    found = choose_dearest_first(asking, program, Question(0), WORK)
+    assert found is not None
+    assert asking.work - begun <= 1.1 * WORK
+    assert at_once.bound is not None
+    cost = program.value(0, found, program.least_tops(found))
+    assert cost <= 1.004 * at_once.bound
+    assert at_once.value is None or at_once.value >= 1.005 * cost
+
+
+def test_without_work_there_is_no_choice(asking: Asking) -> None:
+    assert choose_dearest_first(asking, program_for_speed("hot", 12, 1), Question(0), 0) is None
