@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ..model.plan import Plan, PlanStatus
 from ..model.problem import BufferId, Fixed, Pool, Problem
 from .checks.soundness import require_sound_program
+from .columns import operator_forms
 from .operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, Workspace, functions_of
 from .problem import GraphOptions, program_problem
 from .program import Function, Program
@@ -145,7 +146,7 @@ def _innermost_first(entries: Sequence[str], functions: Mapping[str, Function]) 
 
     def visit(name: str) -> None:
         if name not in order:
-            for operator in functions[name].operators:
+            for operator in operator_forms(functions[name].operators):
                 for target in functions_of(operator):
                     visit(target)
             order[name] = None

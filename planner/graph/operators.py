@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -141,8 +142,8 @@ class Operator:
 class Graph:
     """Tensors, and the operators in the order in which they run: operator i is step i."""
 
-    tensors: tuple[Tensor, ...]
-    operators: tuple[Operator, ...]
+    tensors: Sequence[Tensor]
+    operators: Sequence[Operator]
     name: str | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from math import gcd, lcm
 
@@ -15,6 +15,7 @@ from .aliases.places import Places
 from .aliases.rules import PASSES, Facts, Refusal, apply
 from .buffers import Gathered
 from .checks.soundness import require_sound_graph, require_sound_program
+from .columns import operator_forms, tensor_forms
 from .operators import Graph, OperatorKind, Tensor, TensorKind
 from .outcomes import Applied, GraphProblem, Reason, Refused
 from .program import Program, program_of
@@ -71,7 +72,7 @@ class Arrangement:
     outcomes: tuple[Applied | Refused, ...]
 
     def problem(self) -> GraphProblem:
-        """Return the problem to plan. This takes the tensors, which are freed as their buffers are made, so it is done once."""
+        """Return the problem to plan."""
         outside = tuple(id_ for id_ in self.flow.tensors if id_ in self.facts.outside)
         return GraphProblem(
             _problem(self.name, self.flow, self.pools, self.facts, self.pinned),
@@ -83,9 +84,14 @@ class Arrangement:
         )
 
 
-def arrangement(program: Program, pools: Sequence[Pool], options: GraphOptions | None = None) -> Arrangement:
-    """Do the first step of `program_problem`, without the operators' outcomes. Raises BadInput for a program that is wrong in itself."""
-    require_sound_program(program)
+def arrangement(
+    program: Program, pools: Sequence[Pool], options: GraphOptions | None = None, *, is_sound: bool = False
+) -> Arrangement:
+    """Do the first step of `program_problem`, without the operators' outcomes. Raises BadInput for a program that is wrong in itself, unless it is
+    known to be sound.
+    """
+    if not is_sound:
+        require_sound_program(program)
     return _arranged(program, pools, options or GraphOptions(), tells=False)
 
 
@@ -135,8 +141,8 @@ def _check_pools(program: Program, pools: Sequence[Pool]) -> None:
     _check_tensors(program.tensors, program, (), names, report)
     for f, function in enumerate(program.functions):
         _check_tensors(function.tensors, program, ("functions", f), names, report)
-        for i, operator in enumerate(function.operators):
-            for j, workspace in enumerate(operator.workspaces):
+        for i, form in enumerate(operator_forms(function.operators)):
+            for j, workspace in enumerate(form.workspaces):
                 if workspace.pools is not None:
                     place = ("functions", f, "operators", i, "workspaces", j, "pools")
                     check_allowed_pools(report, place, workspace.pools, names)
@@ -144,7 +150,7 @@ def _check_pools(program: Program, pools: Sequence[Pool]) -> None:
 
 
 def _check_tensors(tensors: Sequence[Tensor], program: Program, at: Place, names: Set[str], report: Report) -> None:
-    for i, tensor in enumerate(tensors):
+    for i, tensor in enumerate(tensor_forms(tensors)):
         place = (*at, "tensors", i)
         if tensor.pools is not None:
             check_allowed_pools(report, (*place, "pools"), tensor.pools, names)
@@ -201,7 +207,7 @@ def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, 
     eased, raised = _eased(pools, colocations)
     inside = {colocation.buffer for colocation in colocations}
     made = Gathered(keeps=len(pools) > 1 or bool(colocations))
-    for id_, tensor in _taken(flow.tensors):
+    for id_, tensor in in_time(flow.tensors.items(), PREPARING, "tensor"):
         if id_ not in facts.outside:
             made.add(
                 id_,
@@ -213,12 +219,6 @@ def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, 
     constraints = Constraints(colocations=colocations)
     steps = flow.steps_named()
     return Problem(made.buffers(), eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=steps)
-
-
-def _taken(tensors: dict[BufferId, Tensor]) -> Iterator[tuple[BufferId, Tensor]]:
-    """Take the tensors out, the first ones first."""
-    for id_ in in_time([*tensors], PREPARING, "tensor"):
-        yield id_, tensors.pop(id_)
 
 
 def _eased(pools: Sequence[Pool], colocations: Sequence[Colocation]) -> tuple[tuple[Pool, ...], int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..model.problem import BufferId
+from .columns import ids_of, tensor_forms
 from .operators import Graph, Operator, Tensor, TensorKind
 
 
@@ -18,8 +19,8 @@ class Function:
     """
 
     name: str
-    tensors: tuple[Tensor, ...]
-    operators: tuple[Operator, ...]
+    tensors: Sequence[Tensor]
+    operators: Sequence[Operator]
     inputs: tuple[BufferId, ...] = ()
     outputs: tuple[BufferId, ...] = ()
 
@@ -39,6 +40,7 @@ class Program:
 
 def program_of(graph: Graph) -> Program:
     """Return the graph as a program of one function."""
-    given = tuple(tensor.id for tensor in graph.tensors if tensor.kind is TensorKind.INPUT)
-    back = tuple(tensor.id for tensor in graph.tensors if tensor.is_output)
+    tensors = [*zip(ids_of(graph.tensors), tensor_forms(graph.tensors), strict=True)]
+    given = tuple(id_ for id_, form in tensors if form.kind is TensorKind.INPUT)
+    back = tuple(id_ for id_, form in tensors if form.is_output)
     return Program((Function("main", graph.tensors, graph.operators, given, back),), ("main",), name=graph.name)

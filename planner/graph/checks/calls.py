@@ -8,26 +8,31 @@ from typing import Any
 from ...checks.report import Place, Report, quoted
 from ...model.errors import Code
 from ...model.problem import BufferId
+from ..columns import Whole, operator_forms
 from ..operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, functions_of
 from ..program import Function, Program
 
 MAX_NESTING = 64
 """The most functions nested in calls."""
 
+_HANDING_OVER = CONTROL | {OperatorKind.TUPLE, OperatorKind.ITEM}
+
 
 def check_calls(program: Program, tensors: Sequence[Mapping[BufferId, Tensor]], report: Report) -> None:
     """Raise BadInput if a call is wrong; `tensors` are those visible to each function."""
     number = {function.name: f for f, function in enumerate(program.functions)}
     for f, function in enumerate(program.functions):
-        for i, operator in enumerate(function.operators):
-            _check_targets(program, operator, number, ("functions", f, "operators", i), report)
+        for i, form in enumerate(operator_forms(function.operators)):
+            _check_targets(program, form, number, ("functions", f, "operators", i), report)
     report.raise_if_any()
     _check_nesting(program, number, report)
     report.raise_if_any()
+    whole = [Whole(each) for each in tensors]
     for f, function in enumerate(program.functions):
-        for i, operator in enumerate(function.operators):
-            place: Place = ("functions", f, "operators", i)
-            _Handover(program.functions, number, tensors, f, place, report).check(operator)
+        for i, form in enumerate(operator_forms(function.operators)):
+            if form.kind in _HANDING_OVER:
+                place: Place = ("functions", f, "operators", i)
+                _Handover(program.functions, number, whole, f, place, report).check(function.operators[i])
     report.raise_if_any()
 
 
@@ -94,7 +99,7 @@ def _check_nesting(program: Program, number: Mapping[str, int], report: Report) 
 
 
 def _targets(function: Function) -> list[tuple[int, str]]:
-    return [(i, name) for i, operator in enumerate(function.operators) for name in functions_of(operator)]
+    return [(i, name) for i, form in enumerate(operator_forms(function.operators)) for name in functions_of(form)]
 
 
 class _Handover:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from ...checks.names import are_integers
 from ...checks.report import Place, Report, quoted
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, BufferId
+from ..columns import Forms, Ids, ids_of, named, names_of, operands_of, operator_forms, tensor_forms
 from ..operators import OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
 from ..program import Function, Program
 from ..running.tuples import leaves
@@ -28,6 +29,9 @@ _ARITIES = {
     OperatorKind.ITEM: (1, 1),
 }
 """The number of inputs and outputs; None: at least one."""
+_INDEXING = frozenset((OperatorKind.SLICE, OperatorKind.SELECT, OperatorKind.CONCATENATE))
+_FREE = frozenset(OperatorKind) - frozenset(_ARITIES)
+"""Kinds that may have any number of inputs and outputs, tuples too."""
 _TAKE_TUPLES = frozenset(OperatorKind) - frozenset(_ARITIES) | {OperatorKind.TUPLE, OperatorKind.ITEM}
 
 MAX_BITS = 4096
@@ -39,9 +43,9 @@ MAX_ITEMS = 1000
 def require_sound_graph(graph: Graph) -> None:
     """Raise BadInput if the graph is not sound."""
     report = Report()
-    for i, operator in enumerate(graph.operators):
-        if operator.kind in OF_PROGRAMS:
-            text = f"a graph has no operator {operator.kind.value}; a program has"
+    for i, form in enumerate(operator_forms(graph.operators)):
+        if form.kind in OF_PROGRAMS:
+            text = f"a graph has no operator {form.kind.value}; a program has"
             report.add(Code.INVALID_VALUE, ("operators", i, "kind"), text)
     report.raise_if_any()
     tensors = _tensors(graph.tensors, (), report)
@@ -58,17 +62,18 @@ def require_sound_program(program: Program) -> None:
             report.add(Code.INVALID_VALUE, ("tensors", i, "kind"), text)
     _check_names(program, report)
     report.raise_if_any()
-    seen: list[dict[BufferId, Tensor]] = []
+    seen: list[Mapping[BufferId, Tensor]] = []
     for f, function in enumerate(program.functions):
         own = _tensors(function.tensors, ("functions", f), report, shared)
-        seen.append({**shared, **own})
+        seen.append({**shared, **own} if shared else own)
         _check_interface(function, own, ("functions", f), report)
     report.raise_if_any()
     for f, function in enumerate(program.functions):
         _check_operators(function.operators, seen[f], ("functions", f), report, len(shared))
-        written = {id_ for operator in function.operators for id_ in operator.outputs} | set(function.inputs)
+        unwritten = {id_ for id_ in function.outputs if seen[f][id_].kind is TensorKind.INTERMEDIATE}
+        unwritten.difference_update(function.inputs, *(outputs for _, outputs in operands_of(function.operators)))
         for j, id_ in enumerate(function.outputs):
-            if seen[f][id_].kind is TensorKind.INTERMEDIATE and id_ not in written:
+            if id_ in unwritten:
                 text = f"nothing writes tensor {quoted(id_)}"
                 report.add(Code.CONTRADICTION, ("functions", f, "outputs", j), text)
         report.raise_if_any()
@@ -83,11 +88,11 @@ def _check_names(program: Program, report: Report) -> None:
             report.add(Code.DUPLICATE_ID, ("functions", f, "name"), text)
         names.add(function.name)
         known: set[str] = set()
-        for i, operator in enumerate(function.operators):
-            if operator.name is not None and operator.name in known:
-                text = f"there is another operator {quoted(operator.name)} in this function"
+        for i, name in enumerate(names_of(function.operators)):
+            if name is not None and name in known:
+                text = f"there is another operator {quoted(name)} in this function"
                 report.add(Code.DUPLICATE_ID, ("functions", f, "operators", i, "name"), text)
-            known.add(operator.name or "")
+            known.add(name or "")
     for i, entry in enumerate(program.entries):
         if entry not in names:
             report.add(Code.INVALID_VALUE, ("entries", i), f"there is no function {quoted(entry)}")
@@ -111,51 +116,55 @@ def _check_interface(function: Function, own: Mapping[BufferId, Tensor], at: Pla
                 report.add(Code.DUPLICATE_ID, (*at, field, j), f"{quoted(id_)} is named twice")
             named.add(id_)
     given = set(function.inputs)
-    for i, tensor in enumerate(function.tensors):
-        if tensor.kind is TensorKind.INPUT and tensor.id not in given:
-            text = f"{quoted(tensor.id)} is of the kind input, and not among the function's inputs"
+    for i, (id_, form) in enumerate(zip(ids_of(function.tensors), tensor_forms(function.tensors), strict=True)):
+        if form.kind is TensorKind.INPUT and id_ not in given:
+            text = f"{quoted(id_)} is of the kind input, and not among the function's inputs"
             report.add(Code.CONTRADICTION, (*at, "tensors", i, "kind"), text)
 
 
 def _check_operators(
-    operators: tuple[Operator, ...], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int = 0
+    operators: Sequence[Operator], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int = 0
 ) -> None:
     """Check in steps; raise BadInput before a step that earlier faults would confuse. The first `shared` tensors are not the function's own."""
-    for i, operator in enumerate(operators):
-        _names(operator, (*at, "operators", i), tensors, report)
+    forms = operator_forms(operators)
+    for i, (form, (inputs, outputs)) in enumerate(zip(forms, operands_of(operators), strict=True)):
+        _names(form, inputs, outputs, (*at, "operators", i), tensors, report)
     report.raise_if_any()
     _order(operators, tensors, at, report, shared)
-    for i, operator in enumerate(operators):
-        _arity(operator, (*at, "operators", i), tensors, report)
+    special = [i for i, form in enumerate(forms) if form.kind not in _FREE]
+    for i in special:
+        _arity(operators[i], (*at, "operators", i), tensors, report)
     report.raise_if_any()
-    for i, operator in enumerate(operators):
-        _parameters(operator, (*at, "operators", i), tensors, report)
+    for i in special:
+        if forms[i].kind in _INDEXING:
+            _parameters(operators[i], (*at, "operators", i), tensors, report)
     report.raise_if_any()
 
 
 def _tensors(
-    tensors: tuple[Tensor, ...], at: Place, report: Report, taken: Mapping[BufferId, Tensor] | None = None
-) -> dict[BufferId, Tensor]:
-    found: dict[BufferId, Tensor] = {}
+    tensors: Sequence[Tensor], at: Place, report: Report, taken: Mapping[BufferId, Tensor] | None = None
+) -> Mapping[BufferId, Tensor]:
+    """Check each tensor by itself; return their forms by their ids."""
+    number: dict[BufferId, int] = {}
     names = set(taken or ())
-    for i, tensor in enumerate(tensors):
+    forms = tensor_forms(tensors)
+    for i, (id_, tensor) in enumerate(zip(ids_of(tensors), forms, strict=True)):
         place: Place = (*at, "tensors", i)
-        if (type(tensor.id) is not int and type(tensor.id) is not str) or tensor.id == "":
+        if (type(id_) is not int and type(id_) is not str) or id_ == "":
             report.add(Code.WRONG_TYPE, (*place, "id"), "an id must be an integer or a string that is not empty")
-        elif tensor.id in names:
-            report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another tensor {quoted(tensor.id)}")
-        found[tensor.id] = tensor
-        names.add(tensor.id)
+        elif id_ in number or id_ in names:
+            report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another tensor {quoted(id_)}")
+        number[id_] = i
         if not isinstance(tensor.kind, TensorKind):
             report.add(Code.WRONG_TYPE, (*place, "kind"), f"must be a TensorKind, not {quoted(tensor.kind)}")
         elif tensor.items is None:
             _size(tensor, place, report)
         else:
-            _items(tensor, place, names, report)
+            _items(named(tensor, id_), place, number, names, report)
         if not are_integers((tensor.alignment,)) or not 1 <= tensor.alignment <= MAX_ADDRESS:
             text = f"must be from 1 to 2^62, not {quoted(tensor.alignment)}"
             report.add(Code.OUT_OF_RANGE, (*place, "alignment"), text)
-    return found
+    return Forms(number, forms)
 
 
 def _size(tensor: Tensor, place: Place, report: Report) -> None:
@@ -171,7 +180,7 @@ def _size(tensor: Tensor, place: Place, report: Report) -> None:
         report.add(Code.OUT_OF_RANGE, (*place, "element_bits"), text)
 
 
-def _items(tensor: Tensor, place: Place, names: set[BufferId], report: Report) -> None:
+def _items(tensor: Tensor, place: Place, number: Mapping[BufferId, int], names: set[BufferId], report: Report) -> None:
     if tensor.kind not in (TensorKind.INTERMEDIATE, TensorKind.INPUT):
         report.add(Code.INVALID_VALUE, (*place, "kind"), f"a tuple cannot be {tensor.kind.value}")
     parts = list(leaves(tensor))
@@ -179,7 +188,7 @@ def _items(tensor: Tensor, place: Place, names: set[BufferId], report: Report) -
         text = f"a tuple holds 1 to {MAX_ITEMS} tensors, not {len(parts)}"
         report.add(Code.OUT_OF_RANGE, (*place, "items"), text)
     for part in parts:
-        if part.id in names:
+        if part.id in number or part.id in names:
             text = (
                 f"{quoted(part.id)} stands for a part of the tuple; call the other tensor of that name something else"
             )
@@ -188,14 +197,16 @@ def _items(tensor: Tensor, place: Place, names: set[BufferId], report: Report) -
         _size(part, (*place, "items"), report)
 
 
-def _names(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor], report: Report) -> None:
-    if not isinstance(operator.kind, OperatorKind):
-        report.add(Code.WRONG_TYPE, (*place, "kind"), f"must be an OperatorKind, not {quoted(operator.kind)}")
-    for field, names in (("inputs", operator.inputs), ("outputs", operator.outputs)):
+def _names(
+    form: Operator, inputs: Ids, outputs: Ids, place: Place, tensors: Mapping[BufferId, Tensor], report: Report
+) -> None:
+    if not isinstance(form.kind, OperatorKind):
+        report.add(Code.WRONG_TYPE, (*place, "kind"), f"must be an OperatorKind, not {quoted(form.kind)}")
+    for field, names in (("inputs", inputs), ("outputs", outputs)):
         for j, name in enumerate(names):
             if name not in tensors:
                 report.add(Code.UNKNOWN_BUFFER, (*place, field, j), f"there is no tensor {quoted(name)}")
-    for j, workspace in enumerate(operator.workspaces):
+    for j, workspace in enumerate(form.workspaces):
         if not 0 <= workspace.size <= MAX_ADDRESS:
             report.add(Code.OUT_OF_RANGE, (*place, "workspaces", j, "size"), "must be from 0 to 2^62")
         if not 1 <= workspace.alignment <= MAX_ADDRESS:
@@ -203,25 +214,25 @@ def _names(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor],
 
 
 def _order(
-    operators: tuple[Operator, ...], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int
+    operators: Sequence[Operator], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int
 ) -> None:
     """Check that everything is written once, before it is read, except mutable tensors, which exist from the beginning."""
-    written = {tensor.id for tensor in tensors.values() if tensor.kind is not TensorKind.INTERMEDIATE}
-    for i, operator in enumerate(operators):
-        for j, name in enumerate(operator.inputs):
+    written = {id_ for id_, tensor in tensors.items() if tensor.kind is not TensorKind.INTERMEDIATE}
+    for i, (inputs, outputs) in enumerate(operands_of(operators)):
+        for j, name in enumerate(inputs):
             if name not in written:
                 text = f"tensor {quoted(name)} is read before anything writes it"
                 report.add(Code.CONTRADICTION, (*at, "operators", i, "inputs", j), text)
-        for j, name in enumerate(operator.outputs):
+        for j, name in enumerate(outputs):
             kind = tensors[name].kind
             if name in written and kind is not TensorKind.MUTABLE:
                 what = "written twice" if kind is TensorKind.INTERMEDIATE else f"{kind.value}, and must not be written"
                 text = f"tensor {quoted(name)} is {what}"
                 report.add(Code.CONTRADICTION, (*at, "operators", i, "outputs", j), text)
             written.add(name)
-    for i, tensor in enumerate(tensors.values()):
-        if tensor.id not in written:
-            report.add(Code.CONTRADICTION, (*at, "tensors", i - shared), f"nothing writes tensor {quoted(tensor.id)}")
+    for i, id_ in enumerate(tensors):
+        if id_ not in written:
+            report.add(Code.CONTRADICTION, (*at, "tensors", i - shared), f"nothing writes tensor {quoted(id_)}")
 
 
 def _arity(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor], report: Report) -> None:
@@ -240,8 +251,6 @@ def _arity(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor],
 
 
 def _parameters(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor], report: Report) -> None:
-    if operator.kind not in (OperatorKind.SLICE, OperatorKind.SELECT, OperatorKind.CONCATENATE):
-        return
     shape = tensors[operator.inputs[0]].shape
     if not -len(shape) <= operator.dim < len(shape):
         text = f"there is no dimension {operator.dim}: the first input has {len(shape)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -17,12 +17,12 @@ _READ, _WRITTEN = 1, 2
 class Events:
     """The events of tensors, in order of time."""
 
-    def __init__(self, tensors: Iterable[BufferId]) -> None:
-        self.number = {id_: i for i, id_ in enumerate(tensors)}
+    def __init__(self, number: Mapping[BufferId, int]) -> None:
+        self.number = number
         self._happened = bytearray(len(self.number))
         self._of = array("i")
         """The tensor's number."""
-        self._what = array("q")
+        self._what = array("i")
         """The tick, with the kind of event in the last bits."""
 
     def __len__(self) -> int:
@@ -40,20 +40,20 @@ class Events:
 
     def written_since(self, length: int) -> frozenset[int]:
         """Return the numbers of the tensors written since there were `length` events."""
-        what = np.frombuffer(self._what, np.int64)[length:]
+        what = np.frombuffer(self._what, np.int32)[length:]
         return frozenset(np.frombuffer(self._of, np.int32)[length:][what & _WRITTEN != 0].tolist())
 
-    def of_each(self, ticks: Sequence[int]) -> Iterator[list[Event]]:
-        """Yield the events of each tensor, one per tick; the tick objects are shared."""
+    def of_each(self) -> Iterator[list[Event]]:
+        """Yield the events of each tensor, one per tick."""
         of = np.frombuffer(self._of, np.int32)
         order = np.argsort(of, kind="stable")
         ends = np.cumsum(np.bincount(of, minlength=len(self.number)))
         start = 0
         for end in ends:
             found: dict[int, int] = {}
-            for what in np.frombuffer(self._what, np.int64)[order[start:end]].tolist():
+            for what in np.frombuffer(self._what, np.int32)[order[start:end]].tolist():
                 found[what >> 2] = found.get(what >> 2, 0) | what & (_READ | _WRITTEN)
-            yield [Event(ticks[tick], bool(bits & _READ), bool(bits & _WRITTEN)) for tick, bits in found.items()]
+            yield [Event(tick, bool(bits & _READ), bool(bits & _WRITTEN)) for tick, bits in found.items()]
             start = end
 
 
@@ -83,10 +83,8 @@ class _Column:
 class Lives(Mapping[BufferId, Life]):
     """When each tensor is needed."""
 
-    def __init__(self, number: Mapping[BufferId, int], ticks: Sequence[int]) -> None:
+    def __init__(self, number: Mapping[BufferId, int]) -> None:
         self._number = number
-        self.ticks = ticks
-        """Tick objects, shared by all that refer to them."""
         self._spans, self._ends = _Column(2), _Column(1)
 
     def append(self, life: Life) -> None:
@@ -95,9 +93,9 @@ class Lives(Mapping[BufferId, Life]):
         self._ends.append(life.ends)
 
     def __getitem__(self, id_: BufferId) -> Life:
-        i, ticks = self._number[id_], self.ticks
+        i = self._number[id_]
         spans = self._spans[i]
-        return Life(tuple((ticks[a], ticks[b]) for a, b in zip(spans[::2], spans[1::2], strict=True)), self._ends[i])
+        return Life(tuple(zip(spans[::2], spans[1::2], strict=True)), self._ends[i])
 
     def __iter__(self) -> Iterator[BufferId]:
         return iter(self._number)

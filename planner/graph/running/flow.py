@@ -12,10 +12,12 @@ from ...model.columns import FEW, StepColumns
 from ...model.deadline import PREPARING, in_time
 from ...model.errors import Code
 from ...model.problem import BufferId
-from ..operators import Operator, OperatorKind, Tensor, TensorKind
+from ..columns import Memory, ids_of, names_of
+from ..operators import OperatorKind, TensorKind
 from ..program import Program
 from .events import Events, Lives, Writes
-from .listing import Cycle, Fork, Handed, Homes, Listing, Node, Run, Step, listing_of
+from .homes import Homes
+from .listing import Compute, Cycle, Fork, Handed, Listing, Node, Run, Step, listing_of
 from .liveness import Life, Part, Region, life_of
 
 MANY_TICKS = 1 << 17
@@ -29,7 +31,7 @@ _TRANSFERS = frozenset((OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE))
 class Flow:
     """A program as it runs."""
 
-    tensors: dict[BufferId, Tensor]
+    tensors: Memory
     steps: list[Step]
     """All but operators that only compute."""
     elsewhere: set[BufferId]
@@ -69,12 +71,13 @@ def _refuse_endless(program: Program, listing: Listing) -> None:
 
 def _rewritten(listing: Listing) -> Iterator[BufferId]:
     """Yield the tensors that several steps write."""
-    written: set[BufferId] = set()
-    alone = (node for nodes in listing.nodes.values() for node in nodes if isinstance(node, Operator))
-    for operator in chain((step.operator for step in listing.steps), alone):
-        outputs = {*operator.outputs}
-        yield from outputs & written
-        written |= outputs
+    number = listing.tensors.number
+    written = bytearray(len(number))
+    computed = (outputs for nodes in listing.nodes.values() for outputs in nodes.computed())
+    for outputs in chain((step.operator.outputs for step in listing.steps), computed):
+        yield from (id_ for id_ in outputs if written[number[id_]])
+        for id_ in outputs:
+            written[number[id_]] = True
 
 
 class _Ticks:
@@ -86,7 +89,8 @@ class _Ticks:
 
     def of_function(self, name: str) -> int:
         if name not in self._known:
-            self._known[name] = sum(map(self._of, self._nodes[name]))
+            nodes = self._nodes[name]
+            self._known[name] = len(nodes) - len(nodes.others) + sum(map(self._of, nodes.others.values()))
         return self._known[name]
 
     def _of(self, node: Node) -> int:
@@ -109,15 +113,14 @@ class _Running:
     def __init__(self, program: Program, listing: Listing) -> None:
         self._program = program
         self._listing = listing
-        self._events = Events(listing.tensors)
-        self._ticks = [0]
-        """Tick objects, shared by all that refer to them."""
+        self._events = Events(listing.tensors.number)
         number = self._events.number
-        lives, writes = Lives(number, self._ticks), Writes(number)
+        lives, writes = Lives(number), Writes(number)
         self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes, lives, writes)
         self._handed: dict[BufferId, Handed] = {}
-        self._shared = {tensor.id for tensor in program.tensors}
+        self._shared = {*ids_of(program.tensors)}
         self._flow.rewritten.update(_rewritten(listing))
+        self._names = {function.name: names_of(function.operators) for function in program.functions}
         self._numbers = {function.name: f for f, function in enumerate(program.functions)}
         self._looked_through = self._views_of_elsewhere()
 
@@ -126,7 +129,7 @@ class _Running:
         entries = Region(False, [self._entry(name) for name in self._program.entries])
         whole = Part(0, entries.end, [entries])
         tensors = in_time(flow.tensors.items(), PREPARING, "tensor")
-        for (id_, tensor), events in zip(tensors, self._events.of_each(self._ticks), strict=True):
+        for (id_, tensor), events in zip(tensors, self._events.of_each(), strict=True):
             if tensor.kind is TensorKind.MUTABLE and id_ not in flow.elsewhere:
                 flow.lives.append(Life(((0, whole.end),)))
             else:
@@ -162,7 +165,6 @@ class _Running:
 
     def _tick(self) -> None:
         self._flow.ticks += 1
-        self._ticks.append(self._flow.ticks)
 
     @property
     def _now(self) -> int:
@@ -173,7 +175,7 @@ class _Running:
         begun: dict[BufferId, tuple[BufferId, ...]] = {}
         for node in in_time(self._listing.nodes[name], PREPARING, "operator"):
             match node:
-                case Operator():
+                case Compute():
                     self._compute(node)
                 case Step():
                     self._transfers(node, begun)
@@ -247,7 +249,7 @@ class _Running:
         if question.start < turn.end:
             inside.append(Region(True, [question, turn]))
 
-    def _compute(self, operator: Operator) -> None:
+    def _compute(self, operator: Compute) -> None:
         self._read(operator.inputs)
         for id_ in operator.outputs:
             self._note(id_, False, True, self._now)
@@ -273,7 +275,7 @@ class _Running:
             self._tick()
 
     def _name(self, step: Step) -> None:
-        name = self._program.functions[self._numbers[step.function]].operators[step.index].name
+        name = self._names[step.function][step.index]
         if name is not None:
             self._flow.named.append(self._now)
             self._flow.names.append(name if step.part is None else f"{name}: {step.part}")

@@ -8,7 +8,7 @@ a function have one place, whoever runs it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import lcm
 from typing import NamedTuple, TypeAlias
@@ -17,31 +17,11 @@ from ...checks.report import Report, quoted
 from ...model.deadline import PREPARING, in_time
 from ...model.errors import Code
 from ...model.problem import BufferId
+from ..columns import Ids, Memory, OperatorColumns, by_id, ids_of, names_of, operands_of, operator_forms, tensor_forms
 from ..operators import Operator, OperatorKind, Tensor, TensorKind, functions_of
 from ..program import Function, Program
+from .homes import Homes, Name
 from .tuples import taken_apart
-
-Name: TypeAlias = tuple[str | None, BufferId]
-"""A tensor by its function; None: visible to every function."""
-
-
-class Homes(Mapping[Name, BufferId]):
-    """The name of each tensor's memory, without storing a pair for each; large programs have very many."""
-
-    def __init__(self) -> None:
-        self._of: dict[str | None, dict[BufferId, BufferId]] = {}
-
-    def __getitem__(self, name: Name) -> BufferId:
-        return self._of[name[0]][name[1]]
-
-    def __setitem__(self, name: Name, home: BufferId) -> None:
-        self._of.setdefault(name[0], {})[name[1]] = home
-
-    def __iter__(self) -> Iterator[Name]:
-        return ((function, id_) for function, homes in self._of.items() for id_ in homes)
-
-    def __len__(self) -> int:
-        return sum(map(len, self._of.values()))
 
 
 @dataclass(slots=True)
@@ -100,8 +80,42 @@ class Cycle(NamedTuple):
     """Steps that pass a turn's results to the next."""
 
 
-Node: TypeAlias = Operator | Step | Run | Fork | Cycle
-"""An operator by itself only computes: nobody asks when it runs, and large programs consist of such."""
+class Compute(NamedTuple):
+    """An operator that only computes. Nobody asks when it runs, and large programs consist of such."""
+
+    inputs: Ids
+    outputs: Ids
+    name: str | None
+
+
+Node: TypeAlias = Compute | Step | Run | Fork | Cycle
+
+
+@dataclass(slots=True)
+class Nodes(Collection[Node]):
+    """A function's nodes in order."""
+
+    operators: Sequence[Operator]
+    """Those that compute, in terms of memory, and anything where there is another node."""
+    others: dict[int, Node] = field(default_factory=dict)
+    """By their numbers: nodes that do not only compute."""
+
+    def __len__(self) -> int:
+        return len(self.operators)
+
+    def __iter__(self) -> Iterator[Node]:
+        each = zip(operands_of(self.operators), names_of(self.operators), strict=True)
+        for i, ((inputs, outputs), name) in enumerate(each):
+            yield self.others.get(i) or Compute(inputs, outputs, name)
+
+    def __contains__(self, node: object) -> bool:
+        return any(node == each for each in self)
+
+    def computed(self) -> Iterator[Ids]:
+        """Yield what each of the operators that only compute writes."""
+        for i, (_, outputs) in enumerate(operands_of(self.operators)):
+            if i not in self.others:
+                yield outputs
 
 
 @dataclass(slots=True)
@@ -110,12 +124,11 @@ class Listing:
 
     functions: dict[str, Function] = field(default_factory=dict)
     """Without tuples."""
-    nodes: dict[str, list[Node]] = field(default_factory=dict)
+    nodes: dict[str, Nodes] = field(default_factory=dict)
     """For each function in use."""
     steps: list[Step] = field(default_factory=list)
     """All steps but operators that only compute."""
-    tensors: dict[BufferId, Tensor] = field(default_factory=dict)
-    """All memory, by its name."""
+    tensors: Memory = field(default_factory=Memory)
     elsewhere: set[BufferId] = field(default_factory=set)
     """Inputs and outputs of functions that are run from several places."""
     homes: Homes = field(default_factory=Homes)
@@ -140,7 +153,10 @@ class _Lowering:
         for function in program.functions:
             self.functions[function.name], self.numbers[function.name] = taken_apart(function, self.shared)
         self.places = Counter(
-            name for each in self.functions.values() for operator in each.operators for name in functions_of(operator)
+            name
+            for each in self.functions.values()
+            for form in operator_forms(each.operators)
+            for name in functions_of(form)
         )
         self.is_single = len(program.functions) == 1
         self.nodes = self.memory.nodes
@@ -165,17 +181,17 @@ class _Lowering:
 
     def _settle(self, name: Name, home: BufferId, tensor: Tensor, report: Report) -> None:
         """Put the tensor there, together with everything that shares its memory."""
-        listing = self.memory
-        listing.homes[name] = home
-        there = listing.tensors.get(home)
-        if there is None:
-            pools = self._pools(tensor)
-            is_same = tensor.id == home and tensor.pools == pools
-            listing.tensors[home] = tensor if is_same else replace(tensor, id=home, pools=pools)
-            return
-        self.join(home, tensor, report)
+        self.memory.homes[name] = home
+        if home in self.memory.tensors:
+            self.join(home, name[1], tensor, report)
+        else:
+            self._put(home, tensor)
 
-    def join(self, home: BufferId, tensor: Tensor, report: Report) -> None:
+    def _put(self, home: BufferId, tensor: Tensor) -> None:
+        pools = self._pools(tensor)
+        self.memory.tensors[home] = tensor if tensor.pools == pools else replace(tensor, pools=pools)
+
+    def join(self, home: BufferId, id_: BufferId, tensor: Tensor, report: Report) -> None:
         """Require that what lies at home may be where the tensor may be."""
         there = self.memory.tensors[home]
         pools, others = there.pools, self._pools(tensor)
@@ -184,7 +200,7 @@ class _Lowering:
         elif others is not None:
             pools = tuple(pool for pool in pools if pool in others)
             if not pools:
-                text = f"{quoted(home)} and {quoted(tensor.id)} are one tensor, and no pool may hold both"
+                text = f"{quoted(home)} and {quoted(id_)} are one tensor, and no pool may hold both"
                 report.add(Code.CONTRADICTION, ("functions",), text)
         self.memory.tensors[home] = replace(there, alignment=lcm(there.alignment, tensor.alignment), pools=pools)
 
@@ -200,24 +216,37 @@ class _Lowering:
         if name in self.nodes:
             return
         function = self.functions[name]
-        self.nodes[name] = []
+        operators, renamed = function.operators, OperatorColumns()
+        nodes = self.nodes[name] = Nodes(operators if self.is_single else renamed)
         is_entry = name in self.program.entries
         elsewhere = set() if is_entry else {*function.inputs, *self._owned(function)}
         given_back = set(function.outputs) if is_entry else set()
-        for tensor in in_time(function.tensors, PREPARING, "tensor"):
-            if (name, tensor.id) not in self.memory.homes:
-                own, is_output = self._own_name(name, tensor.id), tensor.id in given_back
-                lowered = tensor if tensor.is_output == is_output else replace(tensor, is_output=is_output)
-                self._settle((name, tensor.id), own, lowered, report)
-                if tensor.id in elsewhere:
+        ids = in_time(ids_of(function.tensors), PREPARING, "tensor")
+        for id_, form in zip(ids, tensor_forms(function.tensors), strict=True):
+            if self.is_single or (name, id_) not in self.memory.homes:
+                own, is_output = self._own_name(name, id_), id_ in given_back
+                lowered = form if form.is_output == is_output else replace(form, is_output=is_output)
+                if self.is_single:
+                    self._put(own, lowered)
+                else:
+                    self._settle((name, id_), own, lowered, report)
+                if id_ in elsewhere:
                     self.memory.elsewhere.add(own)
+        if self.is_single:
+            self.memory.homes.keep(name, ids_of(function.tensors), self.memory.tensors.number)
         numbers = self.numbers[name]
-        for i, operator in enumerate(in_time(function.operators, PREPARING, "operator")):
-            self.nodes[name].append(self._node(name, numbers[i], operator, report))
+        kinds = in_time(operator_forms(operators), PREPARING, "operator")
+        each = zip(kinds, operands_of(operators), names_of(operators), strict=True)
+        for i, (kind, operands, label) in enumerate(each):
+            if kind.kind is not OperatorKind.COMPUTE or kind.workspaces:
+                nodes.others[i] = self._node(name, numbers[i], operators[i], report)
+            if not self.is_single:
+                inputs, outputs = ([self.name(name, id_) for id_ in ids] for ids in operands)
+                renamed.add(kind, inputs, outputs, label)
 
     def _owned(self, function: Function) -> tuple[BufferId, ...]:
         """Return the outputs that the function writes itself, directly to their destinations."""
-        tensors = {tensor.id: tensor for tensor in function.tensors}
+        tensors = by_id(function.tensors)
         return tuple(
             dict.fromkeys(
                 id_ for id_ in function.outputs if id_ in tensors and tensors[id_].kind is TensorKind.INTERMEDIATE
@@ -245,8 +274,6 @@ class _Lowering:
             return self._loop(name, index, operator, inputs, outputs, report)
         if inputs != operator.inputs or outputs != operator.outputs:
             operator = replace(operator, inputs=inputs, outputs=outputs)
-        if operator.kind is OperatorKind.COMPUTE and not operator.workspaces:
-            return operator
         step = self._step(name, index, operator)
         for j, workspace in enumerate(operator.workspaces):
             id_ = self._made(name, index, operator, f"workspace{j}")
@@ -275,7 +302,7 @@ class _Lowering:
     ) -> Run:
         """Run a function with these inputs for these outputs; some of either are passed in parts."""
         function = self.functions[name]
-        tensors = {tensor.id: tensor for tensor in function.tensors}
+        tensors = by_id(function.tensors)
         is_only_place = self.places[name] == 1
         handed: list[tuple[BufferId, Handed]] = []
 
@@ -285,7 +312,7 @@ class _Lowering:
                     self._settle((name, id_), home, tensors[id_], report)
                 return
             handed.append((self._own_name(name, id_), Handed(home, part)))
-            self.join(home, tensors[id_], report)
+            self.join(home, id_, tensors[id_], report)
 
         for j, (id_, home) in enumerate(zip(function.inputs, inputs, strict=True)):
             hand(id_, home, j in in_parts[0])
@@ -330,9 +357,8 @@ class _Lowering:
         if operator.condition is not None:
             truth = self._made(name, index, operator, "condition")
             condition = self.functions[operator.condition]
-            sample = next(
-                tensor for tensor in (*condition.tensors, *self.program.tensors) if tensor.id == condition.outputs[0]
-            )
+            truths, of_truth = by_id(condition.tensors), condition.outputs[0]
+            sample = truths[of_truth] if of_truth in truths else self.shared[of_truth]
             self.memory.tensors[truth] = Tensor(truth, sample.shape, sample.element_bits)
             kept = (*outputs[:carried], *inputs[same:])
             question = self._run(name, index, operator.condition, kept, (truth,), report)

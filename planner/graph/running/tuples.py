@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ...model.deadline import PREPARING, in_time
 from ...model.problem import BufferId
+from ..columns import tensor_forms
 from ..operators import Operator, OperatorKind, Tensor
 from ..program import Function
 
@@ -23,7 +24,7 @@ def leaves(tensor: Tensor) -> Iterator[Tensor]:
 
 def taken_apart(function: Function, shared: Mapping[BufferId, Tensor]) -> tuple[Function, Sequence[int]]:
     """Return the function without tuples, and each operator's original index."""
-    if all(tensor.items is None for tensor in function.tensors):
+    if all(form.items is None for form in tensor_forms(function.tensors)):
         return function, range(len(function.operators))  # the usual case: large programs are not copied
     tensors = {tensor.id: tensor for tensor in function.tensors}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ....facts.names import Names
-from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind, shape_of
+from ....graph.columns import OperatorColumns, TensorColumns, form_of_operator, tensor_form
+from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
 from ....graph.program import Function
 from . import dims as d
 from .dims import Dim
@@ -76,7 +77,8 @@ class Written:
     """The function that runs it."""
     keeps_sizes: bool = True
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    operators: list[Operator] = field(default_factory=list)
+    """Their forms, by their names."""
+    operators: OperatorColumns = field(default_factory=OperatorColumns)
     inputs: list[str] = field(default_factory=list)
     sizes: dict[str, Dim] = field(default_factory=dict)
     """In bytes, as expressions, if any symbol has several values."""
@@ -92,8 +94,7 @@ class Written:
         name = self._of_tensors.new(name)
         d.require_limit(type_.shape)
         bits = BITS[type_.element]
-        shape = shape_of(tuple(self.number(dim) for dim in type_.shape))
-        self.tensors[name] = Tensor(name, shape, bits, kind)
+        self.tensors[name] = tensor_form(tuple(self.number(dim) for dim in type_.shape), bits, kind)
         if self.keeps_sizes:
             count = d.product(type_.shape)
             self.sizes[name] = d.mul(count, bits // 8) if bits % 8 == 0 else d.up(d.mul(count, bits), 8)
@@ -134,7 +135,7 @@ class Written:
     def run(self, operator: Operator) -> None:
         """Add a step, with a name unique in this function."""
         name = self._of_operators.new((operator.name or operator.kind.value)[:1000])
-        self.operators.append(replace(operator, name=name))
+        self.operators.add(form_of_operator(operator), operator.inputs, operator.outputs, name)
 
     def given_back(self, value: Value) -> str:
         """Return what represents the value among the outputs."""
@@ -150,7 +151,8 @@ class Written:
         around = [] if first is None else [first]
         around += [self.taken[value] for value in more]
         given, back = (*self.inputs, *around), tuple(outputs)
-        return Function(self.name, tuple(self.tensors.values()), tuple(self.operators), given, back)
+        tensors = TensorColumns([*self.tensors], [*self.tensors.values()])
+        return Function(self.name, tensors, self.operators, given, back)
 
 
 class Scope:

@@ -67,7 +67,7 @@ def read(
 ) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
     """Return the Problem of planning everything that the model computes in one arena, and warnings."""
     program, sizes, symbols, warnings = read_program(source, dim, in_place=in_place)
-    arranged = arrangement(program, POOLS)
+    arranged = arrangement(program, POOLS, is_sound=True)
     del program  # it may be large
     made = arranged.problem()
     del arranged

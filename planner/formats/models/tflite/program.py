@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....checks.report import bad_input, quoted
+from ....graph.columns import OperatorColumns, TensorColumns, tensor_form
 from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
 from ....graph.program import Function, Program
 from ....model.errors import BadInput, Code, Finding
@@ -89,12 +90,14 @@ class _Lowering:
     def function(self) -> Function:
         """Return the function without untouched tensors."""
         row = self._row
-        used = {i for operator in row.operators for i in (*operator.inputs, *operator.outputs)}
-        used |= {*row.inputs, *row.outputs}
+        there = {i for operator in row.operators for i in (*operator.inputs, *operator.outputs)}
+        used = sorted({*there, *row.inputs, *row.outputs} - {-1})
+        operators = OperatorColumns()
+        operators.extend(self._operator(i, operator) for i, operator in enumerate(row.operators))
         return Function(
             self._names[self._number],
-            tuple(self._tensor(i) for i in sorted(used - {-1})),
-            tuple(self._operator(i, operator) for i, operator in enumerate(row.operators)),
+            TensorColumns((self._ids[i] for i in used), map(self._tensor, used)),
+            operators,
             tuple(self._ids[i] for i in self._inputs),
             self._named(row.outputs),
         )
@@ -112,6 +115,7 @@ class _Lowering:
         return TensorKind.INTERMEDIATE if i in self._written and not tensor.is_variable else TensorKind.MUTABLE
 
     def _tensor(self, i: int) -> Tensor:
+        """Return the tensor without its id."""
         tensor, kind = self._row.tensors[i], self._kind(i)
         bits = tensor.type.bits
         if bits is None:
@@ -121,7 +125,7 @@ class _Lowering:
                 )
                 raise bad_input(Code.UNSUPPORTED, ("subgraphs", self._number, "tensors", i, "type"), text)
             bits = 8
-        return Tensor(self._ids[i], tensor.shape, bits, kind, alignment=ALIGNMENT)
+        return tensor_form(tensor.shape, bits, kind, alignment=ALIGNMENT)
 
     def _operator(self, i: int, row: OperatorRow) -> Operator:
         inputs, outputs = self._named(row.inputs), self._named(row.outputs)

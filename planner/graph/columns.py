@@ -1,0 +1,266 @@
+"""Tensors and operators of large programs in columns: what many have in common is stored once, and objects are made on demand.
+
+The functions here answer the questions of those who read programs, in columns and in tuples alike, without making objects.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from ..model.columns import Columns
+from ..model.problem import BufferId
+from .operators import Operator, OperatorKind, Tensor, TensorKind
+
+Ids = Sequence[BufferId]
+
+ALIKE = 4096
+"""The most different forms of tensors or operators that are remembered, so that those alike share one."""
+NO_IDS: tuple[BufferId, ...] = ()
+
+
+@lru_cache(maxsize=ALIKE)
+def tensor_form(
+    shape: tuple[int, ...],
+    element_bits: int = 8,
+    kind: TensorKind = TensorKind.INTERMEDIATE,
+    is_output: bool = False,
+    alignment: int = 1,
+    pools: tuple[str, ...] | None = None,
+    device: str | None = None,
+    items: tuple[Tensor, ...] | None = None,
+) -> Tensor:
+    """Return a tensor without an id: the same object for all that are alike."""
+    return Tensor("", shape, element_bits, kind, is_output, alignment, pools, device, items)
+
+
+def form_of_tensor(tensor: Tensor) -> Tensor:
+    """Return the form of the tensor: all but its id."""
+    t = tensor
+    return tensor_form(t.shape, t.element_bits, t.kind, t.is_output, t.alignment, t.pools, t.device, t.items)
+
+
+class TensorColumns(Columns[Tensor]):
+    """Tensors as ids and forms."""
+
+    __slots__ = ("forms", "ids")
+
+    def __init__(self, ids: Iterable[BufferId] = (), forms: Iterable[Tensor] = ()) -> None:
+        self.ids = [*ids]
+        self.forms = [*forms]
+
+    def add(self, id_: BufferId, form: Tensor) -> None:
+        self.ids.append(id_)
+        self.forms.append(form)
+
+    def extend(self, tensors: Iterable[Tensor]) -> None:
+        for tensor in tensors:
+            self.add(tensor.id, form_of_tensor(tensor))
+
+    def clear(self) -> None:
+        self.ids.clear()
+        self.forms.clear()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def row(self, i: int) -> Tensor:
+        return named(self.forms[i], self.ids[i])
+
+
+def named(form: Tensor, id_: BufferId) -> Tensor:
+    """Return the tensor of this form and id."""
+    return Tensor(
+        id_,
+        form.shape,
+        form.element_bits,
+        form.kind,
+        form.is_output,
+        form.alignment,
+        form.pools,
+        form.device,
+        form.items,
+    )
+
+
+@lru_cache(maxsize=ALIKE)
+def _operator_form(form: Operator) -> Operator:
+    return form
+
+
+def form_of_operator(operator: Operator) -> Operator:
+    """Return the form of the operator: all but its inputs, its outputs and its name."""
+    o = operator
+    plain = _PLAIN.get(o.kind)
+    if (
+        plain is not None
+        and not (o.dim or o.start or o.workspaces or o.functions or o.carried or o.scanned)
+        and o.step == 1
+        and o.condition is None
+    ):
+        return plain
+    return _operator_form(
+        Operator(
+            o.kind,
+            NO_IDS,
+            NO_IDS,
+            o.dim,
+            o.start,
+            o.step,
+            None,
+            o.workspaces,
+            o.functions,
+            o.condition,
+            o.carried,
+            o.scanned,
+        )
+    )
+
+
+_PLAIN = {kind: Operator(kind, NO_IDS, NO_IDS) for kind in OperatorKind}
+
+
+class OperatorColumns(Columns[Operator]):
+    """Operators as forms, names, and one list of all that they read and write."""
+
+    __slots__ = ("_ends", "_operands", "forms", "names")
+
+    def __init__(self) -> None:
+        self.forms: list[Operator] = []
+        self.names: list[str | None] = []
+        self._operands: list[BufferId] = []
+        self._ends = array("q", [0])
+        """Where the inputs and then the outputs of each end."""
+
+    def add(self, form: Operator, inputs: Iterable[BufferId], outputs: Iterable[BufferId], name: str | None) -> None:
+        self.forms.append(form)
+        self.names.append(name)
+        self._operands.extend(inputs)
+        self._ends.append(len(self._operands))
+        self._operands.extend(outputs)
+        self._ends.append(len(self._operands))
+
+    def extend(self, operators: Iterable[Operator]) -> None:
+        for operator in operators:
+            self.add(form_of_operator(operator), operator.inputs, operator.outputs, operator.name)
+
+    def clear(self) -> None:
+        self.__init__()  # type: ignore[misc]
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    def operands(self, i: int) -> tuple[Ids, Ids]:
+        """Return the inputs and the outputs of row i."""
+        begin, middle, end = self._ends[2 * i : 2 * i + 3]
+        return self._operands[begin:middle], self._operands[middle:end]
+
+    def row(self, i: int) -> Operator:
+        inputs, outputs = self.operands(i)
+        o = self.forms[i]
+        return Operator(
+            o.kind,
+            tuple(inputs),
+            tuple(outputs),
+            o.dim,
+            o.start,
+            o.step,
+            self.names[i],
+            o.workspaces,
+            o.functions,
+            o.condition,
+            o.carried,
+            o.scanned,
+        )
+
+
+def tensor_forms(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Return, for each tensor, an object that has all but its id."""
+    return tensors.forms if isinstance(tensors, TensorColumns) else tensors
+
+
+def operator_forms(operators: Sequence[Operator]) -> Sequence[Operator]:
+    """Return, for each operator, an object that has all but its inputs, its outputs and its name."""
+    return operators.forms if isinstance(operators, OperatorColumns) else operators
+
+
+def ids_of(tensors: Sequence[Tensor]) -> Sequence[BufferId]:
+    """Return the id of each tensor."""
+    return tensors.ids if isinstance(tensors, TensorColumns) else [tensor.id for tensor in tensors]
+
+
+def names_of(operators: Sequence[Operator]) -> Sequence[str | None]:
+    """Return the name of each operator."""
+    return operators.names if isinstance(operators, OperatorColumns) else [each.name for each in operators]
+
+
+def operands_of(operators: Sequence[Operator]) -> Iterator[tuple[Ids, Ids]]:
+    """Yield the inputs and the outputs of each operator."""
+    if isinstance(operators, OperatorColumns):
+        return map(operators.operands, range(len(operators)))
+    return ((each.inputs, each.outputs) for each in operators)
+
+
+class Forms(Mapping[BufferId, Tensor]):
+    """The forms of tensors by their ids: all but the id is right."""
+
+    __slots__ = ("_forms", "_number")
+
+    def __init__(self, number: Mapping[BufferId, int], forms: Sequence[Tensor]) -> None:
+        self._number, self._forms = number, forms
+
+    def __getitem__(self, id_: BufferId) -> Tensor:
+        return self._forms[self._number[id_]]
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._number
+
+    def __iter__(self) -> Iterator[BufferId]:
+        return iter(self._number)
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+
+class Memory(Forms):
+    """All memory of a program, by its name, in order."""
+
+    __slots__ = ("forms", "number")
+
+    def __init__(self) -> None:
+        self.number: dict[BufferId, int] = {}
+        self.forms: list[Tensor] = []
+        super().__init__(self.number, self.forms)
+
+    def __setitem__(self, home: BufferId, tensor: Tensor) -> None:
+        at = self.number.setdefault(home, len(self.forms))
+        if at < len(self.forms):
+            self.forms[at] = tensor
+        else:
+            self.forms.append(tensor)
+
+
+class Whole(Mapping[BufferId, Tensor]):
+    """The tensors of these forms, each made when it is asked for."""
+
+    __slots__ = ("_forms",)
+
+    def __init__(self, forms: Mapping[BufferId, Tensor]) -> None:
+        self._forms = forms
+
+    def __getitem__(self, id_: BufferId) -> Tensor:
+        return named(self._forms[id_], id_)
+
+    def __iter__(self) -> Iterator[BufferId]:
+        return iter(self._forms)
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+
+def by_id(tensors: Sequence[Tensor]) -> Mapping[BufferId, Tensor]:
+    """Return the tensors' forms by their ids."""
+    if isinstance(tensors, TensorColumns):
+        return Forms({id_: i for i, id_ in enumerate(tensors.ids)}, tensors.forms)
+    return {tensor.id: tensor for tensor in tensors}
