@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from math import prod
 
 from ..model.problem import BufferId
@@ -91,12 +90,6 @@ CONTROL = frozenset((OperatorKind.CALL, OperatorKind.BRANCH, OperatorKind.LOOP))
 """Operators that run functions."""
 OF_PROGRAMS = CONTROL | {OperatorKind.COPY, OperatorKind.TUPLE, OperatorKind.ITEM}
 """Operators that graphs without functions do not have."""
-
-
-@lru_cache(maxsize=1024)
-def shape_of(dims: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape, always as the same object: large programs have many tensors and few shapes."""
-    return dims
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ items cost a count and not ten thousand error objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast
@@ -72,17 +72,6 @@ class Part(NamedTuple):
     """The type of the items' items, if the items are long lists."""
     kept: Callable[[list[Any]], Any] | None = None
     """For a long document: turns sound items into what is kept of them, which can be extended and cleared."""
-
-
-class Made(list[Any]):
-    """Turned from items as soon as they are read, so that few items exist at once."""
-
-    def __init__(self, make: Callable[[Any], Any], items: list[Any]) -> None:
-        super().__init__(map(make, items))
-        self._make = make
-
-    def extend(self, items: Iterable[Any]) -> None:
-        super().extend(map(self._make, items))
 
 
 class Wire(NamedTuple):

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter
 
 from ....checks import sound_as_read
-from ....checks.report import Report, bad_input, quoted
+from ....checks.report import Place, Report, bad_input, quoted
 from ....graph.checks.soundness import require_sound_graph, require_sound_program
-from ....graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace, shape_of
+from ....graph.columns import OperatorColumns, TensorColumns, form_of_operator, form_of_tensor
+from ....graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
 from ....graph.problem import GraphOptions, arrangement
 from ....graph.program import Function, Program, program_of
 from ....model.errors import Code
-from ....model.problem import Pool
+from ....model.problem import BufferId, Pool
 from ...documents import GRAPH_FORMAT, PROGRAM_FORMAT, require_format
 from ...json.scan import Scanned
-from ...json.strict import Made, Part, Wire, field_names, once
+from ...json.strict import Part, Wire, field_names, once
 from ...json.validate import validate
 from ..read import read_pools
 from ..wire import PoolWire
@@ -44,8 +46,8 @@ def _flat_wire() -> Wire:
         TypeAdapter(w.FlatGraphWire),
         once(
             lambda: {
-                ("tensors",): Part(TypeAdapter(w.FlatTensorWire), kept=partial(Made, _flat_tensor)),
-                ("operators",): Part(TypeAdapter(w.FlatOperatorWire), kept=partial(Made, _flat_operator)),
+                ("tensors",): Part(TypeAdapter(w.FlatTensorWire), kept=Tensors),
+                ("operators",): Part(TypeAdapter(w.FlatOperatorWire), kept=Operators),
             }
         ),
         field_names(w.FlatGraphWire, w.FlatTensorWire, w.FlatOperatorWire),
@@ -63,8 +65,8 @@ def _wire() -> Wire:
                 ("functions",): Part(
                     TypeAdapter(w.FunctionWire),
                     {
-                        "tensors": Part(TypeAdapter(w.TensorWire), kept=partial(Made, _usual)),
-                        "operators": Part(TypeAdapter(w.OperatorWire), kept=partial(Made, _operator)),
+                        "tensors": Part(TypeAdapter(w.TensorWire), kept=Tensors),
+                        "operators": Part(TypeAdapter(w.OperatorWire), kept=Operators),
                     },
                 ),
             }
@@ -86,7 +88,7 @@ def _wire() -> Wire:
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem of planning the graph or program in one arena; there are no warnings."""
     # The file's contents are freed before the problem is made, and what it is made of before it is checked.
-    problem = arrangement(*read_file(source)).problem().problem
+    problem = arrangement(*read_file(source), is_sound=True).problem().problem
     return sound_as_read(problem), ()
 
 
@@ -106,39 +108,11 @@ def read_graph_json(data: bytes, scanned: Scanned) -> Graph:
 
 def _flat_graph(data: bytes, scanned: Scanned) -> Graph:
     document: w.FlatGraphWire = validate(_flat_wire(), data, scanned)
-    graph = Graph(
-        tuple(map(_flat_tensor, document["tensors"])),
-        tuple(map(_flat_operator, document["operators"])),
-        document.get("name"),
-    )
+    report = Report()
+    tensors, operators = _tensors(document["tensors"], (), report), _operators(document["operators"])
+    graph = Graph(tensors, operators, document.get("name"))
     require_sound_graph(graph)
     return graph
-
-
-def _flat_tensor(wire: w.FlatTensorWire | Tensor) -> Tensor:
-    if isinstance(wire, Tensor):
-        return wire
-    return Tensor(
-        wire["id"],
-        shape_of(tuple(wire["shape"])),
-        wire.get("element_bits", 8),
-        TensorKind(wire.get("kind", "intermediate")),
-        wire.get("is_output", False),
-        wire.get("alignment", 1),
-    )
-
-
-def _flat_operator(wire: w.FlatOperatorWire | Operator) -> Operator:
-    if isinstance(wire, Operator):
-        return wire
-    return Operator(
-        OperatorKind(wire["kind"]),
-        tuple(wire.get("inputs", ())),
-        tuple(wire.get("outputs", ())),
-        wire.get("dim", 0),
-        wire.get("start", 0),
-        wire.get("step", 1),
-    )
 
 
 def _program_file(data: bytes, scanned: Scanned) -> ProgramFile:
@@ -171,28 +145,74 @@ def _program_file(data: bytes, scanned: Scanned) -> ProgramFile:
 def _function(wire: w.FunctionWire, at: tuple[str | int, ...], report: Report) -> Function:
     return Function(
         wire["name"],
-        tuple(_tensor(each, (*at, "tensors", i), report) for i, each in enumerate(wire["tensors"])),
-        tuple(map(_operator, wire["operators"])),
+        _tensors(wire["tensors"], at, report),
+        _operators(wire["operators"]),
         tuple(wire.get("inputs", ())),
         tuple(wire.get("outputs", ())),
     )
 
 
-def _usual(wire: w.TensorWire) -> Tensor | w.TensorWire:
-    """Return the tensor; None if describing it may need more than a piece of a long document."""
-    report = Report()
-    made = _tensor(wire, (), report)
-    return wire if report else made
+class Tensors:
+    """The tensors of a long document in columns, made of its items piece by piece."""
+
+    def __init__(self, items: Iterable[w.TensorWire]) -> None:
+        self.columns = TensorColumns()
+        self.odd: dict[int, w.TensorWire] = {}
+        """Faulty ones, by their numbers: what is wrong is reported when all are there."""
+        self.extend(items)
+
+    def extend(self, items: Iterable[w.TensorWire]) -> None:
+        for wire in items:
+            report = Report()
+            tensor = _tensor(wire, (), report)
+            if report:
+                self.odd[len(self.columns)] = wire
+            self.columns.add(tensor.id, form_of_tensor(tensor))
+
+    def clear(self) -> None:
+        self.columns.clear()
+        self.odd.clear()
 
 
-def _tensor(wire: w.TensorWire | Tensor, at: tuple[str | int, ...], report: Report) -> Tensor:
-    if isinstance(wire, Tensor):
-        return wire
+class Operators:
+    """The operators of a long document in columns, made of its items piece by piece."""
+
+    def __init__(self, items: Iterable[w.OperatorWire]) -> None:
+        self.columns = OperatorColumns()
+        self._ids: dict[BufferId, BufferId] = {}
+        """Each id as one object: most are written and read."""
+        self.extend(items)
+
+    def extend(self, items: Iterable[w.OperatorWire]) -> None:
+        one = self._ids.setdefault
+        for wire in items:
+            operator = _operator(wire)
+            inputs, outputs = ([one(id_, id_) for id_ in ids] for ids in (operator.inputs, operator.outputs))
+            self.columns.add(form_of_operator(operator), inputs, outputs, operator.name)
+
+    def clear(self) -> None:
+        self.columns.clear()
+
+
+def _tensors(found: Tensors | list[Any], at: Place, report: Report) -> Sequence[Tensor]:
+    if isinstance(found, Tensors):
+        for i, wire in found.odd.items():
+            _tensor(wire, (*at, "tensors", i), report)
+        return found.columns
+    return tuple(_tensor(each, (*at, "tensors", i), report) for i, each in enumerate(found))
+
+
+def _operators(found: Operators | list[Any]) -> Sequence[Operator]:
+    return found.columns if isinstance(found, Operators) else tuple(map(_operator, found))
+
+
+def _tensor(wire: w.TensorWire, at: Place, report: Report) -> Tensor:
     pools = wire.get("pools")
     return Tensor(
         wire["id"],
         *_form(wire, at, report),
         TensorKind(wire.get("kind", "intermediate")),
+        bool(wire.get("is_output")),
         alignment=wire.get("alignment", 1),
         pools=None if pools is None else tuple(pools),
         device=wire.get("device"),
@@ -207,7 +227,7 @@ def _form(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: Re
                 report.add(Code.CONTRADICTION, (*at, field), "a tuple has items and nothing of its own")
     elif "shape" not in wire:
         report.add(Code.MISSING_FIELD, (*at, "shape"), "the field 'shape' is missing; a tuple has 'items' instead")
-    return shape_of(tuple(wire.get("shape", ()))), wire.get("element_bits", 8)
+    return tuple(wire.get("shape", ())), wire.get("element_bits", 8)
 
 
 def _items(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: Report) -> tuple[Tensor, ...] | None:
@@ -219,9 +239,7 @@ def _items(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: R
     )
 
 
-def _operator(wire: w.OperatorWire | Operator) -> Operator:
-    if isinstance(wire, Operator):
-        return wire
+def _operator(wire: w.OperatorWire) -> Operator:
     given: dict[str, Any] = dict(wire)
     for field in ("inputs", "outputs", "functions"):
         given[field] = tuple(given.get(field, ()))

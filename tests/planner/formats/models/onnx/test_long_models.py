@@ -55,9 +55,9 @@ def test_every_step_after_reading_checks_the_clock(monkeypatch: pytest.MonkeyPat
 def test_the_parsed_file_is_freed_once_it_is_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[int] = []
 
-    def makes(*given: object) -> Arrangement:
+    def makes(*given: object, **more: object) -> Arrangement:
         left.append(sum(isinstance(each, Value) for each in gc.get_objects()))
-        return arrangement(*given)  # type: ignore[arg-type]
+        return arrangement(*given, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(f"{READER}.arrangement", makes)
     gc.collect()
