@@ -211,9 +211,11 @@ def container(data: bytes, begin: int, end: int) -> Span | None:
     return span if is_one else None
 
 
-def long_lists(data: bytes, paths: Iterable[Path], marks: Marks | None = None) -> Iterator[tuple[Path, Span]]:
-    """Return the places of long lists at these paths in a sound document. ANY in a path is every item of a list."""
-    whole = root(data)
+def long_lists(
+    data: bytes, paths: Iterable[Path], marks: Marks | None = None, whole: Span | None = None
+) -> Iterator[tuple[Path, Span]]:
+    """Return the places of long lists at these paths in a sound document, or a part of one. ANY in a path is every item of a list."""
+    whole = whole or root(data)
     waiting: list[tuple[Path, Span]] = [] if whole is None else [((), whole)]
     while waiting:
         place, span = waiting.pop()
@@ -236,14 +238,20 @@ def _leads(place: Path, path: Path) -> bool:
     return all(there in (here, ANY) for here, there in zip(place, path, strict=False))
 
 
-def shortened(data: bytes, spans: Iterable[Span], marks: Marks | None = None, emptied: Container[Span] = ()) -> bytes:
-    """Return the document with only the first piece of each of these lists, and nothing of emptied ones."""
+def shortened(
+    data: bytes,
+    spans: Iterable[Span],
+    marks: Marks | None = None,
+    emptied: Container[Span] = (),
+    whole: Span | None = None,
+) -> bytes:
+    """Return the document, or a part of it, with only the first piece of each of these lists, and nothing of emptied ones."""
     kept: list[bytes] = []
-    at = 0
+    at, end = whole or (0, len(data))
     for span in sorted(spans):
         kept.append(data[at : span.begin + 1 if span in emptied else next(pieces(data, span, marks)).end])
         at = span.end - 1
-    return b"".join([*kept, data[at:]])
+    return b"".join([*kept, data[at:end]])
 
 
 def without(data: bytes, names: Container[str], marks: Marks | None = None) -> bytes:

@@ -14,7 +14,7 @@ from pydantic_core import SchemaValidator, core_schema, from_json
 from ...checks.report import Place, Report
 from ...model.deadline import expect, look
 from ...model.errors import BadInput
-from .pieces import LARGE, Marks, Piece, Span, long_lists, pieces, require_room, shortened, without
+from .pieces import LARGE, Marks, Path, Piece, Span, container, long_lists, pieces, require_room, shortened, without
 from .scan import Scanned
 from .strict import Part, Wire, is_taken_apart, report_wide, take_apart, validate_item, validated
 
@@ -104,12 +104,12 @@ def _add_items(
         look("reading")
         if not piece.first and not _is_emptied(part, piece):
             continue
-        text = data[piece.begin : piece.end]
         if piece.is_large:
-            item = _large(wire, part, text, (*path, piece.first), len(data), report)
+            item = _large(wire, part, data, piece, (*path, piece.first), report, marks)
             if not report:
                 found.extend([item])
             continue
+        text = data[piece.begin : piece.end]
         if not report:
             try:
                 found.extend(several.validate_json(b"[" + text + b"]"))
@@ -133,11 +133,14 @@ def _is_emptied(part: Part, first: Piece) -> bool:
     return first.is_large and any(inner.kept is not None for inner in part.inner.values())
 
 
-def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, report: Report) -> Any:
+def _large(wire: Wire, part: Part, data: bytes, piece: Piece, place: Place, report: Report, marks: Marks | None) -> Any:
     """Validate one long item, whose own lists may be long."""
-    lists = sorted(long_lists(text, [(name,) for name in part.inner]), key=lambda found: found[1])
-    rest = shortened(text, [span for _, span in lists])
-    require_room(rest, length, place, VALIDATED)
+    whole = container(data, piece.begin, piece.end)
+    lists: list[tuple[Path, Span]] = []
+    if whole is not None:
+        lists += sorted(long_lists(data, [(name,) for name in part.inner], marks, whole), key=lambda found: found[1])
+    rest = shortened(data, [span for _, span in lists], marks, whole=Span(piece.begin, piece.end))
+    require_room(rest, len(data), place, VALIDATED)
     item = from_json(rest)
     if wire.names is not None:
         report_wide(wire, item, place, report)
@@ -146,7 +149,7 @@ def _large(wire: Wire, part: Part, text: bytes, place: Place, length: int, repor
         inner = part.inner[str(name)]
         if not report and inner.kept is not None:
             item[name] = inner.kept(item[name])
-        _add_items(wire, inner, text, span, (*place, str(name)), report, [] if report else item[name])
+        _add_items(wire, inner, data, span, (*place, str(name)), report, [] if report else item[name], marks)
     return item
 
 

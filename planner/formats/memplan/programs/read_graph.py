@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -46,8 +46,8 @@ def _flat_wire() -> Wire:
         TypeAdapter(w.FlatGraphWire),
         once(
             lambda: {
-                ("tensors",): Part(TypeAdapter(w.FlatTensorWire), kept=Tensors),
-                ("operators",): Part(TypeAdapter(w.FlatOperatorWire), kept=Operators),
+                ("tensors",): Part(TypeAdapter(w.FlatTensorWire)),
+                ("operators",): Part(TypeAdapter(w.FlatOperatorWire)),
             }
         ),
         field_names(w.FlatGraphWire, w.FlatTensorWire, w.FlatOperatorWire),
@@ -65,8 +65,8 @@ def _wire() -> Wire:
                 ("functions",): Part(
                     TypeAdapter(w.FunctionWire),
                     {
-                        "tensors": Part(TypeAdapter(w.TensorWire), kept=Tensors),
-                        "operators": Part(TypeAdapter(w.OperatorWire), kept=Operators),
+                        "tensors": Part(TypeAdapter(w.TensorWire)),
+                        "operators": Part(TypeAdapter(w.OperatorWire)),
                     },
                 ),
             }
@@ -107,7 +107,9 @@ def read_graph_json(data: bytes, scanned: Scanned) -> Graph:
 
 
 def _flat_graph(data: bytes, scanned: Scanned) -> Graph:
-    document: w.FlatGraphWire = validate(_flat_wire(), data, scanned)
+    ids: dict[BufferId, BufferId] = {}
+    document: w.FlatGraphWire = validate(_in_columns(_flat_wire(), ids), data, scanned)
+    ids.clear()
     report = Report()
     tensors, operators = _tensors(document["tensors"], (), report), _operators(document["operators"])
     graph = Graph(tensors, operators, document.get("name"))
@@ -116,9 +118,11 @@ def _flat_graph(data: bytes, scanned: Scanned) -> Graph:
 
 
 def _program_file(data: bytes, scanned: Scanned) -> ProgramFile:
-    document: w.ProgramWire = validate(_wire(), data, scanned)
+    ids: dict[BufferId, BufferId] = {}
+    document: w.ProgramWire = validate(_in_columns(_wire(), ids), data, scanned)
+    ids.clear()
     report = Report()
-    shared = tuple(_tensor(each, ("tensors", i), report) for i, each in enumerate(document.get("tensors", ())))
+    shared = tuple(_tensors(document.get("tensors", []), (), report))
     functions = tuple(_function(each, ("functions", f), report) for f, each in enumerate(document["functions"]))
     pools = read_pools(document["pools"], report) if "pools" in document else DEFAULT_POOLS
     devices: dict[str, tuple[str, ...]] = {}
@@ -155,8 +159,9 @@ def _function(wire: w.FunctionWire, at: tuple[str | int, ...], report: Report) -
 class Tensors:
     """The tensors of a long document in columns, made of its items piece by piece."""
 
-    def __init__(self, items: Iterable[w.TensorWire]) -> None:
+    def __init__(self, ids: dict[BufferId, BufferId], items: Iterable[w.TensorWire]) -> None:
         self.columns = TensorColumns()
+        self._ids = ids
         self.odd: dict[int, w.TensorWire] = {}
         """Faulty ones, by their numbers: what is wrong is reported when all are there."""
         self.extend(items)
@@ -167,7 +172,7 @@ class Tensors:
             tensor = _tensor(wire, (), report)
             if report:
                 self.odd[len(self.columns)] = wire
-            self.columns.add(tensor.id, form_of_tensor(tensor))
+            self.columns.add(self._ids.setdefault(tensor.id, tensor.id), form_of_tensor(tensor))
 
     def clear(self) -> None:
         self.columns.clear()
@@ -177,10 +182,9 @@ class Tensors:
 class Operators:
     """The operators of a long document in columns, made of its items piece by piece."""
 
-    def __init__(self, items: Iterable[w.OperatorWire]) -> None:
+    def __init__(self, ids: dict[BufferId, BufferId], items: Iterable[w.OperatorWire]) -> None:
         self.columns = OperatorColumns()
-        self._ids: dict[BufferId, BufferId] = {}
-        """Each id as one object: most are written and read."""
+        self._ids = ids
         self.extend(items)
 
     def extend(self, items: Iterable[w.OperatorWire]) -> None:
@@ -192,6 +196,21 @@ class Operators:
 
     def clear(self) -> None:
         self.columns.clear()
+
+
+def _in_columns(wire: Wire, ids: dict[BufferId, BufferId]) -> Wire:
+    """Return the type with tensors and operators of long documents in columns, each id as one object, which is kept in `ids`."""
+    kept: dict[str, Callable[[list[Any]], Any]] = {
+        "tensors": partial(Tensors, ids),
+        "operators": partial(Operators, ids),
+    }
+
+    def put(path: tuple[str, ...], part: Part) -> Part:
+        inner = {name: put((name,), each) for name, each in part.inner.items()}
+        return part._replace(inner=inner, kept=kept.get(path[-1]))
+
+    parts = {path: put(path, part) for path, part in wire.lists().items()}
+    return wire._replace(lists=lambda: parts)
 
 
 def _tensors(found: Tensors | list[Any], at: Place, report: Report) -> Sequence[Tensor]:
