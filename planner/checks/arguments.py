@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from ..model.errors import Code
 from ..model.problem import Problem
 from . import require_sound
-from .declared_types import Record, hints_of, kind_of, needs_tuples, with_tuples
+from .declared_types import Record, are_unusual, hints_of, kind_of, made_plain
 from .report import Place, Report, bad_input
 
 Parameters = ParamSpec("Parameters")
@@ -34,6 +34,7 @@ class _Arguments:
     """The arguments that a function takes."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        self._name = function.__name__
         self._signature, hints = signature(function), hints_of(unwrap(function))
         named = [each for each in self._signature.parameters.values() if not each.kind.name.startswith("VAR_")]
         self._kinds = {each.name: kind_of(hints.get(each.name, Any)) for each in named}
@@ -44,18 +45,21 @@ class _Arguments:
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Raise BadInput for whatever is of another type than declared.
 
-        Return the arguments, with tuples for other sequences, and with a time limit that includes this check.
+        Return the arguments, with tuples for other sequences and Python's integers for others, and with a time limit that includes this check.
         """
         begun, report = time.monotonic(), Report()
-        bound = self._signature.bind(*args, **kwargs)
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:  # too many, too few or unknown ones
+            raise TypeError(f"{self._name}(): {error}") from None
         given, changed = bound.arguments, False
         for name, value in given.items():
             kind, found = self._kinds.get(name), set[type]()
             try:
                 if kind is not None and not kind.holds([value], found):
                     kind.find(value, () if name == self._first and isinstance(kind, Record) else (name,), report)
-                elif needs_tuples(found):
-                    given[name], changed = with_tuples(value), True
+                elif are_unusual(found):
+                    given[name], changed = made_plain(value), True
             except RecursionError:
                 raise bad_input(Code.TOO_DEEP, (name,), "has too many levels, one within the other") from None
         report.raise_if_any()

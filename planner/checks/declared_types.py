@@ -315,42 +315,52 @@ def _can_be_read(type_: type) -> bool:
     return issubclass(type_, Collection) and not issubclass(type_, Columns)
 
 
-def with_tuples(value: Any) -> Any:
-    """Return the value with a tuple for each other sequence in it, and bytes for views of them."""
+def made_plain(value: Any, *, of_problem: bool = False) -> Any:
+    """Return the value with a tuple for each other sequence in it, bytes for views of them, and Python's integers for others, such as numpy's.
+
+    The integers of a problem stay as they are, since problems may only have Python's, wherever they come from.
+    """
     if isinstance(value, memoryview):
         return bytes(value)
+    if _is_like_int(type(value)):
+        return value if of_problem else int(value)
     if isinstance(value, NO_LISTS) or _is_known(value):
         return value
     if isinstance(value, Sequence):
-        parts = [*value] if _have_no_lists(value) else [*map(with_tuples, value)]
+        parts = [*value] if _are_plain(value) else [made_plain(part, of_problem=of_problem) for part in value]
         if isinstance(value, tuple):
             if all(map(is_, parts, value)):
                 return value
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         return tuple(parts)
     if isinstance(value, Mapping):
-        of_keys = {key: with_tuples(part) for key, part in value.items()}
+        of_keys = {key: made_plain(part, of_problem=of_problem) for key, part in value.items()}
         return value if all(map(is_, of_keys.values(), value.values())) else of_keys
     if _is_ours(value):
+        of_problem = of_problem or type(value).__module__ == Problem.__module__
         old = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
-        new = {name: with_tuples(part) for name, part in old.items()}
+        new = {name: made_plain(part, of_problem=of_problem) for name, part in old.items()}
         changed = {name: part for name, part in new.items() if part is not old[name]}
         return replace(value, **changed) if changed else value
     return value
 
 
-def _have_no_lists(parts: Sequence[Any]) -> bool:
-    """True if the parts are objects of one class of the library, with no lists in them; found by column."""
+def _are_plain(parts: Sequence[Any]) -> bool:
+    """True if the parts are objects of one class of the library, with nothing to change in them; found by column."""
     found: set[type] = set()
     of = {*map(type, parts)}
-    return len(of) == 1 and _is_ours(parts[0]) and kind_of(*of).holds([*parts], found) and not needs_tuples(found)
+    return len(of) == 1 and _is_ours(parts[0]) and kind_of(*of).holds([*parts], found) and not are_unusual(found)
 
 
-def needs_tuples(found: set[type]) -> bool:
-    """True if some of these types are sequences that count as tuples, or views of bytes."""
+def are_unusual(found: set[type]) -> bool:
+    """True if some of these types are sequences that count as tuples, views of bytes, or integers of others than Python."""
     return memoryview in found or any(
-        issubclass(of, Sequence) and not issubclass(of, (tuple, *NO_LISTS)) for of in found
+        (issubclass(of, Sequence) and not issubclass(of, (tuple, *NO_LISTS))) or _is_like_int(of) for of in found
     )
+
+
+def _is_like_int(of: type) -> bool:
+    return issubclass(of, Integral) and not issubclass(of, int)
 
 
 def _is_ours(value: object) -> bool:

@@ -105,6 +105,31 @@ def test_a_capacity_may_be_a_number_of_numpy() -> None:
     assert memplan.plan(bare(), replace(OPTIONS, capacity=capacity)).pools[0].size == 32
 
 
+def with_numpy(value: Any) -> Any:
+    """Return the value with a number of numpy for each integer."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value, **{each.name: with_numpy(getattr(value, each.name)) for each in fields(value) if each.init}
+        )
+    if type(value) is tuple:
+        return tuple(map(with_numpy, value))
+    return np.int64(value) if type(value) is int else value
+
+
+def test_answers_made_by_hand_may_have_numbers_of_numpy() -> None:
+    made, shared = memplan.plan(bare(), OPTIONS), memplan.share(bare(), OPTIONS)
+    assert memplan.write_plan(with_numpy(made)) == memplan.write_plan(made)
+    assert memplan.write_sharing(with_numpy(shared)) == memplan.write_sharing(shared)
+    assert not memplan.verify(bare(), with_numpy(made))
+
+
+def test_offsets_of_numpy_do_not_wrap_around() -> None:
+    made = memplan.plan(bare(), OPTIONS)
+    far: Any = np.int64((1 << 63) - 10)
+    moved = replace(made.placements[0], offset=far)
+    assert memplan.verify(bare(), replace(made, placements=(moved, *made.placements[1:])))
+
+
 def test_views_count_as_bytes() -> None:
     written = memplan.write_problem(bare())
     view: Any = memoryview(written)

@@ -241,3 +241,10 @@ def test_arguments_may_be_named_or_in_their_order() -> None:
     assert (
         memplan.plan(bare(), OPTIONS, None, None, None, None).peak == memplan.plan(bare(), options=OPTIONS).peak == 16
     )
+
+
+def test_a_wrong_number_of_arguments_names_the_function() -> None:
+    plan: Any = memplan.plan
+    for arguments, named in (((), {}), ((bare(), *[None] * 9), {}), ((bare(),), {"beside": 1})):
+        with pytest.raises(TypeError, match=r"^plan\(\): "):
+            plan(*arguments, **named)
