@@ -64,7 +64,7 @@ class Budget:
     relaxations: Relaxations | None = None
     """The level of linear relaxations; None: CP-SAT's default."""
     presolve: bool = True
-    """Is the model simplified before the search?"""
+    """Is the model simplified, before and during the search?"""
     strategy: str | None = None
     """The CP-SAT strategy to use; None: its first."""
 
@@ -142,7 +142,7 @@ def solve(
     if model.validate():
         raise Unsupported(NAME, "too large for this solver")
     solver = cp_model.CpSolver()
-    _configure(solver.parameters, budget)
+    configure(solver.parameters, budget)
 
     class Hand(cp_model.CpSolverSolutionCallback):  # type: ignore[misc, name-defined]
         def on_solution_callback(self) -> None:
@@ -222,11 +222,14 @@ def whole(bound: float) -> int:
     return math.ceil(bound - 1e-6)
 
 
-def _configure(parameters: Any, budget: Budget) -> None:
+def configure(parameters: Any, budget: Budget) -> None:
+    """Sets the parameters of CP-SAT that the budget asks for."""
     parameters.num_workers = budget.workers
     parameters.random_seed = budget.seed % (1 << 31)
     parameters.log_search_progress = budget.verbose
     parameters.cp_model_presolve = budget.presolve
+    if not budget.presolve:
+        parameters.inprocessing_dtime_ratio = 0.0
     if budget.relaxations is not None:
         parameters.linearization_level = budget.relaxations
     if budget.strategy is not None:

@@ -12,7 +12,7 @@ from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
-from solvers.exact.cpsat import CpSatOrder
+from solvers.exact.cpsat import CpSatOrder, engine
 from solvers.exact.cpsat.program import order
 from solvers.exact.cpsat.program.cover import cover
 from solvers.exact.cpsat.program.order import Bar, build, is_mirrored, live_together
@@ -97,3 +97,13 @@ def test_a_model_that_takes_more_than_the_work_left_is_not_asked() -> None:
 def test_a_block_without_a_place_proves_that_nothing_fits() -> None:
     found = CpSatOrder().solve(make_instance([(0, 2, 9), (1, 3, 2)], capacity=8), Task(), Silent())
     assert found.infeasible
+
+
+def test_a_model_that_is_not_simplified_before_the_search_is_not_during_it() -> None:
+    usual, plain = (engine.load().CpSolver().parameters for _ in range(2))
+    engine.configure(usual, engine.Budget(None, None))
+    engine.configure(plain, engine.Budget(None, None, presolve=False))
+    assert usual.cp_model_presolve
+    assert usual.inprocessing_dtime_ratio > 0
+    assert not plain.cp_model_presolve
+    assert plain.inprocessing_dtime_ratio == 0
