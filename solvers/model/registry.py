@@ -104,6 +104,11 @@ SOLVERS: dict[str, Entry] = {
         "solvers.heuristics.core:Core",
         "greedy, then the few that take most room packed by the search, and thousands of others put where room is left",
     ),
+    "mosaic": Entry(
+        SolverKind.IMPROVER,
+        "solvers.heuristics.mosaic.solver:Mosaic",
+        "greedy, then buffers that fit together exactly joined, and the few pieces left packed by the search",
+    ),
     "beam": Entry(
         SolverKind.IMPROVER,
         "solvers.heuristics.improve:Beam",

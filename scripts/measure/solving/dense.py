@@ -1,6 +1,6 @@
 """Plans dense packings: boxes cut up by straight cuts, whole, with pieces dropped, or shrunk. Prints each plan's gap to the bound.
 
-.venv/bin/python scripts/measure/solving/dense.py [--time-limit 10] [--work-limit N] [--seeds 2] [FAMILY:BUFFERS]...
+.venv/bin/python scripts/measure/solving/dense.py [--time-limit 10] [--work-limit N] [--seeds 2] [--first-seed 0] [FAMILY:BUFFERS]...
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import random
 import resource
 
 from planner import Buffer, Lifetimes, Options, Pool, Problem, plan
+from planner.generate import Request, generate
 
 HEIGHT = 1 << 20
 STEPS_PER_BUFFER = 8
@@ -40,7 +41,12 @@ def cut(count: int, rng: random.Random, in_time: float = 0.5) -> list[Piece]:
 
 
 def family(name: str, count: int, seed: int) -> list[Piece]:
-    """The pieces of one problem; `dropped3` lacks three per cent of them, and `tall_dropped3` also has many live at a time."""
+    """The pieces of one problem; `dropped3` lacks three per cent of them, and `tall_dropped3` also has many live at a time.
+
+    `wheels_dropped3` is cut around pinwheels too, as `memplan generate packing` cuts.
+    """
+    if name.startswith("wheels_"):
+        return wheels(name.removeprefix("wheels_"), count, seed)
     rng = random.Random(seed)
     pieces = cut(count, rng, TALL if name.startswith("tall_") else 0.5)
     name = name.removeprefix("tall_")
@@ -48,8 +54,20 @@ def family(name: str, count: int, seed: int) -> list[Piece]:
         return [(start, end, max(int(size * (1 - rng.random() * 0.02)), 1)) for start, end, size in pieces]
     if name == "times":
         return [(start, max(start + 1, end - rng.randint(0, (end - start) // 20)), size) for start, end, size in pieces]
-    dropped = int(name.removeprefix("dropped")) if name != "whole" else 0
-    return pieces[: count - count * dropped // 100]
+    return pieces[: count - count * _dropped(name) // 100]
+
+
+def wheels(name: str, count: int, seed: int) -> list[Piece]:
+    """The pieces of a box cut around pinwheels too, in their order, but for those dropped anywhere."""
+    made = generate("packing", Request(count, seed)).buffers
+    pieces = [(*live, buffer.size) for buffer in made for live in buffer.live or ()]
+    dropped = _dropped(name)
+    return random.Random(seed).sample(pieces, count - count * dropped // 100) if dropped else pieces
+
+
+def _dropped(name: str) -> int:
+    """How many per cent of the pieces are missing."""
+    return int(name.removeprefix("dropped")) if name != "whole" else 0
 
 
 def main() -> None:
@@ -58,10 +76,11 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=10.0)
     parser.add_argument("--work-limit", type=int, help="on a busy machine: 5000000 is what 10 seconds allow")
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--first-seed", type=int, default=0)
     arguments = parser.parse_args()
     for wanted in arguments.families:
         name, _, count = wanted.partition(":")
-        for seed in range(arguments.seeds):
+        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
             pieces = family(name, int(count), seed)
             buffers = tuple(Buffer(i, size, live=((start, end),)) for i, (start, end, size) in enumerate(pieces))
             problem = Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)

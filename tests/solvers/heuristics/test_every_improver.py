@@ -8,6 +8,7 @@ import pytest
 from solvers.geometry.rules import violation
 from solvers.heuristics.core import Core
 from solvers.heuristics.improve import Beam, Gluing, Improve, Improver
+from solvers.heuristics.mosaic.solver import Mosaic
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
 from solvers.model.instance import Ints, Placement
@@ -18,7 +19,13 @@ from tests.solvers.heuristics.test_improve import first_placement, peak, placeme
 from tests.solvers.kernels.kernel_sets import native, use_reference
 
 KERNELS = ("improve", "beam", "gluing")
-IMPROVERS: dict[str, type[Improver]] = {"improve": Improve, "beam": Beam, "gluing": Gluing, "core": Core}
+IMPROVERS: dict[str, type[Improver]] = {
+    "improve": Improve,
+    "beam": Beam,
+    "gluing": Gluing,
+    "core": Core,
+    "mosaic": Mosaic,
+}
 
 
 @pytest.fixture(params=[(name, kernel) for name in IMPROVERS for kernel in ("native", "reference")], ids="-".join)

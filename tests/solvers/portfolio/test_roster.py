@@ -67,6 +67,16 @@ def test_dense_instances_are_glued_and_larger_ones_more() -> None:
     assert [sum(parts for _, parts in each) for each in teams] == [4, 8, MOST_PARTS, MOST_PARTS]
 
 
+def test_mosaics_are_put_together_where_hardly_any_room_is_left() -> None:
+    share = share_of("mosaic")
+    for blocks in (share.smallest, share.largest or 0):
+        assert names(("mosaic", "search"), blocks, fill=share.least_fill) == ["mosaic", "search"]
+        assert names(("mosaic", "search"), blocks, fill=share.least_fill - 1) == ["search"]
+    assert names(("mosaic", "search"), share.smallest, share.from_round - 1, fill=100) == ["search"]
+    assert names(("mosaic", "search"), share.smallest - 1, fill=100) == ["search"]
+    assert names(("mosaic", "search"), (share.largest or 0) + 1, fill=100) == ["search"]
+
+
 def test_a_core_is_packed_first_where_few_blocks_take_nearly_all_room() -> None:
     share = share_of("core")
     most = share.most_fill or 0
