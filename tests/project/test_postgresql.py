@@ -1,17 +1,19 @@
-"""A test's PostgreSQL servers end when the test process ends, however it ends."""
+"""A test's PostgreSQL servers are copies of one, and end when the test process ends, however it ends."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from tests.running.forked import environment
-from tests.running.postgresql import SECONDS, find_programs
+from tests.running.forked import environment, usual_parent
+from tests.running.postgresql import SECONDS, Server, find_programs
 
 BEGIN = """
 import sys
@@ -36,3 +38,17 @@ def test_a_server_ends_with_its_starter(number: int) -> None:
     while Path(folder).exists() or Path(f"/proc/{pid}").exists():
         assert time.monotonic() < end, folder
         time.sleep(0.05)
+
+
+def test_all_servers_of_a_run_are_copies_of_one() -> None:
+    programs = find_programs()
+    if programs is None:
+        pytest.skip("no PostgreSQL server is installed")
+    usual_parent()
+
+    def identifier() -> object:
+        with contextlib.closing(Server(programs)) as server, psycopg.connect(server.new_database()) as connection:
+            assert connection.execute("SELECT count(*) FROM jobs").fetchone() == (0,)
+            return connection.execute("SELECT system_identifier FROM pg_control_system()").fetchone()
+
+    assert identifier() == identifier()

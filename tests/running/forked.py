@@ -238,6 +238,13 @@ def begin() -> tuple[subprocess.Popen[bytes], str]:
     return process, path
 
 
+def shared_folder() -> Path | None:
+    """Return a folder of all processes of this run, removed at the run's end; None if it has no forking process yet."""
+    if named := os.environ.get(TOLD):
+        return Path(named.partition(" ")[2]).parent
+    return Path(begin()[1]).parent if begin.cache_info().currsize else None
+
+
 @functools.cache
 def usual_parent() -> Parent:
     """Return the forking process once it is ready."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import os
 import pwd
@@ -19,11 +20,22 @@ import psycopg
 import pytest
 
 from api.store.opening import open_store
+from tests.running.forked import shared_folder
 
 SECONDS = 120.0
-QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=16MB", "authentication_timeout=3")
+QUICK = (
+    "fsync=off",
+    "full_page_writes=off",
+    "max_connections=200",
+    "shared_buffers=16MB",
+    "autovacuum=off",
+    "authentication_timeout=3",
+)
 """Settings for speed; with the last, stopping does not wait a minute for a client that has connected and is silent."""
-
+IN_MEMORY = "/dev/shm"
+ROOM = 4 << 30
+STORE = "store"
+"""The database with the tables of an empty store, from which others are made."""
 
 GUARD = """
 cat > /dev/null
@@ -42,6 +54,16 @@ def find_programs() -> Path | None:
     return found[-1].parent if found else Path(on_path).parent if on_path else None
 
 
+def _place() -> str:
+    """Return where servers keep their files: in memory if there is room, since a disk's file system makes files slowly.
+
+    A server has a thousand files and each database three hundred. Other users than root need access.
+    """
+    if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > ROOM:
+        return IN_MEMORY
+    return "/tmp"
+
+
 class Server:
     """A running server; a killed one can be started again."""
 
@@ -49,8 +71,7 @@ class Server:
         self.programs = programs
         self._settings = settings
         self._numbers = itertools.count(1)
-        self._store: str | None = None
-        self.folder = Path(tempfile.mkdtemp(prefix="memplan-pg-", dir="/tmp"))  # other users than root need access
+        self.folder = Path(tempfile.mkdtemp(prefix="memplan-pg-", dir=_place()))
         self._guard = subprocess.Popen(
             ["sh", "-c", GUARD, "guard", str(self.folder)],
             stdin=subprocess.PIPE,
@@ -66,22 +87,40 @@ class Server:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        made = [
-            str(programs / "initdb"),
-            "-D",
-            str(self.folder / "data"),
-            "-U",
-            "memplan",
-            "-A",
-            "trust",
-            "-N",
-            "-E",
-            "UTF8",
-        ]
+        self._fill()
+        self.start()
+
+    def _fill(self) -> None:
+        """Make the server's files, or copy those that another process of this run has made."""
+        shared = shared_folder()
+        if shared is None:
+            self._make()
+            return
+        kept = shared / "postgresql"
+        with kept.with_suffix(".lock").open("w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            if not kept.exists():
+                self._make()
+                half = kept.with_suffix(".half")
+                subprocess.run(["cp", "-a", str(self.folder / "data"), str(half)], check=True)
+                half.rename(kept)
+                return
+        subprocess.run(["cp", "-a", str(kept), str(self.folder / "data")], check=True)
+
+    def _make(self) -> None:
+        """Make the files of a new server, and its database of an empty store; this takes a second of processor time."""
+        made = [str(self.programs / "initdb"), "-D", str(self.folder / "data"), "-U", "memplan", "-A", "trust", "-N"]
         subprocess.run(
-            [*made, "--locale=C"], check=True, stdout=subprocess.DEVNULL, user=self._user, cwd="/", timeout=SECONDS
+            [*made, "-E", "UTF8", "--locale=C", "--wal-segsize=1"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            user=self._user,
+            cwd="/",
+            timeout=SECONDS,
         )
         self.start()
+        open_store(self._created("template1", STORE)).close()
+        self.stop()
 
     def start(self) -> None:
         """Start the server, and return when it answers."""
@@ -134,18 +173,13 @@ class Server:
 
     def empty_database(self) -> str:
         """Make a database without tables, and return its URL."""
-        return self._created("template1")
+        return self._created("template1", f"test{next(self._numbers)}")
 
     def new_database(self) -> str:
         """Make a database with the tables of an empty store, and return its URL."""
-        if self._store is None:
-            url = self.empty_database()
-            open_store(url).close()
-            self._store = url.rpartition("/")[2]
-        return self._created(self._store)
+        return self._created(STORE, f"test{next(self._numbers)}")
 
-    def _created(self, template: str) -> str:
-        name = f"test{next(self._numbers)}"
+    def _created(self, template: str, name: str) -> str:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self.url(name)
