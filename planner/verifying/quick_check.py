@@ -18,7 +18,7 @@ from solvers.model.outcome import Proof
 from ..facts.colocation import groups
 from ..facts.figures import amounts
 from ..facts.intervals import merged
-from ..facts.places import Places
+from ..facts.possible_places import Places
 from ..facts.sweep import SUMMABLE, Integers, Piece, Pieces, all_apart, exact_array
 from ..model.columns import ids, restricted
 from ..model.placement_columns import PlacementColumns, offsets_of, pool_numbers, pools_of, sizes_of

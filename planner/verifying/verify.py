@@ -12,7 +12,7 @@ import numpy as np
 from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
 from ..facts.part import only
-from ..facts.places import Places
+from ..facts.possible_places import Places
 from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, exact_array, meetings
 from ..facts.variants import as_chosen
 from ..model.columns import ids

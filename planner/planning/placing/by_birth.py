@@ -20,7 +20,7 @@ from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
 from ...facts.colocation import Congruence, Group, joined
 from ...facts.intervals import merged
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...model.columns import BufferColumns, alignments, ids, restricted, sizes
 from ...model.deadline import in_time, look
 from ...model.placement_columns import placement_columns

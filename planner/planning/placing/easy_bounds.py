@@ -13,7 +13,7 @@ from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 from solvers.model.outcome import Proof
 
 from ...facts.intervals import merged
-from ...facts.places import LOOKING, Places
+from ...facts.possible_places import LOOKING, Places
 from ...model.columns import BufferColumns, ids, restricted, sizes
 from ...model.deadline import in_time, look
 from ...model.plan import PlanCertificate

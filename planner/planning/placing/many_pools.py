@@ -17,7 +17,7 @@ from solvers.model.instance import LINEAR_TERMS, Choice, Linear, Term
 
 from ...facts.costs import access_cost, cost_of_moves, is_used, weighs_moves
 from ...facts.digest import digest
-from ...facts.places import LOOKING, Places
+from ...facts.possible_places import LOOKING, Places
 from ...model.columns import BufferColumns
 from ...model.deadline import WRITING_SECONDS, expect, finish, look
 from ...model.placement_columns import peaks_of, pools_of

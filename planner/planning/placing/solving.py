@@ -201,7 +201,7 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         """Return an outcome with a plan by birth, if solvers had too little time and that plan is better."""
         if self.options.solver != AUTO or not self._solved.buffers:
             return outcome
-        from ...facts.places import Places
+        from ...facts.possible_places import Places
         from .by_birth import plan_by_birth
 
         order = sorted(self._solved.pools, key=lambda pool: pool.rank)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from ...facts.intervals import merged, overlap
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...model.problem import Interval, Problem
 from ...model.storage import Kind
 from .kinds import kinds_of, need

@@ -8,7 +8,7 @@ from solvers.model.instance import LINEAR_TERMS, Term
 from solvers.model.outcome import Proof
 
 from ...facts.costs import MOVED
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo

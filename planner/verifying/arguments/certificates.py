@@ -11,7 +11,7 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 from solvers.model.registry import searchers
 
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import in_time
 from ...model.errors import echo

@@ -10,7 +10,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...facts.colocation import Group
 from ...facts.intervals import merged, overlap
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import tick
 from ...model.plan import Placement

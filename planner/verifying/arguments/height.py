@@ -8,7 +8,7 @@ from math import gcd
 from typing import NamedTuple
 
 from ...facts.intervals import merged
-from ...facts.places import Places, Spot
+from ...facts.possible_places import Places, Spot
 from ...model.problem import Interval
 
 MOST_STEPS = 1 << 25

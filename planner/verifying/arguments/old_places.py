@@ -12,7 +12,7 @@ from math import ceil
 
 from solvers.model.instance import Term
 
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo

@@ -13,7 +13,7 @@ from itertools import combinations
 from math import ceil, gcd, lcm
 
 from ...facts.intervals import merged
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from solvers.model.outcome import Proof
 
 from ...facts.colocation import Group
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...model.errors import echo
 from ...model.plan import PlanCertificate, Shortage
 from ...model.problem import BufferId, Pool, Problem

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...facts.intervals import merged
-from ...facts.places import Places
+from ...facts.possible_places import Places
 from ...facts.sweep import SUMMABLE, VERIFYING, Integers, exact_array
 from ...model.columns import BufferColumns
 from ...model.deadline import in_time, look

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.facts.places import Places
+from planner.facts.possible_places import Places
 from planner.model.problem import Buffer, Fixed, Pool, Problem
 from planner.verifying.arguments import height as verifying
 from planner.verifying.arguments.height import least_height

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 
 from planner import Options, plan, verify
-from planner.facts.places import Places
+from planner.facts.possible_places import Places
 from planner.model.plan import Plan, PlanCertificate
 from planner.model.problem import Buffer, Pool, Problem, Was
 from planner.planning.placing.lowering import lower

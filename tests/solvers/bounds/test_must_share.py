@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from planner import Options, plan, verify
 from planner.checks import check
-from planner.facts.places import Places
+from planner.facts.possible_places import Places
 from planner.model.plan import Plan, PlanCertificate
 from planner.model.problem import Buffer, Constraints, Pool, Problem, ReusePenalty
 from planner.planning.placing.lowering import lower

@@ -10,7 +10,7 @@ from solvers.kernels import active
 from solvers.model.instance import Ints, Term
 from solvers.model.outcome import Proof
 
-from ....facts.places import Places
+from ....facts.possible_places import Places
 from ....model.plan import PlanCertificate
 from ....verifying.arguments.height import least_height
 from .blocks import Blocks, InPool

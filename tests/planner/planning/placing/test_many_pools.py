@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner.checks import check
-from planner.facts.places import Places
+from planner.facts.possible_places import Places
 from planner.model.deadline import time_limit
 from planner.model.plan import PlanStatus
 from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem

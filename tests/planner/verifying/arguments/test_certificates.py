@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner import plan
-from planner.facts.places import Places
+from planner.facts.possible_places import Places
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.verifying.arguments.certificates import objections, proves_infeasible

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from planner.facts.places import Places
+from planner.facts.possible_places import Places
 from planner.model.columns import BufferColumns, KeptBuffers
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner import Options, Plan, Preference, plan, read_plan, verify, with_preference, write_plan
 from planner.checks import check
-from planner.facts.places import Places
+from planner.facts.possible_places import Places
 from planner.generate import Request, generate
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Problem

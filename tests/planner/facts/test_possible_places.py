@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from planner.facts.places import Places
+from planner.facts.possible_places import Places
 from planner.model.problem import Buffer, Pool, Problem
 from tests.small.strategies import effort, problems
 
