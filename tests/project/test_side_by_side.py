@@ -87,6 +87,14 @@ def test_each_test_runs_once_and_those_of_a_file_in_one_process(tmp_path: Path) 
     assert {len({pid for pid, what in log if f"test_{n}" in what}) for n in range(6)} == {1}
 
 
+def test_the_longest_and_the_last_files_are_named_at_the_end(tmp_path: Path) -> None:
+    done = run(tmp_path, {f"test_{n}.py": SUITE for n in range(3)})
+    for name in ("Longest files, seconds", "Last to end, seconds after the beginning"):
+        named = re.search(rf"^{name}: (.*)$", done.stdout, re.MULTILINE)
+        assert named, done.stdout
+        assert {each.split()[0] for each in named[1].split(", ")} == {f"test_{n}.py" for n in range(3)}
+
+
 def test_failures_are_reported_and_a_dead_process_costs_one_test(tmp_path: Path) -> None:
     done = run(tmp_path, {"test_right.py": SUITE, "test_wrong.py": WRONG}, "-rsf")
     assert done.returncode == 1

@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections import deque
+from collections import defaultdict, deque
 from itertools import groupby
 from multiprocessing import Pipe, util
 from multiprocessing.connection import Connection, wait
@@ -27,10 +27,17 @@ SHOWN_SECONDS = 0.005
 """Setups and teardowns shorter than this are not reported, not even by --durations, unless they fail."""
 ENDING_SECONDS = 20.0
 """How long a process has to tear down the fixtures of its tests."""
+NAMED_FILES = 8
+"""How many of the longest and of the last files are named at the end."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--processes", type=int, default=1, help="that many test processes side by side")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--processes") > 1:
+        config.pluginmanager.register(Clock())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -44,6 +51,32 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     Crew(session).run(count)
     return True
+
+
+class Clock:
+    """Tells at the end which files took longest, and which ended last, so that waiting at the end is seen."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._seconds = defaultdict[str, float](float)
+        """How long the tests of each file took together."""
+        self._ended: dict[str, float] = {}
+        """When the last test of each file ended, in seconds after the beginning."""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        file = report.nodeid.partition("::")[0]
+        self._seconds[file] += report.duration
+        self._ended[file] = time.monotonic() - self._begun
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        def greatest(figures: dict[str, float]) -> list[tuple[str, float]]:
+            return sorted(figures.items(), key=lambda each: -each[1])[:NAMED_FILES]
+
+        for name, files in (
+            ("Longest files, seconds", greatest(self._seconds)),
+            ("Last to end, seconds after the beginning", greatest(self._ended)),
+        ):
+            terminalreporter.line(f"{name}: {', '.join(f'{file} {seconds:.1f}' for file, seconds in files)}")
 
 
 class Worker:
