@@ -15,6 +15,7 @@ MICROSECONDS = {
     "reserved ranges": 0.6,
     "pools listed": 0.15,
     "pairs": 1.5,
+    "exclusions": 3.5,
     "buffers beside those that may share": 9.0,
     "colocations": 1.0,
     "members of same_pool": 1.0,
@@ -44,7 +45,8 @@ def _counts(problem: Problem) -> dict[str, int]:
         "buffers": len(problem.buffers),
         "pools": len(problem.pools),
         "reserved ranges": sum(len(pool.reserved) for pool in problem.pools) if any_reserved(problem.pools) else 0,
-        "pairs": sum(map(len, (constraints.conflicts, constraints.exclusions, constraints.reuse_penalties))),
+        "pairs": sum(map(len, (constraints.conflicts, constraints.reuse_penalties))),
+        "exclusions": len(constraints.exclusions),
         "buffers beside those that may share": len(problem.buffers)
         if constraints.exclusions or constraints.colocations
         else 0,

@@ -171,10 +171,11 @@ def _heights(
 
 def _excluded(places: Places) -> dict[int, dict[int, int]]:
     """Return each buffer's partners in exclusions, and the exclusion, except for partners in its own group."""
+    constraints, index = places.problem.constraints, places.index
     found: dict[int, dict[int, int]] = {}
-    for number, pair in enumerate(places.problem.constraints.exclusions):
-        a, b = (places.index[id_] for id_ in pair)
-        if not one_group(places, a, b):
+    for number, (one, other) in enumerate(constraints.exclusions):
+        a, b = index[one], index[other]
+        if not constraints.colocations or not one_group(places, a, b):
             found.setdefault(a, {}).setdefault(b, number)
             found.setdefault(b, {}).setdefault(a, number)
     return found

@@ -22,6 +22,12 @@ def test_the_length_of_each_list_counts(name: str) -> None:
     assert long > 2 * short > 0
 
 
+def test_excluded_pairs_count_more_than_others() -> None:
+    """Their plans are weighed and coloured pair by pair: with too little time kept they were lost while verified."""
+    excluded, others = (read_problem(problem(name, 3000))[0] for name in ("exclusions", "conflicts"))
+    assert seconds_to_finish(excluded) > 2 * seconds_to_finish(others)
+
+
 @pytest.mark.parametrize(
     ("wall", "processor", "kept"),
     [
