@@ -91,7 +91,7 @@ class Surroundings:
 
 
 def pack_job(job: Job | Service) -> bytes:
-    """The frames that `live` expects first; each question to a service is one more."""
+    """The frames that `run_job` expects first; each question to a service is one more."""
     here = Surroundings.of_this_process()
     first = json.dumps([here.path, here.folder, here.environment]).encode()
     return pack(first) + pack(pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL))
@@ -130,7 +130,7 @@ class Reporter:
             self._channel.sendall(frame)
 
 
-def live(channel: socket.socket, output: int | None, scratch: str) -> None:
+def run_job(channel: socket.socket, output: int | None, scratch: str) -> None:
     """The child's whole work; the process then exits."""
     _redirect(output)
     inbox = Inbox(channel)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import FrameType
 
-from .child import live
+from .child import run_job
 from .frames import HEADER
 from .parent_death import die_with, kill_group
 
@@ -27,7 +27,7 @@ ORPHAN_CHECK_SECONDS = 2.0
 
 
 @dataclass(slots=True)
-class Ward:
+class Child:
     """A running child: its process, the connection to its requester, and its folder for temporary files."""
 
     pid: int
@@ -41,7 +41,7 @@ class ForkServer:
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
         self._parent = os.getppid()
-        self._wards: dict[int, Ward] = {}
+        self._children: dict[int, Child] = {}
         self._lifeline = os.pipe()
         self._woken, waker = socket.socketpair()
         for end in (self._woken, waker):
@@ -62,18 +62,18 @@ class ForkServer:
                         return
                 elif key.fileobj is self._woken:
                     self._woken.recv(4096)
-                elif isinstance(key.data, Ward):
+                elif isinstance(key.data, Child):
                     kill_group(key.data.pid)  # it is reaped when its death is noticed
                     self._selector.unregister(key.data.line)
             self._reap()
 
     def close(self) -> None:
         """Kills all children."""
-        for ward in self._wards.values():
-            kill_group(ward.pid)
-        for ward in self._wards.values():
-            os.waitpid(ward.pid, 0)
-            shutil.rmtree(ward.scratch, ignore_errors=True)
+        for child in self._children.values():
+            kill_group(child.pid)
+        for child in self._children.values():
+            os.waitpid(child.pid, 0)
+            shutil.rmtree(child.scratch, ignore_errors=True)
 
     def _take_order(self) -> bool:
         try:
@@ -98,14 +98,14 @@ class ForkServer:
             line.close()
             return
         if pid == 0:
-            self._be_born(fork_server, channel, line, output, scratch)
+            self._run_child(fork_server, channel, line, output, scratch)
         _set_group(pid)
-        ward = Ward(pid, line, scratch)
-        self._wards[pid] = ward
-        self._selector.register(line, selectors.EVENT_READ, ward)
+        child = Child(pid, line, scratch)
+        self._children[pid] = child
+        self._selector.register(line, selectors.EVENT_READ, child)
         _tell(line, f"scratch {scratch}\npid {pid}")
 
-    def _be_born(
+    def _run_child(
         self, fork_server: int, channel: socket.socket, line: socket.socket, output: int | None, scratch: str
     ) -> None:
         """Runs in the child and never returns."""
@@ -117,24 +117,24 @@ class ForkServer:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._selector.close()
             os.close(self._lifeline[1])
-            for end in (line, self._woken, self._waker, *(ward.line for ward in self._wards.values())):
+            for end in (line, self._woken, self._waker, *(child.line for child in self._children.values())):
                 end.close()
-            live(channel, output, scratch)
+            run_job(channel, output, scratch)
             code = 0
         finally:
             os._exit(code)
 
     def _reap(self) -> None:
-        for pid, ward in list(self._wards.items()):
-            code = _bury(pid)
+        for pid, child in list(self._children.items()):
+            code = _exit_code(pid)
             if code is None:
                 continue
-            del self._wards[pid]
-            shutil.rmtree(ward.scratch, ignore_errors=True)
-            _tell(ward.line, f"exit {code}")
-            if ward.line in self._selector.get_map():
-                self._selector.unregister(ward.line)
-            ward.line.close()
+            del self._children[pid]
+            shutil.rmtree(child.scratch, ignore_errors=True)
+            _tell(child.line, f"exit {code}")
+            if child.line in self._selector.get_map():
+                self._selector.unregister(child.line)
+            child.line.close()
 
 
 def main() -> None:
@@ -178,7 +178,7 @@ def _set_group(pid: int) -> None:
         return
 
 
-def _bury(pid: int) -> int | None:
+def _exit_code(pid: int) -> int | None:
     """The exit code of a child that has ended, after killing its group; None while it lives."""
     if not hasattr(os, "waitid"):  # macOS before Python 3.13
         done, status = os.waitpid(pid, os.WNOHANG)

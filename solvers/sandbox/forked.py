@@ -27,15 +27,15 @@ def can_fork() -> bool:
 class Forked:
     """A forked process as its parent sees it, with the needed parts of subprocess.Popen."""
 
-    def __init__(self, live: Callable[[int], None]) -> None:
-        """The process only runs `live`, on its standard input and output, with its parent's process id."""
+    def __init__(self, work: Callable[[int], None]) -> None:
+        """The process only runs `work`, on its standard input and output, with its parent's process id."""
         orders, answers = os.pipe(), os.pipe()
         for stream in (sys.stdout, sys.stderr):  # buffered output belongs to the parent
             if stream is not None:
                 stream.flush()
         parent, self.pid = os.getpid(), os.fork()
         if self.pid == 0:
-            _be_born(live, parent, orders[0], answers[1])
+            _run_child(work, parent, orders[0], answers[1])
         os.close(orders[0])
         os.close(answers[1])
         self.stdin, self.stdout = os.fdopen(orders[1], "wb"), os.fdopen(answers[0], "rb")
@@ -43,15 +43,15 @@ class Forked:
 
     def poll(self) -> int | None:
         """Return its exit code; None while it lives."""
-        return self._bury(os.WNOHANG)
+        return self._exit_code(os.WNOHANG)
 
     def wait(self) -> int:
         """Waits for its end and returns its exit code."""
-        code = self._bury(0)
+        code = self._exit_code(0)
         assert code is not None
         return code
 
-    def _bury(self, how: int) -> int | None:
+    def _exit_code(self, how: int) -> int | None:
         if self.returncode is None:
             try:
                 pid, status = os.waitpid(self.pid, how)
@@ -62,7 +62,7 @@ class Forked:
         return self.returncode
 
 
-def _be_born(live: Callable[[int], None], parent: int, orders: int, answers: int) -> NoReturn:
+def _run_child(work: Callable[[int], None], parent: int, orders: int, answers: int) -> NoReturn:
     """Runs in the child: detaches it from its parent's open files and signal handlers."""
     code = 1
     try:
@@ -76,7 +76,7 @@ def _be_born(live: Callable[[int], None], parent: int, orders: int, answers: int
         for each in [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]:
             if each > 2 and each != nothing:  # not closed: the numbers still belong to objects, which may close them
                 os.dup2(nothing, each)
-        live(parent)
+        work(parent)
         code = 0
     except BaseException:  # noqa: BLE001 - whatever it is, the exit code reports it
         traceback.print_exc()
