@@ -45,7 +45,8 @@ def _of_memory(problem: Problem, options: Options, least: Plan | None) -> tuple[
         return Shortage(text), 0
     choice = _named(least.choice)
     if len(problem.pools) > 1:
-        return Shortage(f"{text}; {choice} would take {_taken(problem, least)}"), least.bound
+        taken = _taken(problem, least)
+        return Shortage(f"{text}; one of them ({choice}) would take {taken}; others may need less"), least.bound
     pool, need = problem.pools[0], least.pools[0].bound
     assert pool.size is not None
     if need <= pool.size:

@@ -48,7 +48,10 @@ def made(size: int | None = 40, *more: Pool) -> Problem:
         (
             made(15, Pool("q", 70)),
             None,
-            "no choice of alternatives fits into the capacities; 'g': 'small' would take 60 bytes of pool 'p', which has 15",
+            (
+                "no choice of alternatives fits into the capacities; one of them ('g': 'small') would take 60 bytes of pool 'p', "
+                "which has 15; others may need less"
+            ),
         ),
     ],
 )
