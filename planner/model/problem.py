@@ -328,14 +328,15 @@ def has_one_peak(problem: Problem) -> bool:
 
 def has_peaks_alone(problem: Problem) -> bool:
     """True if only the sum of the pools' peaks counts, no buffers are related to each other, and nothing in a pool is in their way."""
-    return is_of_peaks(problem) and problem.constraints == NO_CONSTRAINTS
+    is_free = problem.constraints == NO_CONSTRAINTS and not any(pool.reserved for pool in problem.pools)
+    return is_free and is_of_peaks(problem)
 
 
 def is_of_peaks(problem: Problem) -> bool:
-    """True if only the sum of the pools' peaks counts, whatever relates buffers to each other."""
+    """True if only the sum of the pools' peaks counts, whatever relates buffers to each other or is in their way."""
     if problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None:
         return False
-    return not any(pool.reserved or pool.read_only or pool.cost != 1 for pool in problem.pools)
+    return not any(pool.read_only or pool.cost != 1 for pool in problem.pools)
 
 
 def are_plain(buffers: Sequence[Buffer]) -> bool:

@@ -55,6 +55,8 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
         for i, buffer in restricted(problem.buffers):
             if not is_where_it_may_be(buffer, problem.pools[number[i]].name, offset[i]):
                 return False
+    if not _are_outside(problem.pools, low, high, pool):
+        return False
     there = np.flatnonzero(known.size[known.owner] > 0)
     owner = known.owner[there]
     pieces = Pieces(low[owner], high[owner], known.start[there], known.end[there], owner)
@@ -70,6 +72,19 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
         return False
     bounds = _proven(problem, pieces, pool, group, plan.certificates)
     return bounds is not None and _claims_exactly(problem, plan, peaks, bounds)
+
+
+def _are_outside(pools: Sequence[Pool], low: Integers, high: Integers, number: Integers) -> bool:
+    """True if no buffer reaches into a reserved range."""
+    for p, pool in enumerate(pools):
+        if pool.reserved:
+            start, end = (exact_array(column) for column in zip(*merged(pool.reserved), strict=True))
+            here = number == p
+            first = np.searchsorted(end, low[here], side="right")  # the first range that ends above the offset
+            is_below = first < len(end)
+            if (start[first[is_below]] < high[here][is_below]).any():
+                return False
+    return True
 
 
 def _by_pool(pieces: Pieces, pool: Integers, pools: int) -> Iterator[Pieces]:
@@ -175,7 +190,7 @@ def _proven(
 def _proves(
     problem: Problem, p: int, pieces: Pieces, number: Integers, group: Integers | None, certificate: PlanCertificate
 ) -> bool:
-    """True if the buffers live in the pool at the certificate's time cannot be elsewhere, and cannot end lower: stacked, or beside fixed ones.
+    """True if the buffers live in the pool at the certificate's time cannot be elsewhere, and cannot end lower: stacked, or beside what is in the way.
 
     Only the largest of each group counts. Also True if it names one buffer that is fixed there.
     """
@@ -199,7 +214,7 @@ def _proves(
     least = sum(buffer.size for buffer in live) + sum(padding) - max(padding)
     if certificate.value <= least:
         return True
-    if all(buffer.fixed is None for buffer in live):
+    if not pool.reserved and all(buffer.fixed is None for buffer in live):
         return False
     return certificate.value <= least_height(Places(problem), pool.name, rows)
 
