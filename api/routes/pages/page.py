@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,8 @@ POLICY = (
 )
 """Only this service's own files, nothing inline, and no text ever becomes markup."""
 HEADERS = {"Cache-Control": "no-cache", "Cross-Origin-Opener-Policy": "same-origin"}
+VERSIONED = re.compile(r"([0-9a-f]{16})/(.*)")
+LASTING = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,28 +82,41 @@ def files() -> dict[str, File]:
     return found
 
 
+@cache
+def version() -> str:
+    """Return the name of all files' contents together."""
+    return hashlib.sha256("".join(file.etag for file in files().values()).encode()).hexdigest()[:16]
+
+
+@cache
+def first_file() -> File:
+    """Return the page with addresses of its files that name their version, so that browsers ask for each only once."""
+    plain = FOLDER / "index.html"
+    return File.of(plain.read_bytes().replace(b'"/web/', b'"/web/%s/' % version().encode()), KINDS[plain.suffix])
+
+
 @router.get("/", include_in_schema=False)
 async def page(request: Request) -> Response:
     """Return the page."""
-    return _answer(request, "index.html")
+    return answer_file(request, first_file())
 
 
 @router.get("/web/{path:path}", include_in_schema=False)
 async def part(request: Request, path: str) -> Response:
-    """Return one of the page's files."""
-    return _answer(request, path)
-
-
-def _answer(request: Request, path: str) -> Response:
-    file = files().get(path)
+    """Return one of the page's files; it lasts if its version is named, and another version's name is no matter."""
+    versioned = VERSIONED.fullmatch(path)
+    named, name = versioned.groups() if versioned else (None, path)
+    file = files().get(name)
     if file is None:
         raise Refusal(404, HttpCode.NOT_FOUND, "there is no such file")
-    return answer_file(request, file)
+    return answer_file(request, file, lasts=named == version())
 
 
-def answer_file(request: Request, file: File) -> Response:
+def answer_file(request: Request, file: File, *, lasts: bool = False) -> Response:
     """Return the file, or 304 if the browser has it already."""
     headers = {**HEADERS, "Content-Security-Policy": file.policy, "ETag": file.etag}
+    if lasts:
+        headers["Cache-Control"] = LASTING
     if matches(request.headers.get("if-none-match"), file.etag):
         return Response(status_code=304, headers=headers)
     return Response(file.data, 200, headers, file.kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -154,6 +155,15 @@ def test_exactly_the_files_of_the_page_are_served(service: Served) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
     for path in ("/web/", "/web/none.js", "/web/../app.py", "/web/%2e%2e%2fapp.py", "/web/..%2fapp.py"):
         assert refusal(service.client.get(path))["code"] == "not_found"
+
+
+def test_the_page_s_files_last_under_the_name_of_their_version_alone(service: Served) -> None:
+    (script,) = re.findall(r'src="(/web/\w+/page\.js)"', service.client.get("/").text)
+    lasting = service.client.get(script)
+    assert lasting.headers["cache-control"] == "public, max-age=31536000, immutable"
+    for address in ("/web/page.js", "/web/0123456789abcdef/page.js"):
+        answer = service.client.get(address)
+        assert (answer.headers["cache-control"], answer.content) == ("no-cache", lasting.content)
 
 
 def test_every_example_is_a_sound_problem(service: Served) -> None:
