@@ -77,6 +77,8 @@ SHARE_BEFORE_BOXES = 1, 6
 """Of what is left that search gets so much where boxes come after it."""
 LEAST_BOXES = 4
 """Boxes come after it where the relaxation could be solved so many times."""
+OPEN = 100
+"""Boxes also come where the best choice exceeds the bound by more than 1/OPEN of it."""
 GAIN_OF_CROWDS = 0.01
 """Where crowds raise the bound by less, the program that weighs peaks is worth asking for longer."""
 
@@ -183,9 +185,10 @@ class _Whole(Standing):
         if not self.is_known:
             relaxed = self._relaxed(index)
             has_crowds = relaxed is not None and relaxed.gain >= GAIN_OF_CROWDS
-            has_boxes = has_crowds and is_exact and not index and self._can_look_at_boxes(relaxed)
             if not has_crowds:
                 found = [*self._ask(question, is_exact, *SHARE_BESIDE_PEAKS), *found]
+            needs_boxes = is_exact and not index and (has_crowds or self._is_wide(found))
+            has_boxes = needs_boxes and self._can_look_at_boxes(relaxed)
             if not self.is_known:
                 share = self._some(*(SHARE_BEFORE_BOXES if has_boxes else SHARE))
                 found = self._with_given_peaks(question, found, share)
@@ -213,6 +216,10 @@ class _Whole(Standing):
             stretch=stretch,
             near=pools_of_classes(self.number, self.best) if is_begun and self.best is not None else None,
         )
+
+    def _is_wide(self, found: list[Choice]) -> bool:
+        """Is the first term's best choice still far above its bound?"""
+        return bool(found and self.bound) and (found[0].value - self.bound[0]) * OPEN > self.bound[0]
 
     def _can_look_at_boxes(self, relaxed: Relaxed | None) -> bool:
         """Is there work for more than a few, and is the height of what is live the peak itself?"""
