@@ -214,7 +214,7 @@ def _check_chances(variants: Variants, report: Report) -> None:
     if not variants.requires and not variants.forbids:
         return
     chances = _Chances(variants)
-    for g, group in enumerate(variants.groups):
+    for g, group in enumerate(in_time(variants.groups, CHECKING, "group")):
         for a, alternative in enumerate(group.alternatives):
             emptied = chances.emptied((g, a))
             if emptied is not None:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 
+from planner import read_problem
+from planner.checks import variants as checks
+from planner.checks.report import Report
+from planner.model.deadline import LOOK_EVERY, OutOfTime, time_limit
 from tests.planner.formats.reading import problem, read, wrong
+from tests.property.long_lists import problem as long_problem
 
 GROUP = "/variants/groups/0"
 FIRST = f"{GROUP}/alternatives/0"
@@ -202,3 +208,10 @@ def test_long_chains_of_rules_and_large_groups_are_checked_fast(monkeypatch: pyt
         )
     )
     assert sizes == [40, 1, 1, 1, 1, 1]
+
+
+def test_groups_are_not_checked_against_their_rules_once_time_is_over() -> None:
+    found, _ = read_problem(long_problem("rules", 9 * LOOK_EVERY))
+    assert found.variants is not None
+    with pytest.raises(OutOfTime), time_limit(1, time.monotonic() - 60):
+        checks._check_chances(found.variants, Report())
