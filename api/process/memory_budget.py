@@ -20,7 +20,8 @@ LEFT = 8
 """One part in this many is left to everything else that runs there."""
 SERVICE_PART = 4
 """At most one part in this many is the service's own process's."""
-LEAST_SERVICE = 192 * MIB
+SERVICE_AT_REST = 128 * MIB
+"""What the service's own process takes before there is any body."""
 LEAST_PROCESS = 144 * MIB
 LEAST_SOLVER = 64 * MIB
 """With less they can do nothing useful."""
@@ -89,11 +90,21 @@ class Shares:
         )
 
 
+def least_of_service(settings: Settings) -> int:
+    """Return the memory in which the service's own process can take the largest body: with less, that would be refused again and again."""
+    return SERVICE_AT_REST + settings.max_body_bytes
+
+
 def share_out(settings: Settings, *, service: bool, readers: int, workers: int) -> Shares:
     """Divide memory among this many processes, or fewer if there is too little. Raises WrongSettings if that is fewer than set, or none."""
     if settings.worker_memory < LEAST_PROCESS:
         least = f"a process that reads or solves takes {LEAST_PROCESS // MIB} MiB at least"
         raise WrongSettings(f"worker_memory: {settings.worker_memory} bytes are too little: {least}")
+    least = least_of_service(settings)
+    if service and settings.service_memory < least:
+        so_large = f"bodies of {settings.max_body_bytes // MIB} MiB (max_body_bytes)"
+        text = f"{settings.service_memory} bytes are too little for {so_large}: with these the service takes {least // MIB} MiB at least"
+        raise WrongSettings(f"service_memory: {text}")
     total = settings.memory if settings.memory is not None else _found()
     least_workers = settings.workers or 1
     least_readers = settings.readers if "readers" in settings.model_fields_set else 1
@@ -121,7 +132,8 @@ def _so_many(count: int, what: str) -> str:
 def _shares(settings: Settings, total: int | None, *, service: bool, readers: int, workers: int) -> Shares:
     own, process, solver = settings.service_memory, settings.worker_memory, settings.max_solver_memory
     if total is not None:
-        own = min(own, max(LEAST_SERVICE, total // SERVICE_PART)) if service else LEAST_SERVICE
+        least = least_of_service(settings)
+        own = min(own, max(least, total // SERVICE_PART)) if service else least
         rest = total - own - workers * STARTERS
         processes, solvers = readers + workers, workers * settings.max_workers_per_job
         solver = min(solver, max(LEAST_SOLVER, rest // (processes + solvers)))

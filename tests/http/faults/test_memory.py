@@ -156,7 +156,7 @@ def limited(folder: Path, bytes_: int) -> Served:
 @pytest.mark.parametrize("limit", ["of its own", "that it was started with"])
 def test_the_service_answers_busy_before_memory_runs_out(tmp_path: Path, limit: str) -> None:
     if limit == "of its own":
-        service = Served(tmp_path, {"MEMPLAN_SERVICE_MEMORY": str(160 * MIB)})
+        service = Served(tmp_path, {"MEMPLAN_SERVICE_MEMORY": str(160 * MIB), "MEMPLAN_MAX_BODY_BYTES": str(FLOOD)})
     else:
         service = limited(tmp_path, resource.RLIM_INFINITY)
         service.plan()

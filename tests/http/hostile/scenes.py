@@ -164,7 +164,8 @@ def budget_scene() -> Scene:
     after = Attack(
         "a small problem afterwards", patient(request_of("POST", "/v1/plans", json.dumps(THREE).encode())), (200,)
     )
-    return Scene("a service with 160 MiB of its own", (flood, after), {"service_memory": str(160 * MIB)})
+    little = {"service_memory": str(160 * MIB), "max_body_bytes": "10000000"}
+    return Scene("a service with 160 MiB of its own", (flood, after), little)
 
 
 def patient(send: Callable[[Served], list[int]]) -> Callable[[Served], list[int]]:
