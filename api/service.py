@@ -32,7 +32,7 @@ PRUNE_SECONDS = 60.0
 KEEP_SECONDS = 0.25
 """A plan waits this long for others, to be written to the store together."""
 REMEMBERED_PROBLEMS = 10_000
-REMEMBERED_BYTES = 64 << 20
+REMEMBERED_BYTES = 16 << 20
 OVERHEAD_BYTES = 2000
 """The memory of each remembered item, besides its variable part."""
 TRIM_SECONDS = 2.0

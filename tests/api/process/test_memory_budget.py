@@ -78,7 +78,7 @@ def test_scarce_memory_means_fewer_processes_unless_their_number_is_set(
 
 def test_the_service_has_room_for_the_largest_body(monkeypatch: pytest.MonkeyPatch) -> None:
     found(monkeypatch, 2 * GIB)
-    assert shared(Settings(max_body_bytes=300 * MIB)).service == 428 * MIB
+    assert shared(Settings(max_body_bytes=400 * MIB)).service == 528 * MIB
     assert shared(Settings(max_body_bytes=16 * MIB, service_memory=160 * MIB)).service == 160 * MIB
     with pytest.raises(
         WrongSettings, match=r"service_memory: .* too little for bodies of 64 MiB .*: .* 192 MiB at least"
