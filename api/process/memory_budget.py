@@ -98,8 +98,8 @@ def least_of_service(settings: Settings) -> int:
 def share_out(settings: Settings, *, service: bool, readers: int, workers: int) -> Shares:
     """Divide memory among this many processes, or fewer if there is too little. Raises WrongSettings if that is fewer than set, or none."""
     if settings.worker_memory < LEAST_PROCESS:
-        least = f"a process that reads or solves takes {LEAST_PROCESS // MIB} MiB at least"
-        raise WrongSettings(f"worker_memory: {settings.worker_memory} bytes are too little: {least}")
+        enough = f"a process that reads or solves takes {LEAST_PROCESS // MIB} MiB at least"
+        raise WrongSettings(f"worker_memory: {settings.worker_memory} bytes are too little: {enough}")
     least = least_of_service(settings)
     if service and settings.service_memory < least:
         so_large = f"bodies of {settings.max_body_bytes // MIB} MiB (max_body_bytes)"

@@ -19,6 +19,8 @@ from .database import UNUSABLE, Database, Told, migrate
 
 LEAST_FREE = 1 << 20
 """With fewer free bytes on the disk the store counts as full."""
+LARGE = 1 << 18
+"""Values with more bytes are not left in a connection that is kept."""
 LOCKED_SECONDS = 5.0
 """The time that a write waits for another process that holds the file."""
 
@@ -139,6 +141,15 @@ def _engine(url: URL) -> Engine:
         connection.execute("PRAGMA journal_mode=WAL").close()
         connection.execute("PRAGMA synchronous=NORMAL").close()  # a crash of this process loses nothing
         connection.execute("PRAGMA foreign_keys=ON").close()
+
+    @event.listens_for(engine, "after_cursor_execute")
+    def let_go(
+        connection: Connection, _cursor: Any, _statement: Any, values: Any, _context: Any, is_many: bool
+    ) -> None:
+        """A kept statement keeps what it was last given, so its connection is closed after a large value."""
+        rows = values if is_many else (values,)
+        if any(isinstance(value, memoryview) and len(value) > LARGE for row in rows for value in row):
+            connection.detach()
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
