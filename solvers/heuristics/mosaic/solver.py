@@ -20,10 +20,12 @@ from .pieces import Piece, fillers
 
 FIRST_SEARCH = 10_000
 """The work of the first search; it doubles after 1, 3, 15, 63 ... attempts."""
-LEFT_OUT = (0, 16, 8, 16, 4, 16, 8, 16)
-"""In each attempt in turn one of so many joints is left out, none in the first: a joint may be wrong although it fits."""
+LEFT_OUT = (0, 16, 0, 16, 8, 16, 64, 4)
+"""In each attempt in turn one of so many joints is left out, or none: a joint may be wrong although it fits."""
 LOWERS = 2
-"""In every fourth attempt, beginning with this one, the search looks for any lower placement, not only for the lowest possible."""
+"""In every fourth attempt, beginning with this one, the search looks for any lower placement, not only for the lowest possible,"""
+PART_FOR_LOWERING = 3
+"""and takes at least one third of the work that is left."""
 LEAVES_EMPTY = 3
 """In every fourth attempt, beginning with this one, room that stays empty is not taken for pieces."""
 
@@ -65,8 +67,11 @@ class _Run:
             pieces = self._mosaic(least, attempt, seed, work, report)
             if self.done >= work:
                 break
-            budget = min(FIRST_SEARCH << (attempt + 1).bit_length() // 2, work - self.done)
-            incumbent = -(-peak // self.unit) if attempt % 4 == LOWERS else None
+            budget, incumbent = FIRST_SEARCH << (attempt + 1).bit_length() // 2, None
+            if attempt % 4 == LOWERS:
+                budget = max(budget, (work - self.done) // PART_FOR_LOWERING)
+                incumbent = -(-peak // self.unit)
+            budget = min(budget, work - self.done)
             order = self._packed(pieces, least, incumbent, seed + attempt, budget, report)
             offset = None if order is None else self._fallen(given, order)
             if offset is not None and self._peak(offset) < peak:
