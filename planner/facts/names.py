@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 
 class Names:
@@ -18,12 +18,17 @@ class Names:
 
     def new(self, name: str) -> str:
         """Return the name, or the next free variant of it, and mark it as taken."""
+        found = self.free(name, self._taken)
+        self._taken.add(found)
+        return found
+
+    def free(self, name: str, taken: Container[str]) -> str:
+        """Return the name, or the next variant of it that is not among those taken."""
         found = name
-        while found in self._taken:
+        while found in taken:
             number = self._numbers.get(name, self._first)
             self._numbers[name] = number + 1
             found = f"{name}{self._mark}{number if number > 1 else ''}"
-        self._taken.add(found)
         return found
 
 

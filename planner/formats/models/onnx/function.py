@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Value:
     """The meaning of a name in the file."""
 
-    __slots__ = ("_content", "alone", "home", "is_constant", "name", "owner", "type")
+    __slots__ = ("_content", "home", "is_constant", "name", "owner", "type")
 
     def __init__(
         self, name: str, type_: Type, owner: Written, content: Any = None, *, is_constant: bool = False
@@ -33,8 +33,6 @@ class Value:
         self.name, self.type, self.owner = name, type_, owner
         self.home: str | None = None
         """Its tensor's name where it is made. Stored here so that functions do not refer to their values: such cycles would delay their release."""
-        self.alone: tuple[str, ...] | None = None
-        """The list of this tensor alone: what makes it and what reads it share one, since long models consist of such."""
         self.is_constant = is_constant
         """A part of the model: it needs no memory that could be planned."""
         self._content = content
@@ -91,7 +89,7 @@ class Written:
 
     def tensor(self, name: str, type_: Type, kind: TensorKind) -> str:
         """Add a tensor of this name, or a similar one."""
-        name = self._of_tensors.new(name)
+        name = self._of_tensors.free(name, self.tensors)
         d.require_limit(type_.shape)
         bits = BITS[type_.element]
         self.tensors[name] = tensor_form(tuple(self.number(dim) for dim in type_.shape), bits, kind)
@@ -126,9 +124,6 @@ class Written:
 
     def used(self, values: Sequence[Value | None]) -> tuple[str, ...]:
         """Return their names here."""
-        if len(values) == 1 and (one := values[0]) is not None and one.owner is self and one.home is not None:
-            one.alone = one.alone or (one.home,)
-            return one.alone
         names = (self.use(value) for value in values if value is not None)
         return tuple(name for name in names if name is not None)
 

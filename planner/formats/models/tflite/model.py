@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 
 from ....checks.report import Place, bad_input
@@ -214,7 +214,7 @@ class _Reader:
         quantisation = table.table(4, "quantization")
         return TensorRow(
             (table.text(3, "name") or "")[:MAX_NAME],
-            shape,
+            _shared(shape),
             type_,
             buffer,
             bool(table.byte(5, "is_variable")),
@@ -252,6 +252,12 @@ class _Reader:
             if not 0 <= number < self._subgraphs:
                 raise _beyond((*place, field), number, self._subgraphs, "subgraphs")
         return found
+
+
+@lru_cache(maxsize=4096)
+def _shared(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape, always as the same object: long models have many tensors and few shapes."""
+    return shape
 
 
 def _numbers(table: Table, number: int, name: str, tensors: int) -> tuple[int, ...]:

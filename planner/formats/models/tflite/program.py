@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
+
 from ....checks.report import bad_input, quoted
 from ....graph.columns import OperatorColumns, TensorColumns, tensor_form
 from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
@@ -85,13 +88,14 @@ class _Lowering:
         self._variables, self._state = variables, state
         self._ids = unique_names((tensor.name for tensor in self._row.tensors), "tensor")
         self._inputs = dict.fromkeys(i for i in self._row.inputs if i >= 0)
-        self._written = {i for operator in self._row.operators for i in operator.outputs}
+        self._written = self._marked(operator.outputs for operator in self._row.operators)
 
     def function(self) -> Function:
         """Return the function without untouched tensors."""
         row = self._row
-        there = {i for operator in row.operators for i in (*operator.inputs, *operator.outputs)}
-        used = sorted({*there, *row.inputs, *row.outputs} - {-1})
+        lists = ((operator.inputs, operator.outputs) for operator in row.operators)
+        is_used = self._marked(chain((row.inputs, row.outputs), chain.from_iterable(lists)))
+        used = [i for i in range(len(row.tensors)) if is_used[i]]
         operators = OperatorColumns()
         operators.extend(self._operator(i, operator) for i, operator in enumerate(row.operators))
         return Function(
@@ -102,6 +106,14 @@ class _Lowering:
             self._named(row.outputs),
         )
 
+    def _marked(self, lists: Iterable[tuple[int, ...]]) -> bytearray:
+        """Return, for each tensor, whether it is in one of these lists."""
+        found = bytearray(len(self._row.tensors))
+        for i in chain.from_iterable(lists):
+            if i >= 0:
+                found[i] = True
+        return found
+
     def _named(self, numbers: tuple[int, ...]) -> tuple[str, ...]:
         return tuple(self._ids[i] for i in numbers if i >= 0)
 
@@ -109,10 +121,10 @@ class _Lowering:
         tensor = self._row.tensors[i]
         if i in self._inputs:
             return TensorKind.MUTABLE if tensor.is_variable else TensorKind.INPUT
-        if tensor.is_constant or (tensor.elements == 0 and i not in self._written):
+        if tensor.is_constant or (tensor.elements == 0 and not self._written[i]):
             return TensorKind.CONSTANT
         # what is read but never written is kept from run to run
-        return TensorKind.INTERMEDIATE if i in self._written and not tensor.is_variable else TensorKind.MUTABLE
+        return TensorKind.INTERMEDIATE if self._written[i] and not tensor.is_variable else TensorKind.MUTABLE
 
     def _tensor(self, i: int) -> Tensor:
         """Return the tensor without its id."""
