@@ -205,40 +205,44 @@ def operands_of(operators: Sequence[Operator]) -> Iterator[tuple[Ids, Ids]]:
 class Forms(Mapping[BufferId, Tensor]):
     """The forms of tensors by their ids: all but the id is right."""
 
-    __slots__ = ("_forms", "_number")
+    __slots__ = ("forms", "number")
 
-    def __init__(self, number: Mapping[BufferId, int], forms: Sequence[Tensor]) -> None:
-        self._number, self._forms = number, forms
+    def __init__(self, number: dict[BufferId, int], forms: Sequence[Tensor]) -> None:
+        self.number, self.forms = number, forms
 
     def __getitem__(self, id_: BufferId) -> Tensor:
-        return self._forms[self._number[id_]]
+        return self.forms[self.number[id_]]
 
     def __contains__(self, id_: object) -> bool:
-        return id_ in self._number
+        return id_ in self.number
 
     def __iter__(self) -> Iterator[BufferId]:
-        return iter(self._number)
+        return iter(self.number)
 
     def __len__(self) -> int:
-        return len(self._number)
+        return len(self.number)
+
+
+def joined(first: Forms, second: Forms) -> Forms:
+    """Return both, whose ids are different."""
+    return Forms({id_: i for i, id_ in enumerate((*first, *second))}, (*first.values(), *second.values()))
 
 
 class Memory(Forms):
     """All memory of a program, by its name, in order."""
 
-    __slots__ = ("forms", "number")
+    __slots__ = ("_made",)
 
     def __init__(self) -> None:
-        self.number: dict[BufferId, int] = {}
-        self.forms: list[Tensor] = []
-        super().__init__(self.number, self.forms)
+        self._made: list[Tensor] = []
+        super().__init__({}, self._made)
 
     def __setitem__(self, home: BufferId, tensor: Tensor) -> None:
-        at = self.number.setdefault(home, len(self.forms))
-        if at < len(self.forms):
-            self.forms[at] = tensor
+        at = self.number.setdefault(home, len(self._made))
+        if at < len(self._made):
+            self._made[at] = tensor
         else:
-            self.forms.append(tensor)
+            self._made.append(tensor)
 
 
 class Whole(Mapping[BufferId, Tensor]):

@@ -103,7 +103,7 @@ def _arranged(program: Program, pools: Sequence[Pool], options: GraphOptions, *,
     outcomes: dict[int, Applied | Refused] = {}
     for least, rules in PASSES:
         for i, step in enumerate(in_time(flow.steps, PREPARING, "operator")):
-            rule = rules.get(step.operator.kind)
+            rule = rules.get(step.kind)
             if rule is None:
                 continue
             found = apply(step, facts, rule, least)
@@ -115,7 +115,7 @@ def _arranged(program: Program, pools: Sequence[Pool], options: GraphOptions, *,
                 outcomes[i] = Applied(step.index, found, step.function, step.part)
     pinned = []
     for i, step in enumerate(flow.steps):
-        if step.operator.kind in _PINNING:
+        if step.kind in _PINNING:
             result = step.operator.outputs[0]
             if result in facts.outside:
                 if not tells:

@@ -51,7 +51,8 @@ class Facts:
 
 def view_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
     """A view, or an awaited transfer, lies at its source, inside the plan or outside."""
-    (source,), (result,) = step.operator.inputs, step.operator.outputs
+    operator = step.operator
+    (source,), (result,) = operator.inputs, operator.outputs
     if result in facts.unplanned:
         return _not_planned(result)
     tensor = facts.places.tensor
@@ -151,7 +152,8 @@ def in_place_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
 
 def copy_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
     """A copy lies at its source if that makes no difference."""
-    (source,), (result,) = step.operator.inputs, step.operator.outputs
+    operator = step.operator
+    (source,), (result,) = operator.inputs, operator.outputs
     if facts.places.together(source, result):
         if facts.places.range(source) == facts.places.range(result):
             return ()
@@ -179,7 +181,7 @@ def apply(step: Step, facts: Facts, rule: Rule, least: int) -> tuple[Join, ...] 
         return _refusal(Reason.OPT_LEVEL, f"done from level {least} on, this is level {facts.opt_level}")
     found = rule(step, facts)
     if not isinstance(found, Refusal):
-        if step.operator.kind is not OperatorKind.IN_PLACE:
+        if step.kind is not OperatorKind.IN_PLACE:
             for result in step.operator.outputs:
                 facts.writes[result] = _without(facts.writes[result], step.ticks)
                 facts.places.forget_unwritten(result, lambda id_: is_ever_written(id_, facts))

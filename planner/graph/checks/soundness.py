@@ -9,7 +9,7 @@ from ...checks.names import are_integers
 from ...checks.report import Place, Report, quoted
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, BufferId
-from ..columns import Forms, Ids, ids_of, named, names_of, operands_of, operator_forms, tensor_forms
+from ..columns import Forms, Ids, ids_of, joined, named, names_of, operands_of, operator_forms, tensor_forms
 from ..operators import OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
 from ..program import Function, Program
 from ..running.tuples import leaves
@@ -62,10 +62,10 @@ def require_sound_program(program: Program) -> None:
             report.add(Code.INVALID_VALUE, ("tensors", i, "kind"), text)
     _check_names(program, report)
     report.raise_if_any()
-    seen: list[Mapping[BufferId, Tensor]] = []
+    seen: list[Forms] = []
     for f, function in enumerate(program.functions):
         own = _tensors(function.tensors, ("functions", f), report, shared)
-        seen.append({**shared, **own} if shared else own)
+        seen.append(joined(shared, own) if shared else own)
         _check_interface(function, own, ("functions", f), report)
     report.raise_if_any()
     for f, function in enumerate(program.functions):
@@ -122,9 +122,7 @@ def _check_interface(function: Function, own: Mapping[BufferId, Tensor], at: Pla
             report.add(Code.CONTRADICTION, (*at, "tensors", i, "kind"), text)
 
 
-def _check_operators(
-    operators: Sequence[Operator], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int = 0
-) -> None:
+def _check_operators(operators: Sequence[Operator], tensors: Forms, at: Place, report: Report, shared: int = 0) -> None:
     """Check in steps; raise BadInput before a step that earlier faults would confuse. The first `shared` tensors are not the function's own."""
     forms = operator_forms(operators)
     for i, (form, (inputs, outputs)) in enumerate(zip(forms, operands_of(operators), strict=True)):
@@ -143,7 +141,7 @@ def _check_operators(
 
 def _tensors(
     tensors: Sequence[Tensor], at: Place, report: Report, taken: Mapping[BufferId, Tensor] | None = None
-) -> Mapping[BufferId, Tensor]:
+) -> Forms:
     """Check each tensor by itself; return their forms by their ids."""
     number: dict[BufferId, int] = {}
     names = set(taken or ())
@@ -213,25 +211,24 @@ def _names(
             report.add(Code.OUT_OF_RANGE, (*place, "workspaces", j, "alignment"), "must be from 1 to 2^62")
 
 
-def _order(
-    operators: Sequence[Operator], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int
-) -> None:
+def _order(operators: Sequence[Operator], tensors: Forms, at: Place, report: Report, shared: int) -> None:
     """Check that everything is written once, before it is read, except mutable tensors, which exist from the beginning."""
-    written = {id_ for id_, tensor in tensors.items() if tensor.kind is not TensorKind.INTERMEDIATE}
+    number = tensors.number
+    written = bytearray(tensor.kind is not TensorKind.INTERMEDIATE for tensor in tensors.values())
     for i, (inputs, outputs) in enumerate(operands_of(operators)):
         for j, name in enumerate(inputs):
-            if name not in written:
+            if not written[number[name]]:
                 text = f"tensor {quoted(name)} is read before anything writes it"
                 report.add(Code.CONTRADICTION, (*at, "operators", i, "inputs", j), text)
         for j, name in enumerate(outputs):
             kind = tensors[name].kind
-            if name in written and kind is not TensorKind.MUTABLE:
+            if written[number[name]] and kind is not TensorKind.MUTABLE:
                 what = "written twice" if kind is TensorKind.INTERMEDIATE else f"{kind.value}, and must not be written"
                 text = f"tensor {quoted(name)} is {what}"
                 report.add(Code.CONTRADICTION, (*at, "operators", i, "outputs", j), text)
-            written.add(name)
+            written[number[name]] = True
     for i, id_ in enumerate(tensors):
-        if id_ not in written:
+        if not written[i]:
             report.add(Code.CONTRADICTION, (*at, "tensors", i - shared), f"nothing writes tensor {quoted(id_)}")
 
 

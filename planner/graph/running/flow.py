@@ -141,8 +141,9 @@ class _Running:
         """Keep what lies elsewhere needed as long as its views are, which lie there too, or are copies."""
         found: dict[BufferId, BufferId] = {}
         for step in self._listing.steps:
-            if step.operator.kind in _ALIASES:
-                (source,), (result,) = step.operator.inputs, step.operator.outputs
+            if step.kind in _ALIASES:
+                operator = step.operator
+                (source,), (result,) = operator.inputs, operator.outputs
                 is_elsewhere = source in self._listing.elsewhere or source in found
                 if is_elsewhere and result not in self._listing.elsewhere and result not in self._flow.rewritten:
                     found[result] = source
@@ -191,6 +192,8 @@ class _Running:
         return begun
 
     def _transfers(self, step: Step, begun: dict[BufferId, tuple[BufferId, ...]]) -> None:
+        if step.kind not in _TRANSFERS and not begun:
+            return
         operator = step.operator
         if operator.kind in _TRANSFERS:
             begun[operator.outputs[0]] = (*operator.inputs, *operator.outputs)
@@ -265,10 +268,11 @@ class _Running:
                 step.ticks.append(self._now)
             elif step.ticks:
                 step.ticks = [*step.ticks, self._now]
-            elif step.operator.kind is not OperatorKind.COMPUTE:
+            elif step.kind is not OperatorKind.COMPUTE:
                 step.ticks = (self._now,)  # less than a list, and most steps run once
-            self._read(step.operator.inputs)
-            for id_ in (*step.operator.outputs, *step.workspaces):
+            operator = step.operator
+            self._read(operator.inputs)
+            for id_ in (*operator.outputs, *step.workspaces):
                 self._note(id_, False, True, self._now)
         if steps:
             self._name(steps[0])

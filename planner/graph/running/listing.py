@@ -28,7 +28,9 @@ from .tuples import taken_apart
 class Step:
     """An operator over memory, and when it runs."""
 
-    operator: Operator
+    operators: Sequence[Operator]
+    """A list that its operator is in: large programs have no object for each."""
+    row: int
     function: str
     index: int
     """The index of its operator in the function."""
@@ -37,6 +39,14 @@ class Step:
     workspaces: tuple[BufferId, ...] = ()
     ticks: Sequence[int] = ()
     """In order. Computing steps have none, as nobody needs them."""
+
+    @property
+    def operator(self) -> Operator:
+        return self.operators[self.row]
+
+    @property
+    def kind(self) -> OperatorKind:
+        return operator_forms(self.operators)[self.row].kind
 
 
 class Handed(NamedTuple):
@@ -239,7 +249,7 @@ class _Lowering:
         each = zip(kinds, operands_of(operators), names_of(operators), strict=True)
         for i, (kind, operands, label) in enumerate(each):
             if kind.kind is not OperatorKind.COMPUTE or kind.workspaces:
-                nodes.others[i] = self._node(name, numbers[i], operators[i], report)
+                nodes.others[i] = self._node(name, Step(nodes.operators, i, name, numbers[i]), operators[i], report)
             if not self.is_single:
                 inputs, outputs = ([self.name(name, id_) for id_ in ids] for ids in operands)
                 renamed.add(kind, inputs, outputs, label)
@@ -254,14 +264,18 @@ class _Lowering:
         )
 
     def _step(self, function: str, index: int, operator: Operator, part: str | None = None) -> Step:
-        made = Step(operator, function, index, part)
-        self.memory.steps.append(made)
-        return made
+        return self._listed(Step((operator,), 0, function, index, part))
+
+    def _listed(self, step: Step) -> Step:
+        self.memory.steps.append(step)
+        return step
 
     def _copy(self, function: str, index: int, source: BufferId, result: BufferId, part: str) -> Step:
         return self._step(function, index, Operator(OperatorKind.COPY, (source,), (result,)), part)
 
-    def _node(self, name: str, index: int, operator: Operator, report: Report) -> Node:
+    def _node(self, name: str, step: Step, operator: Operator, report: Report) -> Node:
+        """Return what the function's operator does: as this step, unless it runs functions."""
+        index = step.index
         inputs = tuple(self.name(name, id_) for id_ in operator.inputs)
         outputs = tuple(self.name(name, id_) for id_ in operator.outputs)
         if operator.kind is OperatorKind.CALL:
@@ -272,9 +286,7 @@ class _Lowering:
             return Fork(test, arms)
         if operator.kind is OperatorKind.LOOP:
             return self._loop(name, index, operator, inputs, outputs, report)
-        if inputs != operator.inputs or outputs != operator.outputs:
-            operator = replace(operator, inputs=inputs, outputs=outputs)
-        step = self._step(name, index, operator)
+        self._listed(step)
         for j, workspace in enumerate(operator.workspaces):
             id_ = self._made(name, index, operator, f"workspace{j}")
             tensor = Tensor(id_, (workspace.size,), 8, alignment=workspace.alignment, pools=workspace.pools)
