@@ -108,6 +108,7 @@ def cross_origin(origins: tuple[str, ...]) -> dict[str, Any]:
         "allow_methods": ("GET", "HEAD", "POST", "DELETE"),
         "allow_headers": (
             "Authorization",
+            "Cache-Control",
             "Content-Type",
             "Idempotency-Key",
             "If-None-Match",

@@ -188,7 +188,7 @@ class Guard:
 def host_name(host: str) -> str:
     """Return the Host header without its port; empty if invalid."""
     found = HOST.fullmatch(host.lower())
-    return "" if found is None else found[1].rstrip(".")
+    return "" if found is None else found[1].removesuffix(".")
 
 
 def with_plain_target(scope: Scope) -> Scope:

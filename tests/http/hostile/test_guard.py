@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from pathlib import Path
 
 import httpx
 import pytest
 from starlette.responses import PlainTextResponse
 
+from api.app import cross_origin
 from api.process.metrics import Metrics
 from api.routes.http.guard import Guard
 from api.settings import Settings
@@ -53,6 +56,8 @@ def test_loopback_is_always_served(address: str) -> None:
         ("", 403),
         ("[::1", 403),
         ("[::1].evil", 403),
+        ("localhost.", 200),
+        ("localhost..", 403),
         ("[::1]evil", 403),
         ("localhost:evil", 403),
         ("localhost/evil", 403),
@@ -91,3 +96,13 @@ def test_a_wrong_token_is_refused_even_where_anonymous_is_allowed() -> None:
 def test_a_body_has_a_length_or_chunks_but_not_both() -> None:
     both = {"Content-Length": "3", "Transfer-Encoding": "chunked"}
     assert answer_to(OPEN, "127.0.0.1", "localhost", **both) == (400, "invalid_header")
+
+
+def test_pages_of_allowed_origins_may_send_the_documented_headers() -> None:
+    document = (Path(__file__).parents[3] / "docs" / "service.md").read_text(encoding="utf-8")
+    table = document.partition("| header | |")[2].partition("\n\n")[0]
+    documented = re.findall(
+        r"`([A-Z][A-Za-z-]+)(?::[^`]*)?`", "\n".join(row.split("|")[1] for row in table.split("\n")[2:])
+    )
+    assert {"Cache-Control", "Prefer"} <= set(documented)
+    assert set(documented) <= {*cross_origin(())["allow_headers"], "ETag"}
