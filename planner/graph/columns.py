@@ -146,7 +146,10 @@ class OperatorColumns(Columns[Operator]):
             self.add(form_of_operator(operator), operator.inputs, operator.outputs, operator.name)
 
     def clear(self) -> None:
-        self.__init__()  # type: ignore[misc]
+        self.forms.clear()
+        self.names.clear()
+        self._operands.clear()
+        del self._ends[1:]
 
     def __len__(self) -> int:
         return len(self.forms)

@@ -23,9 +23,9 @@ FIRST_SEARCH = 10_000
 LEFT_OUT = (0, 16, 0, 16, 8, 16, 64, 4)
 """In each attempt in turn one of so many joints is left out, or none: a joint may be wrong although it fits."""
 LOWERS = 2
-"""In every fourth attempt, beginning with this one, the search looks for any lower placement, not only for the lowest possible,"""
+"""In every fourth attempt, beginning with this one, the search looks for any lower placement, not only for the lowest possible."""
 PART_FOR_LOWERING = 3
-"""and takes at least one third of the work that is left."""
+"""Such a search takes at least the work that is left divided by this."""
 LEAVES_EMPTY = 3
 """In every fourth attempt, beginning with this one, room that stays empty is not taken for pieces."""
 
