@@ -76,9 +76,9 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
 
 def _are_outside(pools: Sequence[Pool], low: Integers, high: Integers, number: Integers) -> bool:
     """True if no buffer reaches into a reserved range."""
-    for p, pool in enumerate(pools):
-        if pool.reserved:
-            start, end = (exact_array(column) for column in zip(*merged(pool.reserved), strict=True))
+    for p, ranges in enumerate(merged(pool.reserved) for pool in pools):
+        if ranges:
+            start, end = (exact_array(column) for column in zip(*ranges, strict=True))
             here = number == p
             first = np.searchsorted(end, low[here], side="right")  # the first range that ends above the offset
             is_below = first < len(end)

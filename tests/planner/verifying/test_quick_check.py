@@ -156,6 +156,14 @@ def test_buffers_at_home_views_and_reserved_ranges_are_simple(made_up: Callable[
     assert accepted > 3
 
 
+def test_empty_reserved_ranges_are_in_nobodys_way() -> None:
+    pool = Pool("p", reserved=((4, 4), (8, 8)))
+    problem = Problem((Buffer("a", 8, live=((0, 2),)), Buffer("b", 4, live=((1, 3),))), (pool,))
+    made = plan(problem, OPTIONS)
+    assert made.peak == 12
+    assert is_plainly_right(problem, made, made.problem_digest)
+
+
 def test_a_view_may_live_while_its_base_does_not() -> None:
     base, view = Buffer("base", 8, live=((0, 4),)), Buffer("view", 4, live=((1, 6),))
     ties = Constraints(colocations=(Colocation("view", "base", 4),))
