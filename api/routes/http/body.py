@@ -77,7 +77,11 @@ class Body(bytearray):
     def add(self, chunk: bytes | memoryview) -> None:
         """Append bytes. Raises Refusal if there is no room for them."""
         self._bodies.take(len(chunk))
-        self.extend(chunk)
+        try:
+            self.extend(chunk)
+        except BaseException:
+            self._bodies.give_back(len(chunk))
+            raise
 
     def drop_blanks(self) -> None:
         """Remove the white space at both ends."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import resource
 import sys
 from collections.abc import Callable
@@ -158,7 +159,8 @@ class Line(H11Protocol):
             self.cycle.disconnected = True  # its body is broken off
             self.cycle.message_event.set()
         if self.transport.can_write_eof():
-            self.transport.write_eof()
+            with contextlib.suppress(OSError):  # the client is gone
+                self.transport.write_eof()
         self.loop.call_later(LINGER_SECONDS, self._cut, MOST_LINGERS)
 
     def _cut(self, more: int, heard: int = 0) -> None:

@@ -142,11 +142,11 @@ def _engine(url: URL) -> Engine:
         connection.execute("PRAGMA synchronous=NORMAL").close()  # a crash of this process loses nothing
         connection.execute("PRAGMA foreign_keys=ON").close()
 
-    @event.listens_for(engine, "after_cursor_execute")
+    @event.listens_for(engine, "before_cursor_execute")
     def let_go(
         connection: Connection, _cursor: Any, _statement: Any, values: Any, _context: Any, is_many: bool
     ) -> None:
-        """A kept statement keeps what it was last given, so its connection is closed after a large value."""
+        """A kept statement keeps what it was last given, also if it failed: after a large value its connection is closed."""
         rows = values if is_many else (values,)
         if any(isinstance(value, memoryview) and len(value) > LARGE for row in rows for value in row):
             connection.detach()

@@ -84,3 +84,13 @@ def test_a_refused_body_does_not_count_once_it_is_answered() -> None:
         asyncio.run(read_body(request(bodies, [CHUNK] * 17), Settings()))
     forget_frames(refused.value)
     assert not bodies.held
+
+
+def test_bytes_that_do_not_come_in_do_not_count() -> None:
+    """As when the process has no memory left for them."""
+    bodies = Bodies(MIB, Budget(1 << 60))
+    body = Body(bodies)
+    body.add(b"one")
+    with memoryview(body), pytest.raises(BufferError):
+        body.add(b"more")
+    assert bodies.held == len(body) == 3

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from api.process.garbage import give_back
 from api.process.machine import resident
 from api.store.opening import open_store
+from api.store.protocol import Collision
 from api.store.records import NewJob
 from tests.api.store.conftest import ABOUT, NO_LIMITS
 
 MIB = 1 << 20
+FULL = "CREATE TRIGGER full BEFORE INSERT ON problems WHEN new.size > 1 BEGIN SELECT RAISE(FAIL, 'full'); END"
 
 
 def test_a_large_problem_does_not_stay_in_memory_once_it_is_stored(tmp_path: Path) -> None:
@@ -25,5 +31,22 @@ def test_a_large_problem_does_not_stay_in_memory_once_it_is_stored(tmp_path: Pat
         give_back()
         assert resident() < before + 24 * MIB
         assert store.problem_size(job.id) == len(problem)
+    finally:
+        store.close()
+
+
+def test_nor_if_it_could_not_be_stored(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    try:
+        store.add(NewJob("me", ABOUT), b"1", NO_LIMITS)
+        with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file:
+            file.execute(FULL)
+        problem = bytes(48 * MIB)
+        give_back()
+        before = resident()
+        with pytest.raises(Collision):
+            store.add(NewJob("me", ABOUT), problem, NO_LIMITS)
+        give_back()
+        assert resident() < before + 24 * MIB
     finally:
         store.close()
