@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +29,18 @@ def is_covered(problem: Problem) -> bool:
     """True if only the sum of the pools' peaks counts, each byte alike, and these arrays can express all restrictions."""
     if problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None or len(problem.pools) > MOST_POOLS:
         return False
-    return not problem.constraints.reuse_penalties and all(
-        pool.cost == 1 and not pool.read_only for pool in problem.pools
-    )
+    if problem.constraints.reuse_penalties or not all(pool.cost == 1 and not pool.read_only for pool in problem.pools):
+        return False
+    return _are_addressable(problem)
+
+
+def _are_addressable(problem: Problem) -> bool:
+    """True if all buffers stacked end at an address, whatever pads them, so that no sum of their figures overflows."""
+    known = amounts(problem)
+    count = len(known.size) + len(known.owner)
+    grain = lcm(*(pool.alignment for pool in problem.pools), *np.unique(known.alignment).tolist())
+    tied = sum(abs(tie.offset) for tie in problem.constraints.colocations)
+    return 2 * count * (int(known.size.max(initial=0)) + grain + tied) < ADDRESS_LIMIT
 
 
 class Lives:
@@ -214,7 +224,7 @@ class Blocks:
         )
 
     def _limits(self, pool: Pool, blocks: Ints, new_block: Ints, modulus: Ints) -> tuple[Ints, Ints, list[int]] | None:
-        """Return the least and the greatest base of each block, and the fixed blocks; None if something fits nowhere."""
+        """Return the least and the greatest base of each block, and the fixed blocks; None if something fits nowhere, or above all addresses."""
         height = self.height[blocks]
         limited = [(int(new_block[self.part_block[i]]), i, buffer) for i, buffer in self._limited]
         limited = [each for each in limited if each[0] >= 0]
@@ -227,6 +237,8 @@ class Blocks:
         ceiling = floor + 2 * int(height.sum()) + int(modulus.sum())  # above even all blocks stacked
         if pool.size is not None:
             ceiling = min(ceiling, pool.size)
+        if ceiling > ADDRESS_LIMIT:
+            return None
         lowest, highest = np.zeros(len(blocks), dtype=np.int64), ceiling - height
         for block, i, buffer in limited:
             if buffer.max_offset is not None:
