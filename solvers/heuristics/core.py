@@ -11,10 +11,10 @@ from ..bounds.one_pool import pool_bound
 from ..geometry.presolve import restrict
 from ..kernels import Selection
 from ..kernels.columns import Columns, columns
-from ..kernels.interface import Kernels, Report, TooLarge
+from ..kernels.interface import Report, TooLarge
 from ..model.instance import Instance, Ints
 from ..model.solver import Feature
-from .improve import Improver, Lowering, is_plain
+from .improve import Improver, Lowering, Run, is_plain
 from .layout import lives
 
 MOST_IN_CORE = 2_000
@@ -38,35 +38,33 @@ class Core(Improver):
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
 
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
-        return _Run(instance, selection.kernels, selection.sizes.search_pairs).lower if is_plain(instance) else None
+        return _Run(instance, selection).lower if is_plain(instance) else None
 
 
-class _Run:
+class _Run(Run):
     """One run: core after core, as long as there is work left."""
 
-    def __init__(self, instance: Instance, kernels: Kernels, most_pairs: int) -> None:
-        self.instance, self.kernels, self.most_pairs = instance, kernels, most_pairs
-        self.birth, self.death = lives(instance)
+    def __init__(self, instance: Instance, selection: Selection) -> None:
+        super().__init__(instance, selection)
         self.by_area = np.argsort(-areas(instance), kind="stable")
         self.by_size = np.argsort(-instance.block_high, kind="stable")
         self.look = instance.blocks // BLOCKS_A_UNIT
         """The work of looking at all blocks."""
         self.placing = self.look + int((instance.rect_end - instance.rect_start).sum()) // WIDTH_A_UNIT
         """The work of placing them."""
-        self.done = 0
 
     def lower(
         self, sections: int, given: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int]:
         """Try core after core; return the best placement and the work it took."""
-        best, peak = start, self._peak(start)
+        best, peak = start, self.peak(start)
 
         def keep(offset: Ints) -> bool:
             """Keep the placement if it is better; true if the search can end."""
             nonlocal best, peak
-            if self._peak(offset) >= peak:
+            if self.peak(offset) >= peak:
                 return report(None)
-            best, peak = offset, self._peak(offset)
+            best, peak = offset, self.peak(offset)
             return report(best) or peak <= enough
 
         def improve(offset: Ints, part: int) -> bool:
@@ -95,9 +93,9 @@ class _Run:
             offset = None if packed is None else self._placed(given, packed)
             if offset is None:
                 break
-            if best is None or self._peak(offset) < self._peak(best):
+            if best is None or self.peak(offset) < self.peak(best):
                 best = offset
-            if self._peak(best) <= enough:
+            if self.peak(best) <= enough:
                 break
             grown = np.union1d(core, self._beside_what_ends_above(offset, enough))
             if len(grown) == len(core):
@@ -113,9 +111,6 @@ class _Run:
         np.add.at(steps, self.death[above], -1)
         hot = np.concatenate([[0], np.cumsum(np.cumsum(steps) > 0)])
         return np.flatnonzero(hot[self.death] > hot[self.birth])
-
-    def _peak(self, offset: Ints) -> int:
-        return int((offset + self.instance.block_high).max())
 
     def _packed(self, blocks: Ints, seed: int, work: int, report: Report) -> Ints | None:
         """Pack these blocks as low as can be within this work; return them from the lowest to the highest."""

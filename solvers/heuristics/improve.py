@@ -19,6 +19,7 @@ from ..model.needs import is_one_pool
 from ..model.objective import evaluate, peaks
 from ..model.outcome import Outcome
 from ..model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
+from .layout import lives
 
 Lowering: TypeAlias = Callable[[int, Columns, Ints, int, int, int, Report], tuple[Ints, int]]
 """Takes sections, columns, a start, a peak that is low enough, seed, work and a report function; returns offsets and the work done."""
@@ -116,6 +117,18 @@ class Gluing(Improver):
 
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
         return selection.kernels.gluing if is_plain(instance) else None
+
+
+class Run:
+    """One run of an improver that asks several kernels in turn: what it works on, and the work done so far."""
+
+    def __init__(self, instance: Instance, selection: Selection) -> None:
+        self.instance, self.kernels, self.most_pairs = instance, selection.kernels, selection.sizes.search_pairs
+        self.birth, self.death = lives(instance)
+        self.done = 0
+
+    def peak(self, offset: Ints) -> int:
+        return int((offset + self.instance.block_high).max())
 
 
 def is_plain(instance: Instance) -> bool:

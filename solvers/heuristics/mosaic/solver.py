@@ -9,12 +9,11 @@ import numpy as np
 
 from ...kernels import Selection
 from ...kernels.columns import Columns
-from ...kernels.interface import Kernels, Report, TooLarge
+from ...kernels.interface import Report, TooLarge
 from ...model.instance import Instance, Ints
 from ...model.solver import Feature
 from ...model.splitmix import mix
-from ..improve import Improver, Lowering, is_plain
-from ..layout import lives
+from ..improve import Improver, Lowering, Run, is_plain
 from .joining import Allows, joined
 from .pieces import Piece, fillers
 
@@ -40,27 +39,25 @@ class Mosaic(Improver):
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
 
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
-        return _Run(instance, selection.kernels, selection.sizes.search_pairs).lower if is_plain(instance) else None
+        return _Run(instance, selection).lower if is_plain(instance) else None
 
 
-class _Run:
+class _Run(Run):
     """One run: mosaic after mosaic, with other joints left out each time."""
 
-    def __init__(self, instance: Instance, kernels: Kernels, most_pairs: int) -> None:
-        self.instance, self.kernels, self.most_pairs = instance, kernels, most_pairs
-        self.birth, self.death = lives(instance)
+    def __init__(self, instance: Instance, selection: Selection) -> None:
+        super().__init__(instance, selection)
         moduli = np.unique(instance.modulus)
         self.unit = int(moduli[0]) if len(moduli) == 1 else 1
         """Heights are counted in the common alignment."""
         self.height = -(-instance.block_high // self.unit)
         self.live = self._live()
-        self.done = 0
 
     def lower(
         self, sections: int, given: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int]:
         """Try mosaic after mosaic; return the best placement and the work it took."""
-        best, peak = start, self._peak(start)
+        best, peak = start, self.peak(start)
         least = max(int(self.live.max()), enough // self.unit)
         attempt = 0
         while peak > enough and self.done < work and not report(None):
@@ -74,8 +71,8 @@ class _Run:
             budget = min(budget, work - self.done)
             order = self._packed(pieces, least, incumbent, seed + attempt, budget, report)
             offset = None if order is None else self._fallen(given, order)
-            if offset is not None and self._peak(offset) < peak:
-                best, peak = offset, self._peak(offset)
+            if offset is not None and self.peak(offset) < peak:
+                best, peak = offset, self.peak(offset)
                 report(best)
             attempt += 1
         return best, self.done
@@ -86,9 +83,6 @@ class _Run:
         np.add.at(steps, self.birth, self.height)
         np.add.at(steps, self.death, -self.height)
         return np.cumsum(steps)[:-1]
-
-    def _peak(self, offset: Ints) -> int:
-        return int((offset + self.instance.block_high).max())
 
     def _mosaic(self, height: int, attempt: int, seed: int, work: int, report: Report) -> list[Piece]:
         """The pieces that are left of all blocks, and of the room that stays empty below this height."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from planner import Preference
@@ -15,18 +13,10 @@ from solvers.choice.pools.dearest_first import choose_dearest_first, settled_in
 from solvers.choice.pools.program import Program, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
-from solvers.model.solver import Limits, Silent
 
 from .test_limits import choices
 
 WORK = 1_000_000
-
-
-@pytest.fixture
-def asking() -> Iterator[Asking]:
-    asked = Asking(Limits(), 0, Silent())
-    yield asked
-    asked.close()
 
 
 def program_for_speed(kind: str, buffers: int, seed: int) -> Program:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import assume, given
 
@@ -18,19 +16,11 @@ from solvers.choice.pools.program import class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.model.instance import Instance
-from solvers.model.solver import Limits, Silent
 from tests.property.test_solvers_alone import check
 from tests.small.oracle import solve
 from tests.small.strategies import effort, problems
 
 WORK = 3_000_000
-
-
-@pytest.fixture
-def asking() -> Iterator[Asking]:
-    asked = Asking(Limits(), 0, Silent())
-    yield asked
-    asked.close()
 
 
 def sized(kind: str, buffers: int, seed: int) -> Instance:
