@@ -64,7 +64,7 @@ def preload() -> None:
     """Imports what every solve needs. Called once in the process from which the sandbox forks."""
     from ..exact.cpsat import engine
 
-    engine.load()
+    engine.preload()
 
 
 @dataclass(frozen=True, slots=True)

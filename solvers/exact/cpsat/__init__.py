@@ -126,7 +126,7 @@ def preload() -> None:
     """Imports what every solve needs. Called once in the process from which the sandbox forks."""
     from . import descent, engine, lexicographic  # noqa: F401
 
-    engine.load()
+    engine.preload()
 
 
 def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> str:

@@ -80,6 +80,26 @@ def test_importing_the_solver_does_not_import_the_library() -> None:
     assert output.split() == ["None", "False"]
 
 
+def test_the_process_that_forks_solvers_imports_the_library_without_pandas() -> None:
+    code = """if True:
+        import sys
+        from solvers.model.solver import Silent
+        from solvers.exact.cpsat import engine, preload
+        preload()
+        model = engine.new_model()
+        x = model.new_int_var(0, 9, "")
+        model.add(engine.weighted_sum([x], [2]) >= 7)
+        model.minimize(x)
+        seen = []
+        engine.solve(model, engine.Budget(1000, None), Silent(), lambda value: seen.append(value(x)))
+        print("pandas" in sys.modules, seen[-1])
+        import pandas
+        print(pandas.Series([5]).sum())
+    """
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.split() == ["False", "4", "5"]
+
+
 @pytest.mark.parametrize("solver", ["cpsat", PEAK])
 def test_a_work_limit_ends_the_run_alike_every_time(solver: str) -> None:
     instance = hard()
