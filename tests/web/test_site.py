@@ -43,11 +43,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_is_on_the_site_and_in_its_menu(folder: Path) -> None:
-    there = {path.name for path in folder.glob("*.html")} - {"404.html"}
-    assert there == {f"{path.stem}.html" for path in DOCS.glob("*.md")} | {"index.html", "changelog.html"}
+    there = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("**/*.html")} - {"404"}
+    written = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.glob("**/*.md")}
+    assert there == written | {"index", "changelog"}
     menu = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
-    named = set(re.findall(r"[\w-]+\.md", str(menu)))
-    assert {Path(name).with_suffix(".html").name for name in named} == there
+    assert set(re.findall(r"([\w/-]+)\.md", str(menu))) == there
 
 
 def test_the_site_loads_nothing_from_elsewhere(folder: Path) -> None:
@@ -67,14 +67,15 @@ def test_the_site_loads_nothing_from_elsewhere(folder: Path) -> None:
 
 
 def test_every_link_of_the_site_leads_somewhere(folder: Path) -> None:
-    for page in folder.glob("*.html"):
+    for page in folder.glob("**/*.html"):
         for address in re.findall(r"(?:href|src|srcset)=\"?([^\s\">#]+)", page.read_text("utf-8")):
             if not re.match(r"[a-z]+:", address) and address not in (".", "/.", "/"):
-                assert (folder / address.lstrip("/")).exists(), (page.name, address)
+                start = folder if address.startswith("/") else page.parent
+                assert (start / address.lstrip("/")).exists(), (page.name, address)
 
 
 def test_the_site_is_small(folder: Path) -> None:
-    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 3_000_000
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 3_500_000
 
 
 @pytest.fixture(scope="module")
@@ -131,5 +132,5 @@ def test_the_site_works_under_its_policy(visiting: Visiting, served: str) -> Non
     page.locator("input[name=query]").press_sequentially("colocation")  # the search listens to keys
     expect(page.locator(".md-search-result__link").first).to_be_visible()
     page.locator(".md-search-result__link").first.click()
-    expect(page).to_have_url(re.compile(r"/docs/[\w-]+\.html"))
+    expect(page).to_have_url(re.compile(r"/docs/[\w/-]+\.html"))
     assert page.evaluate("document.fonts.size") == 0

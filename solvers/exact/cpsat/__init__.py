@@ -35,7 +35,7 @@ class CpSat(Solver):
     sandboxed: ClassVar[bool] = True
     libraries: ClassVar[tuple[Library, ...]] = (ORTOOLS,)
     warm: ClassVar[Warm] = Warm.BOUND
-    """The default use of the best known placement; docs/experiments.md has the figures."""
+    """The default use of the best known placement; docs/experiments/exact.md has the figures."""
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits."""

@@ -22,7 +22,7 @@ class _IntegerProgram(Solver):
     """All but moves: pool choice, terms, penalties, reserved ranges and pair rules are rows and binaries of one program."""
     sandboxed: ClassVar[bool] = True
     default_warm: ClassVar[Warm] = Warm.BOUND
-    """The best setting measured: docs/experiments.md, "MILP"."""
+    """The best setting measured: docs/experiments/exact.md, "MILP"."""
     backend: ClassVar[Callable[[], Backend]]
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:

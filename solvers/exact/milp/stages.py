@@ -22,7 +22,7 @@ from .program.pairs import in_twin_order
 from .program.terms import floors
 
 UNITS_PER_NODE_AND_CHOICE = 10
-"""Work of a node per binary: microseconds, measured (docs/experiments.md, "MILP")."""
+"""Work of a node per binary: microseconds, measured (docs/experiments/exact.md, "MILP")."""
 UNITS_PER_PROGRAM = 50_000
 """Work before the first node."""
 LEAST_SECONDS = 0.02

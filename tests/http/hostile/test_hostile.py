@@ -27,7 +27,7 @@ MOST = 1_000_000
 """The most bytes of a body."""
 SERVICE_BYTES = 64 << 20
 WORKER_BYTES = 200 << 20
-"""Limits far above what was measured (docs/experiments.md), and far below what a fault would take."""
+"""Limits far above what was measured (docs/experiments/service.md), and far below what a fault would take."""
 PAUSE = 0.1
 """Seconds between looks at /healthz, few because these tests do not check how long others wait."""
 ATTACKS = [*large_bodies(MOST), *floods(MOST)]

@@ -15,7 +15,7 @@ from tests.running.command import run
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
+PAGES = sorted([*DOCS.glob("**/*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
 TEXT = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in PAGES}
 TOPS = "api|docker|docs|examples|planner|requirements|scripts|solvers|tests"
 
