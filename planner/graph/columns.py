@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from ..model.columns import Columns
@@ -35,9 +36,18 @@ def tensor_form(
     return Tensor("", shape, element_bits, kind, is_output, alignment, pools, device, items)
 
 
+def _has_usual_types(tensor: Tensor) -> bool:
+    """True if its numbers are integers and no others that equal these, such as 2.0 or True."""
+    t = tensor
+    are_whole = all(type(each) is int for each in (*t.shape, t.element_bits, t.alignment))
+    return are_whole and type(t.is_output) is bool and all(map(_has_usual_types, t.items or ()))
+
+
 def form_of_tensor(tensor: Tensor) -> Tensor:
     """Return the form of the tensor: all but its id."""
     t = tensor
+    if not _has_usual_types(t):
+        return named(t, "")
     return tensor_form(t.shape, t.element_bits, t.kind, t.is_output, t.alignment, t.pools, t.device, t.items)
 
 
@@ -93,29 +103,19 @@ def form_of_operator(operator: Operator) -> Operator:
     """Return the form of the operator: all but its inputs, its outputs and its name."""
     o = operator
     plain = _PLAIN.get(o.kind)
+    numbers: tuple[int, ...] = (o.dim, o.start, o.step, o.carried, o.scanned)
+    numbers += tuple(number for each in o.workspaces for number in (each.size, each.alignment))
+    is_usual = all(type(each) is int for each in numbers)
     if (
         plain is not None
+        and is_usual
         and not (o.dim or o.start or o.workspaces or o.functions or o.carried or o.scanned)
         and o.step == 1
         and o.condition is None
     ):
         return plain
-    return _operator_form(
-        Operator(
-            o.kind,
-            NO_IDS,
-            NO_IDS,
-            o.dim,
-            o.start,
-            o.step,
-            None,
-            o.workspaces,
-            o.functions,
-            o.condition,
-            o.carried,
-            o.scanned,
-        )
-    )
+    form = replace(o, inputs=NO_IDS, outputs=NO_IDS, name=None)
+    return _operator_form(form) if is_usual else form
 
 
 _PLAIN = {kind: Operator(kind, NO_IDS, NO_IDS) for kind in OperatorKind}

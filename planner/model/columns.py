@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Generic, TypeVar, overload
+from typing import Any, Generic, SupportsIndex, TypeVar, overload
 
 from solvers.model.instance import Ints
 
@@ -29,6 +30,10 @@ class Columns(Sequence[Row], Generic[Row]):
     @abstractmethod
     def row(self, i: int) -> Row:
         """Return the object of row i."""
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """Older protocols of pickle refuse whatever has slots."""
+        return super().__reduce_ex__(max(operator.index(protocol), 2))
 
     @overload
     def __getitem__(self, at: int) -> Row: ...

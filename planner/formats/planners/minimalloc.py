@@ -37,6 +37,7 @@ from ..json.scan import undecodable
 from ..memories import in_one_memory
 from ..text.gathered import Gathered
 from .minimalloc_columns import DEFAULT, read_columns
+from .minimalloc_windows import name_of
 
 _COLUMNS = {
     "id": "id",
@@ -231,7 +232,7 @@ class _Reader:
         for number, (gap, window) in enumerate(gaps):
             first, last = max(gap[0], start), min(gap[1], end)
             if window is not None and window[0] < window[1] and first < last:
-                part = f"{id_}.window{number}"
+                part = name_of(id_, number)
                 self.parts.append(Buffer(part, window[1] - window[0], live=((first, last),)))
                 self.colocations.append(Colocation(part, id_, window[0]))
         live: list[Interval] = []

@@ -1,4 +1,4 @@
-"""A problem as minimalloc's CSV: id, lower, upper, size, and alignment, hint, offset and gaps if there are any."""
+"""A problem as minimalloc's CSV: id, lower, upper, size, and alignment, hint, offset, gaps and kind if there are any."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Problem
 from ..memories import in_one_memory
 from .minimalloc_columns import DEFAULT
+from .minimalloc_windows import without_windows
 
 if TYPE_CHECKING:
     from ...model.plan import Plan
 
-OPTIONAL = ("alignment", "hint", "offset", "gaps", "pool")
+OPTIONAL = ("alignment", "hint", "offset", "gaps", "kind", "pool")
 
 
 def write_csv(problem: Problem) -> bytes:
     """Return the rows, half-open. Raises BadInput for what such a file cannot express; sizes of memories are left out."""
+    problem, windows = without_windows(problem)
     problem = in_one_memory(problem) if len(problem.pools) == 1 else _in_named_memories(problem)
     _require_plain(problem)
     names = {pool.name for pool in problem.pools}
@@ -34,7 +36,12 @@ def write_csv(problem: Problem) -> bytes:
                 Code.LIFETIMES_MISSING, ("buffers", i, "live"), "a row needs a lifetime, and this buffer has none"
             )
     only = "" if names == {DEFAULT} else problem.pools[0].name
-    rows = [_row(buffer) | {"pool": buffer.pools[0] if buffer.pools else only} for buffer in problem.buffers]
+    rows = [
+        _row(buffer) | {"kind": buffer.kind or "", "pool": buffer.pools[0] if buffer.pools else only}
+        for buffer in problem.buffers
+    ]
+    for row in rows:
+        row |= windows.get(str(row["id"]), {})
     return _beginning(problem) + _table(rows)
 
 
@@ -92,6 +99,7 @@ def _row(buffer: Buffer) -> dict[str, int | str]:
         "hint": "" if buffer.hint is None else buffer.hint,
         "offset": "" if buffer.fixed is None or buffer.fixed.offset is None else buffer.fixed.offset,
         "gaps": " ".join(f"{a[1]}-{b[0]}" for a, b in pairwise(live)),
+        "kind": "",
         "pool": "",
     }
 

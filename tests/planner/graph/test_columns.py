@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
+
+import pytest
 
 from planner.graph import (
     Function,
@@ -78,6 +81,28 @@ def test_tensors_and_operators_alike_share_their_forms() -> None:
     assert by_id(tensors)["t7"].shape == (1, 4)
     assert operators[-1] == Operator(OperatorKind.SLICE, ("t29",), ("x",), start=1, name="o29")
     assert form_of_operator(operators[3]) is operators.forms[3]
+
+
+def test_numbers_of_other_types_do_not_become_integers_that_equal_them() -> None:
+    usual, odd = Tensor("a", (1, 2)), Tensor("a", (True, 2.0))  # type: ignore[arg-type]
+    for order in ((usual, odd), (odd, usual)):
+        tensors = TensorColumns()
+        tensors.extend(order)
+        assert [[type(each) for each in tensor.shape] for tensor in tensors] == [
+            [type(each) for each in tensor.shape] for tensor in order
+        ]
+    operators = OperatorColumns()
+    operators.extend(Operator(OperatorKind.SLICE, ("a",), ("b",), start=start) for start in (2, 2.0, True, 1))  # type: ignore[arg-type]
+    assert [type(each.start) for each in operators] == [int, float, bool, int]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_columns_are_pickled(protocol: int) -> None:
+    tensors, operators = TensorColumns(), OperatorColumns()
+    tensors.extend([Tensor("a", (4,)), Tensor("b", (4,))])
+    operators.extend([Operator(OperatorKind.COMPUTE, ("a",), ("b",), name="o")])
+    for columns in (tensors, operators):
+        assert pickle.loads(pickle.dumps(columns, protocol)) == columns
 
 
 def test_homes_of_one_function_are_its_own_tensors() -> None:

@@ -9,6 +9,7 @@ from planner.formats import read_problem
 from planner.formats.tables.format import Format
 from planner.formats.tables.problems import USUAL, written
 from planner.planning.options.options import bad_option
+from planner.reporting.lost import lost
 
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.reading import read_bytes, shown_name
@@ -18,7 +19,7 @@ from ...terminal.text import say_warnings
 
 
 def run(file: str, out: str, to: str | None, *, input_format: str | None) -> None:
-    """Read, write, and pass warnings on."""
+    """Read, write, pass warnings on, and say what was not written."""
     with refusing(shown_name(file), as_json=False):
         row = target(out, to)
         output = OutputFile(out)
@@ -27,6 +28,9 @@ def run(file: str, out: str, to: str | None, *, input_format: str | None) -> Non
         problem, warnings = read_problem(read_bytes(file), name=file, format=input_format)
         say_warnings(warnings)
         data = row.write(problem)
+        if row.name != USUAL:
+            missing = lost(problem, read_problem(data, format=row.name)[0])
+            say_warnings([f"{row.name} does not say all: {', '.join(missing)}"] if missing else [])
         if out == STANDARD_OUTPUT:
             write_out(data)
         else:

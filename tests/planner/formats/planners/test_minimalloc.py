@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from planner import BadInput, plan
 from planner.formats import read_problem
 from planner.formats.planners.minimalloc import PINNED
 from planner.formats.planners.minimalloc_writer import write_csv, write_plan_csv
-from planner.model.problem import Buffer, Fixed, Lifetimes, Pool, Problem
+from planner.model.problem import Buffer, Constraints, Fixed, Lifetimes, Pool, Problem
 from tests.planner.formats.reading import corpus, refusal
 
 
@@ -210,3 +212,39 @@ def test_memories_that_csv_cannot_express_are_refused(buffer: Buffer, pool: Pool
     with pytest.raises(BadInput) as caught:
         write_csv(Problem((buffer,), (Pool("p"), pool)))
     assert caught.value.findings[0].pointer == place
+
+
+@pytest.mark.parametrize(
+    "gaps",
+    [
+        "12-15@0:64",
+        "12-15@0:64 20-22",
+        "20-22 12-15@8:64",
+        "5-7 12-15@0:8 12-15@16:24 14-18@32:40",
+        "0-3@0:8 28-30@8:16",
+        "40-50@0:1 2-3@0:1",
+    ],
+)
+def test_gaps_with_windows_and_labels_are_written_as_they_were_read(gaps: str) -> None:
+    problem, _ = read_problem(f"id,lower,upper,size,gaps,kind\na,0,30,64,{gaps},weight\nb,0,9,8,,\n".encode())
+    assert problem.constraints.colocations
+    assert read_problem(write_csv(problem))[0] == problem
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda part: replace(part, id="a.window01"),
+        lambda part: replace(part, id="a.window99"),
+        lambda part: replace(part, alignment=2),
+        lambda part: replace(part, live=((1, 15),)),
+        lambda part: replace(part, size=65),
+    ],
+)
+def test_what_is_no_window_is_refused(change: Callable[[Buffer], Buffer]) -> None:
+    problem, _ = read_problem(b"id,lower,upper,size,gaps\na,0,30,64,12-15@0:64\n")
+    base, part = problem.buffers
+    made = change(part)
+    tie = replace(problem.constraints.colocations[0], buffer=made.id)
+    with pytest.raises(BadInput):
+        write_csv(replace(problem, buffers=(base, made), constraints=Constraints(colocations=(tie,))))

@@ -93,3 +93,15 @@ def test_the_ending_or_a_name_decides_the_written_format(tmp_path: Path) -> None
         refused = run("convert", path, *arguments)
         assert refused.exit_code == 2
         assert "written are memplan, " in refused.stderr
+
+
+def test_convert_says_what_the_other_format_does_not_hold(tmp_path: Path) -> None:
+    path = tmp_path / "in.json"
+    path.write_text(
+        '{"format": "memplan/1", "lifetimes": "half_open", "pools": [{"name": "sram", "size": 64}],'
+        ' "buffers": [{"id": "a", "size": 8, "live": [[0, 1]], "reads": 2}]}'
+    )
+    done = run("convert", path, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0
+    assert done.stderr == "warning: minimalloc does not say all: sizes of memories, numbers of uses\n"
+    assert run("convert", path, "-o", tmp_path / "again.json").stderr == ""

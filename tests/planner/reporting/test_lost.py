@@ -1,0 +1,112 @@
+"""What a file in another format does not say is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner import BadInput
+from planner.facts.digest import digest
+from planner.facts.intervals import merged
+from planner.formats import FORMATS, read_problem
+from planner.formats.memories import in_one_memory
+from planner.formats.tables.problems import written
+from planner.model.problem import (
+    NO_CONSTRAINTS,
+    Buffer,
+    Colocation,
+    Constraints,
+    Fixed,
+    Lifetimes,
+    Pool,
+    Problem,
+    Speed,
+)
+from planner.reporting.lost import lost
+from solvers.model.instance import Term
+from tests.small.strategies import effort, problems
+
+A, B = Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((1, 3),))
+
+
+def back(problem: Problem, name: str) -> Problem:
+    return read_problem(FORMATS[name].write(problem), format=name)[0]
+
+
+def named(problem: Problem) -> str:
+    """Return the digest, with ids as text, an only memory's alignment in its buffers, and without values that mean nothing."""
+    ids = {buffer.id: str(buffer.id) for buffer in problem.buffers}
+    c = problem.constraints
+    buffers = tuple(replace(each, id=ids[each.id], live=merged(each.live or ())) for each in problem.buffers)
+    by_rank = sorted(problem.pools, key=lambda pool: pool.rank)
+    made = replace(
+        problem,
+        buffers=buffers,
+        pools=tuple(replace(pool, rank=by_rank.index(pool), base=pool.base or None) for pool in problem.pools),
+        peak_price=1,
+        constraints=replace(
+            NO_CONSTRAINTS, colocations=tuple(Colocation(ids[t.buffer], ids[t.base], t.offset) for t in c.colocations)
+        ),
+    )
+    return digest(in_one_memory(made))
+
+
+@effort(300, 20_000)
+@given(problems(max_buffers=4, max_pools=2), st.sampled_from([*written()]), st.integers(0, 3))
+def test_what_comes_back_is_the_problem_if_nothing_is_lost(problem: Problem, name: str, simpler: int) -> None:
+    if len(problem.pools) > 1:
+        problem = replace(problem, pools=tuple(replace(pool, alignment=1) for pool in problem.pools))
+    if simpler:
+        problem = replace(problem, constraints=NO_CONSTRAINTS)
+    if simpler > 1:
+        pools = tuple(Pool(pool.name) for pool in problem.pools[:1])
+        problem = replace(
+            problem,
+            pools=pools,
+            terms=(Term.SUM_OF_PEAKS,),
+            was=(),
+            buffers=tuple(
+                replace(
+                    each, pools=None, fixed=None, max_offset=None, accesses=0, reads=0, writes=0, live=each.live or ()
+                )
+                for each in problem.buffers
+            ),
+        )
+    try:
+        found = back(problem, name)
+    except BadInput:
+        return
+    if not lost(problem, found) and {each.id for each in found.buffers} <= {str(each.id) for each in problem.buffers}:
+        assert named(found) == named(problem)
+
+
+@pytest.mark.parametrize(
+    ("problem", "name", "words"),
+    [
+        (Problem((A, B)), "minimalloc", ()),
+        (Problem((A, replace(B, kind="weight", hint=32, alignment=4))), "minimalloc", ()),
+        (Problem((A, B), (Pool("default", 128),), name="n"), "minimalloc", ("name", "sizes of memories")),
+        (
+            Problem((A, replace(B, reads=2, dtype="int8")), terms=(Term.LARGEST_PEAK,)),
+            "minimalloc",
+            ("numbers of uses", "types of elements", "objective"),
+        ),
+        (
+            Problem((A, B), constraints=Constraints(conflicts=(("a", "b"),), colocations=(Colocation("b", "a", 0),))),
+            "chrome-trace",
+            ("conflicts", "colocations"),
+        ),
+        (Problem((A, replace(B, fixed=Fixed("default", 64)))), "chrome-trace", ("fixed offsets",)),
+        (Problem((A, Buffer("c", 1, live=()))), "chrome-trace", ("some of the buffers",)),
+        (Problem((A, B), steps=((0, "load"),)), "columns", ("names of steps",)),
+        (Problem((A, B)), "usmp", ("lifetimes",)),
+        (Problem((A, B), (Pool("default", speed=Speed(1, 1, 1)),)), "dsa", ("speeds of memories",)),
+    ],
+)
+def test_what_is_lost_is_named(problem: Problem, name: str, words: tuple[str, ...]) -> None:
+    problem = replace(problem, lifetimes=Lifetimes.HALF_OPEN)
+    found = [each for each in lost(problem, back(problem, name)) if each != "name" or "name" in words]
+    assert tuple(found) == words
