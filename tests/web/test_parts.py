@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -219,3 +221,13 @@ def test_the_page_has_the_colours_of_the_picture() -> None:
     style = (WEB / "page.css").read_text()
     for number, (light, dark) in enumerate(zip(LIGHT, DARK, strict=True)):
         assert f"--k{number}: light-dark({light}, {dark});" in style
+
+
+def test_every_colour_that_is_named_is_in_the_style_sheet() -> None:
+    """A name that is not there becomes the colour of text, without a word."""
+    styles = [path.read_text() for path in (WEB / "page.css", WEB / "reference.css")]
+    for style in styles:
+        assert set(re.findall(r"var\(--([\w-]+)\)", style)) <= set(re.findall(r"^\s+--([\w-]+):", style, re.MULTILINE))
+    names = re.search(r"NAMES = (\[.*\])", (WEB / "map" / "palette.js").read_text())
+    assert names is not None
+    assert set(json.loads(names[1])) <= set(re.findall(r"--([\w-]+): light-dark", styles[0]))
