@@ -8,11 +8,13 @@ from ..model.columns import BufferColumns, restricted
 from ..model.deadline import CHECKING, look
 from ..model.errors import Finding
 from ..model.problem import Problem
+from .buffers import check_buffers
 from .colocations import NO_GROUPS, check_colocations
 from .memories import check_constants, check_speeds
-from .names import Names, check_names
+from .names import Names, check_heading, check_mentions, check_terms
 from .pairs import check_pairs
 from .pool_choice import check_pool_choice
+from .pools import check_pools
 from .report import Report
 from .totals import check_totals
 
@@ -50,7 +52,13 @@ def _examine(problem: Problem) -> Report:
     """Collect the faults of the problem apart from its variants."""
     report = Report()
     names = Names(problem)
-    check_names(problem, names, report)
+    check_heading(problem, report)
+    check_pools(problem, names, report)
+    look(CHECKING)
+    check_buffers(problem, names, report)
+    look(CHECKING)
+    check_terms(problem, report)
+    check_mentions(problem, names, report)
     look(CHECKING)
     check_speeds(problem, report)
     if report:

@@ -7,9 +7,10 @@ from ..facts.costs import WEIGHS_ACCESS
 from ..model.columns import BufferColumns
 from ..model.errors import Code
 from ..model.pool_columns import PoolColumns
-from ..model.problem import MAX_ADDRESS, Problem
+from ..model.problem import Problem
 from .names import Names
-from .report import Place, Report, quoted
+from .report import Report, quoted
+from .values import check_number
 
 LEAST = {
     "clock_frequency_hz": 1,
@@ -28,12 +29,7 @@ def check_speeds(problem: Problem, report: Report) -> None:
     known = [i for i, pool in enumerate(problem.pools) if pool.speed is not None]
     for i in known:
         for name, least in LEAST.items():
-            value = getattr(problem.pools[i].speed, name)
-            place: Place = ("pools", i, name)
-            if type(value) is not int:
-                report.add(Code.WRONG_TYPE, place, f"must be an integer, not {type(value).__name__}")
-            elif not least <= value <= MAX_ADDRESS:
-                report.add(Code.OUT_OF_RANGE, place, f"must be from {least} to {MAX_ADDRESS}, not {quoted(value)}")
+            check_number(report, ("pools", i, name), getattr(problem.pools[i].speed, name), least)
     if 0 < len(known) < len(problem.pools) and WEIGHS_ACCESS.intersection(problem.terms):
         missing = next(i for i, pool in enumerate(problem.pools) if pool.speed is None)
         text = (

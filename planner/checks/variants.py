@@ -26,9 +26,9 @@ from ..model.problem import (
     Problem,
     Variants,
 )
-from .names import check_name, check_ranges
 from .part import Examine, Parts
 from .report import Place, Report, quoted
+from .values import check_name, check_ranges
 
 MEASURES = ((Term.SUM_OF_PEAKS,), (Term.LARGEST_PEAK,))
 """What a problem with variants may minimise besides the costs of the alternatives."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from math import gcd, lcm
 
-from ..checks.names import check_allowed_pools
 from ..checks.report import Place, Report, bad_input, quoted
+from ..checks.values import check_allowed_pools
 from ..model.deadline import PREPARING, in_time
 from ..model.errors import Code, echo
 from ..model.problem import BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem

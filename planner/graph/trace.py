@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ..checks.names import check_allowed_pools
 from ..checks.report import Place, Report, quoted
+from ..checks.values import check_allowed_pools
 from ..facts.intervals import merged
 from ..model.errors import Code
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem

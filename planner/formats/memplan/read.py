@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 from solvers.model.instance import Term
 
 from ...checks import sound_as_read
-from ...checks.names import are_in_range, are_plain_pools
+from ...checks.buffers import are_in_range
+from ...checks.pools import are_plain_pools
 from ...checks.report import Place, Report, quoted
 from ...facts.intervals import merged
 from ...model.columns import BufferColumns

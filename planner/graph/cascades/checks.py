@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator, Sequence
 from math import prod
 from typing import TypeAlias
 
-from ...checks.names import are_integers
 from ...checks.report import Place, Report, bad_input, quoted
+from ...checks.values import are_integers
 from ...model.errors import Code
 from ...model.problem import BufferId
 from .operators import WITH_KERNEL, Kind, Network, Operator, Padding, Tensor

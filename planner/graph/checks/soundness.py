@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from ...checks.names import are_integers
 from ...checks.report import Place, Report, quoted
+from ...checks.values import are_integers
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, BufferId
 from ..columns import Forms, Ids, ids_of, joined, named, names_of, operands_of, operator_forms, tensor_forms

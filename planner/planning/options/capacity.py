@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...checks.names import are_integers
+from ...checks.values import are_integers
 from ...model.errors import echo
 from ...model.plan import Plan
 from ...model.problem import Problem

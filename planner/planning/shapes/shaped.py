@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
-from ...checks.names import are_integers
 from ...checks.report import pointer
+from ...checks.values import are_integers
 from ...model.errors import BadInput, Code, Finding, echo
 from ...model.problem import Problem
 from .expression import LIMIT, NAME, Expression, ExpressionError, Values, parse

@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from ...checks.names import are_integers
+from ...checks.values import are_integers
 from ...model.errors import echo
 from ...model.problem import Problem
 from ..options.capacity import parse_size, quoted

@@ -1,0 +1,146 @@
+"""Checks each buffer by itself: its id, its numbers, its lifetimes, and the pools that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ..model.columns import BufferColumns
+from ..model.deadline import CHECKING, in_time
+from ..model.errors import Code
+from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Problem, has_one_peak
+from .names import Names
+from .report import Place, Report, quoted
+from .values import check_allowed_pools, check_length, check_number, check_ranges
+
+ALL_THE_TIME = ((-MAX_TIME, MAX_TIME),)
+"""The lifetime of a buffer without one: the longest that is allowed."""
+
+
+def check_buffers(problem: Problem, names: Names, report: Report) -> None:
+    buffers = problem.buffers
+    if isinstance(buffers, BufferColumns) and are_in_range(buffers) and _are_different(buffers.ids):
+        if not has_one_peak(problem):  # otherwise nothing names them
+            names.buffers.update(zip(buffers.ids, range(len(buffers)), strict=True))
+        return
+    for i, buffer in _not_checked_before(problem, names.buffers):
+        _buffer_id(report, ("buffers", i, "id"), i, buffer.id, names.buffers)
+        for field, label in (("kind", buffer.kind), ("device", buffer.device), ("dtype", buffer.dtype)):
+            if label is not None:
+                check_length(report, ("buffers", i, field), label)
+        if not _is_plain(buffer):
+            _buffer_numbers(report, ("buffers", i), buffer, names)
+
+
+def _not_checked_before(problem: Problem, index: dict[BufferId, int]) -> Iterable[tuple[int, Buffer]]:
+    """Return the buffers, numbered, that were not checked in a similar problem; the others are put into the index.
+
+    If two buffers have the same id, all are returned.
+    """
+    everything = enumerate(in_time(problem.buffers, CHECKING, "buffer"))
+    new = [i for i, row in enumerate(problem.facts.rows) if row is None]
+    if not problem.facts.rows or len(new) >= len(problem.buffers):
+        return everything
+    ids = [buffer.id for buffer in problem.buffers]
+    if any(type(ids[i]) not in (int, str) for i in new):
+        return everything
+    index.update(zip(ids, range(len(ids)), strict=True))
+    if len(index) < len(ids):
+        index.clear()
+        return everything
+    for i in new:
+        del index[ids[i]]
+    return [(i, problem.buffers[i]) for i in new]
+
+
+def _buffer_id(report: Report, place: Place, number: int, id_: BufferId, index: dict[BufferId, int]) -> None:
+    """Put a sound id into the index; report any other."""
+    if (type(id_) is not int and type(id_) is not str) or id_ == "":
+        report.add(Code.WRONG_TYPE, place, "an id must be an integer or a string that is not empty")
+    elif id_ in index:
+        text = f"buffer {number} has the same id {quoted(id_)} as buffer {index[id_]}"
+        report.add(Code.DUPLICATE_ID, place, text)
+    else:
+        index[id_] = number
+        if type(id_) is int:
+            check_number(report, place, id_, -MAX_ADDRESS)
+        elif type(id_) is str:
+            check_length(report, place, id_)
+
+
+def _are_different(ids: Sequence[BufferId]) -> bool:
+    """True if no id appears twice. Comparing hashes takes less memory than a set of the ids; if all hashes differ, so do the ids."""
+    if isinstance(ids, range):
+        return True
+    hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
+    hashes.sort()
+    return bool((hashes[1:] != hashes[:-1]).all()) or len(set(ids)) == len(ids)
+
+
+def are_in_range(columns: BufferColumns) -> bool:
+    """True if all numbers are in range, and all ids have an allowed type and length."""
+    if not len(columns):
+        return True
+    if columns.size.min() < 0 or columns.alignment.min() < 1 or (columns.end < columns.start).any():
+        return False
+    if max(columns.size.max(), columns.alignment.max()) > MAX_ADDRESS:
+        return False
+    if columns.start.min() < -MAX_TIME or columns.end.max() > MAX_TIME:
+        return False
+    ids = columns.ids
+    if isinstance(ids, range):
+        return True
+    kinds = {*map(type, ids)}
+    numbers = [id_ for id_ in ids if type(id_) is int] if int in kinds else [0]
+    texts = [id_ for id_ in ids if type(id_) is str] if str in kinds else ["-"]
+    return (
+        kinds <= {int, str}
+        and -MAX_ADDRESS <= min(numbers) <= max(numbers) <= MAX_ADDRESS
+        and 0 < min(map(len, texts)) <= max(map(len, texts)) <= MAX_TEXT
+    )
+
+
+def _is_plain(buffer: Buffer) -> bool:
+    """True in the usual case, found quickly: only a size, an alignment, and one interval or none."""
+    live = ALL_THE_TIME if buffer.live is None else buffer.live
+    if len(live) != 1 or buffer.pools is not None or buffer.fixed is not None:
+        return False
+    start, end = live[0]
+    return (
+        type(buffer.size) is type(buffer.alignment) is type(start) is type(end) is int
+        and 0 <= buffer.size <= MAX_ADDRESS
+        and 1 <= buffer.alignment <= MAX_ADDRESS
+        and -MAX_TIME <= start <= end <= MAX_TIME
+        and buffer.hint is None
+        and buffer.max_offset is None
+        and type(buffer.accesses) is int
+        and 0 <= buffer.accesses <= MAX_ADDRESS
+        and type(buffer.reads) is type(buffer.writes) is int
+        and 0 <= buffer.reads <= MAX_ADDRESS
+        and 0 <= buffer.writes <= MAX_ADDRESS
+        and buffer.data is None
+    )
+
+
+def _buffer_numbers(report: Report, place: Place, buffer: Buffer, names: Names) -> None:
+    check_number(report, (*place, "size"), buffer.size)
+    check_number(report, (*place, "alignment"), buffer.alignment, 1)
+    for field in ("accesses", "reads", "writes"):
+        check_number(report, (*place, field), getattr(buffer, field))
+    if buffer.data is not None and not isinstance(buffer.data, bytes):
+        report.add(Code.WRONG_TYPE, (*place, "data"), f"must be bytes, not {type(buffer.data).__name__}")
+    for field in ("hint", "max_offset"):
+        value = getattr(buffer, field)
+        if value is not None:
+            check_number(report, (*place, field), value)
+    if buffer.live is not None:
+        check_ranges(report, (*place, "live"), buffer.live, -MAX_TIME, MAX_TIME)
+    if buffer.pools is not None:
+        check_allowed_pools(report, (*place, "pools"), buffer.pools, names.pools)
+    if buffer.fixed is not None:
+        if buffer.fixed.pool not in names.pools:
+            text = f"there is no pool {quoted(buffer.fixed.pool)}"
+            report.add(Code.UNKNOWN_POOL, (*place, "fixed", "pool"), text)
+        if buffer.fixed.offset is not None:
+            check_number(report, (*place, "fixed", "offset"), buffer.fixed.offset)
