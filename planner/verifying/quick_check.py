@@ -50,11 +50,8 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     peaks = [int(high[pool == p].max(initial=0)) for p in range(len(problem.pools))]
     if any(each.size is not None and peak > each.size for each, peak in zip(problem.pools, peaks, strict=True)):
         return False
-    if not known.is_plain:
-        offset, number = low.tolist(), pool.tolist()
-        for i, buffer in restricted(problem.buffers):
-            if not is_where_it_may_be(buffer, problem.pools[number[i]].name, offset[i]):
-                return False
+    if not known.is_plain and not _are_where_they_may_be(problem, low, pool):
+        return False
     if not _are_outside(problem.pools, low, high, pool):
         return False
     there = np.flatnonzero(known.size[known.owner] > 0)
@@ -72,6 +69,15 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
         return False
     bounds = _proven(problem, pieces, pool, group, plan.certificates)
     return bounds is not None and _claims_exactly(problem, plan, peaks, bounds)
+
+
+def _are_where_they_may_be(problem: Problem, low: Integers, number: Integers) -> bool:
+    """True if each buffer with a restricted place keeps it."""
+    offsets, pools = low.tolist(), number.tolist()
+    return all(
+        is_where_it_may_be(buffer, problem.pools[pools[i]].name, offsets[i])
+        for i, buffer in restricted(problem.buffers)
+    )
 
 
 def _are_outside(pools: Sequence[Pool], low: Integers, high: Integers, number: Integers) -> bool:

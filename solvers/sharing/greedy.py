@@ -46,10 +46,8 @@ class Greedy(SharingSolver):
             self._before(instance, task, control, best)
             for pool, bound in enumerate(bounds):
                 for objects in self._attempts(instance, pool, passes, task):
-                    if best.note(pool, objects):
-                        arrangement = best.arrangement()
-                        if arrangement is not None:
-                            control.incumbent(arrangement)
+                    if best.note(pool, objects) and (arrangement := best.arrangement()) is not None:
+                        control.incumbent(arrangement)
                     if best.total(pool) == bound:
                         break
         except LimitReached as end:

@@ -139,22 +139,10 @@ class Slot:
         number = next(self._numbers)
         header = {**task.header, "number": number, "parts": len(task.parts)}
         patience = self._patience_with(task)
-        is_told = False
         try:
             line.send(pack(header), patience, TICK_SECONDS)
             hand_over(task, line, patience)
-            while True:
-                message = line.receive(TICK_SECONDS)
-                if message is not None:
-                    reply = Reply(*unpack(message))
-                    if reply.header.get("number") == number:
-                        if reply.header["kind"] in ENDS:
-                            return reply
-                        task.on_message(reply)
-                if task.cancelled.is_set() and not is_told:
-                    is_told = True
-                    line.send(pack({"cancel": number}), patience, TICK_SECONDS)
-                patience()
+            return _ending(task, number, line, patience)
         except (EOFError, OSError) as error:
             died = self._killed("it ended unexpectedly", patience=END_SECONDS)
             if died.code in WITHOUT_MEMORY:
@@ -333,3 +321,19 @@ class ProcessPool:
 def exit_in_words(code: int) -> str:
     """Return a description such as `killed by signal 9`."""
     return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _ending(task: Task, number: int, line: Line, patience: Callable[[], None]) -> Reply:
+    """Pass on what the worker says of this task, and that the task is cancelled, until it ends; return how."""
+    is_told = False
+    while True:
+        message = line.receive(TICK_SECONDS)
+        reply = None if message is None else Reply(*unpack(message))
+        if reply is not None and reply.header.get("number") == number:
+            if reply.header["kind"] in ENDS:
+                return reply
+            task.on_message(reply)
+        if task.cancelled.is_set() and not is_told:
+            is_told = True
+            line.send(pack({"cancel": number}), patience, TICK_SECONDS)
+        patience()

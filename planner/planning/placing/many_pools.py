@@ -225,29 +225,31 @@ class ManyPools:
     def _values(self, placements: Sequence[Placement], peaks: Mapping[str, int]) -> tuple[int, ...]:
         """Return an integer for each term of the objective."""
         problem = self.problem
-        pools = self._places.pools
         dear = () if cost_one_byte(problem.pools) else (pool for pool in problem.pools if pool.cost != 1)
         of_peaks = sum(peaks.values()) + sum((pool.cost - 1) * peaks.get(pool.name, 0) for pool in dear)
         values = []
         for term in problem.terms:
-            adds = LINEAR_TERMS.get(term)
             if term is Term.LARGEST_PEAK:
                 values.append(max(peaks.values(), default=0))
-            elif adds is None:
-                values.append(_reuse_cost(placements, problem))
+            elif term in LINEAR_TERMS:
+                values.append(self._linear(term, placements, of_peaks))
             else:
-                value = (problem.peak_price if adds.priced else 1) * of_peaks if adds.peaks else 0
-                each = zip(problem.buffers, placements, strict=True) if adds.choice is not None else ()
-                for buffer, place in each:
-                    if adds.choice is Choice.ACCESS and is_used(buffer):
-                        value += access_cost(buffer, pools[place.pool])
-                    elif adds.choice is Choice.RANK:
-                        value += buffer.size * pools[place.pool].rank
-                if weighs_moves(problem):
-                    places = {place.id: (place.pool, place.offset) for place in placements}
-                    value += cost_of_moves(problem, places, term)
-                values.append(value)
+                values.append(_reuse_cost(placements, problem))
         return tuple(values)
+
+    def _linear(self, term: Term, placements: Sequence[Placement], of_peaks: int) -> int:
+        """Return the value of a linear term, given the sum of peaks, each times its pool's cost."""
+        problem, pools, adds = self.problem, self._places.pools, LINEAR_TERMS[term]
+        value = (problem.peak_price if adds.priced else 1) * of_peaks if adds.peaks else 0
+        if adds.choice is not None:
+            for buffer, place in zip(problem.buffers, placements, strict=True):
+                if adds.choice is Choice.ACCESS and is_used(buffer):
+                    value += access_cost(buffer, pools[place.pool])
+                elif adds.choice is Choice.RANK:
+                    value += buffer.size * pools[place.pool].rank
+        if weighs_moves(problem):
+            value += cost_of_moves(problem, {place.id: (place.pool, place.offset) for place in placements}, term)
+        return value
 
 
 def _unused(problem: Problem) -> tuple[PoolUse, ...]:

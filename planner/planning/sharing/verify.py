@@ -145,27 +145,46 @@ def _clashes_in_time(users: Users, id_: int, members: Sequence[int]) -> Iterator
     look(VERIFYING)
     if all(end <= start for (_, end, _), (start, _, _) in pairwise(spans)):
         return  # the usual case: each is over before the next begins
-    ends: list[tuple[int, int]] = []
-    present: dict[int, dict[int, None]] = {}
-    """By group."""
+    present = _Present(users)
     seen: set[frozenset[int]] = set()
     for start, end, i in spans:
         tick(VERIFYING)
-        while ends and ends[0][0] <= start:
-            _, gone = heappop(ends)
-            del present[users.group(gone)][gone]
-            if not present[users.group(gone)]:
-                del present[users.group(gone)]
-        for group, others in present.items():
-            for j in others if group != users.group(i) else ():
-                if frozenset((i, j)) not in seen and not users.may_overlap(i, j):
-                    seen.add(frozenset((i, j)))
-                    text = f"buffers {echo(buffers[j].id)} and {echo(buffers[i].id)} are needed at the same time, but share object {id_}"
-                    yield SharingFinding(SharingFindingKind.CLASH, text, (buffers[j].id, buffers[i].id), (id_,))
-                    if len(seen) > LISTED_PER_KIND:
-                        return  # no more are listed
-        present.setdefault(users.group(i), {})[i] = None
-        heappush(ends, (end, i))
+        present.end_at(start)
+        for j in present.of_other_groups(i):
+            if frozenset((i, j)) in seen or users.may_overlap(i, j):
+                continue
+            seen.add(frozenset((i, j)))
+            text = f"buffers {echo(buffers[j].id)} and {echo(buffers[i].id)} are needed at the same time, but share object {id_}"
+            yield SharingFinding(SharingFindingKind.CLASH, text, (buffers[j].id, buffers[i].id), (id_,))
+            if len(seen) > LISTED_PER_KIND:
+                return  # no more are listed
+        present.add(i, end)
+
+
+class _Present:
+    """The users present at a time, by group."""
+
+    def __init__(self, users: Users) -> None:
+        self._users = users
+        self._ends: list[tuple[int, int]] = []
+        self._groups: dict[int, dict[int, None]] = {}
+
+    def add(self, user: int, end: int) -> None:
+        self._groups.setdefault(self._users.group(user), {})[user] = None
+        heappush(self._ends, (end, user))
+
+    def end_at(self, time: int) -> None:
+        """Remove those that have ended by this time."""
+        while self._ends and self._ends[0][0] <= time:
+            _, gone = heappop(self._ends)
+            group = self._users.group(gone)
+            del self._groups[group][gone]
+            if not self._groups[group]:
+                del self._groups[group]
+
+    def of_other_groups(self, user: int) -> Iterator[int]:
+        mine = self._users.group(user)
+        return (other for group, others in self._groups.items() if group != mine for other in others)
 
 
 def _check_ties(users: Users, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:

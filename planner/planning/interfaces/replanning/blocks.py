@@ -80,25 +80,32 @@ class InPool(NamedTuple):
     """True if they also have the same alignment."""
 
 
+def _old_places(
+    problem: Problem, ids: Sequence[BufferId], before: Sequence[Placement]
+) -> tuple[list[Placement | None], list[int]]:
+    """Return the old place of each buffer, and the buffers that the problem before did not have."""
+    neighbour = problem.facts.neighbour
+    # Another thread may have planned since: then this is not the neighbour's plan.
+    is_its_plan = neighbour is not None and len(neighbour.buffers) == len(before)
+    rows = problem.facts.rows if is_its_plan else (None,) * len(ids)
+    new = [i for i, row in enumerate(rows) if row is None]
+    had = [None if row is None else before[row] for row in rows]
+    if new:
+        sought = {ids[i] for i in new}
+        places = {place.id: place for place in before if place.id in sought}
+        for i in new:
+            had[i] = places.get(ids[i])
+    return had, new
+
+
 class Blocks:
     """The problem's buffers by the blocks that they move in, each in its old pool or in one that it may use."""
 
     def __init__(self, problem: Problem, before: Sequence[Placement]) -> None:
         self.problem, self.known = problem, amounts(problem)
         self.ids = [buffer.id for buffer in problem.buffers]
-        neighbour = problem.facts.neighbour
-        is_its_plan = neighbour is not None and len(neighbour.buffers) == len(
-            before
-        )  # another thread may have planned since
-        rows = problem.facts.rows if is_its_plan else (None,) * len(self.ids)
-        self.new = [i for i, row in enumerate(rows) if row is None]
-        """Those that the problem before did not have."""
-        self.had = [None if row is None else before[row] for row in rows]
-        if self.new:
-            sought = {self.ids[i] for i in self.new}
-            places = {place.id: place for place in before if place.id in sought}
-            for i in self.new:
-                self.had[i] = places.get(self.ids[i])
+        self.had, self.new = _old_places(problem, self.ids, before)
+        """The old place of each buffer, and the buffers that the problem before did not have."""
         self.offset = np.array([NEW if old is None else old.offset for old in self.had], dtype=np.int64)
         self.lives = Lives(self.known)
         self.special = [] if self.known.is_plain else [*restricted(problem.buffers)]
@@ -118,17 +125,21 @@ class Blocks:
         self.groups = groups(index, constraints.colocations)
         self.height = self.known.size
         if self.groups:
-            root = self._every_part.copy()
-            for group in self.groups:
-                members = list(group.members)
-                root[members], self.part_low[members] = members[0], group.offsets
-            self.first, self.part_block = np.unique(root, return_inverse=True)
-            self._every_block = np.arange(len(self.first))
-            self.height = np.zeros(len(self.first), dtype=np.int64)
-            np.maximum.at(self.height, self.part_block, self.part_low + self.known.size)
+            self._join_groups()
         self.conflicts, self.exclusions = _pairs(index, constraints.conflicts), _pairs(index, constraints.exclusions)
         self.allowed = self._allowed()
         self.pool = self._pools()
+
+    def _join_groups(self) -> None:
+        """Make one block of each group of colocated buffers."""
+        root = self._every_part.copy()
+        for group in self.groups:
+            members = list(group.members)
+            root[members], self.part_low[members] = members[0], group.offsets
+        self.first, self.part_block = np.unique(root, return_inverse=True)
+        self._every_block = np.arange(len(self.first))
+        self.height = np.zeros(len(self.first), dtype=np.int64)
+        np.maximum.at(self.height, self.part_block, self.part_low + self.known.size)
 
     @property
     def has_choice(self) -> bool:

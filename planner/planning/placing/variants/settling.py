@@ -188,27 +188,15 @@ def _nearest(buffers: Sequence[Buffer], core: int, count: int) -> list[BufferId]
     return [buffers[k].id for k in order[:count]]
 
 
-def _worth(made: Plan, peak: int) -> int:
-    """Return the objective at this peak, given its value for the plan's peak."""
-    assert made.peak
-    return peak * ((made.objective.value or 0) // made.peak)
-
-
 def _proven(made: Plan, proof: PlanCertificate) -> Plan:
     """Return the plan with the bound that was proven, at most its peak."""
     value, peak = made.objective.value, made.peak
     assert value is not None
     assert peak is not None
     bound = min(proof.value, peak)
-    worth, is_optimal = _worth(made, bound), bound == peak
-    terms = tuple(replace(term, bound=worth) for term in made.objective.terms)
     return replace(
-        made,
-        status=PlanStatus.OPTIMAL if is_optimal else made.status,
-        stop=StopReason.PROVED if is_optimal else made.stop,
+        _with_objective(made, value, _worth(made, bound)),
         bound=bound,
-        gap=gap_to(worth, value),
-        objective=replace(made.objective, bound=worth, terms=terms),
         pools=(replace(made.pools[0], bound=bound),),
         certificates=(*made.certificates, proof),
     )
@@ -218,18 +206,30 @@ def _lowered(made: Plan, answer: Plan) -> Plan:
     """Return the plan with the answer's placements, keeping what was proven before."""
     peak = answer.peak
     assert peak is not None
-    worth, bound = _worth(made, peak), made.objective.bound
-    is_optimal = worth == bound
-    terms = tuple(replace(term, value=worth) for term in made.objective.terms)
     return replace(
-        made,
-        status=PlanStatus.OPTIMAL if is_optimal else made.status,
-        stop=StopReason.PROVED if is_optimal else made.stop,
+        _with_objective(made, _worth(made, peak), made.objective.bound),
         peak=peak,
-        gap=gap_to(bound, worth),
-        objective=replace(made.objective, value=worth, terms=terms),
         pools=(replace(made.pools[0], peak=peak),),
         placements=answer.placements,
         solver=answer.solver,
         reproducible=made.reproducible and answer.reproducible,
+    )
+
+
+def _worth(made: Plan, peak: int) -> int:
+    """Return the objective at this peak, given its value for the plan's peak."""
+    assert made.peak
+    return peak * ((made.objective.value or 0) // made.peak)
+
+
+def _with_objective(made: Plan, value: int, bound: int | None) -> Plan:
+    """Return the plan with this value and bound, and what follows from them."""
+    is_optimal = value == bound
+    terms = tuple(replace(term, value=value, bound=bound) for term in made.objective.terms)
+    return replace(
+        made,
+        status=PlanStatus.OPTIMAL if is_optimal else made.status,
+        stop=StopReason.PROVED if is_optimal else made.stop,
+        gap=gap_to(bound, value),
+        objective=replace(made.objective, value=value, bound=bound, terms=terms),
     )
