@@ -42,7 +42,7 @@ PLAN_SLOTS = "leave the rule out, and plan the slots with `memplan share`"
 def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: bool, place: Place) -> Problem:
     """Return the problem in which these pairs of buffers (positions) lie at one place or apart. Raises BadInput if they are too many.
 
-    With `whole`, all other pairs do, too.
+    With `whole`, all other pairs do, too; then memory consists of slots.
     """
     units = Units(problem)
     named: dict[tuple[int, int], list[Pair]] = {}
@@ -57,12 +57,27 @@ def with_slots(problem: Problem, pairs: Iterable[tuple[int, int]], *, whole: boo
             if first.size != second.size:
                 apart.add((min(u, v), max(u, v)))
     choices = _Choices(units, place)
+    whole = whole or _are_all_named(units, named)
     constraints = (_in_slots if whole else _pair_by_pair)(choices, problem.constraints, named, apart)
     made = replace(problem, constraints=replace(constraints, colocations=units.colocations()))
     if not choices.groups:
         return made
     variants = Variants(tuple(choices.groups), (), tuple(choices.requires), tuple(choices.forbids))
     return replace(made, terms=problem.terms[:1], variants=variants)
+
+
+def _are_all_named(units: Units, named: Mapping[tuple[int, int], list[Pair]]) -> bool:
+    """True if all pairs of buffers that could share addresses are named."""
+    members = [len(unit.members) for unit in units.units]
+    is_few = len(members) * (len(members) - 1) // 2 <= MOST_LOOKED_AT
+    return (
+        bool(named)
+        and is_few
+        and all(
+            not units.share_memories(u, v) or len(named.get((u, v), ())) == members[u] * members[v]
+            for u, v in combinations(range(len(members)), 2)
+        )
+    )
 
 
 @dataclass(slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import gcd
 
-from solvers.choice.alternatives.instance import Choices, Memories, Pick
+from solvers.choice.alternatives.instance import Choices, Load, Memories, Pick
 from solvers.choice.alternatives.loads import Piece, Times, live_together
 from solvers.choice.alternatives.together import MOST_PARTS, Joint, Link, Relation
 from solvers.choice.alternatives.walls import rows
@@ -23,6 +23,7 @@ from ....model.deadline import PREPARING, in_time, look, tick
 from ....model.plan import Plan
 from ....model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Interval, Pool, Problem
 from ..lowering import lower
+from .apart import pieces_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +92,44 @@ def lower_choices(problem: Problem) -> Choices:
     several = len(problem.pools) > 1
     homes = _homes(problem, parts, block) if several else None
     look(PREPARING)
-    pieces = list(_pieces(parts, block, low, several=several))
+    owned = list(_pieces(parts, block, low, several=several))
+    pieces = [piece for _, piece in owned]
     look(PREPARING)
     found = live_together(pieces, alternatives, unit, homes, lambda: tick(PREPARING))
     look(PREPARING)
+    loads, times = found.loads, found.times
+    if not several:
+        loads, times = _with_more(
+            found,
+            pieces_apart(parts, pieces, [i for i, _ in owned], alternatives, (requires, forbids)),
+            alternatives,
+            unit,
+        )
     whole = {} if several or problem.pools[0].reserved else _unbound(parts, block)
     pins = {i: at.offset for i, at in whole.items() if at is not None and at.offset is not None}
     return Choices(
         costs=tuple(
             tuple(weighted_cost(variants, each.costs) for each in group.alternatives) for group in variants.groups
         ),
-        loads=found.loads,
-        times=found.times,
+        loads=loads,
+        times=times,
         memories=_memories(problem, found) if several else None,
         rows=rows([piece for piece in pieces if piece.block in whole], alternatives, pins),
         requires=tuple(requires),
         forbids=tuple(forbids),
     )
+
+
+def _with_more(
+    found: Times, selections: Iterable[list[Piece]], alternatives: Sequence[int], unit: int
+) -> tuple[tuple[Load, ...], tuple[int, ...]]:
+    """Return the loads of what was found and of other selections of the pieces, each once, and the time of each."""
+    times = dict(zip(found.loads, found.times, strict=True))
+    for pieces in selections:
+        more = live_together(pieces, alternatives, unit, look=lambda: tick(PREPARING))
+        times = dict(zip(more.loads, more.times, strict=True)) | times
+    loads = tuple(sorted(times, key=times.__getitem__))
+    return loads, tuple(times[load] for load in loads)
 
 
 def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ...]:
@@ -185,13 +207,15 @@ def _unbound(parts: Parts, block: Mapping[int, int]) -> dict[int, Fixed | None]:
     return {i: parts.buffers[i][0].fixed for i, root in block.items() if i == root and i not in bound}
 
 
-def _pieces(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> Iterator[Piece]:
-    """Return all parts that may be live, in blocks; of two exclusive ones only the larger. `several`: there are several memories."""
+def _pieces(
+    parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool
+) -> Iterator[tuple[int, Piece]]:
+    """Return all parts that may be live, and their pieces, in blocks; of two exclusive ones only the larger. `several`: there are several memories."""
     left_out = _of_exclusive_pairs(parts, block) | _of_torn_blocks(parts, block, low, several=several)
     for i, (buffer, pick, lives) in enumerate(in_time(parts.buffers, PREPARING, "buffer")):
         if i not in left_out:
             for start, end in lives:
-                yield Piece(block[i], start, end, low[i], low[i] + buffer.size, pick)
+                yield i, Piece(block[i], start, end, low[i], low[i] + buffer.size, pick)
 
 
 class Parts:

@@ -149,3 +149,26 @@ def test_refusals_of_large_files_say_what_to_do(made: dict[str, Any], text: str)
     finding = refusal(made).findings[0]
     assert (finding.code, text in finding.message) == ("too_large", True)
     assert "memplan share" in finding.message
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("sizes", [(64,), (16, 32, 48, 96)])
+def test_thirty_buffers_in_slots_are_proven(whole: bool, sizes: tuple[int, ...]) -> None:
+    """Those needed at one time count in full, and so do all that have a slot of their own."""
+    chance = random.Random(len(sizes))
+    begins = [chance.randrange(30) for _ in range(30)]
+    buffers = [
+        buffer(i, (begin, begin + chance.randrange(2, 10)), size=chance.choice(sizes)) for i, begin in enumerate(begins)
+    ]
+    made = document(*buffers, **(WHOLE if whole else {}))
+    if not whole:
+        made["problem"]["constraints"]["no_partial_overlaps"] = [pair(i, j) for i in range(30) for j in range(i)]
+    made["problem"]["pools"][0]["capacity"] = 1 << 20
+    problem = read(made)
+    found = plan(problem, ENOUGH)
+    assert found.status is PlanStatus.OPTIMAL
+    assert verify(problem, found) == ()
+    lives = [[{t for s, e in each.live or () for t in range(s, e)} for each in problem.buffers], problem.buffers]
+    most = max(sum(b.size for live, b in zip(*lives, strict=True) if t in live) for t in range(40))
+    assert found.peak is not None
+    assert found.peak == most if len(sizes) == 1 else found.peak >= most
