@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from solvers.choice.alternatives.instance import Pick
     from solvers.choice.alternatives.together import Link
 
-    from .choices import Parts
+    from .parts import Parts
 
 MOST_PARTS = 1024
 """Beyond this many parts that links may tie, loads count what may share addresses once."""

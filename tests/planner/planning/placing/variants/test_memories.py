@@ -11,7 +11,8 @@ from planner.model.plan import Plan
 from planner.model.problem import Buffer, Constraints, Pool, Problem
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto, plan
-from planner.planning.placing.variants.choices import Parts, lower_choices
+from planner.planning.placing.variants.choices import lower_choices
+from planner.planning.placing.variants.parts import Parts
 from planner.planning.placing.variants.placing import SHARE_OF_POOLS, WORK_OF_A_PART, Placing
 from solvers.choice.alternatives.instance import Question
 from solvers.choice.alternatives.questions import WORK_PER_DETERMINISTIC_SECOND, Questions
