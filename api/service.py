@@ -21,7 +21,7 @@ from .jobs.hub import Hub
 from .jobs.processes.cluster import ClusterPool
 from .jobs.processes.pool import ProcessPool, Reply, Task, WorkerLate
 from .process import machine
-from .process.garbage import Trimmer, keep_little
+from .process.garbage import Trimmer, collect_often, keep_little
 from .process.memory_budget import Shares
 from .process.metrics import Metrics
 from .settings import Settings, WrongSettings, unknown_variables
@@ -186,6 +186,7 @@ class Service:
             await cluster.start()
         await dispatcher.start()
         keep_little()
+        collect_often()
         service._trimmer = asyncio.create_task(service._trim(), name="trimmer")
         service._pruner = asyncio.create_task(service._prune(), name="pruner")
         solving = "elsewhere" if solvers is None else solvers.size

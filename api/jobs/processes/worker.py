@@ -21,7 +21,7 @@ from planner.planning.placing.watching import Progress
 from solvers.model.errors import is_for_want_of_memory
 
 from ...errors import Refusal, refused
-from ...process.garbage import Trimmer, collect_rarely
+from ...process.garbage import Trimmer, collect_rarely, keep_what_exists
 from ...process.memory_budget import limit_this_process
 from ...settings import Settings
 from ..kinds.kind import Answer, Written
@@ -74,10 +74,12 @@ class Reporter:
         return self._number in self._worker.cancelled
 
     def end(self) -> list[Mapping[str, Any]]:
-        """Stop reporting; return the remaining points."""
+        """Stop reporting; return the remaining points. What was reported refers back to this object, so nothing of it is kept."""
         with self._turn:
             self._is_over = True
-            return self._points
+            points, self._points = self._points, []
+            self._moment = self._told = self._so_far = None
+            return points
 
     def tell(self) -> None:
         """Report what is new since the last time."""
@@ -187,6 +189,7 @@ class Worker:
         """Serve until the service hangs up."""
         start_thread(self._listen, "listener")
         planner.plan(FIVE_BUFFERS)  # import what planning needs before anybody waits for it
+        keep_what_exists()
         self.send({"kind": "here"})
         trimmer = Trimmer(collects=True)
         while True:

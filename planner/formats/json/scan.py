@@ -170,17 +170,18 @@ class _Hooks:
         self.wide = False
         self._is_quick = is_quick
         """There are neither escapes nor long numbers."""
+        self._has_long_numbers = has_long_numbers
         self._objects = 0
-        self._decoder = json.JSONDecoder(
-            object_pairs_hook=self.object,
-            parse_constant=self.constant,
-            parse_float=self.float,
-            parse_int=self.integer if has_long_numbers else None,
-        )
 
     def load(self, data: bytes) -> Any:
         """Load the data. Raises ValueError."""
-        return self._decoder.decode(data.decode("utf-8"))
+        return json.loads(  # a kept decoder would refer back to this object and keep the last one read in memory
+            data.decode("utf-8"),
+            object_pairs_hook=self.object,
+            parse_constant=self.constant,
+            parse_float=self.float,
+            parse_int=self.integer if self._has_long_numbers else None,
+        )
 
     def quickly(self, data: bytes) -> Any:
         """Read a list by a library that drops duplicate keys, write it again, and compare; None if that does not show that it is sound."""

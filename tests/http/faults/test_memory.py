@@ -135,6 +135,16 @@ def test_a_request_leaves_hardly_any_memory_behind(inside: tuple[httpx.Client, B
     assert grown / COUNTED / (len(kinds) + 3) < LEFT_BYTES
 
 
+def test_closed_connections_are_collected(inside: tuple[httpx.Client, Bodies]) -> None:
+    """Each ends as a cycle in asyncio."""
+    client, _ = inside
+    for number in range(4000):
+        socket.create_connection((client.base_url.host, client.base_url.port or 80)).close()
+        if number % 50 == 0:
+            client.get("/healthz")  # once it is answered, those before are closed
+    until(lambda: sum(type(each).__name__ == "_SelectorSocketTransport" for each in gc.get_objects()) < 2000)
+
+
 def test_memory_is_given_back_after_a_burst(tmp_path: Path) -> None:
     with serving(tmp_path) as service:
         service.plan()

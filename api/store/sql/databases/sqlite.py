@@ -98,12 +98,16 @@ class SqliteDatabase(Database):
                 on_change(id_)
 
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
-        # its substr would load all of it
-        row = select(literal_column("rowid", Integer)).select_from(table).where(table.c.job == job)
-        number = connection.execute(row).scalar()
-        if number is None:
+        row = select(literal_column("rowid", Integer), table.c.size).select_from(table).where(table.c.job == job)
+        found = connection.execute(row).one_or_none()
+        if found is None:
             return b""
+        number, whole = found
+        if whole <= LARGE:
+            return super().piece(connection, table, job, start, size)
+        # SQLite's substr would load all of it. Python's connections keep a reference to every blob opened, so this one is closed afterwards.
         driver: Any = connection.connection.driver_connection
+        connection.detach()
         with driver.blobopen(table.name, "data", number, readonly=True) as blob:
             blob.seek(start)
             return bytes(blob.read(size))

@@ -1,8 +1,10 @@
-"""The store in a file: its connections keep nothing of what was written."""
+"""The store in a file: its connections keep nothing of what was written or read."""
 
 from __future__ import annotations
 
+import gc
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -48,5 +50,27 @@ def test_nor_if_it_could_not_be_stored(tmp_path: Path) -> None:
             store.add(NewJob("me", ABOUT), problem, NO_LIMITS)
         give_back()
         assert resident() < before + 24 * MIB
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("size", [3, MIB])
+def test_nothing_is_kept_of_pieces_that_were_read(tmp_path: Path, size: int) -> None:
+    """Python's driver keeps a reference to each blob that a connection opened."""
+    store = open_store(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    try:
+        problem = bytes(range(3)) + bytes(size - 3)
+        job = store.add(NewJob("me", ABOUT), problem, NO_LIMITS).job
+
+        def read() -> int:
+            """Read often; return the number of blocks of memory in use then."""
+            for _ in range(500):
+                assert store.problem_piece(job.id, 1, 100) == problem[1:101]
+            gc.collect()
+            return sys.getallocatedblocks()
+
+        before = read()
+        read()
+        assert read() < before + 500
     finally:
         store.close()

@@ -1,0 +1,104 @@
+"""A worker's tasks leave no cycles: their memory is free at once, without garbage collection."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections import Counter
+from collections.abc import Callable
+from multiprocessing import Pipe
+from typing import Any
+
+import pytest
+
+from api.jobs.processes.messages import unpack
+from api.jobs.processes.worker import Worker
+from api.jobs.requests.options import as_document
+from api.settings import Settings
+from planner import Options, plan
+from planner.formats import write_plan, write_problem
+from planner.generate import Request, generate
+from tests.planner.planning.placing.test_starting import tangle
+
+EASY = generate("transformer", Request(60, 1))
+PROBLEM = write_problem(EASY)
+PLAN = write_plan(plan(EASY))
+BOTH = b'{"problem": %s, "plan": %s}' % (PROBLEM, PLAN)
+WRONG = b'{"problem": %s, "plan": %s}' % (PROBLEM, PLAN.replace(b'"offset": ', b'"offset": 1', 3))
+TWICE = b'{"name": "a", ' + PROBLEM[1:]
+
+
+def posted(body: bytes, endpoint: str = "plans", **query: Any) -> tuple[dict[str, Any], bytes]:
+    return {"task": "read_and_solve", "format": None, "query": query, "endpoint": endpoint}, body
+
+
+def looked(task: str, body: bytes, **more: Any) -> tuple[dict[str, Any], bytes]:
+    return {"task": task, "format": None, "boundary": None, "query": {}, **more}, body
+
+
+def made(kind: str, buffers: int, **more: Any) -> bytes:
+    return write_problem(generate(kind, Request(buffers, 3, **more)))
+
+
+TASKS: dict[str, Callable[[], tuple[dict[str, Any], bytes]]] = {
+    "plan": lambda: posted(PROBLEM),
+    "search": lambda: posted(write_problem(tangle()), work_limit=200_000),
+    "several pools": lambda: posted(made("pool_packing", 40), work_limit=200_000),
+    "sharing": lambda: posted(PROBLEM, objects=True),
+    "sweep": lambda: posted(PROBLEM, "sweep", capacity=["1GiB"]),
+    "shapes": lambda: posted(PROBLEM, "shapes"),
+    "infeasible": lambda: posted(PROBLEM, capacity=64),
+    "out of time": lambda: posted(made("random", 2000), time_limit=0.001),
+    "an option refused": lambda: posted(b'{"solve": {"time_limit": -1}, ' + PROBLEM[1:]),
+    "broken JSON": lambda: posted(PROBLEM[:-9]),
+    "a key twice": lambda: posted(TWICE),
+    "wrong values": lambda: posted(PROBLEM.replace(b'"size": ', b'"size": -')),
+    "read": lambda: ({**posted(PROBLEM)[0], "task": "read"}, PROBLEM),
+    "solve": lambda: ({"task": "solve", "format": None, "options": as_document(Options()), "notes": []}, PROBLEM),
+    "validate": lambda: looked("validate", PROBLEM),
+    "validate wrong values": lambda: looked("validate", PROBLEM.replace(b'"size": ', b'"size": -')),
+    "verify": lambda: looked("verify", BOTH),
+    "verify a wrong plan": lambda: looked("verify", WRONG),
+    "draw": lambda: looked("draw", BOTH, **{"as": "svg"}),
+    "draw as data": lambda: looked("draw", BOTH, **{"as": "json"}),
+    "draw nothing": lambda: looked("draw", PROBLEM, **{"as": "svg"}),
+}
+
+
+REFUSED = ("an option refused", "broken JSON", "a key twice", "wrong values", "draw nothing")
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_tasks_leave_no_cycles(kind: str) -> None:
+    header, body = TASKS[kind]()
+    ending = "refused" if kind in REFUSED else "done"
+    receiving, sending = Pipe(duplex=False)
+    heard: list[str] = []
+
+    def hear() -> None:
+        while not heard or heard[-1] in ("understood", "progress", "plan"):
+            heard.append(unpack(receiving.recv_bytes())[0]["kind"])
+
+    worker = Worker(sending, Settings())
+
+    def do() -> None:
+        heard.clear()
+        hearing = threading.Thread(target=hear)
+        hearing.start()
+        worker._do({**header, "number": 1}, [body])
+        hearing.join()
+
+    do()  # imports, and what is remembered
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        do()
+        gc.collect()
+        left = Counter(type(each).__qualname__ for each in gc.garbage)
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert heard[-1] == ending
+    assert not left
