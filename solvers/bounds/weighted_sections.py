@@ -6,7 +6,7 @@ Let H[p] be the peak of pool p, and load[p, t] what is live in it at section t, 
 
 where Z adds up, for each group of blocks that share a pool, the least weight that it can have in any pool it may go to. Then, with
 H[p] <= capacity[p], the cost of the peaks is at least `Z - sum of (Y[p] - cost[p]) * capacity[p]` over the pools where Y[p] exceeds the cost
-(sharing_value); and if Z exceeds `sum of Y[p] * capacity[p]`, nothing fits at all (sharing_shortage). A linear program finds good weights, but
+(value_by); and if Z exceeds `sum of Y[p] * capacity[p]`, nothing fits at all (sharing_shortage). A linear program finds good weights, but
 need not be trusted: both numbers are computed here, in fractions.
 """
 
@@ -118,13 +118,8 @@ def least(instance: Instance, weights: Weights) -> Least:
     return Least(totals, Fraction(z, denominator))
 
 
-def sharing_value(instance: Instance, weights: Weights) -> int:
-    """The lower bound on the cost-weighted sum of peaks that these weights prove, exactly; 0 if they prove nothing."""
-    return value_by(instance, least(instance, weights))
-
-
 def value_by(instance: Instance, found: Least) -> int:
-    """The lower bound from sums of weights."""
+    """The lower bound on the cost-weighted sum of peaks from sums of weights; 0 if they prove nothing."""
     bound = found.taken
     for pool, total in found.totals.items():
         spec = instance.pools[pool]

@@ -20,7 +20,7 @@ from planner.formats.tables.format import JSON
 from ...errors import HttpCode, Refusal, bad_option, too_large
 from ...service import Service
 from ...store import StoreUnavailable
-from ...store.records import NONE_ENDED, Job, JobState, new_id
+from ...store.records import NONE_ENDED, Ended, Job, JobState, new_id
 from ..http.answers import job_document
 from ..http.body import LINES, format_of, require_type
 from ..http.parameters import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, TheService, once_of
@@ -131,7 +131,7 @@ class BatchAnswer(Following):
 
     def __init__(self, service: Service, owner: str, batch: str, known: set[int], intake: BatchIntake | None) -> None:
         headers = {"Location": f"/v1/batches/{batch}", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        super().__init__(service, owner, _lines(service, owner, batch, known, intake), headers, LINES)
+        super().__init__(service, owner, _lines(_Ended(service, owner, batch, intake), known), headers, LINES)
         self._intake = intake
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -144,47 +144,73 @@ class BatchAnswer(Following):
             self._intake.stop()
 
 
-async def _lines(
-    service: Service, owner: str, batch: str, known: set[int], intake: BatchIntake | None
-) -> AsyncGenerator[bytes, None]:
+async def _lines(ended: _Ended, known: set[int]) -> AsyncGenerator[bytes, None]:
     """Yield the batch's name, then its answers, and finally that these are all. Without that last line there are more."""
-    yield json.dumps({"batch": batch}).encode("ascii") + b"\n"
-    store, after, seconds, is_last_look = service.store, NONE_ENDED, LOOK_SECONDS, False
-    count = 0
-    while True:
-        found: list[Job] = []
-        try:
-            found = await asyncio.to_thread(store.ended, owner, batch, after)
-        except StoreUnavailable:
-            is_last_look = False  # it may come back, and have more
-        for job in found:
-            assert job.finished is not None
-            after = (job.finished, job.id)
-            if job.line is not None and job.line not in known:
-                known.add(job.line)
-                async for piece in _written(service, job):
-                    yield piece
-        if found:
-            seconds = LOOK_SECONDS
-            continue
-        if is_last_look:
-            break
-        if service.closing.is_set():
-            return
-        if intake is None or intake.is_over:
-            with contextlib.suppress(StoreUnavailable):
-                count, left = await asyncio.to_thread(store.batch_counts, owner, batch)
-                if not left:  # with several services, one may record an end a moment after a later one
-                    after, is_last_look = NONE_ENDED, True
-                    continue
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await service.closing.wait()
-        seconds = min(seconds * 1.5, MOST_LOOK_SECONDS)
-    last: dict[str, Any] = {"batch": batch, "problems": count}
-    if intake is not None and intake.refusal is not None:
-        last["error"] = _document(intake.refusal)
+    yield json.dumps({"batch": ended.batch}).encode("ascii") + b"\n"
+    async for job in ended.jobs():
+        if job.line is not None and job.line not in known:
+            known.add(job.line)
+            async for piece in _written(ended.service, job):
+                yield piece
+    if ended.count is None:
+        return
+    last: dict[str, Any] = {"batch": ended.batch, "problems": ended.count}
+    if ended.intake is not None and ended.intake.refusal is not None:
+        last["error"] = _document(ended.intake.refusal)
     yield json.dumps(last).encode("ascii") + b"\n"
+
+
+class _Ended:
+    """The jobs of a batch that have ended, until all have or the service closes."""
+
+    def __init__(self, service: Service, owner: str, batch: str, intake: BatchIntake | None) -> None:
+        self.service, self._owner = service, owner
+        self.batch, self.intake = batch, intake
+        self.count: int | None = None
+        """How many jobs there are, once all have ended."""
+
+    async def jobs(self) -> AsyncGenerator[Job, None]:
+        """Yield them in the order in which they end. A few come twice, since all are looked at once more in the end."""
+        after, seconds, count = NONE_ENDED, LOOK_SECONDS, None
+        while True:
+            found = await self._found(after)
+            for job in found or ():
+                assert job.finished is not None
+                after = (job.finished, job.id)
+                yield job
+            if found:
+                seconds = LOOK_SECONDS
+                continue
+            if found is not None and count is not None:
+                self.count = count
+                return
+            if self.service.closing.is_set():
+                return
+            count = await self._count_if_over()
+            if count is not None:  # with several services, one may record an end a moment after a later one
+                after = NONE_ENDED
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self.service.closing.wait()
+            seconds = min(seconds * 1.5, MOST_LOOK_SECONDS)
+
+    async def _found(self, after: Ended) -> list[Job] | None:
+        """Return the next ones; None if the store cannot be asked."""
+        try:
+            return await asyncio.to_thread(self.service.store.ended, self._owner, self.batch, after)
+        except StoreUnavailable:
+            return None
+
+    async def _count_if_over(self) -> int | None:
+        """Return how many jobs there are if all have ended; None if some have not, or the store cannot be asked."""
+        if self.intake is not None and not self.intake.is_over:
+            return None
+        with contextlib.suppress(StoreUnavailable):
+            count, left = await asyncio.to_thread(self.service.store.batch_counts, self._owner, self.batch)
+            if not left:
+                return count
+        return None
 
 
 async def _written(service: Service, job: Job) -> AsyncGenerator[bytes, None]:

@@ -126,7 +126,7 @@ def test_a_lost_store_does_not_end_a_batch() -> None:
     store = Away(2)
 
     async def follow() -> list[bytes]:
-        return [piece async for piece in batches._lines(service(store), "me", "b", set(), None)]
+        return [piece async for piece in batches._lines(batches._Ended(service(store), "me", "b", None), set())]
 
     name, last = asyncio.run(asyncio.wait_for(follow(), 120))
     assert (json.loads(name), json.loads(last)) == ({"batch": "b"}, {"batch": "b", "problems": 1})

@@ -17,9 +17,10 @@ from solvers.bounds.priced_room import priced_value, proof_of
 from solvers.bounds.weighted_sections import (
     LiveHeights,
     homes_of_classes,
+    least,
     peak_sections,
     sharing_shortage,
-    sharing_value,
+    value_by,
 )
 from solvers.model.errors import StopReason
 from solvers.model.instance import PoolSpec, Term
@@ -59,19 +60,21 @@ def test_only_sections_that_no_neighbour_contains_are_peaks() -> None:
 def test_a_dear_pool_and_a_small_cheap_one_share_the_live_blocks() -> None:
     pools = [PoolSpec(None, cost=5), PoolSpec(10, cost=1)]
     instance = make_instance([(0, 1, 8), (0, 1, 8)], pools=pools)
-    assert sharing_value(instance, [(0, 0, 5, 1), (1, 0, 5, 1)]) == 80 - 4 * 10
-    assert sharing_value(instance, [(0, 0, 6, 1), (1, 0, 6, 1)]) == 0, "an unlimited pool weighed above its cost"
-    assert sharing_value(instance, [(0, 0, 1, 3), (1, 0, 1, 3)]) == 6, "a third of 16, rounded up"
-    assert sharing_value(instance, [(0, 0, -7, 1), (1, 0, 1, 1)]) == 0
-    assert sharing_value(instance, []) == 0
+    assert value_by(instance, least(instance, [(0, 0, 5, 1), (1, 0, 5, 1)])) == 80 - 4 * 10
+    assert value_by(instance, least(instance, [(0, 0, 6, 1), (1, 0, 6, 1)])) == 0, (
+        "an unlimited pool weighed above its cost"
+    )
+    assert value_by(instance, least(instance, [(0, 0, 1, 3), (1, 0, 1, 3)])) == 6, "a third of 16, rounded up"
+    assert value_by(instance, least(instance, [(0, 0, -7, 1), (1, 0, 1, 1)])) == 0
+    assert value_by(instance, least(instance, [])) == 0
 
 
 def test_blocks_of_one_class_go_to_one_pool_together() -> None:
     pools = [PoolSpec(None, cost=3), PoolSpec(None, cost=3)]
     apart = make_instance([plain(0, 1, 4, pools=[0]), plain(0, 1, 6)], pools=pools)
     tied = make_instance([plain(0, 1, 4, pools=[0], pool_class=0), plain(0, 1, 6, pool_class=0)], pools=pools)
-    assert sharing_value(apart, [(0, 0, 3, 1)]) == 12
-    assert sharing_value(tied, [(0, 0, 3, 1)]) == 30
+    assert value_by(apart, least(apart, [(0, 0, 3, 1)])) == 12
+    assert value_by(tied, least(tied, [(0, 0, 3, 1)])) == 30
 
 
 def test_a_shortage_is_live_bytes_minus_capacities() -> None:
@@ -94,7 +97,7 @@ def test_no_weights_prove_more_than_is_true(problem: Problem, seed: int) -> None
             continue
         assert sharing_shortage(instance, weights) == 0
         if instance.terms[0] is Term.SUM_OF_PEAKS:
-            assert sharing_value(instance, weights) <= truth.value[0]
+            assert value_by(instance, least(instance, weights)) <= truth.value[0]
 
 
 @effort(16, 1000)

@@ -30,6 +30,11 @@ A_FUNCTION, A_NODE, AN_ATTRIBUTE, A_TENSOR, A_DECLARED, A_NUMBER = 600, 300, 200
 """The memory of an object made from a message, without names."""
 LAZY_TIMES = 2
 """The nodes of a graph or a function are read this many times on demand before they are kept."""
+FIELDS = {1: "float", 2: "int", 3: "string", 4: "tensor", 5: "graph", 11: "tensor"}
+"""An attribute's kind -> the field with its value."""
+DEFAULTS: dict[str, Attribute] = {"float": 0.0, "int": 0, "string": ""}
+"""What holds without that field."""
+LISTS = {6: "floats", 7: "ints", 8: "strings"}
 LONGEST_LIST = 1 << 16
 """The longest list of numbers that may describe shapes; longer ones are weights."""
 
@@ -210,8 +215,9 @@ def _node(part: Part, place: Place, depth: int) -> Node:
 
 
 def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
+    """Return an attribute's name and value."""
     part.keep(AN_ATTRIBUTE)
-    name, number = "", 0
+    name, kind = "", 0
     found: dict[str, Attribute] = {}
     lists: dict[str, list[int | float | str]] = {"ints": [], "floats": [], "strings": []}
     for each in part.fields():
@@ -236,22 +242,21 @@ def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
                 part.keep(A_TENSOR)
                 _extend(part, lists["strings"], [each.part.bytes[:64].decode("utf-8", "replace")])
             case 20:
-                number = each.signed
+                kind = each.signed
             case 21:
                 found["reference"] = Reference(each.text())
             case 22:
                 found["tensor"] = _sparse(each.part)
     if "reference" in found:
         return name, found["reference"]
-    of_kind = {1: "float", 2: "int", 3: "string", 4: "tensor", 5: "graph", 11: "tensor"}.get(number)
-    in_list = {6: "floats", 7: "ints", 8: "strings"}.get(number)
-    if in_list is not None:
-        return name, tuple(lists[in_list])
-    if of_kind is not None:
-        defaults: dict[str, Attribute] = {"float": 0.0, "int": 0, "string": ""}
-        if of_kind not in found and of_kind not in defaults:
-            raise bad_input(Code.MISSING_FIELD, place, f"the attribute {quoted(name)} has no {of_kind}")
-        return name, found.get(of_kind, defaults.get(of_kind, 0))
+    if kind in LISTS:
+        return name, tuple(lists[LISTS[kind]])
+    if kind in FIELDS:
+        field = FIELDS[kind]
+        value = found.get(field, DEFAULTS.get(field))
+        if value is None:
+            raise bad_input(Code.MISSING_FIELD, place, f"the attribute {quoted(name)} has no {field}")
+        return name, value
     if found:  # old files do not state the kind
         return name, next(iter(found.values()))
     return name, tuple(next((each for each in lists.values() if each), ()))
