@@ -10,7 +10,7 @@ from .instance import Answer, Choice, Cut, Question
 from .master import Exact, Master
 from .points import Measure, Place, Placed, Point, Stopped
 
-MOST_IN_VAIN = 3
+MOST_IN_VAIN = 1
 """After this many unanswered questions the exact engine is not used again: each takes much of the work."""
 
 
@@ -43,7 +43,9 @@ class Known:
         self.master.left_aside.clear()
         self._answers = {key: answer for key, answer in self._answers.items() if not key[2] and answer.stopped is None}
         self._proven = {load: known for load, known in self._proven.items() if not known[2]}
-        self._to_place = {choice for choice, placed in self.placed.items() if placed.value != placed.bound}
+        self._to_place = {
+            choice for choice, placed in self.placed.items() if placed.value != placed.bound and not placed.is_useless
+        }
         self._vain = min(self._vain, MOST_IN_VAIN - 1)
 
     def is_over(self) -> bool:
@@ -142,16 +144,24 @@ class Known:
             self.stop = answer.stopped
         return answer
 
-    def place(self, choice: Choice) -> Placed:
-        """Place the choice."""
-        if choice not in self.placed or choice in self._to_place:
+    def place(self, choice: Choice, most_value: int | None = None) -> Placed:
+        """Place the choice; only values up to this one are wanted, so a known point beyond it that costs no more may show that the choice is of no use."""
+        below = None if most_value is None else self._least_beyond(most_value, self.master.choices.cost(choice))
+        known = self.placed.get(choice)
+        is_settled_for_more = known is not None and known.is_useless and (below is None or below > (known.bound or 0))
+        if known is None or is_settled_for_more or choice in self._to_place:
             self._to_place.discard(choice)
-            placed = self.placed[choice] = self._place(choice)
+            placed = self.placed[choice] = self._place(choice, below)
             self.master.work += placed.work
             for k, point in enumerate(self.points):
                 if point.choice == choice and placed.value is not None and placed.value < point.value:
                     self.points[k] = replace(point, value=placed.value)
         return self.placed[choice]
+
+    def _least_beyond(self, value: int, most_cost: int) -> int | None:
+        """The least value of the known points that cost no more; None if there is none, or one is within the value."""
+        least = min((point.value for point in self.points if point.cost <= most_cost), default=None)
+        return None if least is None or least <= value else least
 
     def learn(self, choice: Choice, placed: Placed) -> bool:
         """Tell the master what is proven of the choice; if nothing is, the choice is set aside. False if the master knew it all."""
@@ -160,7 +170,7 @@ class Known:
             self.master.cuts.append(Cut(tuple(enumerate(choice)), None))
             return True
         least = max(self._measure.most_load(placed.bound - 1) + 1, known)
-        if placed.value != placed.bound:
+        if placed.value != placed.bound and not placed.is_useless:
             self.master.left_aside[choice] = least
         elif least > known:
             self.master.know(Cut(placed.picks or tuple(enumerate(choice)), least))

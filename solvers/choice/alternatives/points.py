@@ -24,6 +24,8 @@ class Placed:
     """How high it reaches at the time of each load, where known and useful."""
     picks: tuple[Pick, ...] | None = None
     """The bound holds for every choice with these picks; None: only for this whole choice."""
+    is_useless: bool = False
+    """Proven: it needs at least as much as a known point that costs no more. So it does not matter how low it can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ class Measure(Protocol):
         """The least value that this load allows."""
 
 
-Place: TypeAlias = Callable[[Choice], Placed]
+Place: TypeAlias = Callable[[Choice, int | None], Placed]
+"""Places a choice, which is of use only below this value (None: in any case)."""
 OnPoint: TypeAlias = Callable[[Point], None]
 Stopped: TypeAlias = Callable[[], StopReason | None]
 More: TypeAlias = Callable[[], bool]

@@ -283,7 +283,7 @@ class Search:
             if choice is None:
                 is_impossible = least is None
                 break
-            placed = self._known.place(choice)
+            placed = self._known.place(choice, value)
             most = value if best is None else best.value - 1
             if placed.value is not None and (most is None or placed.value <= most):
                 paid = self._master.choices.cost(choice)

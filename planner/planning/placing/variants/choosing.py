@@ -273,8 +273,8 @@ class Choosing:
         deadline = self._limits.deadline
         return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
-    def _place(self, positions: Positions) -> Placed:
-        return self._placing.place(positions)
+    def _place(self, positions: Positions, below: int | None = None) -> Placed:
+        return self._placing.place(positions, below)
 
     def _lift(self, point: Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
         """Return a point's plan, with what is proven about all choices."""

@@ -19,8 +19,8 @@ from ....model.errors import BadInput, CannotSolve
 from ....model.plan import Plan, PlanStatus
 from ....model.problem import Buffer, BufferId, Problem
 from ...options.options import Options
-from .choices import tops_at
-from .settling import LITTLE, MOST_AT_ONCE, Part, settled
+from .choices import is_largest, tops_at
+from .settling import LITTLE, MOST_AT_ONCE, Hint, Part, settled
 from .windows import lowered
 
 PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
@@ -33,11 +33,13 @@ SHARE_OF_POOLS = 16
 """The same for several memories, whose plans are neither settled nor lowered afterwards."""
 SHARE_OF_SETTLING = 32
 """The part for settling whether the plan can be lower."""
-SHARE_OF_SETTLING_FEW = 16
+SHARE_OF_SETTLING_FEW = 8
 """The same for few buffers."""
 SHARE_OF_WINDOWS = 16
 """The part for lowering the plan window by window."""
 WORK_OF_A_PART = 100_000
+WORK_OF_A_GLANCE = 25_000
+"""The work of a first placement if parts of the choice did not fit into as much as is of use."""
 WORK_PER_BUFFER = 12
 WORK_PER_PLAN = 5_000
 """The work that a proven placement is charged, whatever it took."""
@@ -60,6 +62,12 @@ class _Tried:
     """The alternatives that alone make its plan as high as it is."""
     peaks: dict[str, int | None] = field(default_factory=dict)
     """The peak at which each way of lowering it ended; it does not start there again."""
+    below: int | None = None
+    """Only plans below this peak are of use; None: all are."""
+
+    def is_settled(self, plan: Plan) -> bool:
+        """True if nothing more needs to be known about the choice of this plan."""
+        return plan.stop is StopReason.PROVED or (self.below is not None and plan.bound >= self.below)
 
 
 class _Open(NamedTuple):
@@ -91,13 +99,18 @@ class Placing:
     plans: dict[Positions, Plan] = field(default_factory=dict)
     _tried: dict[Positions, _Tried] = field(default_factory=dict)
     _open: list[_Open] = field(default_factory=list)
-    _refuted: list[Mapping[BufferId, Buffer]] = field(default_factory=list)
-    """Buffers that did not fit, the last first."""
+    _refuted: list[tuple[Mapping[BufferId, Buffer], int, int]] = field(default_factory=list)
+    """Buffers that did not fit, the room into which they did not, and the work of the proof, the last first."""
 
-    def place(self, positions: Positions) -> Placed:
-        """Return the best plan so far of one choice; none if its alternatives contradict each other only in combination."""
+    def place(self, positions: Positions, below: int | None = None) -> Placed:
+        """Return the best plan so far of one choice; none if its alternatives contradict each other only in combination.
+
+        A choice that does not fit below the value `below` is of no use, and nothing more is asked about it.
+        """
         problem = with_choice(self.problem, positions)
         tried = self._tried.setdefault(positions, _Tried())
+        tried.below = None if below is None or len(problem.pools) > 1 else self._peak_of(below)
+        hints = self._hints(problem)
         work, is_small = 0, len(problem.buffers) <= MOST_AT_ONCE
         is_new_and_small = is_small and tried.is_new and self.options.solver == AUTO and self.left() is not None
         if not (tried.hard and is_small):
@@ -105,7 +118,8 @@ class Placing:
                 has_one_pool = len(problem.pools) == 1
                 share = self.share(SHARE_OF_A_PLAN if has_one_pool else SHARE_OF_POOLS, 1)
                 if is_new_and_small and has_one_pool and share is not None:
-                    share = min(WORK_OF_A_PART, share)
+                    is_doubtful = tried.below is not None and any(hint.room >= tried.below - 1 for hint in hints)
+                    share = min(WORK_OF_A_GLANCE if is_doubtful else WORK_OF_A_PART, share)
                 plan, work = self._planned(problem, share, Goal.MINIMISE)
             except BadInput:
                 return Placed(None, None, WORK_PER_PLAN)
@@ -116,7 +130,7 @@ class Placing:
         steps = (self._settle, self._lower, self._settle)
         for step in steps[:1] if is_new and is_small else steps:
             plan = self.plans[positions]
-            if plan.placements and plan.stop is not StopReason.PROVED and plan.peak != tried.peaks.get(step.__name__):
+            if plan.placements and not tried.is_settled(plan) and plan.peak != tried.peaks.get(step.__name__):
                 work += step(problem, positions, tried)
                 tried.peaks[step.__name__] = self.plans[positions].peak
         plan = self.plans[positions]
@@ -124,7 +138,13 @@ class Placing:
         is_open = value is not None and value > bound and len(problem.pools) == 1
         tops = tops_at(self.times, problem, plan) if is_open and plan.placements else ()
         tried.peaks.pop(self._settle.__name__, None)  # with more work it may succeed
-        return Placed(value, bound, work, tops, tried.picks)
+        is_useless = value is not None and below is not None and value > bound >= below
+        return Placed(value, bound, work, tops, tried.picks, is_useless)
+
+    def _peak_of(self, value: int) -> int | None:
+        """Return the least peak worth at least this value, with one memory; None if peaks cost nothing."""
+        price = 1 if is_largest(self.problem) else self.problem.pools[0].cost
+        return -(-value // price) if price else None
 
     def _settle(self, problem: Problem, positions: Positions, tried: _Tried) -> int:
         """Settle whether the plan can be lower, within its share of the work; return the work used."""
@@ -138,22 +158,27 @@ class Placing:
                 tried.hard = each.part
                 return 0
         fit = self._fitting(share)
-        first = [
-            frozenset(buffer.id for buffer in problem.buffers if refuted.get(buffer.id) == buffer)
-            for refuted in self._refuted
-        ]
-        found = settled(problem, self.plans[positions], fit, first, tried.hard)
+        found = settled(problem, self.plans[positions], fit, self._hints(problem), tried.hard, tried.below)
         self.plans[positions], tried.hard = found.plan, found.hard
         if found.buffers:
             tried.picks = self._picks_of(positions, found.buffers)
             refuted = {buffer.id: buffer for buffer in problem.buffers if buffer.id in found.buffers}
-            others = [each for each in self._refuted if each != refuted]
-            self._refuted = [refuted, *others][:MOST_HINTS]
+            others = [each for each in self._refuted if each[0] != refuted]
+            self._refuted = [(refuted, found.plan.bound - 1, found.work), *others][:MOST_HINTS]
         elif found.hard:
             picks = self._picks_of(positions, found.hard)
             self._open = [each for each in self._open if each.share == share]
             self._open.append(_Open(found.hard, picks, found.plan.peak or 0, share))
         return fit.used
+
+    def _hints(self, problem: Problem) -> list[Hint]:
+        """Return what the problem has in common with buffers that did not fit, if it is most of these; most buffers first."""
+        found = []
+        for refuted, room, work in self._refuted:
+            part = frozenset(buffer.id for buffer in problem.buffers if refuted.get(buffer.id) == buffer)
+            if 4 * len(part) >= 3 * len(refuted):
+                found.append(Hint(part, room, work))
+        return sorted(found, key=lambda hint: -len(hint.part))
 
     def _lower(self, problem: Problem, positions: Positions, _: _Tried) -> int:
         """Lower the plan window by window; return the work used."""
@@ -223,13 +248,15 @@ class _Fitting:
         self._share = share if left is None or share is None else min(share, left)
         self.used = 0
 
-    def __call__(self, part: Problem, per_cent: int = LITTLE) -> Plan | None:
-        """Use this percentage of the work that is left, or at least a little."""
+    def __call__(self, part: Problem, per_cent: int = LITTLE, most: int | None = None) -> Plan | None:
+        """Use this percentage of the work that is left, or at least a little, but no more than `most`."""
         if self._stopped() is not None or (self._share is not None and self.used >= self._share):
             return None
         work = WORK_OF_A_PART
         if self._share is not None:
             work = max((self._share - self.used) * per_cent // 100, work)
+        if most is not None:
+            work = min(work, most)
         if self._left is not None:
             work = min(work, max(self._left - self.used, 0))
         made, used = self._planned(part, work, Goal.FIT, None if per_cent == LITTLE else THOROUGH)

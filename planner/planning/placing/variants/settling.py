@@ -5,10 +5,10 @@ In a long and thin problem such a proof takes a fraction of the work for all buf
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from solvers.model.errors import StopReason
 
@@ -19,17 +19,36 @@ from ....verifying.verify import verify
 
 SIZES = (16, 24, 32, 40, 56)
 """Numbers of buffers to try, those nearest to a time at which most is live."""
-MANY = 40
-"""With few buffers in all, this many around the first such time are tried, and then all: what fits is found quickly."""
+ENOUGH = 8
+"""If what a choice lacks of a part that did not fit does not matter, the rest takes the same work, or at most 1/ENOUGH more."""
 CORES = 4
 """The number of such times."""
 MOST_AT_ONCE = 100
 """In problems of up to this many buffers, all together are also tried."""
 
 Part: TypeAlias = frozenset[BufferId]
-Fit: TypeAlias = Callable[[Problem, int], Plan | None]
-"""Returns any plan within the capacities, using this percentage of the work left, or at least a little. None: no work is left."""
-LITTLE, QUARTER, MOST, ALL = 0, 25, 75, 100
+
+
+class Fit(Protocol):
+    """Plans a problem."""
+
+    def __call__(self, problem: Problem, per_cent: int, most: int | None = None, /) -> Plan | None:
+        """Return any plan within the capacities, using this percentage of the work left, or at least a little, but no more than `most`.
+
+        None: no work is left.
+        """
+
+
+LITTLE, HALF, MOST, ALL = 0, 50, 75, 100
+
+
+class Hint(NamedTuple):
+    """Buffers of the problem that, with others, did not fit into this room."""
+
+    part: Part
+    room: int
+    work: int
+    """What it took to find that."""
 
 
 class Settled(NamedTuple):
@@ -38,51 +57,65 @@ class Settled(NamedTuple):
     plan: Plan
     buffers: Part = frozenset()
     """The buffers that the proof needs."""
+    work: int = 0
+    """What the proof took."""
     hard: Part = frozenset()
     """The smallest part for which it is open whether it fits lower."""
 
 
-def settled(problem: Problem, made: Plan, fit: Fit, first: Sequence[Part] = (), hard: Part = frozenset()) -> Settled:
-    """Try larger and larger parts: does one not fit lower than the plan?
+def settled(
+    problem: Problem,
+    made: Plan,
+    fit: Fit,
+    first: Sequence[Hint] = (),
+    hard: Part = frozenset(),
+    below: int | None = None,
+) -> Settled:
+    """Try larger and larger parts: does one not fit lower than the plan, or not even below the peak `below`, if that is lower?
 
-    `first` are parts that did not fit in similar plans; `hard` is the part that stayed open before and gets most of the work.
+    `first` are parts of what did not fit in similar plans; `hard` is the part that stayed open before and gets most of the work.
     """
     if len(problem.pools) != 1 or any(not buffer.live for buffer in problem.buffers):
         return Settled(made)
-    settling = _Settling(problem, made, fit)
+    settling = _Settling(problem, made, fit, below)
     settling.settle(first, hard)
     if settling.plan is not made and verify(problem, settling.plan):
         return Settled(made)
-    return Settled(settling.plan, settling.refuted, settling.hard)
+    return Settled(settling.plan, settling.refuted, settling.work, settling.hard)
 
 
 class _Settling:
     """One problem, and the best that is known about it."""
 
-    def __init__(self, problem: Problem, made: Plan, fit: Fit) -> None:
-        self._problem, self._fit = problem, fit
+    def __init__(self, problem: Problem, made: Plan, fit: Fit, below: int | None) -> None:
+        self._problem, self._fit, self._below = problem, fit, below
         self._every = frozenset(buffer.id for buffer in problem.buffers)
         self.plan = made
         self.refuted: Part = frozenset()
+        self.work = 0
+        """What the proof took."""
         self.hard: Part = frozenset()
         self._peaks: dict[Part, int] = {}
         """The peaks at which some parts were placed; they are not tried again there."""
+        self._asked = set[tuple[Part, int]]()
+        """Parts, and room into which it stayed open whether they fit."""
         self._is_lowered = False
         """Have all been placed lower? Then they are asked for half of the way that is left."""
         self._least = 0
         """The least height to ask all for: for lower ones it stayed open."""
 
-    def settle(self, first: Sequence[Part], hard: Part) -> None:
+    def settle(self, first: Sequence[Hint], hard: Part) -> None:
         """Continue until it is proven, or nothing more can be done."""
         is_small = len(self._every) <= MOST_AT_ONCE
+        if not hard:
+            for hint in first[:1] if is_small else first:
+                self._use(hint, HALF if is_small else LITTLE)
         while self._is_open():
             before = self.plan
             self.hard = hard
-            if is_small:
-                self._ask_up_to_all([(part & self._every, MOST) for part in first])
-            elif not hard:
-                for part in first:
-                    self._ask(part & self._every, LITTLE)
+            if is_small and self._ask_all():
+                self.hard = self.hard or self._every
+            elif not is_small and not hard:
                 self._ask_larger_and_larger()
             if not is_small and self.hard:
                 self._ask(self.hard, MOST)
@@ -90,21 +123,24 @@ class _Settling:
                 return
             hard = frozenset()
 
-    def _ask_up_to_all(self, parts: list[tuple[Part, int]]) -> None:
-        """Try these parts until one is too hard, and then all buffers."""
-        if not self.hard:
-            parts.append((self._around(_cores(self._problem.buffers)[0], MANY), QUARTER))
-        for part, work in parts:
-            if part != self._every and self._ask(part, work):
-                self.hard = part
-                break
-        if self._ask_all():
-            self.hard = self.hard or self._every
+    def _use(self, hint: Hint, work: int) -> None:
+        """Try whether the part of a hint fits lower."""
+        if (top := self._top()) is not None and hint.part != self._every:
+            self._ask(hint.part, work, min(hint.room, top - 1), hint.work * (ENOUGH + 1) // ENOUGH)
+
+    def _refute(self, answer: Plan, part: Part) -> None:
+        """Note the proof that this part does not fit."""
+        top = self._top()
+        proofs = [c for c in answer.certificates if c.pool is not None and c.value > self.plan.bound]
+        if proofs and top is not None:
+            self.plan = _proven(self.plan, proofs[0])
+            self.refuted = part if self.plan.bound >= top else frozenset()
+            self.work = answer.run.work or 0
 
     def _ask_all(self) -> bool:
         """Try all buffers, nearer and nearer to the plan's peak while that stays open. True: one step lower stays open, too."""
         is_open = True
-        while is_open and (peak := self.plan.peak) is not None and self._least < peak:
+        while is_open and (peak := self._top()) is not None and self._least < peak:
             least = max(self.plan.pools[0].bound, self._least)
             room = (least + peak - 1) // 2 if self._is_lowered else peak - 1
             is_open = self._ask(self._every, ALL if room == peak - 1 else MOST, room)
@@ -112,8 +148,13 @@ class _Settling:
                 self._least = room + 1
         return is_open
 
-    def _is_open(self) -> bool:
+    def _top(self) -> int | None:
+        """Return the peak below which something is asked to fit."""
         peak = self.plan.peak
+        return peak if peak is None or self._below is None else min(peak, self._below)
+
+    def _is_open(self) -> bool:
+        peak = self._top()
         return peak is not None and not self.refuted and peak > self.plan.pools[0].bound
 
     def _ask_larger_and_larger(self) -> None:
@@ -139,28 +180,34 @@ class _Settling:
     def _around(self, core: int, count: int) -> Part:
         return frozenset(_nearest(self._problem.buffers, core, count))
 
-    def _ask(self, part: Part, work: int, room: int | None = None) -> bool:
+    def _ask(self, part: Part, work: int, room: int | None = None, most: int | None = None) -> bool:
         """Try whether this part fits into the room, or at all lower, and record what follows. True: that stays open."""
-        peak, pool = self.plan.peak, self._problem.pools[0]
+        peak, pool = self._top(), self._problem.pools[0]
         if not part or peak is None or not self._is_open() or self._peaks.get(part, peak) < peak:
             return False
         bound = self.plan.pools[0].bound
-        room = peak - 1 if room is None else room
+        room = peak - 1 if room is None else min(room, peak - 1)
         if pool.size is not None:
             room = min(room, pool.size)
-        answer = self._fit(replace(only(self._problem, part), pools=(replace(pool, size=room),)), work)
+        if room < bound or (part, room) in self._asked:
+            return room >= bound
+        answer = self._fit(self._in_room(part, room), work, most)
         if answer is None:
             return False
         if answer.status is PlanStatus.INFEASIBLE:
-            proofs = [c for c in answer.certificates if c.pool is not None and c.value > bound]
-            if proofs:
-                self.plan = _proven(self.plan, proofs[0])
-                self.refuted = part if self.plan.status is PlanStatus.OPTIMAL else frozenset()
+            self._refute(answer, part)
         elif answer.placements and answer.peak is not None:
             self._peaks[part] = answer.peak
             if part == self._every:
                 self.plan, self._is_lowered = _lowered(self.plan, answer), True
-        return not answer.placements and answer.status is not PlanStatus.INFEASIBLE
+        if answer.placements or answer.status is PlanStatus.INFEASIBLE:
+            return False
+        self._asked.add((part, room))
+        return True
+
+    def _in_room(self, part: Part, room: int) -> Problem:
+        (pool,) = self._problem.pools
+        return replace(only(self._problem, part), pools=(replace(pool, size=room),))
 
 
 def _cores(buffers: Sequence[Buffer]) -> list[int]:

@@ -45,7 +45,7 @@ def made_up(seed: int) -> Choices:
 def knowing(choices: Choices, workers: int) -> Iterator[Known]:
     master = Master(choices, Limits(workers=workers), 0, Silent(), 1_000_000)
     try:
-        yield Known(master, lambda: None, Bytes(), lambda _: Placed(None, 0), lambda: None)
+        yield Known(master, lambda: None, Bytes(), lambda *_: Placed(None, 0), lambda: None)
     finally:
         master.close()
 

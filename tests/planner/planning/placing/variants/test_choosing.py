@@ -209,11 +209,11 @@ def test_claims_hold_where_plans_are_placed_too_high(monkeypatch: pytest.MonkeyP
     every = every_choice(problem)
     honest = Choosing._place
 
-    def badly(self: Choosing, choice: tuple[int, ...]) -> points.Placed:
-        placed = honest(self, choice)
+    def badly(self: Choosing, choice: tuple[int, ...], below: int | None = None) -> points.Placed:
+        placed = honest(self, choice, below)
         if placed.value is None or sum(choice) % 3 == 0:
             return placed
-        return replace(placed, value=placed.value + 64 * (sum(choice) % 3), bound=placed.value - 100)
+        return replace(placed, value=placed.value + 64 * (sum(choice) % 3), bound=placed.value - 100, is_useless=False)
 
     def lift(self: Choosing, point: points.Point, *_: object) -> SimpleNamespace:
         return SimpleNamespace(point=point, reproducible=True)

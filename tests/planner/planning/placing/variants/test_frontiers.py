@@ -143,12 +143,12 @@ def test_open_points_are_asked_again_with_more_work(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
     honest, given = Choosing._place, dict[tuple[int, ...], list[int | None]]()
 
-    def slowly(self: Choosing, choice: tuple[int, ...]) -> points.Placed:
+    def slowly(self: Choosing, choice: tuple[int, ...], below: int | None = None) -> points.Placed:
         given.setdefault(choice, []).append(self._share(64))
-        placed = honest(self, choice)
+        placed = honest(self, choice, below)
         if placed.value is None or sum(choice) % 3 == 0 or len(given[choice]) > 2:
             return placed
-        return replace(placed, value=placed.value + 64, bound=placed.value - 300)
+        return replace(placed, value=placed.value + 64, bound=placed.value - 300, is_useless=False)
 
     monkeypatch.setattr(Choosing, "_place", slowly)
     found = pareto(problem, OPTIONS, count)

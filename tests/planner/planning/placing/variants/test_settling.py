@@ -25,7 +25,7 @@ from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants import settling
 from planner.planning.placing.variants.placing import THOROUGH, Placing
-from planner.planning.placing.variants.settling import LITTLE, MOST_AT_ONCE, settled
+from planner.planning.placing.variants.settling import LITTLE, MOST_AT_ONCE, Hint, Settled, settled
 from planner.verifying.verify import verify
 from solvers.choice.alternatives.instance import Choice
 from solvers.choice.alternatives.points import Placed
@@ -37,7 +37,7 @@ from tests.planner.planning.placing.variants.random_variants import best_of, eve
 WORKERS = Options(workers=1)
 
 
-def fit(problem: Problem, per_cent: int) -> Plan:
+def fit(problem: Problem, per_cent: int, _: int | None = None) -> Plan:
     solver = AUTO if per_cent == LITTLE else THOROUGH
     return plan(problem, Options(workers=1, work_limit=1_000_000, time_limit=None, goal=Goal.FIT, solver=solver))
 
@@ -64,14 +64,15 @@ def test_a_bad_plan_becomes_the_best(seed: int) -> None:
         assert optimum(only(problem, found.buffers)) == found.plan.peak
 
 
-def test_a_part_that_does_not_fit_proves_the_bound() -> None:
+def test_a_part_that_does_not_fit_proves_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of the buffers proves more than the bytes live together; the next time only this part is solved."""
     problem = generate("variants", Request(60, 29))
     choice = (0, 0, 2, 0, 3, 1, 0, 0, 0, 1, 0, 1, 1, 0, 2, 3, 2, 3, 2, 3)
     made = with_choice(problem, choice)
+    monkeypatch.setattr(settling, "MOST_AT_ONCE", 0)
     sizes: list[int] = []
 
-    def counted(part: Problem, per_cent: int) -> Plan | None:
+    def counted(part: Problem, per_cent: int, _: int | None = None) -> Plan | None:
         sizes.append(len(part.buffers))
         return fit(part, per_cent)
 
@@ -83,8 +84,43 @@ def test_a_part_that_does_not_fit_proves_the_bound() -> None:
     assert found.plan.peak > found.plan.certificates[0].value
     assert unproven.peak == found.plan.peak
     sizes.clear()
-    assert settled(made, unproven, counted, [found.buffers]).buffers == found.buffers
+    hint = Hint(found.buffers, found.plan.bound - 1, found.work)
+    assert settled(made, unproven, counted, [hint]).buffers == found.buffers
     assert sizes == [len(found.buffers)]
+
+
+def test_a_part_is_asked_into_the_room_into_which_it_did_not_fit_with_as_much_work() -> None:
+    """Four of six buffers take 32 bytes, and the first plan 48; that they fit into 47 would say nothing."""
+    problem = Problem(tuple(Buffer(n, 8, live=((0 if n < 4 else n, n + 1),)) for n in range(6)), (Pool("p"),))
+    asked: list[tuple[int, int | None, int | None]] = []
+
+    def noting(part: Problem, per_cent: int, most: int | None = None) -> Plan:
+        asked.append((len(part.buffers), part.pools[0].size, most))
+        return fit(part, per_cent)
+
+    poor = stacked(problem)
+    poor = replace(poor, bound=0, pools=(replace(poor.pools[0], bound=0),))
+    found = settled(problem, poor, noting, [Hint(frozenset(range(4)), 31, 8_000)])
+    assert asked[0] == (4, 31, 9_000)
+    assert found.plan.status is PlanStatus.OPTIMAL
+
+
+def test_what_does_not_fit_where_it_is_of_use_needs_no_more() -> None:
+    """The plan takes 40 bytes and no plan less than 32; of use is only one below 24."""
+    problem = Problem(tuple(Buffer(n, 8, live=((0 if n < 4 else n, n + 1),)) for n in range(5)), (Pool("p"),))
+    rooms: list[int | None] = []
+
+    def noting(part: Problem, per_cent: int, _: int | None = None) -> Plan:
+        rooms.append(part.pools[0].size)
+        return fit(part, per_cent)
+
+    poor = stacked(problem)
+    poor = replace(poor, status=PlanStatus.FEASIBLE, bound=0, pools=(replace(poor.pools[0], bound=0),))
+    found = settled(problem, poor, noting, below=24)
+    assert rooms == [23]
+    assert found.buffers
+    assert (found.plan.peak, found.plan.status) == (40, PlanStatus.FEASIBLE)
+    assert 24 <= found.plan.bound <= 32
 
 
 def test_parts_between_fitting_and_too_hard_are_tried(
@@ -96,7 +132,7 @@ def test_parts_between_fitting_and_too_hard_are_tried(
     monkeypatch.setattr(settling, "MOST_AT_ONCE", 0)
     sizes: list[int] = []
 
-    def shy(part: Problem, per_cent: int) -> Plan | None:
+    def shy(part: Problem, per_cent: int, _: int | None = None) -> Plan | None:
         sizes.append(len(part.buffers))
         found = fit(part, per_cent)
         is_hard = found.status is PlanStatus.INFEASIBLE and len(part.buffers) >= 31
@@ -114,7 +150,7 @@ def test_the_second_step_down_halves_the_distance() -> None:
     problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
     rooms: list[int] = []
 
-    def reluctant(part: Problem, _: int) -> Plan:
+    def reluctant(part: Problem, *_: int | None) -> Plan:
         room = part.pools[0].size or 0
         rooms.append(room)
         first = replace(part.buffers[0], fixed=Fixed("p", room - 8))
@@ -129,7 +165,7 @@ def test_undecided_sizes_are_tried_again_nearer_to_the_peak() -> None:
     problem = Problem(tuple(Buffer(n, 8, live=((n, n + 1),)) for n in range(4)), (Pool("p"),))
     rooms: list[int] = []
 
-    def helpless(part: Problem, _: int) -> Plan:
+    def helpless(part: Problem, *_: int | None) -> Plan:
         room = part.pools[0].size or 0
         rooms.append(room)
         first = replace(part.buffers[0], fixed=Fixed("p", room - 8))
@@ -144,7 +180,7 @@ def test_undecided_sizes_are_tried_again_nearer_to_the_peak() -> None:
 def test_without_more_work_the_plan_stays() -> None:
     problem = generate("random", Request(MOST_AT_ONCE + 10, 3))
     made = stacked(problem)
-    assert settled(problem, made, lambda *_: None) == (made, frozenset(), frozenset())
+    assert settled(problem, made, lambda *_: None) == Settled(made)
 
 
 def kept_apart() -> Problem:
@@ -165,6 +201,7 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
     """Each choice is placed badly at first, so that its optimum can only be proven by parts."""
     honest = Placing._planned
     partial: list[Placed] = []
+    useless: list[Placed] = []
 
     def badly(
         self: Placing, problem: Problem, work: int | None, goal: Goal, solver: str | None = None
@@ -181,8 +218,10 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
 
     place = Placing.place
 
-    def noted(self: Placing, positions: Choice) -> Placed:
-        placed = place(self, positions)
+    def noted(self: Placing, positions: Choice, below: int | None = None) -> Placed:
+        placed = place(self, positions, below)
+        if placed.is_useless:
+            useless.append(placed)
         if placed.picks is not None and len(placed.picks) < len(positions):
             partial.append(placed)
         return placed
@@ -200,3 +239,4 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
         assert found.is_complete == bool(every), seed
         assert not any(verify(problem, each) for each in found.points), seed
     assert partial
+    assert useless
