@@ -17,9 +17,11 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 from planner import BadInput, plan, share
 from planner.formats import (
@@ -41,6 +43,7 @@ SECONDS, BYTES_A_SECOND = 2, 1 << 18
 """What reading may take: so many seconds of the processor, and one more for so many bytes."""
 TIMES, BESIDES = 16, 48 * MIB
 """The memory that reading may take: so many times the file's length, and so much besides."""
+FINE = {"read", "refused"}
 SPACE = 4 << 30
 """The addresses that the process may use; beyond them there is no memory."""
 NUMBERS = (
@@ -148,6 +151,44 @@ def late(_number: int, _frame: FrameType | None) -> None:
     raise TooLong
 
 
+class Reading(NamedTuple):
+    """What came of reading one file."""
+
+    said: str
+    seconds: float
+    memory: int
+
+
+def measured(name: str, data: bytes) -> Reading:
+    """Read a file within its time, and look at the memory that this takes."""
+    Path("/proc/self/clear_refs").write_text("5")
+    before, begin = resident("VmRSS"), time.process_time()
+    signal.setitimer(signal.ITIMER_PROF, SECONDS + len(data) / BYTES_A_SECOND)
+    said = outcome(name, data)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    took, more = time.process_time() - begin, resident("VmHWM") - before
+    if said in FINE and more > TIMES * len(data) + BESIDES:
+        said = "much memory"
+    return Reading(said, took, more)
+
+
+def made_up(every: list[tuple[str, bytes]], chance: random.Random) -> Iterator[tuple[str, bytes]]:
+    """Yield the formats of broken files, some with settings, and their bytes, without an end."""
+    by_format: dict[str, list[bytes]] = {}
+    for name, data in every:
+        by_format.setdefault(name, []).append(data)
+    while True:
+        name = chance.choice(list(by_format))
+        data = chance.choice(by_format[name])
+        other = chance.choice(by_format[name] if chance.random() < 0.7 else chance.choice(every)[1:])
+        data = broken(data, other, chance)
+        if name in FORMATS and FORMATS[name].settings and chance.random() < 0.4:
+            known = {setting.name for setting in FORMATS[name].settings}
+            yield name + ":" + chance.choice([each for each in SETTINGS if each.partition("=")[0] in known]), data
+        else:
+            yield name, data
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=20_000)
@@ -157,45 +198,25 @@ def main() -> None:
     arguments = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (SPACE, SPACE))
     signal.signal(signal.SIGPROF, late)
-    every = seeds(arguments.seeds)
-    by_format: dict[str, list[bytes]] = {}
-    for name, data in every:
-        by_format.setdefault(name, []).append(data)
-    chance = random.Random(arguments.seed)
     found: Counter[str] = Counter()
     slowest, most, worst = 0.0, 0, ""
-    for i in range(arguments.files):
-        name = chance.choice(list(by_format))
-        data = chance.choice(by_format[name])
-        other = chance.choice(by_format[name] if chance.random() < 0.7 else chance.choice(every)[1:])
-        data = broken(data, other, chance)
-        allowed = TIMES * len(data) + BESIDES
-        format_ = name
-        if name in FORMATS and FORMATS[name].settings and chance.random() < 0.4:
-            known = {setting.name for setting in FORMATS[name].settings}
-            format_ += ":" + chance.choice([each for each in SETTINGS if each.partition("=")[0] in known])
-        Path("/proc/self/clear_refs").write_text("5")
-        before, begin = resident("VmRSS"), time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, SECONDS + len(data) / BYTES_A_SECOND)
-        said = outcome(format_, data)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        took, more = time.process_time() - begin, resident("VmHWM") - before
-        if said in ("read", "refused") and more > allowed:
-            said = "much memory"
-        if took > slowest:
-            slowest, worst = took, f"{format_}, {len(data)} bytes"
-        most = max(most, more)
+    files = made_up(seeds(arguments.seeds), random.Random(arguments.seed))
+    for i, (name, data) in enumerate(islice(files, arguments.files)):
+        said, took, more = measured(name, data)
         found[said] += 1
-        if said not in ("read", "refused"):
-            print(f"file {i}, {format_}, {len(data)} bytes: {said}, {took:.2f} s, {more / MIB:.0f} MiB", flush=True)
+        most = max(most, more)
+        if took > slowest:
+            slowest, worst = took, f"{name}, {len(data)} bytes"
+        if said not in FINE:
+            print(f"file {i}, {name}, {len(data)} bytes: {said}, {took:.2f} s, {more / MIB:.0f} MiB", flush=True)
             if arguments.keep:
                 arguments.keep.mkdir(exist_ok=True)
-                (arguments.keep / f"{i}-{format_.replace(':', '_').replace('/', '_')}").write_bytes(data)
+                (arguments.keep / f"{i}-{name.replace(':', '_').replace('/', '_')}").write_bytes(data)
     print(", ".join(f"{count} {said}" for said, count in found.most_common()))
     print(
         f"slowest {slowest:.2f} s of the processor ({worst}); most memory for one {most / MIB:.0f} MiB; at the end {resident('VmRSS') / MIB:.0f} MiB"
     )
-    sys.exit(0 if set(found) <= {"read", "refused"} else 1)
+    sys.exit(0 if set(found) <= FINE else 1)
 
 
 if __name__ == "__main__":

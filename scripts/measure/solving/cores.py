@@ -272,6 +272,58 @@ def by_the_clock(wanted: str, options: Options) -> None:
             )
 
 
+def speed_ups(wanted: str, options: Options) -> tuple[int, dict[tuple[int, bool], list[float]]]:
+    """Return the number of problems, and of those that take long how many times as fast each number of workers is, without and with waiting."""
+    ratios: dict[tuple[int, bool], list[float]] = {(n, waits): [] for n in WORKERS for waits in (False, True)}
+    count = 0
+    for problem in problems(wanted):
+        count += 1
+        _, rounds = logged(problem, options)
+        alone = sum(part.work for each in rounds for team in each for part in team)
+        if alone < LEAST:
+            continue
+        for (workers, waits), known in ratios.items():
+            known.append(alone / sum(replayed(each, workers, waits=waits) for each in rounds))
+    return count, ratios
+
+
+def by_replay(families: list[str], options: Options) -> list[Curve]:
+    """Print a row for each family; return their curves."""
+    heads = [f"{n} workers" for n in WORKERS[1:]]
+    print(f"| problems | of them longer than 0.2 s | {' | '.join(heads)} | waiting: {' | '.join(heads[:2])} |")
+    print("|---" * (4 + len(heads)) + "|")
+    drawn = []
+    for wanted in families:
+        count, ratios = speed_ups(wanted, options)
+        kind, size, _ = wanted.split(":")
+        long = len(ratios[2, False])
+        if not long:
+            print(f"| {kind}, {size} | 0 of {count} |" + " |" * (len(heads) + 2), flush=True)
+            continue
+        means = {key: geometric_mean(known) for key, known in ratios.items()}
+        cells = [f"{means[n, False]:.2f}" for n in WORKERS[1:]] + [f"{means[n, True]:.2f}" for n in WORKERS[1:3]]
+        if long > 1:
+            cells[0] += f" (least {min(ratios[2, False]):.2f})"
+        print(f"| {kind}, {size} | {long} of {count} | {' | '.join(cells)} |", flush=True)
+        drawn.append(Curve(f"{kind}, {size}", [(n, means[n, False]) for n in WORKERS]))
+    return drawn
+
+
+def draw(drawn: list[Curve], folder: Path) -> None:
+    axes = Axes(
+        "times as fast as one worker, by replayed work",
+        drawn,
+        lambda value: f"{value:g}",
+        doubling=True,
+        in_bytes=True,
+    )
+    title = "What rounds allow"
+    subtitle = "over the number of workers; means of the problems that take longer than 0.2 s"
+    for theme in (Theme.LIGHT, Theme.DARK):
+        picture = curves(title, subtitle, [axes], str, Sheet(900, theme), doubling=True)
+        (folder / f"cores-{theme}.svg").write_bytes(picture)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("families", nargs="*", default=USUAL)
@@ -287,54 +339,9 @@ def main() -> None:
         for wanted in arguments.families:
             by_the_clock(wanted, options)
         return
-    heads = [f"{n} workers" for n in WORKERS[1:]]
-    print(f"| problems | of them longer than 0.2 s | {' | '.join(heads)} | waiting: {' | '.join(heads[:2])} |")
-    print("|---" * (4 + len(heads)) + "|")
-    drawn = []
-    for wanted in arguments.families:
-        ratios: dict[tuple[int, bool], list[float]] = {(n, w): [] for n in WORKERS for w in (False, True)}
-        count = 0
-        for problem in problems(wanted):
-            count += 1
-            _, rounds = logged(problem, options)
-            alone = sum(part.work for each in rounds for team in each for part in team)
-            if alone < LEAST:
-                continue
-            for (workers, waits), known in ratios.items():
-                known.append(alone / sum(replayed(each, workers, waits=waits) for each in rounds))
-        kind, size, _ = wanted.split(":")
-        long = len(ratios[2, False])
-        means = {key: geometric_mean(known) for key, known in ratios.items() if known}
-        if not means:
-            print(f"| {kind}, {size} | 0 of {count} |" + " |" * (len(heads) + 2), flush=True)
-            continue
-        worst = min(ratios[2, False])
-        cells = [
-            f"{means[n, False]:.2f}" + (f" (least {worst:.2f})" if n == 2 and long > 1 else "") for n in WORKERS[1:]
-        ]
-        cells += [f"{means[n, True]:.2f}" for n in WORKERS[1:3]]
-        print(f"| {kind}, {size} | {long} of {count} | {' | '.join(cells)} |", flush=True)
-        drawn.append(Curve(f"{kind}, {size}", [(n, means[n, False]) for n in WORKERS]))
+    drawn = by_replay(arguments.families, options)
     if arguments.plots:
-        axes = [
-            Axes(
-                "times as fast as one worker, by replayed work",
-                drawn,
-                lambda value: f"{value:g}",
-                doubling=True,
-                in_bytes=True,
-            )
-        ]
-        for theme in (Theme.LIGHT, Theme.DARK):
-            picture = curves(
-                "What rounds allow",
-                "over the number of workers; means of the problems that take longer than 0.2 s",
-                axes,
-                str,
-                Sheet(900, theme),
-                doubling=True,
-            )
-            (arguments.plots / f"cores-{theme}.svg").write_bytes(picture)
+        draw(drawn, arguments.plots)
 
 
 if __name__ == "__main__":

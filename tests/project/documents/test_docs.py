@@ -58,7 +58,7 @@ def test_the_architecture_names_every_folder_of_tests_without_a_package() -> Non
     assert named == {name for name in there if name.removeprefix("tests/") not in mirrors}
 
 
-@pytest.mark.parametrize("page", ["docs/memories.md", "docs/shapes.md", "docs/sharing.md"])
+@pytest.mark.parametrize("page", [f"docs/{name}.md" for name in ("memories", "programs", "shapes", "sharing")])
 def test_every_shown_command_works_in_the_order_shown(page: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     commands = re.findall(r"^    memplan (.*?)(?:  +#.*)?$", TEXT[page], re.MULTILINE)
