@@ -178,3 +178,21 @@ def test_buffers_without_lifetimes_are_shown(visiting: Visiting) -> None:
     planned(page, {"buffers": buffers})
     page.mouse.move(*point(page, 1.5, 12, 3, 25))
     expect(page.locator(".tip")).to_contain_text("no lifetime")
+
+
+def test_compared_maps_are_of_one_scale_whatever_their_pools_are_called(visiting: Visiting) -> None:
+    page = visiting(viewport={"width": 1400, "height": 900}).open()
+    for name, count, size in (("one", 3, 4096), ("other", 9, 64)):
+        buffers = [{"id": i, "size": size, "live": [[2 * i, 2 * i + 2]]} for i in range(count)]
+        planned(page, {**THREE, "name": name, "pools": [{"name": f"pool of {name}", "size": size}], "buffers": buffers})
+        expect(page.locator(".pane h2")).to_have_text(name)
+    page.locator("#jobs li", has_text="one").first.get_by_role("button", name="Compare").click()
+    expect(page.locator(".comparison tr", has_text="buffers")).to_contain_text("lie elsewhere")
+    expect(page.locator("canvas.over:visible")).to_have_count(2)
+    tips = page.locator(".tip strong")
+    for pane in range(2):
+        page.mouse.move(*point(page, 4.5, 40, 18, 4096, pane))
+        expect(tips.nth(pane)).to_have_text("2")
+    page.get_by_label("Move both maps together").uncheck()
+    page.mouse.move(*point(page, 4.5, 40, 18, 64, 0))
+    expect(tips.nth(0)).to_have_text("2")

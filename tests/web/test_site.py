@@ -102,7 +102,7 @@ def test_every_file_is_served_and_no_other(folder: Path, served: str) -> None:
         for path in (path for path in folder.rglob("*") if path.is_file()):
             answer = client.get(f"/docs/{path.relative_to(folder).as_posix()}")
             assert (answer.status_code, answer.content) == (200, path.read_bytes())
-        assert client.get("/docs").headers["location"] == "/docs/index.html"
+        assert client.get("/docs").headers["location"] == "docs/index.html"
         assert client.get("/docs/").content == (folder / "index.html").read_bytes()
         assert (
             client.get(
@@ -119,7 +119,7 @@ def test_without_a_built_site_docs_lead_to_the_api(
 ) -> None:
     monkeypatch.setattr(site_routes, "SITE", tmp_path / "none")
     with httpx.Client(base_url=served) as client:
-        assert client.get("/docs").headers["location"] == "/docs/api"
+        assert client.get("/docs").headers["location"] == "docs/api"
         assert "./scripts/docs" in client.get("/docs/format.html").json()["detail"]
 
 

@@ -92,7 +92,7 @@ def version() -> str:
 def first_file() -> File:
     """Return the page with addresses of its files that name their version, so that browsers ask for each only once."""
     plain = FOLDER / "index.html"
-    return File.of(plain.read_bytes().replace(b'"/web/', b'"/web/%s/' % version().encode()), KINDS[plain.suffix])
+    return File.of(plain.read_bytes().replace(b'"web/', b'"web/%s/' % version().encode()), KINDS[plain.suffix])
 
 
 @router.get("/", include_in_schema=False)

@@ -85,9 +85,9 @@ def _head(document: Described) -> Iterator[str]:
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">'
     yield f"<title>{escape(info['title'])}: the API</title>"
-    yield '<link rel="icon" href="/web/icon.svg" type="image/svg+xml">\n<link rel="stylesheet" href="/web/reference.css">\n</head>\n<body>'
+    yield '<link rel="icon" href="../web/icon.svg" type="image/svg+xml">\n<link rel="stylesheet" href="../web/reference.css">\n</head>\n<body>'
     yield '<a class="skip" href="#operations">To the operations</a>'
-    yield f'<header><h1><a href="/"><img src="/web/icon.svg" alt="" width="22" height="22"> {escape(info["title"])}</a></h1>'
+    yield f'<header><h1><a href="../"><img src="../web/icon.svg" alt="" width="22" height="22"> {escape(info["title"])}</a></h1>'
     yield f"<p>The API, version {escape(info['version'])}</p></header>"
 
 
@@ -103,7 +103,7 @@ def _contents(by_tag: dict[str, list[tuple[str, str, Described]]]) -> Iterator[s
 
 def _opening(document: Described) -> Iterator[str]:
     yield f"<p>{escape(document['info']['summary'])}</p>"
-    yield '<p>For programs: <a href="/openapi.json"><code>/openapi.json</code></a> says the same.</p>'
+    yield '<p>For programs: <a href="../openapi.json"><code>/openapi.json</code></a> says the same.</p>'
     for name, scheme in document["components"]["securitySchemes"].items():
         needed = "Needed by whatever says so below" if document.get("security") else "Not needed here"
         yield f"<p><strong>{escape(name.capitalize())}</strong>: {_prose(scheme['description'])} {needed}.</p>"

@@ -49,8 +49,8 @@ def hashes(scripts: list[bytes]) -> str:
 
 @router.get("/docs")
 async def front() -> Response:
-    """Redirect to the start of the documentation, or to the API's page if the site was not built."""
-    return RedirectResponse(f"/docs/{FIRST}" if FIRST in files(SITE) else API)
+    """Redirect to the start of the documentation, or to the API's page if the site was not built. Relative: a proxy may serve both below a folder."""
+    return RedirectResponse(f"docs/{FIRST}" if FIRST in files(SITE) else API.removeprefix("/"))
 
 
 @router.get("/docs/{path:path}")

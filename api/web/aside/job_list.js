@@ -39,7 +39,7 @@ export class JobList extends EventTarget {
     let wait = LATER;
     if (!document.hidden) {
       try {
-        const page = await asJson(`/v1/jobs?${this.#query()}`);
+        const page = await asJson(`v1/jobs?${this.#query()}`);
         this.next = this.more.length ? this.next : page.next;
         const known = new Set(page.jobs.map((job) => job.id));
         this.#show([...page.jobs, ...this.more.filter((job) => !known.has(job.id))]);
@@ -55,7 +55,7 @@ export class JobList extends EventTarget {
   }
 
   async #further() {
-    const page = await asJson(`/v1/jobs?${this.#query()}&before=${this.next}`);
+    const page = await asJson(`v1/jobs?${this.#query()}&before=${this.next}`);
     this.more.push(...page.jobs);
     this.next = page.next;
     await this.refresh();
@@ -129,7 +129,7 @@ export class JobList extends EventTarget {
 
   async #stop(id) {
     try {
-      await ask(`/v1/jobs/${id}`, { method: "DELETE" });
+      await ask(`v1/jobs/${id}`, { method: "DELETE" });
       showError(this.error, null);
     } catch (error) {
       showError(this.error, error);

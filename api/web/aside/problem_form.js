@@ -36,7 +36,7 @@ export class ProblemForm extends EventTarget {
 
   // Fills the choices: examples, solvers, files of readable formats.
   async load() {
-    const [{ examples }, { solvers }, { formats }] = await Promise.all(["examples", "solvers", "formats"].map((what) => asJson(`/v1/${what}`)));
+    const [{ examples }, { solvers }, { formats }] = await Promise.all(["examples", "solvers", "formats"].map((what) => asJson(`v1/${what}`)));
     this.file.accept = formats.flatMap((format) => [...format.endings, ...format.media_types]).join();
     this.text.placeholder = `Paste a problem here, or drop a file anywhere: ${formats.map((format) => format.title).join(", ")}`;
     const options = examples.map((each) => element("option", { value: each.name }, each.title));
@@ -80,7 +80,7 @@ export class ProblemForm extends EventTarget {
 
   async takeExample(name_) {
     await this.#trying(async () => {
-      this.take(`${name_}.json`, await asText(`/v1/examples/${encodeURIComponent(name_)}`));
+      this.take(`${name_}.json`, await asText(`v1/examples/${encodeURIComponent(name_)}`));
       await this.#post(this.others.find((button) => !button.hidden)?.id);
     });
   }
@@ -139,7 +139,7 @@ export class ProblemForm extends EventTarget {
     const path = ASKED[id]?.path ?? "jobs";
     const said = `${path.includes("?") ? "&" : "?"}${this.#options(id === "sweep" ? /[\s;]+/ : /[\s,;]+/)}`;
     const headers = { Prefer: "respond-async" };
-    const job = await asJson(`/v1/${path}${said}`, { method: "POST", body: this.sent, type: PROBLEM, headers });
+    const job = await asJson(`v1/${path}${said}`, { method: "POST", body: this.sent, type: PROBLEM, headers });
     this.dispatchEvent(new CustomEvent("job", { detail: job }));
   }
 

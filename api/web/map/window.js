@@ -14,14 +14,14 @@ export class MapWindow extends EventTarget {
     return Object.entries(this.full).every(([edge, value]) => this.now[edge] === value);
   }
 
-  // Sets another extent; the window stays if it did not show all.
+  // Sets another extent; the window stays if it did not show all. Quietly: other maps have extents of their own.
   extend(right, top) {
     const wasFull = this.isFull;
     this.full = { left: 0, right, low: 0, high: top };
-    this.set(wasFull ? this.full : this.now);
+    this.set(wasFull ? this.full : this.now, true);
   }
 
-  // `quietly`: from another map that moves along, which must not be moved back.
+  // `quietly`: no other map moves along.
   set({ left, right, low, high }, quietly = false) {
     const { full } = this;
     [left, right] = within(left, right, full.left, full.right, LEAST_TIME);

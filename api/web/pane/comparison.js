@@ -16,12 +16,13 @@ export class Comparison {
       [first, second],
       [second, first],
     ]) {
-      pane.maps.addEventListener("move", () => this.link.checked && this.#follow(pane.maps, other.maps), { signal });
+      pane.maps.addEventListener("move", () => this.link.checked && other.maps.view.window.set(pane.maps.view.window.now, true), { signal });
       pane.maps.addEventListener("pool", () => this.#match(pane.maps, other.maps), { signal });
       pane.addEventListener("map", () => this.#level(), { signal });
       pane.addEventListener("loaded", () => this.#show(), { signal });
       pane.addEventListener("refused", () => (this.root.hidden = true), { signal });
     }
+    this.link.addEventListener("change", () => this.#level(), { signal });
     this.#level();
     this.#show();
   }
@@ -31,21 +32,21 @@ export class Comparison {
     this.root.remove();
   }
 
-  #follow(maps, other) {
-    if (maps.pool === other.pool) other.view.window.set(maps.view.window.now, true);
-  }
-
   #match(maps, other) {
     if (this.link.checked) other.select(maps.pool);
     this.#level();
   }
 
-  // The same scale of addresses in both, for comparing heights.
+  // The same scales in both, so that equal bytes and equal times are of equal size. Other pools that move by themselves have their own.
   #level() {
     const maps = this.panes.map((pane) => pane.maps);
-    const tops = maps.map((each) => each.layer?.top ?? 0);
-    if (maps[0].pool !== maps[1].pool || !tops.every(Boolean)) return;
-    for (const each of maps) each.view.window.extend(each.data.right, Math.max(...tops));
+    if (!maps.every((each) => each.layer)) return;
+    const [right, top] = [Math.max(...maps.map((each) => each.data.right)), Math.max(...maps.map((each) => each.layer.top))];
+    const isOne = this.link.checked || maps[0].pool === maps[1].pool;
+    for (const { view, data, layer } of maps) {
+      if (isOne) view.window.extend(right, top);
+      else view.window.extend(data.right, layer.top);
+    }
   }
 
   #show() {

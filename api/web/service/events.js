@@ -10,7 +10,7 @@ export async function follow(id, tell, signal) {
   while (!signal.aborted) {
     try {
       const headers = last ? { "Last-Event-ID": String(last) } : {};
-      const response = await ask(`/v1/jobs/${id}/events`, { headers, signal });
+      const response = await ask(`v1/jobs/${id}/events`, { headers, signal });
       if (response.status === 204) return;
       for await (const event of events(response.body)) {
         if (event.id) last = event.id;

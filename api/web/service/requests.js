@@ -1,4 +1,5 @@
-// Requests to this page's service, with the token if there is one; refusals become errors that can be shown.
+// Requests to this page's service, with the token if there is one; refusals become errors that can be shown. Paths are relative, as the page may be
+// behind a proxy that serves it below a folder.
 
 const TOKEN = "memplan-token";
 

@@ -6,7 +6,7 @@ export class JobSource {
   constructor(id, part = null) {
     this.id = id;
     this.part = part; // of an answer with several plans
-    this.path = `/v1/jobs/${id}`;
+    this.path = `v1/jobs/${id}`;
   }
 
   // `id@part`, as in the page's address.
@@ -57,8 +57,8 @@ export class FileSource {
     return other ? new Error(`This is a plan of another problem: ${other.message}.`) : error;
   };
 
-  map = (signal) => asJson("/v1/draw?as=map", { ...this.#sent, signal });
-  picture = () => asBlob("/v1/draw", this.#sent);
+  map = (signal) => asJson("v1/draw?as=map", { ...this.#sent, signal });
+  picture = () => asBlob("v1/draw", this.#sent);
 
   get #sent() {
     return { method: "POST", body: this.body };

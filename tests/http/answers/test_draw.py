@@ -158,8 +158,8 @@ def test_exactly_the_files_of_the_page_are_served(service: Served) -> None:
 
 
 def test_the_page_s_files_last_under_the_name_of_their_version_alone(service: Served) -> None:
-    (script,) = re.findall(r'src="(/web/\w+/page\.js)"', service.client.get("/").text)
-    lasting = service.client.get(script)
+    (script,) = re.findall(r'src="(web/\w+/page\.js)"', service.client.get("/").text)
+    lasting = service.client.get(f"/{script}")
     assert lasting.headers["cache-control"] == "public, max-age=31536000, immutable"
     for address in ("/web/page.js", "/web/0123456789abcdef/page.js"):
         answer = service.client.get(address)
