@@ -11,10 +11,14 @@ from itertools import count
 
 from .program import Costs, Pools, Program
 from .questions.asking import Asking
-from .questions.question import Question
+from .questions.question import Answer, Question
 
 PARTS = (3_000, 10_000, 30_000, 100_000)
 """The unit of each step: the value of the last choice divided by this."""
+PARTS_WITH_HEIGHTS = (1_000, 3_000, 30_000)
+"""The same where heights have prices, of the whole that is open at first. The first step leaves these prices out."""
+FINE = 1 << 10
+"""Where heights have prices, costs and prices are multiples of 1/FINE of a unit."""
 DEAR = 10
 """Classes whose homes differ by so many units keep the home that was chosen."""
 
@@ -46,6 +50,26 @@ def choose_dearest_first(asking: Asking, program: Program, question: Question, w
     return best
 
 
+def choose_with_heights(asking: Asking, program: Program, question: Question, work: int) -> Answer:
+    """The same where heights have prices, too, which may be negative: a choice, and a bound on all choices."""
+    end, index = asking.work + work, question.term
+    costs = program.terms[index].of_homes
+    whole = sum(max(due) - min(due) for due in costs)
+    best: Pools | None = None
+    kept = dict[int, int]()
+    for number, parts in enumerate(PARTS_WITH_HEIGHTS):
+        unit = max(whole // parts, 1)
+        part = settled_in(_in_parts_of_units(program, index, unit, FINE if number else 0), kept)
+        best = asking.ask(part, replace(question, near=best), max((end - asking.work) // 2, 1)).pools or best
+        if best is None:
+            break
+        for group, due in enumerate(costs):
+            if number and len(due) > 1 and _margin(due) >= DEAR * unit:
+                kept.setdefault(group, best[group])
+    answer = asking.ask(program, replace(question, near=best), max(end - asking.work, 1))
+    return answer._replace(pools=answer.pools or best)
+
+
 def settled_in(program: Program, pool_of: dict[int, int]) -> Program:
     """The program in which these classes have one home each."""
     homes = tuple((pool_of[group],) if group in pool_of else pools for group, pools in enumerate(program.homes))
@@ -66,6 +90,16 @@ def _in_units(program: Program, index: int, unit: int) -> Program:
     term = program.terms[index]
     coarse = term._replace(of_homes=tuple(tuple((cost - min(due)) // unit for cost in due) for due in term.of_homes))
     return replace(program, terms=(*program.terms[:index], coarse, *program.terms[index + 1 :]))
+
+
+def _in_parts_of_units(program: Program, index: int, unit: int, fine: int) -> Program:
+    """The program with one term in parts of units, `fine` of them in each, and costs of choices in whole units; without prices of heights if `fine` is 0."""
+    coarse = _in_units(program, index, unit)
+    term = coarse.terms[index]
+    of_homes = tuple(tuple(cost * max(fine, 1) for cost in due) for due in term.of_homes)
+    of_peaks = tuple(price * fine // unit for price in term.of_peaks)
+    term = term._replace(of_homes=of_homes, of_peaks=of_peaks)
+    return replace(coarse, terms=(*coarse.terms[:index], term, *coarse.terms[index + 1 :]))
 
 
 def _margin(due: tuple[int, ...]) -> int:

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.instance import Instance, Ints
-from .dearest_first import choose_dearest_first, settled_in
+from .dearest_first import choose_dearest_first, choose_with_heights, settled_in
 from .peaks import Choice
 from .prices.crowds import Relaxed
 from .program import Costs, Pools, Program, Row
@@ -171,11 +171,10 @@ class FullestFirst:
     def _find_tops(self, relaxed: Relaxed, work: int) -> tuple[int, ...] | None:
         """The heights that follow from a choice at the fullest sections, at these prices; None if no choice was found."""
         part, rest, worth = self._priced(dict(relaxed.of_rows))
-        question = self._question
-        answer = self._asking.ask(part, Question(question.term, held=question.held), work)
-        bound = answer.value if answer.stopped is None else answer.bound
-        if bound is not None:
-            self.bound = max(self.bound, -(-(bound + rest) // SCALE))
+        question = Question(self._question.term, held=self._question.held)
+        answer = choose_with_heights(self._asking, part, question, work)
+        if answer.bound is not None:
+            self.bound = max(self.bound, -(-(answer.bound + rest) // SCALE))
         if answer.pools is None:
             return None
         self._pool_of = dict(zip(sorted(self._first), answer.pools, strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from planner import Preference
@@ -9,8 +11,8 @@ from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import dearest_first
-from solvers.choice.pools.dearest_first import choose_dearest_first, settled_in
-from solvers.choice.pools.program import Program, program_of
+from solvers.choice.pools.dearest_first import choose_dearest_first, choose_with_heights, settled_in
+from solvers.choice.pools.program import Costs, Program, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 
@@ -35,6 +37,22 @@ def test_choices_fit_and_never_beat_the_best(
         found = choose_dearest_first(asking, program, Question(0), WORK)
         assert found is not None
         assert min(everything.values()) <= everything[found] <= 1.1 * min(everything.values())
+
+
+@pytest.mark.parametrize("price", [-3, 0, 2])
+def test_with_prices_of_heights_the_choice_is_the_best_and_the_bound_is_its_value(asking: Asking, price: int) -> None:
+    for seed in range(4):
+        program = program_for_speed("hot", 8, seed)
+        prices = [price * 10**seed * (pool == 0) for pool in range(len(program.rooms))]
+        heights = Costs(tuple((0,) * len(homes) for homes in program.homes), (1,) * len(program.rooms))
+        term = program.terms[0]._replace(of_peaks=tuple(prices))
+        program = replace(program, terms=(heights, term))
+        found = {pools: program.least_tops(pools) for _, _, pools in choices(program)}
+        held = min(map(sum, found.values()))
+        values = {pools: program.value(1, pools, tops) for pools, tops in found.items() if sum(tops) == held}
+        answer = choose_with_heights(asking, program, Question(1, held=(held,)), WORK)
+        assert answer.pools is not None
+        assert values[answer.pools] == answer.value == answer.bound == min(values.values())
 
 
 def test_settled_classes_take_room_in_their_homes(asking: Asking) -> None:

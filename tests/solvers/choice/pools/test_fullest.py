@@ -76,3 +76,17 @@ def test_the_second_term_ends_near_its_bound() -> None:
     assert accesses.value is not None
     assert accesses.bound is not None
     assert accesses.bound <= accesses.value <= 1.02 * accesses.bound
+
+
+def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking: Asking) -> None:
+    """Asked for with all costs at once they left a dear class no room, and the choice cost a seventh more."""
+    instance = sized("hot", 1_000, 9512)
+    program = program_of(instance)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    relaxed = asking.relax(program, (least,), (), WORK, 1)
+    assert relaxed is not None
+    search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(least,)))
+    search.run(relaxed, WORK)
+    assert search.best is not None
+    assert search.bound <= search.best.value <= 1.03 * search.bound
