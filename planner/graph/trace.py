@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,6 +10,7 @@ from ..checks.report import Place, Report, quoted
 from ..checks.values import check_allowed_pools
 from ..facts.intervals import merged
 from ..model.errors import Code
+from ..model.gathered import Gathered
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 
 MAX_NESTING = 1000
@@ -48,8 +50,14 @@ class Trace:
         self._pool_names = {pool.name for pool in pools}
         self._tick = -1
         self._names: dict[int, str] = {}
-        self._buffers: dict[BufferId, Buffer] = {}
-        self._live: dict[BufferId, list[Interval]] = {}
+        self._number: dict[BufferId, int] = {}
+        """The number of each buffer among those that are gathered."""
+        self._gathered = Gathered()
+        """The buffers, without their lifetimes."""
+        self._first, self._last = array("q"), array("q")
+        """When each buffer was first needed, up to the end of that; none begins before 0."""
+        self._more: dict[int, list[Interval]] = {}
+        """Further lifetimes, of buffers that were allocated again."""
         self._bases: dict[BufferId, tuple[BufferId, int]] = {}
         self._scopes = [_Scope((), "", None)]
 
@@ -79,7 +87,7 @@ class Trace:
         if held is None:
             report.add(Code.UNKNOWN_BUFFER, (*place, "base"), f"there is no buffer {quoted(base)} here")
             return
-        whole = self._buffers[held.key].size
+        whole = self._gathered.row(self._number[held.key]).size
         if offset + size > whole:
             text = f"{quoted(id_)} ends at {offset + size}, beyond the {whole} bytes of {quoted(base)}"
             report.add(Code.OUT_OF_RANGE, (*place, "size"), text)
@@ -153,12 +161,14 @@ class Trace:
 
     def problem(self, name: str | None) -> Problem:
         """Return the problem. It takes over what is known of the buffers."""
-        buffers = tuple(
-            replace(self._buffers.pop(key), live=merged(self._live.pop(key, ()))) for key in [*self._buffers]
-        )
+        buffers = Gathered()
+        self._number.clear()
+        for i, (buffer, first, last) in enumerate(zip(self._gathered.rows(), self._first, self._last, strict=True)):
+            live = () if first < 0 else merged([(first, last), *self._more.pop(i, ())])
+            buffers.add(replace(buffer, live=live))
         colocations = tuple(Colocation(key, base, offset) for key, (base, offset) in self._bases.items())
         return Problem(
-            buffers,
+            buffers.all(),
             tuple(self._pools),
             Constraints(colocations=colocations),
             name=name,
@@ -179,7 +189,8 @@ class Trace:
     def _hold(
         self, place: Place, id_: BufferId, buffer: Buffer, base: tuple[BufferId, int] | None, report: Report
     ) -> None:
-        known = self._buffers.get(buffer.id)
+        number = self._number.get(buffer.id)
+        known = None if number is None else self._gathered.row(number)
         here = self._scopes[-1].function
         if any(id_ in scope.held for scope in self._scopes if scope.function == here):
             report.add(
@@ -190,11 +201,19 @@ class Trace:
             text = f"{quoted(id_)} was there before, and has one address: it cannot be another size, alignment or place now"
             report.add(Code.CONTRADICTION, (*place, "id"), text)
             return
-        self._buffers[buffer.id] = buffer
+        if known is None:
+            self._number[buffer.id] = len(self._gathered)
+            self._gathered.add(buffer)
+            self._first.append(-1)
+            self._last.append(-1)
         if base is not None:
             self._bases[buffer.id] = base
         self._scopes[-1].held[id_] = _Held(buffer.id, self._tick)
 
     def _end(self, held: _Held) -> None:
         first, last = held.used or (held.begun, max(held.begun, self._tick - 1))
-        self._live.setdefault(held.key, []).append((first, last + 1))
+        number = self._number[held.key]
+        if self._first[number] < 0:
+            self._first[number], self._last[number] = first, last + 1
+        else:
+            self._more.setdefault(number, []).append((first, last + 1))

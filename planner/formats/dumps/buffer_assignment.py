@@ -13,9 +13,9 @@ from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input
 from ...facts.intervals import merged
 from ...model.errors import BadInput, Code
+from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 from ..binary.protobuf import VARINT, Part, message
-from ..text.gathered import Gathered
 
 if TYPE_CHECKING:
     from ..documents import Source

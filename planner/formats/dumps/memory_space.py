@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ...checks import sound_as_read
 from ...checks.report import Report, bad_input
 from ...model.errors import Code
+from ...model.gathered import Gathered
 from ...model.problem import MAX_TIME, Buffer, Lifetimes, Pool, Problem
 from ..planners.minimalloc import rows
-from ..text.gathered import Gathered
 from ..text.lines import whole
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ...checks import sound_as_read
 from ...checks.report import Report
 from ...model.errors import Code
+from ...model.gathered import Gathered
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
-from ..text.gathered import Gathered
 from ..text.lines import lines, require_any, times, whole
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from ...checks import sound_as_read
 from ...checks.report import Report
 from ...facts.names import Names
 from ...model.errors import Code
+from ...model.gathered import Gathered
 from ...model.problem import Buffer, Colocation, Constraints, Lifetimes, Pool, Problem
-from ..text.gathered import Gathered
 from ..text.lines import lines, require_any, times, whole
 
 if TYPE_CHECKING:

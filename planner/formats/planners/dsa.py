@@ -9,6 +9,8 @@ common beginning (`whole_slot_reuse`, `no_partial_overlaps`), which of them do s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from pydantic import TypeAdapter
@@ -20,6 +22,7 @@ from ...checks.pool_choice import Classes
 from ...checks.report import Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...model.errors import Code
+from ...model.gathered import Gathered
 from ...model.problem import (
     MAX_ADDRESS,
     Buffer,
@@ -37,6 +40,7 @@ from ..documents import Source
 from ..json.strict import Part, Wire, field_names
 from ..json.validate import validate
 from . import dsa_wire as w
+from .dsa_buffers import Buffers
 from .dsa_slots import with_slots
 
 TERMS = {"total_peak": Term.SUM_OF_PEAKS, "max_peak": Term.LARGEST_PEAK, "reuse_cost": Term.REUSE_COST}
@@ -59,7 +63,7 @@ def _wire() -> Wire:
 @cache
 def _lists() -> dict[tuple[str, ...], Part]:
     return {
-        ("problem", "buffers"): Part(TypeAdapter(w.BufferWire)),
+        ("problem", "buffers"): Part(TypeAdapter(w.BufferWire), kept=Buffers),
         ("problem", "constraints", "colocations"): Part(TypeAdapter(w.PairWire)),
         ("problem", "constraints", "separations"): Part(TypeAdapter(w.SeparationWire)),
         ("problem", "constraints", "no_partial_overlaps"): Part(TypeAdapter(w.PairWire)),
@@ -116,6 +120,7 @@ class _Translation:
         if not whole and not pairs:
             return problem
         at = place if whole else ("problem", "constraints", "no_partial_overlaps")
+        problem = replace(problem, buffers=tuple(problem.buffers))  # they are looked at one by one
         return with_slots(problem, pairs, whole=whole, place=at)
 
     def _pools(self) -> tuple[Pool, ...]:
@@ -223,16 +228,14 @@ class _Translation:
                 penalties.append(ReusePenalty(first, second, p["cost"]))
         return tuple(penalties)
 
-    def _buffers(self, exclusive: frozenset[int]) -> tuple[Buffer, ...]:
+    def _buffers(self, exclusive: frozenset[int]) -> Sequence[Buffer]:
         fixed = self._fixed()
-        allowed: dict[tuple[str, ...], tuple[str, ...]] = {}
-        lowest = min((s["lower"] for b in self.problem["buffers"] for s in b["live_intervals"]), default=0)
-        highest = max((s["upper"] for b in self.problem["buffers"] for s in b["live_intervals"]), default=0)
-        buffers: list[Buffer] = []
-        left = self.problem["buffers"]
-        left.reverse()
-        for i in range(len(left)):
-            buffer = left.pop()  # frees the parts already used
+        allowed: dict[tuple[int, ...], tuple[str, ...]] = {}
+        given = self.problem["buffers"]
+        lowest = min((s["lower"] for b in given for s in b["live_intervals"]), default=0) if exclusive else 0
+        highest = max((s["upper"] for b in given for s in b["live_intervals"]), default=0) if exclusive else 0
+        gathered = Gathered()
+        for i, buffer in enumerate(given):
             spans = [(s["lower"], s["upper"]) for s in buffer["live_intervals"]]
             for j, (start, end) in enumerate(spans):
                 if end < start:
@@ -240,20 +243,21 @@ class _Translation:
                     self.report.add(Code.INTERVAL_REVERSED, ("problem", "buffers", i, "live_intervals", j), text)
             if buffer["id"] in exclusive:
                 spans = [(lowest, highest)]
-            pools = tuple(
-                self._pool(p, "buffers", i, "allowed_pools", j) for j, p in enumerate(buffer["allowed_pools"])
-            )
-            buffers.append(
+            numbers = tuple(buffer["allowed_pools"])
+            pools = tuple(self._pool(p, "buffers", i, "allowed_pools", j) for j, p in enumerate(numbers))
+            gathered.add(
                 Buffer(
                     self.ids[buffer["id"]],
                     buffer["size"],
                     buffer["alignment"],
                     merged(spans),
-                    allowed.setdefault(pools, pools),
+                    allowed.setdefault(numbers, pools),
                     fixed.get(buffer["id"]),
                 )
             )
-        return tuple(buffers)
+        given.clear()  # its buffers are all gathered
+        (only, *others) = self.pool_names.values()
+        return gathered.all(only=None if others else only)
 
     def _fixed(self) -> dict[int, Fixed]:
         fixed: dict[int, Fixed] = {}

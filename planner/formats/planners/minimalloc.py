@@ -20,6 +20,7 @@ from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...model.deadline import tick
 from ...model.errors import BadInput, Code
+from ...model.gathered import Gathered
 from ...model.problem import (
     MAX_ADDRESS,
     MAX_TIME,
@@ -35,7 +36,6 @@ from ...model.problem import (
 from ..documents import LEAST_BYTES, Source
 from ..json.scan import undecodable
 from ..memories import in_one_memory
-from ..text.gathered import Gathered
 from .minimalloc_columns import DEFAULT, read_columns
 from .minimalloc_windows import name_of
 

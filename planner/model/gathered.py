@@ -8,8 +8,8 @@ from operator import attrgetter
 
 import numpy as np
 
-from ...model.columns import buffer_columns
-from ...model.problem import Buffer, BufferId
+from .columns import buffer_columns
+from .problem import Buffer, BufferId
 
 _FIELDS = 5
 """The fields of each buffer: size, alignment, start, end and hint."""
@@ -53,6 +53,10 @@ class Gathered:
         """Return the buffer added as number i."""
         return next(self._rows(i, i + 1))
 
+    def rows(self) -> Iterator[Buffer]:
+        """Make all of them, one by one."""
+        return self._rows(0, len(self))
+
     def all(self, *, only: str | None = None) -> Sequence[Buffer]:
         """Return all of them. Buffers need not name the only memory."""
         if only is not None:
@@ -62,7 +66,7 @@ class Gathered:
         rows = np.frombuffer(self._numbers, np.int64).reshape(-1, _FIELDS)
         plain = self._sayings.get((None, None))
         if self._whole or (rows[:, 4] != _NO_HINT).any() or any(each != plain for each in set(self._said)):
-            return tuple(self._rows(0, len(self)))
+            return tuple(self.rows())
         return buffer_columns(self._ids, *(rows[:, i].copy() for i in range(4)))
 
     def _rows(self, first: int, end: int) -> Iterator[Buffer]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.formats.text.gathered import Gathered
 from planner.model.columns import FEW, BufferColumns
+from planner.model.gathered import Gathered
 from planner.model.problem import Buffer, Fixed
 
 PLAIN = [Buffer(f"b{i}", i, live=((i, i + 1),)) for i in range(FEW + 1)]
