@@ -156,6 +156,8 @@ def _from_intervals(document: _IntervalsWire) -> Problem:
     given = document["intervals"]
     kept = given if isinstance(given, _Rows) else _Rows(given)
     start, end, size = np.frombuffer(kept.numbers, np.int64).reshape(-1, 3).T.copy()
+    document["intervals"] = []
+    del given, kept  # which are as large as the columns
     for i in np.flatnonzero((end < start) | (end > MAX_TIME - extra) | (size < 0)).tolist():
         if end[i] < start[i]:
             text = f"the end {end[i]} comes before the start {start[i]}"
@@ -165,7 +167,8 @@ def _from_intervals(document: _IntervalsWire) -> Problem:
         if size[i] < 0:
             report.add(Code.OUT_OF_RANGE, ("intervals", i, 2), f"must be 0 or more, not {size[i]}")
     report.raise_if_any()
-    buffers = buffer_columns(range(len(start)), size, np.ones_like(size), start, end + extra)
+    end += extra
+    buffers = buffer_columns(range(len(start)), size, np.ones_like(size), start, end)
     return Problem(buffers, name=document.get("name"), lifetimes=lifetimes)
 
 

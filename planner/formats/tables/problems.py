@@ -72,7 +72,7 @@ FORMATS: dict[str, Format] = {
             ),
             "planner.formats.planners.dsa:read",
             examples.DSA,
-            Memory(13, 6),
+            Memory(6, 5),
             "planner.formats.planners.dsa_writer:write_dsa",
         ),
         Format(
@@ -83,7 +83,7 @@ FORMATS: dict[str, Format] = {
             signs.is_usmp,
             "planner.formats.planners.usmp:read",
             '{"buffers": [{"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]}, {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]}]}',
-            Memory(9, 6),
+            Memory(8, 6),
             "planner.formats.planners.usmp_writer:usmp_document",
         ),
         Format(
@@ -115,7 +115,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.is_trace,
             "planner.formats.memplan.programs.read_trace:read",
             examples.TRACE,
-            Memory(13, 11, besides=2),
+            Memory(8, 8, besides=2),
         ),
         Format(
             "tflite",
