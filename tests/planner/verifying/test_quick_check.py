@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -74,6 +75,16 @@ def problem_with_reserved_ranges(seed: int) -> Problem:
     return replace(problem, pools=(replace(problem.pools[0], reserved=ranges),))
 
 
+def problem_with_conflicts(seed: int) -> Problem:
+    """Return a problem with conflicts among some buffers, of which one in three has a view, and one has no lifetime."""
+    chance, problem = random.Random(seed), problem_with_views(seed) if seed % 3 == 0 else problem_of(seed)
+    some = chance.sample([each for each in problem.buffers if isinstance(each.id, int) and each.size], 4)
+    pairs = tuple((one.id, other.id) for one, other in combinations(some, 2) if chance.random() < 0.9)
+    never = replace(some[0], live=None)
+    buffers = tuple(never if each is some[0] else each for each in problem.buffers)
+    return replace(problem, buffers=buffers, constraints=replace(problem.constraints, conflicts=pairs))
+
+
 def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
     """Return the plan with one change; some changes leave it right."""
     places = list(plan.placements)
@@ -114,6 +125,9 @@ def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
     )
 
 
+WITH_RULES = (problem_with_rules, problem_with_views, problem_with_reserved_ranges, problem_with_conflicts)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_quick_check_accepts_no_wrong_plan(seed: int) -> None:
     chance, problem = random.Random(seed), problem_of(seed)
@@ -131,7 +145,7 @@ def test_the_quick_check_accepts_no_wrong_plan(seed: int) -> None:
     assert refused > 60
 
 
-@pytest.mark.parametrize("make", [problem_with_rules, problem_with_views, problem_with_reserved_ranges])
+@pytest.mark.parametrize("make", WITH_RULES)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_quick_check_accepts_no_wrong_plan_with_rules(seed: int, make: Callable[[int], Problem]) -> None:
     chance, problem = random.Random(seed), make(seed)
@@ -146,7 +160,7 @@ def test_the_quick_check_accepts_no_wrong_plan_with_rules(seed: int, make: Calla
     assert refused > 30
 
 
-@pytest.mark.parametrize("made_up", [problem_with_rules, problem_with_views, problem_with_reserved_ranges])
+@pytest.mark.parametrize("made_up", WITH_RULES)
 def test_buffers_at_home_views_and_reserved_ranges_are_simple(made_up: Callable[[int], Problem]) -> None:
     accepted = 0
     for seed in range(12):
@@ -214,6 +228,27 @@ def test_a_fixed_buffer_s_end_is_a_proof() -> None:
         assert not is_plainly_right(problem, replace(made, certificates=(wrong,)), made.problem_digest)
 
 
+def test_buffers_of_which_each_two_conflict_are_a_proof() -> None:
+    """The first two are in conflict, and the third is live with both."""
+    buffers = (Buffer("a", 8, live=((0, 2),)), Buffer("b", 8, live=((3, 5),)), Buffer("c", 4, live=((0, 5),)))
+    problem = Problem((*buffers, Buffer("d", 8, live=((6, 7),))), (Pool("p"),), constraints=Constraints((("a", "b"),)))
+    made = plan(problem, OPTIONS)
+    proof = PlanCertificate(Proof.CONFLICT_CLIQUE, 20, "p", buffers=("a", "b", "c"))
+    made = replace(made, certificates=(proof,))
+    assert not verify(problem, made)
+    assert is_plainly_right(problem, made, made.problem_digest)
+    for wrong in (
+        replace(proof, value=21),
+        replace(proof, buffers=("a", "b", "d")),
+        replace(proof, buffers=("a", "b", "b")),
+        replace(proof, buffers=("a", "b", "x")),
+    ):
+        assert not is_plainly_right(problem, replace(made, certificates=(wrong,)), made.problem_digest)
+    a, b, *others = made.placements
+    places = (a, replace(b, offset=a.offset), *others)
+    assert not is_plainly_right(problem, replace(made, placements=places), made.problem_digest)
+
+
 def test_very_many_views_are_left_to_the_full_check() -> None:
     views = [Buffer(f"view {k}", 1, live=((0, 2),)) for k in range(10_000)]
     ties = Constraints(colocations=tuple(Colocation(view.id, "base", k) for k, view in enumerate(views)))
@@ -228,7 +263,7 @@ def test_other_problems_are_left_to_the_full_check() -> None:
     first, *others = problem.buffers
     (pool,) = problem.pools
     for other in (
-        replace(problem, constraints=Constraints(conflicts=((first.id, others[0].id),))),
+        replace(problem, constraints=Constraints(exclusions=((first.id, others[0].id),))),
         replace(problem, pools=(replace(pool, cost=2),)),
         replace(problem, pools=(pool, Pool("q"))),
     ):

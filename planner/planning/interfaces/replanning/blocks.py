@@ -38,7 +38,7 @@ def _are_addressable(problem: Problem) -> bool:
     """True if all buffers stacked end at an address, whatever pads them, so that no sum of their figures overflows."""
     known = amounts(problem)
     count = len(known.size) + len(known.owner)
-    grain = lcm(*(pool.alignment for pool in problem.pools), *np.unique(known.alignment).tolist())
+    grain = lcm(*(pool.alignment for pool in problem.pools), *{*known.alignment.tolist()})
     tied = sum(abs(tie.offset) for tie in problem.constraints.colocations)
     return 2 * count * (int(known.size.max(initial=0)) + grain + tied) < ADDRESS_LIMIT
 
