@@ -139,7 +139,7 @@ class _SeparatePools:
         if budget == 0:
             return self.engines.stop
         before, active, value = self.engines.work, list(self.engines.active), self.board.value
-        play(todo, self.task.limits.workers, self.board, partial(self._ask, budget))
+        play(todo, self.task.limits.workers, self.board, budget, partial(self._ask, budget))
         for turn in todo:
             for name, answer in turn.answers():
                 self.engines.heard(name, answer)

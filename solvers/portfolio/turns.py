@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from threading import Lock
+from collections.abc import Callable, Iterable
+from math import inf
+from threading import Condition, Lock
+from time import monotonic
 from typing import NamedTuple, TypeAlias
-
-import numpy as np
 
 from ..model.errors import StopReason
 from ..model.instance import Ints, Placement
@@ -15,7 +14,11 @@ from ..model.outcome import Outcome
 from .board import Board, Relay
 from .execute import Answer
 from .roster import share_of
+from .schedule import Job, Schedule
 from .single_pool import Component, SinglePool
+
+UNITS_PER_SECOND = 1_500_000
+"""The work that a worker does in a second, about. Only when helpers leave depends on it, never a result."""
 
 
 class Turn:
@@ -118,52 +121,46 @@ class _Line(Relay):
         self.stopped = lambda: board.stopped() or (None if part.turn.needs(part.number) else StopReason.CANCELLED)
 
 
-class _ThreadShares:
-    """How many workers each member may use: one, and a share of the idle ones if it can use several."""
-
-    def __init__(self, workers: int, parts: int) -> None:
-        self._workers = workers
-        self._unfinished = parts
-        self._shares: list[Ints] = []
-        self._lock = Lock()
-
-    @contextmanager
-    def member(self, part: Part) -> Iterator[Ints]:
-        """The number it may use, which changes while it works."""
-        active_threads = np.ones(1, dtype=np.int64)
-        with self._lock:
-            if part.scales:
-                self._shares.append(active_threads)
-            self._share()
-        try:
-            yield active_threads
-        finally:
-            with self._lock:
-                self._unfinished -= 1
-                self._shares = [other for other in self._shares if other is not active_threads]
-                self._share()
-
-    def _share(self) -> None:
-        spare = max(0, self._workers - self._unfinished)
-        for number, active_threads in enumerate(self._shares):
-            active_threads[0] = 1 + (spare + number) // len(self._shares)
-
-
 Work: TypeAlias = Callable[[Part, Relay, Ints], Answer]
 """Runs one member, given the number of workers it may use."""
 
 
-def play(turns: list[Turn], workers: int, board: Board, work: Work) -> None:
-    """Run all teams. They begin in order whatever the number of workers, so that none begins later than with a single one."""
-    from concurrent.futures import ThreadPoolExecutor  # not needed if greedy is enough
+def play(turns: list[Turn], workers: int, board: Board, budget: int, work: Work) -> None:
+    """Run all teams, with this much work for each part of a share. If a member raises an error, those that have not begun do not begin."""
+    from concurrent.futures import Future, ThreadPoolExecutor  # not needed if greedy is enough
 
     parts = [Part(turn, number) for turn in turns for number in range(len(turn.team))]
-    shares = _ThreadShares(workers, len(parts))
+    jobs = [Job(at, part.parts * budget, leads=part.number == 0, scales=part.scales) for at, part in enumerate(parts)]
+    schedule = Schedule(jobs, workers)
+    begun: list[Future[None]] = []
+    changed = Condition()
 
-    def take_part(part: Part) -> None:
-        with shares.member(part) as active_threads:
+    def take_part(job: Job) -> None:
+        part = parts[job.number]
+        try:
             if part.turn.needs(part.number) and board.stopped() is None:
-                part.turn.hear(part.number, work(part, _Line(board, part), active_threads))
+                part.turn.hear(part.number, work(part, _Line(board, part), job.active_threads))
+        except BaseException:
+            with changed:
+                schedule.close()
+            raise
+        finally:
+            with changed:
+                schedule.finish(job)
+                begin()
 
-    with ThreadPoolExecutor(max_workers=max(1, workers)) as executor:
-        list(executor.map(take_part, parts))
+    def begin() -> None:
+        begun.extend(executor.submit(take_part, job) for job in schedule.give(monotonic() * UNITS_PER_SECOND))
+        changed.notify()
+
+    with ThreadPoolExecutor(max_workers=max(1, workers)) as executor, changed:
+        try:
+            begin()
+            while not schedule.is_over:
+                pause = schedule.look_again / UNITS_PER_SECOND - monotonic()
+                if not changed.wait(max(pause, 0) if pause < inf else None):
+                    begin()
+        finally:
+            schedule.close()
+    for future in begun:
+        future.result()

@@ -3,9 +3,8 @@
 .venv/bin/python -m scripts.measure.solving.cores [--seconds 5] [--plots FOLDER] [FAMILY:BUFFERS:SEEDS]...
 
 The replay takes the work of each part of a round, and within the search of each attempt, as measured with one worker, and assigns them to workers by
-the rules of solvers/portfolio/turns.py and of the native search's descent.cpp. So it needs no idle machine, and can have any number of cores. Greedy
-and other uncounted work is left out. `waiting` replays the same log as if engines of a component took turns and the search waited at the end of each
-round, as both did before. `--clock` plans by the clock instead, with one worker and with two in turn: on an idle machine only.
+the rules of solvers/portfolio/schedule.py and of the native search's descent.cpp. So it needs no idle machine, and can have any number of cores. Greedy
+and other uncounted work is left out. `--clock` plans by the clock instead, with one worker and with two in turn: on an idle machine only.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from solvers.model.outcome import Outcome
 from solvers.portfolio import separate_pools
 from solvers.portfolio.execute import Answer, ask
 from solvers.portfolio.roster import share_of
+from solvers.portfolio.schedule import Job, Schedule
 from solvers.portfolio.turns import play
 
 USUAL = (
@@ -67,9 +67,14 @@ class Part:
     """The work of one engine in a round on one component."""
 
     name: str
-    parts: int
+    granted: int
     work: float
     attempts: list[Tried] = field(default_factory=list)
+
+    @property
+    def is_needed(self) -> bool:
+        """Would one worker have asked it?"""
+        return self.work < inf
 
     @property
     def scales(self) -> bool:
@@ -99,17 +104,19 @@ def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
             parts_of[id(answer)] = Part(name, 0, answer.work, here.attempts)
         return answer
 
-    def played(turns: Any, *others: Any) -> None:
-        play(turns, *others)
+    def played(turns: Any, workers: int, board: Any, budget: int, work: Any) -> None:
+        play(turns, workers, board, budget, work)
         rounds.append([])
         for turn in turns:
-            answered = zip(turn.team, turn.answers(), strict=False)
+            answers = [answer for _, answer in turn.answers()]
             rounds[-1].append(
                 [
-                    replace(parts_of[id(answer)], parts=parts)
-                    for (_, parts), (_, answer) in answered
+                    replace(parts_of[id(answer)], granted=parts * budget)
                     if isinstance(answer, Outcome)
+                    else Part(name, parts * budget, 0)
+                    for (name, parts), answer in zip(turn.team, answers, strict=False)
                 ]
+                + [Part(name, parts * budget, inf) for name, parts in turn.team[len(answers) :]]
             )
 
     parts_of: dict[int, Part] = {}
@@ -125,14 +132,14 @@ def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
 class Strategies:
     """The search's attempts, assigned as in descent.cpp."""
 
-    def __init__(self, attempts: list[Tried], *, waits: bool) -> None:
+    def __init__(self, attempts: list[Tried]) -> None:
         self.rounds: list[dict[int, Tried]] = []
         for tried in attempts:
             if tried.strategy == 0 or not self.rounds or any(t.settled for t in self.rounds[-1].values()):
                 self.rounds.append({})
             self.rounds[-1][tried.strategy] = tried
+        self.usual = sum(tried.work for tried in attempts) / len(attempts)
         self.width = 1 + max(tried.strategy for tried in attempts)
-        self.ahead = 0 if waits else ROUNDS_AHEAD
         self.at = 0
         self.next = [0] * self.width
         self.busy: dict[int, int] = {}
@@ -146,8 +153,8 @@ class Strategies:
         return self.at >= len(self.rounds)
 
     def choose(self, *, is_single: bool) -> tuple[int, int, float] | None:
-        """Round, strategy and work of the next attempt; None if there is none, infinite work if it is of no use in the end."""
-        free = [s for s in range(self.width) if s not in self.busy and self.next[s] <= self.at + self.ahead]
+        """Round, strategy and work of the next attempt, or None; the usual work if it is of no use in the end."""
+        free = [s for s in range(self.width) if s not in self.busy and self.next[s] <= self.at + ROUNDS_AHEAD]
         free = [s for s in free if (self.next[s], s) < self.last or not self._answered]
         if self.over or not free:
             return None
@@ -156,7 +163,7 @@ class Strategies:
         self.busy[best] = round_
         self.next[best] += 1
         is_of_use = round_ < len(self.rounds) and best in self.rounds[round_] and round_ <= self._end
-        return round_, best, self.rounds[round_][best].work if is_of_use else inf
+        return round_, best, self.rounds[round_][best].work if is_of_use else self.usual
 
     @property
     def _end(self) -> int:
@@ -175,6 +182,8 @@ class Strategies:
 
     def end(self, round_: int, strategy: int) -> None:
         """Ends an attempt, and frees workers whose attempts no longer matter."""
+        if self.busy.get(strategy) != round_:
+            return
         self.done.add((round_, strategy))
         del self.busy[strategy]
         if self._answered:
@@ -193,59 +202,79 @@ class Strategies:
                 self.last = (len(self.rounds), 0)
 
 
-def replayed(round_: Round, workers: int, *, waits: bool = False) -> float:
+def replayed(round_: Round, workers: int) -> float:
     """The duration of a round."""
-    if waits:
-        each = max(1, workers // max(1, len(round_)))
-        turns = [sum(_side_by_side([part], each, waits=True) for part in team) for team in round_]
-        return _listed(turns, workers)
-    parts = [part for team in round_ for part in team]
-    return _side_by_side(parts, workers, waits=False)
+    return _Replay(round_, workers).duration()
 
 
-def _listed(works: list[float], workers: int) -> float:
-    """The duration if each piece of work goes to the first free worker."""
-    free = [0.0] * workers
-    for work in works:
-        heapq.heappush(free, heapq.heappop(free) + work)
-    return max(free)
+class _Replay:
+    """One round with several workers: parts get them as in solvers/portfolio/schedule.py. What turns out not to be needed works until its component is settled."""
 
+    def __init__(self, round_: Round, workers: int) -> None:
+        self._parts = [(team, part) for team in round_ for part in team]
+        self._jobs = [
+            Job(at, part.granted, leads=part is team[0], scales=part.scales)
+            for at, (team, part) in enumerate(self._parts)
+        ]
+        self._needed = {id(team): sum(part.is_needed for part in team) for team in round_}
+        self._schedule = Schedule(self._jobs, workers)
+        self._searches: dict[int, Strategies] = {}
+        self._events: list[tuple[float, int, Job, tuple[int, int] | None]] = []
+        self._planned = 0
 
-def _side_by_side(parts: list[Part], workers: int, *, waits: bool) -> float:
-    queue, unfinished, free, now = list(parts), len(parts), workers, 0.0
-    events: list[tuple[float, int, Strategies | None, tuple[int, int]]] = []
-    searches: list[Strategies] = []
-    count = 0
-    while queue or unfinished:
-        while queue and free:
-            part, free = queue.pop(0), free - 1
-            if part.scales:
-                searches.append(Strategies(part.attempts, waits=waits))
-            else:
-                count += 1
-                heapq.heappush(events, (now + part.work, count, None, (0, 0)))
-        spare = max(0, workers - unfinished)
-        for number, strategies in enumerate(searches):
-            active_threads = 1 + (spare + number) // len(searches)
-            while len(strategies.busy) < active_threads and (task := strategies.choose(is_single=active_threads == 1)):
-                count += 1
-                if task[2] < inf:
-                    heapq.heappush(events, (now + task[2], count, strategies, task[:2]))
-        now, _, ended, which = heapq.heappop(events)
-        if ended is None:
-            unfinished, free = unfinished - 1, free + 1
-            continue
-        ended.end(*which)
-        if ended.over:
-            searches.remove(ended)
-            unfinished, free = unfinished - 1, free + 1
-    return now
+    def duration(self) -> float:
+        now = 0.0
+        self._go_on(now)
+        while not self._schedule.is_over:
+            if self._schedule.look_again <= self._events[0][0]:
+                now = self._schedule.look_again
+                self._go_on(now)
+                continue
+            now, _, job, attempt = heapq.heappop(self._events)
+            if attempt is None:
+                self._end(job)
+            elif (strategies := self._searches.get(job.number)) is not None:
+                strategies.end(*attempt)
+                if strategies.over:
+                    del self._searches[job.number]
+                    self._end(job)
+            self._go_on(now)
+        return now
+
+    def _go_on(self, now: float) -> None:
+        """Begin what gets a worker at this time."""
+        while new := self._schedule.give(now):
+            for job in new:
+                team, part = self._parts[job.number]
+                if part.scales:
+                    self._searches[job.number] = Strategies(part.attempts)
+                elif part.is_needed:
+                    self._plan(now + part.work, job)
+                elif not self._needed[id(team)]:
+                    self._schedule.finish(job)
+        for number, strategies in self._searches.items():
+            threads = int(self._jobs[number].active_threads[0])
+            while len(strategies.busy) < threads and (task := strategies.choose(is_single=threads == 1)):
+                self._plan(now + task[2], self._jobs[number], task[:2])
+
+    def _plan(self, at: float, job: Job, attempt: tuple[int, int] | None = None) -> None:
+        self._planned += 1
+        heapq.heappush(self._events, (at, self._planned, job, attempt))
+
+    def _end(self, job: Job) -> None:
+        team, _ = self._parts[job.number]
+        self._schedule.finish(job)
+        self._needed[id(team)] -= 1
+        if not self._needed[id(team)]:
+            for other, (its_team, part) in zip(self._jobs, self._parts, strict=True):
+                if its_team is team and not part.is_needed and other.has_begun and not other.has_finished:
+                    self._schedule.finish(other)
 
 
 def problems(wanted: str) -> Iterator[Problem]:
     """The problems of FAMILY:BUFFERS:SEEDS, with seeds not used for tuning."""
     kind, count, seeds = wanted.split(":")
-    for seed in range(1000, 1000 + int(seeds)) if kind.startswith(CUT) else range(int(seeds)):
+    for seed in range(1000, 1000 + int(seeds)):
         if not kind.startswith(CUT):
             yield generate(kind, Request(int(count), seed))
             continue
@@ -272,40 +301,40 @@ def by_the_clock(wanted: str, options: Options) -> None:
             )
 
 
-def speed_ups(wanted: str, options: Options) -> tuple[int, dict[tuple[int, bool], list[float]]]:
-    """Return the number of problems, and of those that take long how many times as fast each number of workers is, without and with waiting."""
-    ratios: dict[tuple[int, bool], list[float]] = {(n, waits): [] for n in WORKERS for waits in (False, True)}
+def speed_ups(wanted: str, options: Options) -> tuple[int, dict[int, list[float]]]:
+    """Return the number of problems, and of those that take long how many times as fast each number of workers is."""
+    ratios: dict[int, list[float]] = {workers: [] for workers in WORKERS}
     count = 0
     for problem in problems(wanted):
         count += 1
         _, rounds = logged(problem, options)
-        alone = sum(part.work for each in rounds for team in each for part in team)
+        alone = sum(part.work for each in rounds for team in each for part in team if part.is_needed)
         if alone < LEAST:
             continue
-        for (workers, waits), known in ratios.items():
-            known.append(alone / sum(replayed(each, workers, waits=waits) for each in rounds))
+        for workers, known in ratios.items():
+            known.append(alone / sum(replayed(each, workers) for each in rounds))
     return count, ratios
 
 
 def by_replay(families: list[str], options: Options) -> list[Curve]:
     """Print a row for each family; return their curves."""
     heads = [f"{n} workers" for n in WORKERS[1:]]
-    print(f"| problems | of them longer than 0.2 s | {' | '.join(heads)} | waiting: {' | '.join(heads[:2])} |")
-    print("|---" * (4 + len(heads)) + "|")
+    print(f"| problems | of them longer than 0.2 s | {' | '.join(heads)} |")
+    print("|---" * (2 + len(heads)) + "|")
     drawn = []
     for wanted in families:
         count, ratios = speed_ups(wanted, options)
         kind, size, _ = wanted.split(":")
-        long = len(ratios[2, False])
+        long = len(ratios[2])
         if not long:
-            print(f"| {kind}, {size} | 0 of {count} |" + " |" * (len(heads) + 2), flush=True)
+            print(f"| {kind}, {size} | 0 of {count} |" + " |" * len(heads), flush=True)
             continue
-        means = {key: geometric_mean(known) for key, known in ratios.items()}
-        cells = [f"{means[n, False]:.2f}" for n in WORKERS[1:]] + [f"{means[n, True]:.2f}" for n in WORKERS[1:3]]
+        means = {workers: geometric_mean(known) for workers, known in ratios.items()}
+        cells = [f"{means[n]:.2f}" for n in WORKERS[1:]]
         if long > 1:
-            cells[0] += f" (least {min(ratios[2, False]):.2f})"
+            cells[0] += f" (least {min(ratios[2]):.2f})"
         print(f"| {kind}, {size} | {long} of {count} | {' | '.join(cells)} |", flush=True)
-        drawn.append(Curve(f"{kind}, {size}", [(n, means[n, False]) for n in WORKERS]))
+        drawn.append(Curve(f"{kind}, {size}", [(n, means[n]) for n in WORKERS]))
     return drawn
 
 

@@ -52,7 +52,13 @@ OPTIMAL = found(0, 3, 0)
 @pytest.mark.parametrize("winner", [0, 1, 2])
 def test_only_engines_that_one_worker_would_have_asked_count(workers: int, winner: int) -> None:
     board, turn = turn_of(("first", 1), ("second", 5), ("third", 3))
-    play([turn], workers, board, lambda part, relay, active_threads: OPTIMAL if part.number == winner else NOTHING)
+    play(
+        [turn],
+        workers,
+        board,
+        1_000_000,
+        lambda part, relay, active_threads: OPTIMAL if part.number == winner else NOTHING,
+    )
     wanted = [(name, NOTHING) for name, _ in turn.team[:winner]]
     assert turn.answers() == [*wanted, (turn.team[winner][0], OPTIMAL)]
     assert turn.settled
@@ -73,7 +79,7 @@ def test_engines_no_longer_needed_are_told_to_stop() -> None:
         assert relay.stopped() is StopReason.CANCELLED
         return NOTHING
 
-    play([turn], 2, board, work)
+    play([turn], 2, board, 1_000_000, work)
     assert turn.answers() == [("first", OPTIMAL)]
 
 
@@ -90,7 +96,7 @@ def test_an_earlier_engine_is_waited_for() -> None:
         ended.append(part)
         return OPTIMAL
 
-    play([turn], 2, board, work)
+    play([turn], 2, board, 1_000_000, work)
     assert turn.answers() == [("first", worse), ("second", OPTIMAL)]
 
 
@@ -112,7 +118,7 @@ def test_free_workers_help_engines_that_use_threads() -> None:
         seen.append(int(active_threads[0]))
         return NOTHING
 
-    play([turn], 4, board, work)
+    play([turn], 4, board, 1_000_000, work)
     assert seen == [3, 4]
 
 
@@ -127,5 +133,17 @@ def test_placements_are_kept_only_if_lower() -> None:
             relay.incumbent(outcome.placement)
         return NOTHING
 
-    play([turn], 1, board, work)
+    play([turn], 1, board, 1_000_000, work)
     assert kept == [9, 5]
+
+
+def test_a_second_worker_helps_an_engine_before_the_next_one_begins() -> None:
+    board, turn = turn_of(("search", 6), ("gluing", 6), ("gluing", 6))
+    begun: list[tuple[str, int]] = []
+
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
+        begun.append((part.name, int(active_threads[0])))
+        return OPTIMAL
+
+    play([turn], 2, board, 1_000_000, work)
+    assert begun == [("search", 2)]
