@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlalchemy import URL, Connection, Engine, Integer, Table, create_engine, event, literal_column, select
-from sqlalchemy.exc import ArgumentError, SAWarning
+from sqlalchemy.exc import ArgumentError, DatabaseError, SAWarning
 
 from ...protocol import StoreUnavailable
 from .database import UNUSABLE, Database, Told, migrate
@@ -49,8 +49,13 @@ class SqliteDatabase(Database):
 
     def _require_sound(self) -> None:
         """Raise StoreUnavailable for a file that is no database, or is damaged."""
-        with self.engine.connect() as connection:
-            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+        try:
+            with self.engine.connect() as connection:
+                found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+        except DatabaseError as error:
+            if type(error.orig) is not sqlite3.DatabaseError:
+                raise  # locked, full, not permitted
+            found = error.orig
         if found != "ok":
             text = f"{self._file} is damaged ({str(found)[:200]}): put a copy of it back, or move it away to begin anew"
             raise StoreUnavailable(text)
