@@ -21,7 +21,6 @@ def is_shared(url: str) -> bool:
 
 
 def open_database(url: str) -> Database:
-    """Return the database of that URL."""
     if is_shared(url):
         from .sql.databases.postgres import PostgresDatabase
 

@@ -12,7 +12,7 @@ from ..facts.intervals import merged
 from ..facts.variants import as_chosen
 from ..model.deadline import in_time, look
 from ..model.errors import BadInput, Code, Finding, echo
-from ..model.plan import Placement, Plan, PlanStatus
+from ..model.plan import Placement, Plan, PlanStatus, PoolUse
 from ..model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
 from ..reporting.live_profile import LiveProfile
 from ..verifying.findings import VerifyFinding
@@ -125,6 +125,33 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
     look(DRAWING)
     profile = LiveProfile(problem, list(places.values()) or needs(problem))
     uses = {use.name: use for use in plan.pools}
+    boxes = _boxes(problem, places, axis)
+    is_memory = measures_bytes(problem)
+    return MemoryMap(
+        problem=problem.name,
+        lifetimes=problem.lifetimes,
+        in_bytes=is_memory,
+        minimised=_minimised(problem, is_memory=is_memory),
+        status=plan.status,
+        peak=plan.peak,
+        bound=plan.bound,
+        gap=plan.gap,
+        solver=plan.solver,
+        buffers=problem.buffers,
+        kinds=tuple(kinds),
+        kind=tuple(kinds[buffer.kind] for buffer in problem.buffers),
+        axis=axis,
+        pools=tuple(_pool_map(pool, uses.get(pool.name), boxes[pool.name], profile) for pool in problem.pools),
+        wrong=wrong,
+        steps={time: name for time, name in problem.steps if axis.begin <= time <= axis.end},
+        why_empty=None if plan.placements or not problem.buffers else why_empty(plan),
+        value=plan.objective.value,
+        folder=_folder(problem.buffers),
+    )
+
+
+def _boxes(problem: Problem, places: Mapping[BufferId, Placement], axis: TimeAxis) -> dict[str, list[Box]]:
+    """Return each pool's rectangles. Buffers without a lifetime stand in columns beside the time."""
     boxes: dict[str, list[Box]] = {pool.name: [] for pool in problem.pools}
     columns = dict.fromkeys(boxes, 0)
     for number, buffer in enumerate(in_time(problem.buffers, DRAWING)):
@@ -140,40 +167,19 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
             if len(buffer.live) > LONG:
                 look(DRAWING)
             here += [Box(number, start, end, place.offset) for start, end in merged(buffer.live)]
+    return boxes
 
-    def pool_map(pool: Pool) -> PoolMap:
-        use = uses.get(pool.name)
-        return PoolMap(
-            pool.name,
-            pool.size if use is None else use.size,
-            pool.base,
-            None if use is None else use.peak,
-            0 if use is None else use.bound,
-            merged(pool.reserved),
-            tuple(boxes[pool.name]),
-            tuple(profile.steps(pool.name)),
-        )
 
-    return MemoryMap(
-        problem.name,
-        problem.lifetimes,
-        is_memory := measures_bytes(problem),
-        _minimised(problem, is_memory=is_memory),
-        plan.status,
-        plan.peak,
-        plan.bound,
-        plan.gap,
-        plan.solver,
-        problem.buffers,
-        tuple(kinds),
-        tuple(kinds[buffer.kind] for buffer in problem.buffers),
-        axis,
-        tuple(pool_map(pool) for pool in problem.pools),
-        wrong,
-        {time: name for time, name in problem.steps if axis.begin <= time <= axis.end},
-        None if plan.placements or not problem.buffers else why_empty(plan),
-        plan.objective.value,
-        _folder(problem.buffers),
+def _pool_map(pool: Pool, use: PoolUse | None, boxes: list[Box], profile: LiveProfile) -> PoolMap:
+    return PoolMap(
+        pool.name,
+        pool.size if use is None else use.size,
+        pool.base,
+        None if use is None else use.peak,
+        0 if use is None else use.bound,
+        merged(pool.reserved),
+        tuple(boxes),
+        tuple(profile.steps(pool.name)),
     )
 
 

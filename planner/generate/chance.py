@@ -39,7 +39,6 @@ class Chance:
         return self.below(count) == 0
 
     def pick(self, items: Sequence[T]) -> T:
-        """Return one of the items."""
         return items[self.below(len(items))]
 
     def shuffle(self, items: MutableSequence[T]) -> None:

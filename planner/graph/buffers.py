@@ -53,7 +53,6 @@ class Gathered:
         self._kinds.append(kind)
 
     def buffers(self) -> Sequence[Buffer]:
-        """Return all buffers."""
         numbers = (self._size, self._alignment, self._start, self._end)
         size, alignment, start, end = (np.array(each, np.int64) for each in numbers)
         columns = BufferColumns(self._ids, size, alignment, start, end, self._kinds)

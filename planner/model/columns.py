@@ -176,7 +176,6 @@ class StepColumns(Columns[tuple[int, str]]):
 
 
 def ids(buffers: Sequence[Buffer]) -> Sequence[BufferId]:
-    """Return the id of each buffer."""
     return buffers.ids if isinstance(buffers, BufferColumns) else [buffer.id for buffer in buffers]
 
 
@@ -186,7 +185,6 @@ def sizes(buffers: Sequence[Buffer]) -> list[int]:
 
 
 def alignments(buffers: Sequence[Buffer]) -> list[int]:
-    """Return the alignment of each buffer."""
     return buffers.alignment.tolist() if isinstance(buffers, BufferColumns) else [each.alignment for each in buffers]
 
 

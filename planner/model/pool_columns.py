@@ -82,17 +82,14 @@ def sizes_of(pools: Sequence[Pool]) -> list[int | None]:
 
 
 def costs_of(pools: Sequence[Pool]) -> list[int]:
-    """Return the cost of each."""
     return pools.cost.tolist() if isinstance(pools, PoolColumns) else [pool.cost for pool in pools]
 
 
 def ranks_of(pools: Sequence[Pool]) -> list[int]:
-    """Return the rank of each."""
     return pools.rank.tolist() if isinstance(pools, PoolColumns) else [pool.rank for pool in pools]
 
 
 def alignments_of(pools: Sequence[Pool]) -> list[int]:
-    """Return the alignment of each."""
     return pools.alignment.tolist() if isinstance(pools, PoolColumns) else [pool.alignment for pool in pools]
 
 

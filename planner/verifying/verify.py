@@ -5,7 +5,7 @@ It does not know how plans are made: it reads only the user's Problem and the Pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -210,10 +210,41 @@ def _check_overlaps(
 def _check_relations(
     problem: Problem, where: Sequence[Placement | None], placed: PlacedBuffers, report: PlanFindings
 ) -> None:
+    """Check constraints between buffers."""
     constraints = problem.constraints
     if not (constraints.conflicts or constraints.colocations or constraints.same_pool or constraints.different_pool):
         return
     index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
+    _check_pairs(problem, where, placed, index, report)
+    if constraints.same_pool or constraints.different_pool:
+        _check_pools(problem, placed, index, report)
+
+
+def _check_pools(problem: Problem, placed: PlacedBuffers, index: Mapping[BufferId, int], report: PlanFindings) -> None:
+    """Check that buffers share a pool, or do not, as they must."""
+    constraints = problem.constraints
+    pools = dict(zip(placed.number.tolist(), placed.pool.tolist(), strict=True))
+    for group in in_time(constraints.same_pool, VERIFYING):
+        used = [pools[index[id_]] for id_ in in_time(group, VERIFYING) if index[id_] in pools]
+        if len(set(used)) > 1:
+            text = f"{_names(group)} must share one pool but do not"
+            report.add(FindingKind.SAME_POOL_BROKEN, text, group)
+    for group in in_time(constraints.different_pool, VERIFYING):
+        used = [pools[index[id_]] for id_ in in_time(group, VERIFYING) if index[id_] in pools]
+        if len(set(used)) < len(used):
+            text = f"{_names(group)} must be in different pools but are not"
+            report.add(FindingKind.DIFFERENT_POOL_BROKEN, text, group)
+
+
+def _check_pairs(
+    problem: Problem,
+    where: Sequence[Placement | None],
+    placed: PlacedBuffers,
+    index: Mapping[BufferId, int],
+    report: PlanFindings,
+) -> None:
+    """Check conflicts and colocations."""
+    constraints = problem.constraints
     end = placed.offset + placed.size
     pool, low, high = (np.full(len(index), -1, dtype=end.dtype) for _ in range(3))
     """-1 for a buffer without a place."""
@@ -244,16 +275,6 @@ def _check_relations(
         torn,
         lambda k: f"are not {constraints.colocations[k].offset} bytes apart in one pool, as their colocation says",
     )
-    of = pool.tolist()
-    for group in in_time(constraints.same_pool, VERIFYING):
-        if len({found for id_ in in_time(group, VERIFYING) if (found := of[index[id_]]) >= 0}) > 1:
-            text = f"{_names(group)} must share one pool but do not"
-            report.add(FindingKind.SAME_POOL_BROKEN, text, group)
-    for group in in_time(constraints.different_pool, VERIFYING):
-        used = [found for id_ in in_time(group, VERIFYING) if (found := of[index[id_]]) >= 0]
-        if len(set(used)) < len(used):
-            text = f"{_names(group)} must be in different pools but are not"
-            report.add(FindingKind.DIFFERENT_POOL_BROKEN, text, group)
 
 
 def _two(

@@ -21,7 +21,6 @@ KINDS = {
 
 @cache
 def kind_of(name: str) -> Kind:
-    """Return the kind of that name."""
     module, _, found = KINDS[name].partition(":")
     made: Kind = getattr(import_module(f".{module}", __name__), found)()
     return made

@@ -189,5 +189,4 @@ async def loaded(bodies: Bodies, pieces: AsyncGenerator[bytes, None]) -> Body:
 
 
 def answer(refusal: Refusal) -> Response:
-    """Return the refusal as a response."""
     return Response(refusal.document(), refusal.status, refusal.headers, CONTENT_TYPE)

@@ -97,7 +97,6 @@ def first_file() -> File:
 
 @router.get("/", include_in_schema=False)
 async def page(request: Request) -> Response:
-    """Return the page."""
     return answer_file(request, first_file())
 
 

@@ -84,7 +84,6 @@ def plan_values(plan: StoredPlan) -> dict[str, Any]:
 
 
 def plan_row(job: str, plan: StoredPlan) -> dict[str, Any]:
-    """Return a row of `job_plans`."""
     return {"job": job, "best": plan.summary.best, **plan_values(plan)}
 
 

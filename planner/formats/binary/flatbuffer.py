@@ -36,7 +36,6 @@ class FlatBuffer:
             raise bad_input(Code.UNKNOWN_FORMAT, (), f"at byte 4 must be {identifier.decode()!r}, not {data[4:8]!r}")
 
     def root(self) -> Table:
-        """Return the root table."""
         return Table(self, self.follow(0, ()), ())
 
     def follow(self, at: int, place: Place) -> int:

@@ -63,7 +63,6 @@ class More(NamedTuple):
         )
 
     def rows(self, columns: BufferColumns) -> tuple[Buffer, ...]:
-        """Return the buffers."""
         which = self.which.tolist()
         kinds = map([each.kind for each in self.texts].__getitem__, which)
         pinned: Iterable[Fixed | None] = repeat(None)

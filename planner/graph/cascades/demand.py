@@ -69,7 +69,6 @@ class Flow:
         ]
 
     def whole_bytes(self, tensor: int) -> int:
-        """Return the bytes of the whole tensor."""
         extents = tuple(high - low for low, high in self.demand[tensor])
         return self.network.bytes(extents, self.network.tensors[tensor].element_bits)
 

@@ -324,7 +324,6 @@ def figures_of(problem: Problem, plan: Plan) -> Figures:
 
 
 def point_of(capacity: Capacity, plan: Plan, figures: Figures, *, solved: bool) -> SweepPoint:
-    """Return the point of a plan."""
     fact = Fact(capacity, plan)
     return SweepPoint(
         capacity,

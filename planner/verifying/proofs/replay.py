@@ -215,7 +215,6 @@ class Replay:
 
 
 def named_clique(blocks: Blocks, buffers: list[int], spend: Callable[[int], None]) -> list[int]:
-    """Return a clique of named buffers."""
     seen: set[int] = set()
     for b in buffers:
         a_buffer(blocks, b)

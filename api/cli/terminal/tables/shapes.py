@@ -16,6 +16,12 @@ def print_shapes(found: ShapesPlan, console: Console | None = None) -> None:
     """Everything about the plan, for a terminal."""
     console = console or console_on()
     rows = rows_for(console, 12 + len(found.rows) // 2)
+    _print_buffers(found, rows, console)
+    _print_shapes(found, rows, console)
+    _print_peaks(found, console)
+
+
+def _print_buffers(found: ShapesPlan, rows: int, console: Console) -> None:
     table = new_table()
     if found.plan is not None:
         placed = found.plan.placements[:rows]
@@ -35,6 +41,9 @@ def print_shapes(found: ShapesPlan, console: Console | None = None) -> None:
     console.print(table, crop=False)
     if count > rows:
         console.print(f"{grouped(count - rows)} more; --json lists all")
+
+
+def _print_shapes(found: ShapesPlan, rows: int, console: Console) -> None:
     table = new_table()
     listed = found.rows[:rows]
     names = [("Shape", [", ".join(f"{k}={v}" for k, v in row.values.items()) for row in listed])]
@@ -48,6 +57,9 @@ def print_shapes(found: ShapesPlan, console: Console | None = None) -> None:
     ]
     fill(table, names, ("Used (B)", "Best alone (B)", "More"), figures, console.width)
     console.print(table, crop=False)
+
+
+def _print_peaks(found: ShapesPlan, console: Console) -> None:
     for pool in found.pools:
         claim = "" if pool.exact else "at most "
         console.print(
