@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "search/states/account.hpp"
 #include "search/states/distances.hpp"
 
 namespace memplan {
 
-class GeneralState {
+class GeneralState : public Account {
   public:
     static constexpr int kChunk = 32;
     static constexpr bool kSelfContained = false;  // a block may hang below a placed one
@@ -22,13 +23,13 @@ class GeneralState {
     };
 
     explicit GeneralState(const Model& model, std::vector<std::uint32_t>& weight)
-        : m_(model),
+        : Account(weight),
+          m_(model),
           apart_(model),
           n_(model.blocks()),
           cliques_(model.cliques()),
           aligned_(std::any_of(model.modulus.begin(), model.modulus.end(), [](Coord a) { return a != 1; })),
           stopped_starts_(!model.stops.values.empty()),
-          weight_(weight),
           low_(n_),
           high_(n_),
           offset_(n_),
@@ -78,12 +79,6 @@ class GeneralState {
     // Brings all queued cliques up to date; false if one of them cannot hold its members.
     bool settle();
 
-    bool take_cut() { return std::exchange(cut_, false); }
-    std::int64_t work() const { return work_; }
-    void look_at(int c) { work_ += c; }
-    const std::vector<int>& bumped() const { return bumped_; }
-    void clear_bumped() { bumped_.clear(); }
-
     // Resets to the root of the search for this height; false if that height is impossible at once.
     bool start(Coord height);
 
@@ -110,11 +105,6 @@ class GeneralState {
 
     void clear_queue();
 
-    void bump(int c) {
-        ++weight_[c];
-        bumped_.push_back(c);
-    }
-
     // Blames the fullest clique of a block that has no room.
     void blame(int block);
 
@@ -130,7 +120,6 @@ class GeneralState {
     const Distances apart_;
     const int n_, cliques_;
     const bool aligned_, stopped_starts_;
-    std::vector<std::uint32_t>& weight_;
     std::vector<Coord> low_, high_, offset_;
     std::vector<int> hanging_;  // by block: number of placed neighbours that it may lie below
     std::vector<Level> state_;
@@ -144,9 +133,6 @@ class GeneralState {
     std::vector<int> queue_;
     int queue_head_ = 0, queue_size_ = 0;
     std::vector<int> crossing_;
-    bool cut_ = false;
-    std::int64_t work_ = 0;
-    std::vector<int> bumped_;
     std::vector<std::pair<int, Coord>> low_trail_;
     std::vector<std::pair<int, Level>> state_trail_;
     std::vector<int> place_trail_, hang_trail_;

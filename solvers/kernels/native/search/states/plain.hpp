@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "search/building/model.hpp"
+#include "search/states/account.hpp"
 #include "search/states/rows.hpp"
 #include "search/states/starts.hpp"
 
@@ -19,7 +20,7 @@ namespace memplan {
 
 // C is the type of addresses: 32 bits where they fit, since speed depends on how many share a cache line.
 template <typename C>
-class PlainState {
+class PlainState : public Account {
   public:
     static constexpr int kChunk = 32;  // neighbouring cliques whose changes are tracked together
     static constexpr bool kSelfContained = true;  // placed blocks matter only through the lows of unplaced ones
@@ -30,13 +31,13 @@ class PlainState {
     };
 
     explicit PlainState(const Model& model, std::vector<std::uint32_t>& weight)
-        : m_(model),
+        : Account(weight),
+          m_(model),
           n_(model.blocks()),
           cliques_(model.cliques()),
           chunks_((cliques_ + kChunk - 1) / kChunk),
           checked_(!model.stops.values.empty() || std::any_of(model.modulus.begin(), model.modulus.end(), [](Coord a) { return a != 1; })),
           compact_(model.clique.values.size() < kCompactBelow),
-          weight_(weight),
           size_(model.size.begin(), model.size.end()),
           low_(n_),
           high_(n_),
@@ -143,12 +144,6 @@ class PlainState {
     // Brings all changed cliques up to date; false if one of them cannot hold its members.
     bool settle();
 
-    bool take_cut() { return std::exchange(cut_, false); }
-    std::int64_t work() const { return work_; }
-    void look_at(int c) { work_ += c; }
-    const std::vector<int>& bumped() const { return bumped_; }
-    void clear_bumped() { bumped_.clear(); }
-
     // Resets to the root of the search for this height; false if that height is impossible at once.
     bool start(Coord height);
 
@@ -207,11 +202,6 @@ class PlainState {
         patience_[k] = std::min(patience_[k], partial_[c] ? C{-1} : reach_[c]);
     }
 
-    void bump(int c) {
-        ++weight_[c];
-        bumped_.push_back(c);
-    }
-
     // Blames the fullest clique of a block that has no room.
     void blame(int block);
 
@@ -234,7 +224,6 @@ class PlainState {
     const int n_, cliques_, chunks_;
     const bool checked_;  // starts must be aligned or avoid obstacles
     const bool compact_;  // unplaced members come first in their row; for very long rows, moving members costs too much
-    std::vector<std::uint32_t>& weight_;
     std::vector<C> size_, low_, high_, offset_;
     std::vector<int> first_, last_;
     std::vector<C> floor_, reach_, partial_, sum_, ceiling_;  // partial_: some members cannot be the lowest
@@ -250,9 +239,6 @@ class PlainState {
     std::vector<int> member_, slot_, length_;  // rows of members; place of each by block and clique; length of a row to read
     std::vector<int> by_first_, first_at_;
     std::vector<C> row_size_, near_;  // sizes parallel to member_; buffer for the lows of one row
-    bool cut_ = false;
-    std::int64_t work_ = 0;
-    std::vector<int> bumped_;
     std::vector<std::pair<int, C>> low_trail_;
     std::vector<Saved> state_trail_;
     std::vector<std::pair<int, std::size_t>> place_trail_;  // block, and the length of the state trail
