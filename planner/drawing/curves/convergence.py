@@ -9,7 +9,7 @@ from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Plan
 from ...model.problem import Problem, measures_bytes
 from ..frame import LEFT, STANDARD, Sheet, line, number, text
-from ..ticks import exact_bytes, grouped, short_bytes, time_ticks, value_ticks
+from ..ticks import exact_bytes, grouped, short_bytes, short_number, time_ticks, told_apart, value_ticks
 
 ABOVE = 78
 MOST_LINES = 6
@@ -79,20 +79,16 @@ def _figures(problem: Problem, plan: Plan) -> str:
 def _grid(field: Field, *, in_bytes: bool) -> Iterator[str]:
     sheet = field.sheet
     yield f'<rect class="field" x="{LEFT}" y="{ABOVE}" width="{sheet.inside}" height="{number(field.height)}"/>'
-    for value in (value_ticks if in_bytes else time_ticks)(field.low, field.high, MOST_LINES):
+    values = (value_ticks if in_bytes else time_ticks)(field.low, field.high, MOST_LINES)
+    for value, label in zip(values, told_apart(values, short_bytes if in_bytes else short_number), strict=True):
         at = field.y(value)
         yield line(LEFT, at, sheet.right, at, "grid")
-        yield text(LEFT - 8, at + 4, short_bytes(value) if in_bytes else _short(value), "soft right")
+        yield text(LEFT - 8, at + 4, label, "soft right")
     until = round(field.until * 1e6)
     for microseconds in time_ticks(0, until, max(sheet.width // 100, 2)):
         at = field.x(microseconds / 1e6)
         yield line(at, ABOVE, at, field.below, "grid")
         yield text(at, field.below + 16, f"{microseconds / 1e6:g} s" if microseconds else "0", "soft mid")
-
-
-def _short(cost: int) -> str:
-    """Return the text, cut to fit beside the field."""
-    return grouped(cost) if cost < 10**9 else f"{cost:.6g}"
 
 
 def _steps(steps: Steps, field: Field) -> str:

@@ -8,7 +8,7 @@ from math import ceil, floor, log2
 
 from ..frame import LEFT, STANDARD, Sheet, cut, line, number, safe, text
 from ..style import CURVES
-from ..ticks import time_ticks, value_ticks
+from ..ticks import time_ticks, told_apart, value_ticks
 
 ABOVE, HEIGHT, BETWEEN = 86, 220, 64
 MOST_LINES = 5
@@ -32,7 +32,8 @@ class Axes:
 
     title: str
     curves: Sequence[Curve]
-    say: Callable[[float], str]
+    say: Callable[[int, int], str]
+    """Returns a rounded value in words, with so many more digits than usual."""
     marks: Sequence[tuple[int, str]] = ()
     """Labelled positions on the lower axis."""
     doubling: bool = False
@@ -74,7 +75,7 @@ def curves(
     title: str,
     figures: str,
     fields: Sequence[Axes],
-    say: Callable[[int], str],
+    say: Callable[[int, int], str],
     sheet: Sheet = STANDARD,
     *,
     doubling: bool = False,
@@ -115,17 +116,17 @@ def _ticks(axes: Axes, low: float, high: float) -> Sequence[float]:
     return ticks or [(low + high) / 2]
 
 
-def _drawn(field: _Field, say: Callable[[int], str]) -> Iterator[str]:
+def _drawn(field: _Field, say: Callable[[int, int], str]) -> Iterator[str]:
     axes, sheet = field.axes, field.sheet
     yield text(LEFT, field.above - 10, axes.title, "ink pool")
     yield f'<rect class="field" x="{LEFT}" y="{number(field.above)}" width="{sheet.inside}" height="{HEIGHT}"/>'
     low, high = field.values
-    for value in _ticks(axes, low, high):
+    values, marks = _ticks(axes, low, high), _marks(field)
+    for value, label in zip(values, told_apart(values, axes.say), strict=True):
         yield line(LEFT, field.y(value), sheet.right, field.y(value), "grid")
-        yield text(LEFT - 8, field.y(value) + 4, axes.say(value), "soft right")
-    for at in _marks(field):
+        yield text(LEFT - 8, field.y(value) + 4, label, "soft right")
+    for at, label in zip(marks, told_apart(marks, say), strict=True):
         yield line(field.x(at), field.above, field.x(at), field.below, "grid")
-        label = say(at)
         yield text(min(field.x(at), sheet.width - 4 * len(label)), field.below + 16, label, "soft mid")
     for at, label in axes.marks:
         yield line(field.x(at), field.above, field.x(at), field.below, "end")

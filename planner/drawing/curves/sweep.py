@@ -10,7 +10,7 @@ from solvers.model.linear_terms import is_counted_in_bytes
 from ...model.errors import BadInput, Code, Finding
 from ...planning.sweeping import Sweep, SweepPoint
 from ..frame import STANDARD, Sheet
-from ..ticks import exact_bytes, grouped, short_bytes
+from ..ticks import exact_bytes, short_bytes, short_number
 from .plot import Axes, Curve, curves
 
 MOST_CURVES = 6
@@ -70,13 +70,7 @@ def _axes(sweep: Sweep, rows: dict[str, list[SweepPoint]], title: str, figure: F
         sizes = [point.capacity[least.pool] for point in sweep.points]
         if min(sizes) <= least.capacity <= max(sizes):
             marks.append((least.capacity, f"smallest: {short_bytes(least.capacity)}"))
-    say = (lambda value: short_bytes(round(value))) if in_bytes else (lambda value: _short(round(value)))
-    return Axes(title, drawn, say, marks, in_bytes=in_bytes)
-
-
-def _short(cost: int) -> str:
-    """Return the text, cut to fit beside the field."""
-    return grouped(cost) if cost < 10**9 else f"{cost:.5g}"
+    return Axes(title, drawn, short_bytes if in_bytes else short_number, marks, in_bytes=in_bytes)
 
 
 def _line(sweep: Sweep, pool: str) -> str:

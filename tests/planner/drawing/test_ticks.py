@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.drawing.ticks import address_ticks, exact_bytes, grouped, short_bytes, time_ticks, value_ticks
+from planner.drawing.ticks import (
+    address_ticks,
+    exact_bytes,
+    grouped,
+    short_bytes,
+    short_number,
+    time_ticks,
+    told_apart,
+    value_ticks,
+)
 
 
 @given(st.integers(1, 1 << 62), st.integers(2, 20))
@@ -68,3 +77,12 @@ def test_rounded_sizes_are_given_to_the_byte_too() -> None:
         "24 KiB (24 576 B)",
         "1.53 MiB (1 604 322 B)",
     ]
+
+
+def test_values_on_a_narrow_range_get_as_many_digits_as_tell_them_apart() -> None:
+    assert told_apart([15_872, 15_904, 15_936], short_bytes) == ["15 872 B", "15 904 B", "15 936 B"]
+    assert told_apart([1 << 40, (1 << 40) + (1 << 20)], short_bytes) == ["1 TiB", "1.000001 TiB"]
+    assert told_apart([16_384, 16_400], short_bytes) == ["16 384 B", "16 400 B"]
+    assert told_apart([16_384, 32_768], short_bytes) == ["16 KiB", "32 KiB"]
+    assert told_apart([2_000_000_000, 2_000_010_000], short_number) == ["2e+09", "2.00001e+09"]
+    assert told_apart([-1.6, 5.0], short_number) == ["-2", "5"]

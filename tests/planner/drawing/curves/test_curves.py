@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from planner import BadInput, Options, sweep
 from planner.drawing import Axes, Curve, Sheet, Theme, curves, shapes_curve, sweep_curve
+from planner.drawing.ticks import short_bytes, short_number
 from planner.generate import Request, generate, shaped_transformer
 from planner.planning.shapes import Mode, plan_shapes
 
@@ -48,9 +50,23 @@ def test_each_combination_of_the_other_pools_has_a_curve_up_to_a_number() -> Non
         sweep_curve(many)
 
 
+@pytest.mark.parametrize(("say", "in_bytes"), [(short_bytes, True), (short_number, False)])
+@pytest.mark.parametrize("low", [15_800, 3_000_000_000])
+def test_each_mark_of_a_narrow_range_has_a_label_of_its_own(
+    say: Callable[[int, int], str], low: int, *, in_bytes: bool
+) -> None:
+    drawn = [Curve("flat", [(low, float(low)), (low + 100, low + 90.0)])]
+    axes = Axes("values", drawn, say, in_bytes=in_bytes)
+    picture = ET.fromstring(curves("narrow", "", [axes], say, in_bytes=in_bytes))
+    for kind in "soft right", "soft mid":
+        labels = [each.text for each in picture.iter(NAMESPACE + "text") if each.get("class") == kind]
+        assert len(labels) > 2
+        assert len({*labels}) == len(labels)
+
+
 def test_names_have_no_power_over_the_picture() -> None:
-    axes = Axes("a & b", [Curve("<script>", [(1, 1.0), (2, 3.0)]), Curve("one", [(1, 2.0)])], str)
-    picture = ET.fromstring(curves("<t>", "", [axes], str, doubling=True))
+    axes = Axes("a & b", [Curve("<script>", [(1, 1.0), (2, 3.0)]), Curve("one", [(1, 2.0)])], short_number)
+    picture = ET.fromstring(curves("<t>", "", [axes], short_number, doubling=True))
     assert "<script>" in " ".join(each.text or "" for each in picture.iter(NAMESPACE + "text"))
     assert not list(picture.iter(NAMESPACE + "script"))
 
