@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import NamedTuple
 
-from planner.drawing import Sheet, compared, convergence, frontier_curve, memory_map, nested_maps, profile, svg
+from planner.drawing import (
+    MemoryMap,
+    Sheet,
+    compared,
+    convergence,
+    frontier_curve,
+    memory_map,
+    nested_maps,
+    profile,
+    svg,
+)
 from planner.formats import is_frontier, read_plan, read_program
 from planner.formats.answers.nested import is_nested, read_nested
+from planner.model.columns import BufferColumns
 from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.planning.options.capacity import with_capacity
@@ -52,12 +64,13 @@ class Request(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A plan that was read, and its faults."""
+    """A plan that was read, its faults and its map."""
 
     file: str
     data: bytes
     plan: Plan
     findings: tuple[VerifyFinding, ...]
+    drawn: MemoryMap
 
 
 def run(
@@ -82,6 +95,7 @@ def run(
             )
         if is_frontier(data[0]):
             return _draw_frontier(request, problem, data[0], out)
+        problem = _kept(problem)
         plans = [_checked(problem, file, each) for file, each in zip(request.plan_files, data, strict=True)]
         with refusing(shown_name(request.plan_file), as_json=False):
             if out.is_page:
@@ -92,6 +106,15 @@ def run(
         if each.findings:
             _say_what_is_wrong(each.file, "plan", each.findings, marked=request.what == "map")
     return ExitCode.FINDINGS if any(each.findings for each in plans) else ExitCode.OK
+
+
+def _kept(problem: Problem) -> Problem:
+    """Return the problem with buffers that are made once: drawing looks at them many times."""
+    if not isinstance(problem.buffers, BufferColumns):
+        return problem
+    made = replace(problem, buffers=problem.buffers.kept())
+    made.facts.is_sound = problem.facts.is_sound
+    return made
 
 
 def _read(file: str) -> bytes:
@@ -120,11 +143,8 @@ def _draw_nested(
             raise bad_option("what", "nested arenas are drawn as maps, one below the other, as SVG, PNG or PDF")
         made, peak = read_nested(data)
         arenas = arenas_of(file.program, pools, file.options, made.values())
-        checked = [Checked(request.plan_file, data, each.plan, verify(each.problem, each.plan)) for each in arenas]
-        maps = [
-            (arena.function, memory_map(arena.problem, arena.plan, each.findings))
-            for arena, each in zip(arenas, checked, strict=True)
-        ]
+        checked = [_drawn(each.problem, request.plan_file, data, each.plan) for each in arenas]
+        maps = [(arena.function, each.drawn) for arena, each in zip(arenas, checked, strict=True)]
         _write(nested_maps(file.program.name, maps, peak, out.sheet(request.sheet)), request, out)
     return checked
 
@@ -144,10 +164,13 @@ def _draw_frontier(request: Request, problem: Problem, data: bytes, out: Picture
 
 def _checked(problem: Problem, file: str, data: bytes) -> Checked:
     with refusing(shown_name(file), as_json=False):
-        plan = read_plan(data)
-        findings = verify(problem, plan)
-        memory_map(problem, plan, findings)  # a plan of another problem is refused with its own file's name
-        return Checked(file, data, plan, findings)
+        return _drawn(problem, file, data, read_plan(data))
+
+
+def _drawn(problem: Problem, file: str, data: bytes, plan: Plan) -> Checked:
+    """Verify and draw a plan. Raises BadInput if it is of another problem."""
+    findings = verify(problem, plan)
+    return Checked(file, data, plan, findings, memory_map(problem, plan, findings))
 
 
 def _picture(problem: Problem, plans: Sequence[Checked], what: str, sheet: Sheet) -> bytes:
@@ -155,14 +178,14 @@ def _picture(problem: Problem, plans: Sequence[Checked], what: str, sheet: Sheet
         return convergence(problem, plans[0].plan, sheet)
     if what == "profile":
         return profile(problem, plans[0].plan, sheet)
-    maps = [memory_map(problem, each.plan, each.findings) for each in plans]
+    maps = [each.drawn for each in plans]
     return svg(maps[0], sheet) if len(maps) == 1 else compared(maps[0], maps[1], sheet)
 
 
 def _page(problem: Problem, plans: Sequence[Checked], sheet: Sheet) -> bytes:
     from api.map_page import MapOfPlan, map_page
 
-    maps = [memory_map(problem, each.plan, each.findings) for each in plans]
+    maps = [each.drawn for each in plans]
     names = [None] if len(plans) == 1 else [PurePath(each.file).name for each in plans]
     return map_page(
         problem.name,
