@@ -157,6 +157,11 @@ class Places:
             )
         return self._homeless[kind]
 
+    def fits_alone(self, buffer: int) -> bool:
+        """True if a pool could take the buffer and its group, if nothing else had to be there."""
+        group = self.group(buffer)
+        return any(self.spot(group, name) for name in self.allowed_pools(group.members))
+
     def _lies_at_the_bottom(self, buffer: int, name: str) -> bool:
         """True if a plain buffer can lie at offset 0, as most can. Finding its spot takes twenty times as long."""
         pool, wanted = self.pools[name], self.problem.buffers[buffer]

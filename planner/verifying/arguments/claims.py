@@ -17,13 +17,13 @@ from ...model.errors import echo
 from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
 from ...model.pool_columns import names_of
 from ...model.pool_columns import sizes_of as sizes_of_pools
-from ...model.problem import Problem
+from ...model.problem import BufferId, Problem
 from ...model.storage import Sharing
 from ..findings import FindingKind, VerifyFinding
 from ..objective import term_value
 from ..placements import PlacedBuffers
 from ..placements import peaks as peaks_of
-from .shortage import shortage
+from .shortage import shortage, these
 
 
 def check_claims(
@@ -163,7 +163,7 @@ def _objective(problem: Problem, plan: Plan, values: Mapping[Term, int]) -> Iter
     for term in objective.terms:
         value = values.get(term.name)
         if term.value != value:
-            yield wrong(f"{term.name} is {value}, the plan says {term.value}")
+            yield wrong(f"{term.name} is {_in_words(value)}, the plan says {_in_words(term.value)}")
     first = objective.terms[0] if objective.terms else None
     if first is not None and (objective.value, objective.bound) != (first.value, first.bound):
         yield wrong("the objective's value and bound are not those of its first term")
@@ -173,7 +173,7 @@ def _gap(plan: Plan) -> Iterator[VerifyFinding]:
     objective = plan.objective
     gap = gap_to(objective.bound, objective.value) if len(objective.terms) == 1 else None
     if not same_gap(gap, plan.gap):
-        yield VerifyFinding(FindingKind.WRONG_GAP, f"the gap is {gap}, the plan says {plan.gap}")
+        yield VerifyFinding(FindingKind.WRONG_GAP, f"the gap is {_in_words(gap)}, the plan says {_in_words(plan.gap)}")
 
 
 def same_gap(gap: float | None, claimed: float | None) -> bool:
@@ -255,7 +255,14 @@ def differences(right: Shortage, stated: Shortage) -> Iterator[str]:
     for name in ("pool", "bytes_short", "time", "buffers", "message"):
         true, claimed = getattr(right, name), getattr(stated, name)
         if true != claimed:
-            yield f"the shortage's {name} is not {echo(str(claimed))}: the certificates make it {echo(str(true))}"
+            what = name.replace("_", " ")
+            yield f"the shortage's {what}: the plan says {_in_words(claimed)}, the certificates say {_in_words(true)}"
+
+
+def _in_words(value: str | float | tuple[BufferId, ...] | None) -> str:
+    if isinstance(value, tuple):
+        return these(value) if value else "none"
+    return "none" if value is None else echo(value)
 
 
 def _bytes(size: int | None) -> str:

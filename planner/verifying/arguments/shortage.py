@@ -67,12 +67,19 @@ def _of_homeless(places: Places, named: Sequence[BufferId]) -> Shortage | None:
         rooms = [places.pools[name].size for name in places.allowed_pools(places.tied(index))]
         if rooms and all(room is not None and room < places.class_height(index) for room in rooms):
             return _of_class(places, index)
-        return _of_group(places, places.group(index))
+        homeless = next((each for each in places.tied(index) if not places.fits_alone(each)), None)
+        return _of_tied(places, index) if homeless is None else _of_group(places, places.group(homeless))
     return None
 
 
+def _of_tied(places: Places, buffer: int) -> Shortage:
+    """Return the shortage of buffers that must share a pool, each of which fits into one."""
+    members = tuple(places.problem.buffers[i].id for i in places.tied(buffer))
+    return Shortage(f"{these(members)} must share a pool, but no pool can take all of them", buffers=members)
+
+
 def _of_class(places: Places, buffer: int) -> Shortage:
-    """Return the shortage of buffers that must share a pool, each of which could be in one."""
+    """Return the shortage of buffers that must share a pool and need more at one time than any has."""
     members = tuple(places.problem.buffers[i].id for i in places.tied(buffer))
     need = places.class_height(buffer)
     sizes = {name: places.pools[name].size or 0 for name in places.allowed_pools(places.tied(buffer))}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from planner import Options, PlanStatus, Preference, plan, read_problem
+from planner import Options, PlanStatus, Preference, plan, read_problem, verify
 from planner.model.plan import Objective, PlanCertificate, TermValue
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.reporting.explain import explain_bound
@@ -92,6 +92,23 @@ def test_a_buffer_that_fits_nowhere_is_explained() -> None:
     why = shortage(problem, [PlanCertificate(Proof.SINGLE_BLOCK, 8, buffers=("x",))])
     assert "buffer 'x' needs 8 bytes and fits nowhere, even alone" in why.message
     assert why.bytes_short is None
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (Buffer("y", 8, pools=("b",)), "buffers 'x', 'y' must share a pool, but no pool can take all of them"),
+        (Buffer("y", 20), "buffer 'y' needs 20 bytes, 11 bytes more than the largest pool allowed, 'b', has"),
+        (Buffer("y", 8, max_offset=0), "buffers 'x', 'y' must share a pool, but no pool can take all of them"),
+    ],
+)
+def test_buffers_that_cannot_share_a_pool_are_not_said_to_fit_nowhere_alone(second: Buffer, said: str) -> None:
+    pools = (Pool("a", 7), Pool("b", 9))
+    problem = Problem((Buffer("x", 5, pools=("a",)), second), pools, Constraints(same_pool=(("x", "y"),)))
+    made = plan(problem, GREEDY)
+    assert made.shortage is not None
+    assert made.shortage.message == said
+    assert verify(problem, made) == ()
 
 
 def test_a_group_that_moves_as_one_is_named_whole() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from planner import Options, plan
 from planner.model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage
 from planner.model.problem import Buffer, BufferId, Constraints, Pool, Problem, ReusePenalty
 from planner.verifying.arguments.bounds import notes
@@ -177,3 +178,18 @@ def test_claims_that_had_to_be_believed_are_noted() -> None:
         "the bound of sum_of_peaks rests on an exhausted search by 'search' and was not checked again",
     )
     assert "that nothing fits rests on" in notes(infeasible_plan(CHAIN))[0]
+
+
+def test_findings_have_no_words_of_programs() -> None:
+    small = replace(CHAIN, pools=(replace(CHAIN.pools[0], size=18),))
+    nothing_fits = plan(small, Options(solver="greedy", workers=1))
+    said = "\n".join(finding.message for finding in verify(CHAIN, nothing_fits))
+    assert "the shortage's bytes short: the plan says 2, the certificates say none" in said
+    assert "the shortage's buffers: the plan says buffers 'a', 'b', the certificates say none" in said
+    said += "\n".join(
+        finding.message
+        for finding in verify(CHAIN, replace(BEST, status=PlanStatus.INFEASIBLE, placements=(), gap=None))
+    )
+    assert "the gap is 0.0, the plan says none" in said
+    assert "None" not in said
+    assert "('" not in said
