@@ -15,7 +15,6 @@ from ..model.problem import Buffer, Problem
 OF_BUFFERS: dict[str, Callable[[Buffer], Any]] = {
     "sizes": lambda buffer: buffer.size,
     "fixed offsets": lambda buffer: None if buffer.fixed is None else buffer.fixed.offset,
-    "hints": lambda buffer: buffer.hint,
     "greatest offsets": lambda buffer: buffer.max_offset,
     "labels (kind)": lambda buffer: buffer.kind,
     "numbers of uses": lambda buffer: (buffer.accesses + buffer.reads, buffer.writes),
@@ -64,8 +63,11 @@ def _of_buffers(first: Problem, second: Problem) -> dict[str, bool]:
     found = {"ids": sorted(ids[0]) != sorted(ids[1])}
     for name, read in OF_BUFFERS.items():
         found[name] = any(read(a) != read(b) for a, b in pairs)
+    found["hints"] = any(a.hint not in (None, b.hint) for a, b in pairs)
     # A buffer that is never needed may get a time of its own.
-    found["lifetimes"] = any(merged(a.live or ()) not in ((), merged(b.live or ())) for a, b in pairs)
+    lifetimes = any(merged(a.live or ()) not in ((), merged(b.live or ())) for a, b in pairs)
+    is_said = any(buffer.live is not None for buffer in second.buffers)
+    found["lifetimes" if is_said else "lifetimes beyond which buffers meet"] = lifetimes
     if len(first.pools) == len(second.pools):
         homes = [_homes(each) for each in (first, second)]
         found["alignments"] = any(sorted(homes[0](a)) != sorted(homes[1](b)) for a, b in pairs)

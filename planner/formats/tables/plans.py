@@ -77,11 +77,18 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
     )
 }
 USUAL = "plan"
+PICTURES = (".svg", ".png", ".pdf", ".html")
+"""Endings of what `memplan draw` makes of a plan."""
 
 
 def plan_format(name: str | None, file: str = "") -> PlanFormat:
     """Return the format NAME (or with settings: NAME:prefix=net), or the one of the file's ending, or JSON. Raises BadInput."""
     if name is None:
+        if file.lower().endswith(PICTURES):
+            text = (
+                f"{quoted(file)} would be a picture: write the plan to a .json file, and draw that with `memplan draw`"
+            )
+            raise bad_input(Code.INVALID_OPTION, (), text)
         fitting = [
             (len(end), row) for row in PLAN_FORMATS.values() for end in row.endings if file.lower().endswith(end)
         ]

@@ -40,7 +40,9 @@ def named(problem: Problem) -> str:
     """Return the digest, with ids as text, an only memory's alignment in its buffers, and without values that mean nothing."""
     ids = {buffer.id: str(buffer.id) for buffer in problem.buffers}
     c = problem.constraints
-    buffers = tuple(replace(each, id=ids[each.id], live=merged(each.live or ())) for each in problem.buffers)
+    buffers = tuple(
+        replace(each, id=ids[each.id], live=merged(each.live or ()), hint=each.hint or None) for each in problem.buffers
+    )
     by_rank = sorted(problem.pools, key=lambda pool: pool.rank)
     made = replace(
         problem,
@@ -102,7 +104,7 @@ def test_what_comes_back_is_the_problem_if_nothing_is_lost(problem: Problem, nam
         (Problem((A, replace(B, fixed=Fixed("default", 64)))), "chrome-trace", ("fixed offsets",)),
         (Problem((A, Buffer("c", 1, live=()))), "chrome-trace", ("some of the buffers",)),
         (Problem((A, B), steps=((0, "load"),)), "columns", ("names of steps",)),
-        (Problem((A, B)), "usmp", ("lifetimes",)),
+        (Problem((A, B)), "usmp", ("lifetimes beyond which buffers meet",)),
         (Problem((A, B), (Pool("default", speed=Speed(1, 1, 1)),)), "dsa", ("speeds of memories",)),
     ],
 )

@@ -210,6 +210,17 @@ def test_the_ending_decides_the_format_unless_one_is_named(tmp_path: Path) -> No
     assert json.loads((tmp_path / "out.json").read_bytes())["format"] == "memplan-plan/1"
 
 
+@pytest.mark.parametrize("name", ["x.svg", "x.PNG", "x.pdf", "x.html"])
+def test_a_plan_is_not_written_into_a_file_that_says_it_is_a_picture(name: str, tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_bytes(planner.write_problem(ODD))
+    out = tmp_path / name
+    refused = CliRunner().invoke(app, ["plan", str(tmp_path / "p.json"), "-o", str(out)])
+    assert refused.exit_code == 2
+    assert "would be a picture" in refused.stderr
+    assert not out.exists()
+    assert CliRunner().invoke(app, ["plan", str(tmp_path / "p.json"), "-o", str(out), "--as", "plan"]).exit_code == 0
+
+
 def test_plans_made_before_are_verified_and_written(tmp_path: Path) -> None:
     problem, plan, out = (tmp_path / name for name in ("p.json", "plan.json", "plan.h"))
     problem.write_bytes(planner.write_problem(ODD))
