@@ -29,8 +29,10 @@ SHARE_OF_GREEDY = 8
 """Where the choice of pools has a cost, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
 SHARE_BEFORE_LEADERS = 32
 """If an engine that starts from prices leads, greedy's result hardly matters."""
+MOST_BEFORE_LEADERS = 40_000
+"""And at most so much, which places 60 blocks in every order, or 300 in five: a leader is done sooner than all orders are tried."""
 SHARE_FOR_PEAKS = 3
-"""If the first term counts only peaks, greedy's many orders are worth more."""
+"""If the first term counts only peaks, greedy's many orders are worth more; if no term counts anything else, they often prove the least peaks."""
 SHARE_OF_LEADER = 0.9
 """The leader's part of the work left after greedy."""
 WORK_OF_LEADER = 4_000_000
@@ -158,11 +160,12 @@ class Joint:
         left = self._left()
         if left is None or not any(role_of(name).saves_greedy for name in self.engines.active):
             return left
-        share = SHARE_FOR_PEAKS
-        if choice_cost(self.instance, self.instance.terms[0]) is not None:
-            is_led = any(role_of(name).leads for name in self.engines.active)
-            share = SHARE_BEFORE_LEADERS if is_led else SHARE_OF_GREEDY
-        return left // share if self.instance.blocks < MANY_BLOCKS else 0
+        if self.instance.blocks >= MANY_BLOCKS:
+            return 0
+        costs = [choice_cost(self.instance, term) is not None for term in self.instance.terms]
+        if any(costs) and any(role_of(name).leads for name in self.engines.active):
+            return min(left // SHARE_BEFORE_LEADERS, MOST_BEFORE_LEADERS)
+        return left // (SHARE_OF_GREEDY if costs[0] else SHARE_FOR_PEAKS)
 
     def _left(self) -> int | None:
         return None if self.task.limits.work is None else max(self.task.limits.work - self.engines.work, 0)
