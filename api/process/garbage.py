@@ -7,6 +7,7 @@ import ctypes
 import gc
 import traceback
 from functools import cache
+from typing import ClassVar
 
 from . import machine
 
@@ -20,7 +21,7 @@ SQLAlchemy.
 """
 LARGE = 1 << 20
 """Blocks from this size on go back to the system at once. By default the allocator raises this size with every larger block."""
-TRIM_BYTES = 16 << 20
+TRIM_BYTES = 8 << 20
 M_MMAP_THRESHOLD = -3
 M_ARENA_MAX = -8
 ARENAS = 2
@@ -51,11 +52,38 @@ def keep_little() -> None:
         tune(M_ARENA_MAX, ARENAS)
 
 
+def share_one_heap() -> None:
+    """Let all threads of the process allocate from the same heap: unused memory at the end of any other does not go back to the system."""
+    tune = getattr(_c_library(), "mallopt", None)
+    if tune is not None:
+        tune(M_ARENA_MAX, 1)
+
+
 def give_back() -> None:
     """Return free memory between used blocks to the system."""
     trim = getattr(_c_library(), "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+def unused() -> int:
+    """Return this process's memory less what is in use, as far as the C library tells: free blocks, and whatever it does not hand out itself."""
+    tell = getattr(_c_library(), "mallinfo2", None)
+    if tell is None:
+        return machine.resident()
+    tell.restype = _Blocks
+    blocks = tell()
+    in_use: int = blocks.uordblks + blocks.hblkhd
+    return machine.resident() - in_use
+
+
+class _Blocks(ctypes.Structure):
+    """The C library's `struct mallinfo2`: bytes in use are `uordblks`, and `hblkhd` for blocks with pages of their own."""
+
+    _fields_: ClassVar = [
+        *((name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd")),
+        *((name, ctypes.c_size_t) for name in ("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")),
+    ]
 
 
 class Trimmer:
@@ -65,16 +93,19 @@ class Trimmer:
         """`collects`: whether it may collect garbage first, during which nothing else runs."""
         self._collects = collects
         self._least = machine.resident()
+        self._least_unused = unused()
 
     def trim(self) -> None:
-        """Return surplus memory: milliseconds if there is some, microseconds otherwise."""
-        has_surplus = machine.resident() > self._least + TRIM_BYTES
-        if self._collects and (has_surplus or gc.get_count()[0] > COLLECT_OFTEN):
+        """Return surplus memory: milliseconds if there is some, microseconds otherwise. What is in use is none: a trim during a burst is not the last."""
+        has_grown = machine.resident() > self._least + TRIM_BYTES
+        if self._collects and (has_grown or gc.get_count()[0] > COLLECT_OFTEN):
             gc.collect()
-        if has_surplus:
-            give_back()
-            self._least = machine.resident()
-        self._least = min(self._least, machine.resident())
+        if has_grown:
+            if unused() > self._least_unused + TRIM_BYTES:
+                give_back()
+                self._least_unused = unused()
+            self._least_unused = min(self._least_unused, unused())
+        self._least = machine.resident() if has_grown and self._collects else min(self._least, machine.resident())
 
 
 @cache

@@ -21,7 +21,7 @@ from planner.planning.placing.watching import Progress
 from solvers.model.errors import is_for_want_of_memory
 
 from ...errors import Refusal, refused
-from ...process.garbage import Trimmer, collect_rarely, keep_what_exists
+from ...process.garbage import Trimmer, collect_rarely, keep_what_exists, share_one_heap
 from ...process.memory_budget import limit_this_process
 from ...settings import Settings
 from ..kinds.kind import Answer, Written
@@ -261,6 +261,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the service says when to end; a terminal's Ctrl-C reaches all
     collect_rarely()
+    share_one_heap()
     connection = Connection(int(sys.argv[1]))
     settings = Settings.model_validate_json(connection.recv_bytes())
     with contextlib.suppress(ValueError, OSError):

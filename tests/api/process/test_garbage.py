@@ -9,6 +9,11 @@ import pytest
 
 from api.process import garbage
 from api.process.garbage import COLLECT_EVERY, COLLECT_OFTEN, Trimmer
+from api.process.machine import resident
+
+MIB = 1 << 20
+BLOCK = 100_000
+"""Bytes of a block that the C library takes from its heap."""
 
 
 class Node:
@@ -63,3 +68,14 @@ def test_few_cycles_are_collected_if_memory_is_taken(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(garbage, "TRIM_BYTES", -(1 << 40))
     trimmer.trim()
     assert not alive
+
+
+def test_what_a_burst_leaves_is_given_back_although_memory_was_trimmed_during_it() -> None:
+    gc.collect()
+    garbage.give_back()
+    trimmer, before = Trimmer(collects=False), resident()
+    blocks = [bytes(BLOCK) for _ in range(60 * MIB // BLOCK)]
+    trimmer.trim()
+    del blocks[:-1]  # the last one keeps the heap from shrinking by itself
+    trimmer.trim()
+    assert resident() < before + 20 * MIB
