@@ -59,6 +59,9 @@ def print_report(
 ) -> None:
     """Print everything about the plan, for a terminal: the verdict comes last, where the reader looks."""
     console = console or console_on()
+    limited = has_work_limit or any("the work limit ended" in warning for warning in plan.warnings)
+    ended_itself = plan.stop is StopReason.WORK_LIMIT and not limited
+    lines = verdict(problem, plan, figures(plan), explain=explain, ended_itself=ended_itself)
     if as_map:
         from planner.drawing import memory_map
 
@@ -66,38 +69,40 @@ def print_report(
 
         print_map(memory_map(problem, plan), console)
     elif plan.placements:
-        print_tables(problem, plan, console)
+        print_tables(problem, plan, console, height_of(lines, console) + (written_to is not None))
     if explain and plan.status is not PlanStatus.INFEASIBLE:
         for text in explain_bound(problem, plan).splitlines():
             console.print(plain(text))
         console.print()
-    limited = has_work_limit or any("the work limit ended" in warning for warning in plan.warnings)
-    ended_itself = plan.stop is StopReason.WORK_LIMIT and not limited
-    print_verdict(
-        problem, plan, figures(plan), console, explain=explain, written_to=written_to, ended_itself=ended_itself
-    )
+    print_verdict(lines, console, written_to)
 
 
-def print_verdict(
+def verdict(
     problem: Problem,
     answer: Plan | Sharing,
     figures: Iterable[Text],
-    console: Console,
     *,
     explain: bool,
-    written_to: str | None,
     ended_itself: bool = False,
-) -> None:
-    """Print the result in a few lines."""
-    for warning in answer.warnings:
-        console.print(Text.assemble(word("warning"), ": ", plain(warning)))
-    console.print(headline(problem, answer, ENDED_ITSELF if ended_itself else STOPPED[answer.stop]))
+) -> list[Text | Panel]:
+    """Return the result in a few lines."""
+    lines: list[Text | Panel] = [Text.assemble(word("warning"), ": ", plain(warning)) for warning in answer.warnings]
+    lines.append(headline(problem, answer, ENDED_ITSELF if ended_itself else STOPPED[answer.stop]))
     if answer.status is PlanStatus.INFEASIBLE:
-        console.print(infeasible_panel(answer.shortage, explain=explain))
+        lines.append(infeasible_panel(answer.shortage, explain=explain))
     elif answer.status is PlanStatus.UNKNOWN:
         nothing = "Neither a plan that fits was found, nor a proof that there is none."
-        console.print(f"{nothing} {GAVE_UP if ended_itself else MAY_HELP.get(answer.stop, '')}".strip())
-    for line in figures:
+        lines.append(Text(f"{nothing} {GAVE_UP if ended_itself else MAY_HELP.get(answer.stop, '')}".strip()))
+    return [*lines, *figures]
+
+
+def height_of(lines: Iterable[Text | Panel], console: Console) -> int:
+    """Return how many of the terminal's lines they take."""
+    return sum(len(console.render_lines(line, pad=False)) for line in lines)
+
+
+def print_verdict(lines: Iterable[Text | Panel], console: Console, written_to: str | None) -> None:
+    for line in lines:
         console.print(line)
     if written_to is not None:
         console.print(Text.assemble("written to ", plain(written_to)), soft_wrap=True)
@@ -145,10 +150,9 @@ def _bound(plan: Plan) -> str:
     return f"{both(plan.bound)}{'   no plan can have a smaller peak' if plan.peak is not None else ''}"
 
 
-def print_tables(problem: Problem, plan: Plan, console: Console) -> None:
-    lines = [*figures(plan), *(plain(f"warning: {warning}") for warning in plan.warnings)]
-    beside = 8 + sum(len(line.wrap(console, console.width)) for line in lines) + min(len(plan.pools), MAX_ROWS)
-    rows = rows_for(console, beside)
+def print_tables(problem: Problem, plan: Plan, console: Console, below: int) -> None:
+    """Print buffers and pools; so many lines are still to come below."""
+    rows = rows_for(console, 7 + min(len(plan.pools), MAX_ROWS) + below)
     ordered = shown_placements(plan, problem.pools, rows)
     console.print(placements_table(ordered, problem.pools, console.width), crop=False)
     if rest := more(len(plan.placements), rows):

@@ -15,7 +15,7 @@ from planner.planning.sharing import Sharing
 from ..text import both, grouped, percent, visible
 from .columns import LONGEST_NAME, MAX_ROWS, fill, more, new_table, rows_for, shown_id
 from .consoles import console_on
-from .plan import print_verdict
+from .plan import height_of, print_verdict, verdict
 
 SHOWN_USERS = 12
 """The users shown for one object; there may be hundreds."""
@@ -26,8 +26,10 @@ def print_sharing(
 ) -> None:
     """Everything about the sharing, for a terminal."""
     console = console or console_on()
+    lines = verdict(problem, sharing, _figures(sharing), explain=True)
     if sharing.objects:
-        rows = rows_for(console, 9 + len(sharing.warnings) + (len(sharing.pools) > 1) * (3 + len(sharing.pools)))
+        of_pools = (len(sharing.pools) > 1) * (3 + len(sharing.pools))
+        rows = rows_for(console, 4 + of_pools + height_of(lines, console) + (written_to is not None))
         console.print(_objects_table(sharing, console.width, rows), crop=False)
         if rest := more(len(sharing.objects), rows):
             console.print(rest)
@@ -35,7 +37,7 @@ def print_sharing(
         if len(sharing.pools) > 1:
             console.print(_pools_table(sharing, console.width), crop=False)
             console.print()
-    print_verdict(problem, sharing, _figures(sharing), console, explain=True, written_to=written_to)
+    print_verdict(lines, console, written_to)
 
 
 def _figures(sharing: Sharing) -> Iterable[Text]:

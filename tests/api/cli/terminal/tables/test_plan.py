@@ -149,3 +149,18 @@ def test_chosen_alternatives_are_wrapped_between_words() -> None:
     lines = shown(problem, replace(plan, choice=choice), width=80).splitlines()
     assert max(map(len, lines)) <= 80
     assert "group 29: alternative 29" in " ".join(line.strip() for line in lines)
+
+
+@pytest.mark.parametrize("name", ["net", "a name so long that the line with the verdict is broken once, on 80 columns"])
+@pytest.mark.parametrize(
+    "warnings", [(), ("a warning that is broken once, since it is longer than 80 columns are wide " * 2,)]
+)
+@pytest.mark.parametrize("written_to", [None, "plan.json"])
+def test_all_of_it_fits_on_24_lines_with_the_prompt(
+    name: str, warnings: tuple[str, ...], written_to: str | None
+) -> None:
+    problem, plan = stacked([(number, 8) for number in range(99)], name=name)
+    console = Console(file=io.StringIO(), width=80, height=24, highlight=False, force_terminal=True)
+    print_report(problem, replace(plan, warnings=warnings), explain=False, written_to=written_to, console=console)
+    assert isinstance(console.file, io.StringIO)
+    assert 22 <= len(console.file.getvalue().splitlines()) <= 23
