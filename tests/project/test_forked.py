@@ -6,13 +6,14 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.running.command import run, run_on_terminal
-from tests.running.forked import Forked, Kind, can_fork, environment, usual_parent
+from tests.running.forked import ROOT, Forked, Kind, can_fork, environment, usual_parent
 
 STARTED = (sys.executable, "-m", "api.cli.__main__")
 
@@ -67,3 +68,11 @@ def test_a_process_that_raises_removes_no_folder(tmp_path: Path) -> None:
     assert process.wait(120) != 0, "nobody told it what to do"
     assert (tmp_path / "kept").exists()
     assert Path(usual_parent().path).exists()
+
+
+def test_a_forking_process_removes_no_folder_but_one_made_for_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.running.forking", str(tmp_path / "socket")]
+    done = subprocess.run(command, cwd=ROOT, input=b"", capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"not in a folder that was made for it" in done.stderr
+    assert tmp_path.exists()

@@ -31,6 +31,8 @@ MESSAGE = 1 << 20
 TOLD_SECONDS = 10.0
 TOLD = "FORKED_BY"
 """The variable that names the forking process to processes which a test starts: its process id and socket's path."""
+FOLDER = "memplan-forked-"
+"""How the name of a forking process's folder begins."""
 NAME = "for {}"
 """The name of a forked process, with the process id of its starter."""
 FAMILY = "family"
@@ -224,7 +226,7 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 @functools.cache
 def begin() -> tuple[subprocess.Popen[bytes], str]:
     """Start one forking process for this process and those forked from it later; return it and its socket's path."""
-    folder = tempfile.mkdtemp(prefix="memplan-forked-")
+    folder = tempfile.mkdtemp(prefix=FOLDER)
     path = str(Path(folder) / "socket")
     env = {name: value for name, value in environment().items() if not name.startswith("MEMPLAN_")}
     process = subprocess.Popen(

@@ -1,6 +1,6 @@
 """The forking process of tests/running/forked.py: loads the libraries, then forks `memplan` processes on request.
 
-python -m tests.running.forking PATH listens on the socket PATH until its standard input ends.
+python -m tests.running.forking PATH listens on the socket PATH until its standard input ends, and then removes the folder of PATH.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import NoReturn, Protocol
 
 from tests.running.forked import (
     FAMILY,
+    FOLDER,
     MESSAGE,
     NAME,
     ROOT,
@@ -46,6 +47,10 @@ class Closing(Protocol):
 
 
 def main() -> None:
+    path, me = sys.argv[1], os.getpid()
+    if not Path(path).parent.name.startswith(FOLDER):
+        sys.exit(f"{path} is not in a folder that was made for it: {FOLDER}*")
+
     from tests.running.loaded import load
 
     load()
@@ -55,7 +60,6 @@ def main() -> None:
         sys.stdout.flush()
 
     # A forked process may also come here, on its way out with an exception; it must not remove the folder.
-    path, me = sys.argv[1], os.getpid()
     try:
         _serve(path, ready)
     finally:
