@@ -16,6 +16,7 @@ from ...facts.intervals import merged
 from ...facts.variants import as_chosen
 from ...model.deadline import in_time
 from ...model.errors import Code
+from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
 
 if TYPE_CHECKING:
@@ -120,12 +121,12 @@ def _problem(bars: list[_Bar], at: Place, report: Report) -> Problem:
             live.setdefault(bar.id, []).append((start, end))
     bars.clear()
     only = {bar.pool: (bar.pool,) for bar in first.values()}
-    buffers: list[Buffer] = []
+    buffers = Gathered()
     for id_ in [*first]:
         bar, spans = first.pop(id_), merged(live.pop(id_, ()))
-        buffers.append(Buffer(id_, bar.size, bar.alignment, live=spans, pools=only[bar.pool], hint=bar.hint))
+        buffers.add(Buffer(id_, bar.size, bar.alignment, live=spans, pools=only[bar.pool], hint=bar.hint))
     pools = tuple(Pool(name) for name in only)
-    return Problem(tuple(buffers), pools, lifetimes=Lifetimes.HALF_OPEN)
+    return Problem(buffers.all(only=pools[0].name if len(pools) == 1 else None), pools, lifetimes=Lifetimes.HALF_OPEN)
 
 
 def _whole(args: dict[str, Any], name: str, place: Place, report: Report) -> int:

@@ -205,7 +205,7 @@ FORMATS: dict[str, Format] = {
             signs.is_chrome,
             "planner.formats.dumps.chrome:read",
             examples.CHROME,
-            Memory(13, 6),
+            Memory(12, 6),
             "planner.formats.dumps.chrome:write",
         ),
         Format(
