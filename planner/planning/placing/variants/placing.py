@@ -39,7 +39,7 @@ SHARE_OF_WINDOWS = 16
 """The part for lowering the plan window by window."""
 WORK_OF_A_PART = 100_000
 WORK_OF_A_GLANCE = 25_000
-"""The work of a first placement if parts of the choice did not fit into as much as is of use."""
+"""The work of a first placement if nearly all of the choice did not fit where it is of use."""
 WORK_PER_BUFFER = 12
 WORK_PER_PLAN = 5_000
 """The work that a proven placement is charged, whatever it took."""
@@ -47,8 +47,8 @@ WORK_PER_REFUTATION = 40_000
 """The least charge for proving that nothing fits; otherwise half of the limit."""
 LEAST_FOR_WINDOWS = 64
 """With fewer buffers a window contains nearly all, and whether these fit was already asked."""
-MOST_HINTS = 4
-"""The number of parts that did not fit which are tried first for other choices."""
+MOST_HINTS = 16
+"""The number of parts that did not fit which are kept: of these, what another choice has most in common with is tried first."""
 
 
 @dataclass
@@ -118,7 +118,7 @@ class Placing:
                 has_one_pool = len(problem.pools) == 1
                 share = self.share(SHARE_OF_A_PLAN if has_one_pool else SHARE_OF_POOLS, 1)
                 if is_new_and_small and has_one_pool and share is not None:
-                    is_doubtful = tried.below is not None and any(hint.room >= tried.below - 1 for hint in hints)
+                    is_doubtful = tried.below is not None and any(hint.room == tried.below - 1 for hint in hints)
                     share = min(WORK_OF_A_GLANCE if is_doubtful else WORK_OF_A_PART, share)
                 plan, work = self._planned(problem, share, Goal.MINIMISE)
             except BadInput:
@@ -172,11 +172,11 @@ class Placing:
         return fit.used
 
     def _hints(self, problem: Problem) -> list[Hint]:
-        """Return what the problem has in common with buffers that did not fit, if it is most of these; most buffers first."""
+        """Return what the problem has in common with buffers that did not fit, if it is nearly all of these; most buffers first."""
         found = []
         for refuted, room, work in self._refuted:
             part = frozenset(buffer.id for buffer in problem.buffers if refuted.get(buffer.id) == buffer)
-            if 4 * len(part) >= 3 * len(refuted):
+            if 10 * len(part) >= 9 * len(refuted):
                 found.append(Hint(part, room, work))
         return sorted(found, key=lambda hint: -len(hint.part))
 

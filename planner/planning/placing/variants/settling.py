@@ -19,6 +19,8 @@ from ....verifying.verify import verify
 
 SIZES = (16, 24, 32, 40, 56)
 """Numbers of buffers to try, those nearest to a time at which most is live."""
+FIRST = 4
+"""Hints that are used, at most; of few buffers only the first is, since it takes much of the work."""
 ENOUGH = 8
 """If what a choice lacks of a part that did not fit does not matter, the rest takes the same work, or at most 1/ENOUGH more."""
 CORES = 4
@@ -108,7 +110,7 @@ class _Settling:
         """Continue until it is proven, or nothing more can be done."""
         is_small = len(self._every) <= MOST_AT_ONCE
         if not hard:
-            for hint in first[:1] if is_small else first:
+            for hint in first[:1] if is_small else first[:FIRST]:
                 self._use(hint, HALF if is_small else LITTLE)
         while self._is_open():
             before = self.plan
