@@ -21,6 +21,7 @@ from math import lcm
 from typing import TypeAlias
 
 from ..model.instance import Instance, Term
+from ..model.interruption import interruptible
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.outcome import Proof
 from .weighted_sections import Weights, homes_of_classes, weigh
@@ -45,9 +46,9 @@ def priced_value(instance: Instance, weights: Weights, crowds: Crowds = ()) -> i
         return 0
     totals, taken, of_weights = weigh(instance, weights)
     unit = lcm(of_weights, *(crowd[4] for crowd in crowds))
-    due: dict[int, dict[int, int]] = {
-        group: {p: number * (unit // of_weights) for p, number in mine.items()} for group, mine in taken.items()
-    }
+    due = taken
+    if unit != of_weights:
+        due = {group: {p: number * (unit // of_weights) for p, number in mine.items()} for group, mine in taken.items()}
     steps: dict[int, dict[int, int]] = {}
     for pool, _, parts, over, under in crowds:
         price, height, here = over * (unit // under), 0, steps.setdefault(pool, {})
@@ -65,10 +66,10 @@ def priced_value(instance: Instance, weights: Weights, crowds: Crowds = ()) -> i
         if rise < 0 and spec.capacity is None:
             return 0
         bound += _least_of_height(rise, steps.get(pool, {}), spec.capacity)
-    costs = class_costs(instance)
-    for group, homes in homes_of_classes(instance).items():
+    costs, homes = class_costs(instance), homes_of_classes(instance)
+    for group in interruptible(homes if costs else due):
         mine, own = due.get(group, {}), costs.get(group)
-        bound += min((mine.get(p, 0) + (0 if own is None else own[p] * unit) for p in homes), default=0)
+        bound += min((mine.get(p, 0) + (0 if own is None else own[p] * unit) for p in homes[group]), default=0)
     return max(0, -(-bound // unit))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ..model.instance import Instance
+from ..model.interruption import GivenUp, interruptible
 from ..model.solver import never
 from .weighted_sections import Weights
 
@@ -31,17 +32,23 @@ def shortened(
     if longest < SHORT:
         return whole, tuple(weights)
     best: tuple[int, tuple[tuple[int, int, int, int], ...]] = (0, ())
-    for denominator in DENOMINATORS:
-        if longest < LONGEST and stopped():
+    try:
+        for denominator in DENOMINATORS:
+            if longest < LONGEST and stopped():
+                return whole, tuple(weights)
+            short = _rounded(weights, denominator)
+            if _longest(short) >= LONGEST:
+                break
+            value = worth(instance, short)
+            if value > best[0]:
+                best = value, short
+            if value == whole:
+                break
+    except GivenUp:
+        if longest < LONGEST:
             return whole, tuple(weights)
-        short = _rounded(weights, denominator)
-        if _longest(short) >= LONGEST:
-            break
-        value = worth(instance, short)
-        if value > best[0]:
-            best = value, short
-        if value == whole:
-            break
+        if not best[0]:
+            raise
     return (whole, tuple(weights)) if best[0] < whole and longest < LONGEST else best
 
 
@@ -52,7 +59,7 @@ def _longest(weights: Weights) -> int:
 def _rounded(weights: Weights, denominator: int) -> tuple[tuple[int, int, int, int], ...]:
     """Each weight rounded down to a multiple of 1 / denominator, in lowest terms; zeros are left out."""
     found = []
-    for pool, section, over, under in weights:
+    for pool, section, over, under in interruptible(weights):
         weight = Fraction(over * denominator // under, denominator)
         if weight:
             found.append((pool, section, weight.numerator, weight.denominator))

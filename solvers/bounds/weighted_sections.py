@@ -12,7 +12,6 @@ need not be trusted: both numbers are computed here, in fractions.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate
@@ -23,6 +22,7 @@ import numpy as np
 
 from ..geometry.shape import outline, union
 from ..model.instance import Instance
+from ..model.interruption import interruptible
 from ..model.outcome import Certificate, Proof
 
 Weights: TypeAlias = Sequence[tuple[int, int, int, int]]
@@ -95,10 +95,9 @@ def homes_of_classes(instance: Instance) -> dict[int, list[int]]:
     classes, number = np.unique(instance.pool_class, return_inverse=True)
     common = np.ones((len(classes), len(instance.pools)), dtype=bool)
     np.logical_and.at(common, number.reshape(-1), instance.allowed)
-    first, pools = np.nonzero(common)
-    ends = np.searchsorted(first, np.arange(1, len(classes) + 1)).tolist()
-    listed = pools.tolist()
-    return {group: listed[a:b] for group, a, b in zip(classes.tolist(), [0, *ends], ends, strict=False)}
+    sets, number = np.unique(common, axis=0, return_inverse=True)  # few, so that their lists are shared
+    listed = [np.flatnonzero(row).tolist() for row in sets]
+    return dict(zip(classes.tolist(), map(listed.__getitem__, number.reshape(-1).tolist()), strict=True))
 
 
 class Least(NamedTuple):
@@ -178,15 +177,7 @@ def _weigh_one_by_one(instance: Instance, weights: list[tuple[int, int, int]]) -
 def _weigh_all(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[int, dict[int, int]]:
     """Rect by rect, with prefix sums of the weights."""
     shape = outline(instance)
-    rows = list(
-        zip(
-            instance.pool_class[shape.block].tolist(),
-            shape.start.tolist(),
-            shape.end.tolist(),
-            (shape.high - shape.low).tolist(),
-            strict=True,
-        )
-    )
+    group, height = instance.pool_class[shape.block], shape.high - shape.low
     of_pool: dict[int, list[tuple[int, int]]] = {}
     for p, section, number in weights:
         of_pool.setdefault(p, []).append((section, number))
@@ -196,14 +187,16 @@ def _weigh_all(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[
         alike.setdefault(tuple(sorted(of_pool[pool])), []).append(pool)
     taken: dict[int, dict[int, int]] = {}
     for ordered, pools in alike.items():
-        sections = [section for section, _ in ordered]
+        sections = np.array([section for section, _ in ordered], dtype=np.int64)
         sums = [0, *accumulate(number for _, number in ordered)]
-        for group, start, end, height in rows:
-            weight = (sums[bisect_left(sections, end)] - sums[bisect_left(sections, start)]) * height
-            if weight:
-                mine = taken.setdefault(group, {})
-                for pool in pools:
-                    mine[pool] = mine.get(pool, 0) + weight
+        first, last = np.searchsorted(sections, shape.start), np.searchsorted(sections, shape.end)
+        some = np.flatnonzero((first < last) & (height > 0))
+        rows = zip(*(column[some].tolist() for column in (group, first, last, height)), strict=True)
+        for its_class, before, after, high in interruptible(list(rows)):
+            mine = taken.setdefault(its_class, {})
+            weight = (sums[after] - sums[before]) * high
+            for pool in pools:
+                mine[pool] = mine.get(pool, 0) + weight
     return taken
 
 

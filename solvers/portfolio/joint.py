@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 
@@ -274,7 +275,7 @@ class Joint:
             self.take(outcome.placement, outcome.value, outcome.solver or name)
         self.proven.infeasible |= outcome.infeasible
         if is_of(SolverKind.BOUNDER, name):
-            self.proven.take_bounds(outcome)
+            self._take_bounds(outcome)
         elif outcome.infeasible or outcome.bound > self.proven.bound:
             self.proven.take_search(outcome, name)
         for found in () if is_of(SolverKind.BOUNDER, name) or outcome.infeasible else outcome.certificates:
@@ -283,6 +284,14 @@ class Joint:
         if self.value is not None and self.proven.raised(self.value) == self.value:
             self.proven.bound = self.value  # otherwise engines find more without being told
             self.proven.tell()
+
+    def _take_bounds(self, outcome: Outcome) -> None:
+        """Take what a bounder proved. To work it out again takes a while, for which there is no time once there is a placement."""
+        if self.placement is None or outcome.infeasible:
+            self.proven.take_bounds(outcome)
+            return
+        with suppress(GivenUp), interrupted_by(self._give_up):
+            self.proven.take_bounds(outcome)
 
     def _give_up(self) -> None:
         """Raise if time is up: there is a placement already, which preparations for better ones must not cost."""

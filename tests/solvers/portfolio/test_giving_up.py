@@ -9,10 +9,10 @@ from solvers.bounds.short_weights import shortened
 from solvers.bounds.weighted_sections import Weights
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
-from solvers.model.interruption import check_interrupted, interruptible
+from solvers.model.interruption import GivenUp, check_interrupted, interruptible
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Silent, Task
-from solvers.portfolio import execute, joint
+from solvers.portfolio import execute, joint, proven
 from solvers.portfolio.execute import Answer
 from tests.small.instances import make_instance, plain
 
@@ -63,6 +63,40 @@ def test_no_engine_is_given_up_before_there_is_a_placement() -> None:
     with patch.object(joint, "ask", ask):
         joint.solve_joint(INSTANCE, Task(), clock, ("local_search",), by_name=False)
     assert engines == ["greedy"]
+
+
+def test_what_a_bounder_proved_is_not_worked_out_without_time() -> None:
+    clock, worked_out = Clock(), list[Weights]()
+
+    def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
+        found = execute.ask(name, instance, task, control)
+        clock.over = name != "greedy"
+        return found
+
+    def long(instance: Instance, weights: Weights) -> int:
+        worked_out.append(weights)
+        for _ in interruptible([0] * 5000):
+            pass
+        raise AssertionError("it went on")
+
+    with patch.object(joint, "ask", ask), patch.object(proven, "priced_value", long):
+        found = joint.solve_joint(INSTANCE, Task(), clock, ("pool_sharing", "assign"), by_name=False)
+    assert worked_out
+    assert found.placement is not None
+    assert found.stop is StopReason.TIME_LIMIT
+
+
+def test_short_weights_found_in_time_are_not_needed() -> None:
+    weights: Weights = ((0, 5, 10**10 + 1, 10**10),)
+    worth = {"calls": 0}
+
+    def late(instance: Instance, some: Weights) -> int:
+        worth["calls"] += 1
+        if worth["calls"] > 1:
+            raise GivenUp
+        return priced_value(instance, some)
+
+    assert shortened(INSTANCE, weights, late) == (priced_value(INSTANCE, weights), weights)
 
 
 def test_weights_are_not_shortened_without_time() -> None:
