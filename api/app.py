@@ -205,7 +205,10 @@ async def _on_http(_: Request, error: Exception) -> Response:
     """Answer an unknown path or method."""
     assert isinstance(error, HTTPException)
     code = CODES.get(error.status_code, HttpCode.INVALID_HEADER)
-    return answer(Refusal(error.status_code, code, str(error.detail), headers=error.headers))
+    headers = dict(error.headers or {})
+    if "GET" in (allowed := headers.get("Allow", "").split(", ")) and "HEAD" not in allowed:
+        headers["Allow"] = ", ".join([*allowed, "HEAD"])  # the guard answers it
+    return answer(Refusal(error.status_code, code, str(error.detail), headers=headers))
 
 
 async def _on_invalid(_: Request, error: Exception) -> Response:

@@ -231,3 +231,27 @@ def test_every_colour_that_is_named_is_in_the_style_sheet() -> None:
     names = re.search(r"NAMES = (\[.*\])", (WEB / "map" / "palette.js").read_text())
     assert names is not None
     assert set(json.loads(names[1])) <= set(re.findall(r"--([\w-]+): light-dark", styles[0]))
+
+
+@pytest.mark.parametrize(
+    ("bound", "choice", "begins"),
+    [
+        (64, None, "Why the bound holds in pool sram"),
+        (64, {"alternatives": []}, "Why the bound holds in pool sram"),
+        (8, {"alternatives": []}, "With these alternatives in pool sram"),
+    ],
+)
+def test_a_proof_of_the_chosen_alternatives_is_not_said_to_be_one_of_the_bound(
+    page: Page, bound: int, choice: object, begins: str
+) -> None:
+    proof = {"proof": "live_together", "value": 64, "pool": "sram", "time": 1, "buffers": ["a"]}
+    plan = {
+        "bound": bound,
+        "choice": choice,
+        "certificate": [proof],
+        "shortage": None,
+        "warnings": [],
+        "reproducible": True,
+    }
+    script = """(plan) => import("/web/pane/figures.js").then(({ remarks }) => remarks(null, plan, null).map((each) => each.textContent))"""
+    assert any(text.startswith(f"{begins}: 1 buffer in use") for text in page.evaluate(script, plan))

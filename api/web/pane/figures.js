@@ -88,7 +88,7 @@ export function remarks(job, plan, map, warnings = []) {
   for (const warning of [...warnings, ...(plan?.warnings ?? [])]) said.push(element("p", { className: "remark" }, visible(warning)));
   if (plan?.choice) said.push(chosen(plan.choice));
   for (const certificate of plan?.certificate ?? []) {
-    const proof = bound(certificate);
+    const proof = bound(certificate, plan);
     if (proof) said.push(proof);
   }
   if (plan && !plan.reproducible) {
@@ -105,11 +105,12 @@ function shortage({ message, buffers, subset, irreducible }) {
   return element("div", { className: "remark bad" }, element("p", {}, visible(message)), list);
 }
 
-function bound({ proof, value, pool, time, buffers }) {
+function bound({ proof, value, pool, time, buffers }, plan) {
   if (proof !== "live_together" || !buffers.length) return null;
   const where = pool === null ? "" : ` in pool ${visible(pool)}`;
   const when = time === null ? "" : ` at time ${grouped(time)}`;
-  const text = `Why the bound holds${where}: ${plural(buffers.length, "buffer")} in use together${when} take ${exactBytes(value)}`;
+  const isOfChoice = plan.choice && plan.bound < value; // other alternatives may need less
+  const text = `${isOfChoice ? "With these alternatives" : "Why the bound holds"}${where}: ${plural(buffers.length, "buffer")} in use together${when} take ${exactBytes(value)}`;
   return element("details", { className: "remark" }, element("summary", {}, text), element("p", {}, ...names(buffers)));
 }
 

@@ -313,6 +313,8 @@ def test_head_is_answered_as_get_without_the_body(service: Served) -> None:
         assert {name: value for name, value in head.headers.items() if name in ours} == ours, path
     assert service.client.head("/nowhere").status_code == 404
     assert service.client.head("/v1/plans").status_code == 405
+    assert service.client.put("/healthz").headers["allow"] == "GET, HEAD"
+    assert service.client.put("/v1/plans").headers["allow"] == "POST"
 
 
 def test_head_of_an_endless_stream_ends(service: Served) -> None:
