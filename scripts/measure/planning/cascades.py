@@ -7,8 +7,8 @@ With a folder, writes the networks as memplan-cascade/1, and the frontiers as pi
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,9 @@ def vgg16() -> bytes:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER")
+    folder: Path | None = parser.parse_args().folder
     for name, document in (("mobilenet", mobilenet()), ("vgg16", vgg16())):
         if folder is not None:
             (folder / f"{name}.json").write_bytes(document)
