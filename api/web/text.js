@@ -1,7 +1,7 @@
 // Text for people: names from anybody, numbers, errors, and elements that hold them. Nothing here or anywhere else becomes markup.
 
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|[^\P{Zs} ]/gu;
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+export const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const LONGEST = 300;
 
 // True if this term of an objective counts bytes, by its name.

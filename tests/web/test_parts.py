@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 from planner.checks.report import printable
 from planner.drawing.style import DARK, LIGHT
-from planner.drawing.ticks import short_bytes
+from planner.drawing.ticks import UNITS, short_bytes
 from tests.http.answers.test_draw import WEB
 from tests.http.served import Served
 from tests.web.browsing import Tabs, Visit
@@ -163,12 +163,29 @@ def test_marks_are_few_and_within_the_range(page: Page, low: float, high: float)
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [(0, 84), (0, 25_000), (120_586_240, 120_586_400), (120_586_240, 120_600_000)]
+    ("low", "high"),
+    [
+        (0, 84),
+        (0, 25_000),
+        (120_586_240, 120_586_400),
+        (120_586_240, 120_600_000),
+        (2_170_000, 2_270_000),
+        (0, 1.2 * (1 << 20)),
+    ],
 )
 def test_marks_of_addresses_have_different_labels(page: Page, low: float, high: float) -> None:
     ticks = call_module(page, "map/scales", "addressTicks", low, high, 10)
     labels = call_module(page, "map/scales", "addressLabels", ticks)
     assert len(set(labels)) == len(ticks) > 1
+    assert [address_of(label) for label in labels] == ticks, "none is rounded"
+
+
+def address_of(label: str) -> float:
+    if label.startswith("0x"):
+        return int(label, 16)
+    figure, _, unit = label.replace("\u202f", "").partition(" ")
+    power = UNITS.index(unit) if unit else 0
+    return float(figure) * float(1024**power)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,6 +1,8 @@
 // Round marks for the axes: addresses in powers of two, everything else in tens.
 
-import { bytes } from "../text.js";
+import { bytes, grouped, UNITS } from "../text.js";
+
+const MOST_COUNTED = 100_000; // in a label there is room for five digits and a unit
 
 export function addressTicks(low, high, most) {
   let step = 1;
@@ -8,10 +10,19 @@ export function addressTicks(low, high, most) {
   return multiples(low, high, step);
 }
 
-// The label of each mark: short if all differ, otherwise the exact address.
+// The label of each mark, never rounded: short if that is exact, otherwise in the greatest unit of which all are multiples, or in hexadecimal.
 export function addressLabels(ticks) {
   const short = ticks.map((tick) => (tick === 0 ? "0" : bytes(tick)));
-  return new Set(short).size === ticks.length ? short : ticks.map((tick) => `0x${tick.toString(16)}`);
+  if (short.every((text, i) => text === "0" || inBytes(text) === ticks[i])) return short;
+  const unit = UNITS.findLastIndex((_, power) => ticks.every((tick) => tick % 1024 ** power === 0));
+  const counts = ticks.map((tick) => tick / 1024 ** unit);
+  if (Math.max(...counts) < MOST_COUNTED) return counts.map((count) => (count === 0 ? "0" : `${grouped(count)} ${UNITS[unit]}`));
+  return ticks.map((tick) => `0x${tick.toString(16)}`);
+}
+
+function inBytes(text) {
+  const [figure, unit] = text.split(" ");
+  return Number(figure) * 1024 ** UNITS.indexOf(unit);
 }
 
 export function plainTicks(low, high, most, least = 0) {
