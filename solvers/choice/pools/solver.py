@@ -70,6 +70,8 @@ SHARE_OF_CROWDS = 2, 5
 SHARE_BEFORE_LIMITS = 3, 5
 SHARE_OF_LIMITS = 3, 4
 """Where a later term is lowered below limits; before that the question as it is asked mostly settles it."""
+MUCH_WORK_PER_ENTRY = 100
+"""With so much for each number in the program, the question as it is asked does without a limit on the value."""
 SHARE_OF_EASY = 1, 24
 """Where earlier terms hold the peaks: what is easy is done first."""
 SHARE_OF_BOXES = 4, 5
@@ -177,7 +179,8 @@ class _Whole(Standing):
             found = self._ask(question, is_exact, *(SHARE_WITHOUT_PEAKS if question.near is None else SHARE))
             return found if self.is_known or question.near is not None else self._dearest_first(question, found)
         if can_limit(self.program, index):
-            found = self._ask(question, is_exact, *SHARE_BEFORE_LIMITS)
+            found = self._ask(self._with_worse(question), is_exact, *SHARE_BEFORE_LIMITS)
+            found = [choice for choice in found if question.most is None or choice.value < question.most]
             return found if self.is_known else self._below_limits(question, found, is_exact)
         if is_held_by_peaks(self.program, index):
             return self._with_peaks_held(question, is_exact)
@@ -216,6 +219,11 @@ class _Whole(Standing):
             stretch=stretch,
             near=pools_of_classes(self.number, self.best) if is_begun and self.best is not None else None,
         )
+
+    def _with_worse(self, question: Question) -> Question:
+        """The question without a limit on the value where there is much work: CP-SAT then often proves more."""
+        is_much = self._some(*SHARE_BEFORE_LIMITS) >= MUCH_WORK_PER_ENTRY * self.program.entries
+        return replace(question, most=None) if is_much and question.near is not None else question
 
     def _is_wide(self, found: list[Choice]) -> bool:
         """Is the first term's best choice still far above its bound?"""

@@ -78,6 +78,16 @@ def test_the_second_term_ends_near_its_bound() -> None:
     assert accesses.bound <= accesses.value <= 1.02 * accesses.bound
 
 
+def test_a_second_term_of_peaks_is_bounded_without_a_limit_on_its_value() -> None:
+    """With the limit it ended 7.6 % above its bound."""
+    problem = generate("pools", Request(1_000, 8001))
+    made = plan(problem, Options(time_limit=None, work_limit=7_500_000, prefer=Preference.SPEED))
+    _, peaks = made.objective.terms
+    assert peaks.value is not None
+    assert peaks.bound is not None
+    assert peaks.bound <= peaks.value <= 1.03 * peaks.bound
+
+
 def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking: Asking) -> None:
     """Asked for with all costs at once they left a dear class no room, and the choice cost a seventh more."""
     instance = sized("hot", 1_000, 9512)
