@@ -1,10 +1,15 @@
-"""The soak test finds growth: ./scripts/load --soak runs for an hour, .ci/run runs two minutes of it."""
+"""Processes do not grow: the soak test finds it if they do (./scripts/load --soak runs for an hour, .ci/run two minutes of it)."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from scripts.measure.service.loading.soak import MIB, SAMPLE_SECONDS, Growth, Sample, growth
+from tests.http.faults.test_memory import until
+from tests.http.hostile.attacks import memory
+from tests.http.served import refusal, serving
 
 MINUTES = 2.0
 COUNT = int(60 * MINUTES / SAMPLE_SECONDS)
@@ -42,3 +47,12 @@ def test_steady_work_is_no_growth() -> None:
 def test_growth_is_found(grown: Growth) -> None:
     assert not grown.is_bounded
     assert f"{grown.name}: GROWS" in grown.row()
+
+
+def test_memory_of_large_bodies_is_given_back_by_all_processes(tmp_path: Path) -> None:
+    with serving(tmp_path) as service:
+        service.plan()
+        before = {pid: memory(pid, "VmRSS") for pid in service.children()}
+        for size in (20, 12, 20, 16) * 2:
+            refusal(service.plan(b" " * (size * 1_000_000)))
+        until(lambda: all(memory(pid, "VmRSS") < size + 16 * MIB for pid, size in before.items()))
