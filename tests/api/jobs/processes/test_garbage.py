@@ -42,8 +42,8 @@ def made(kind: str, buffers: int, **more: Any) -> bytes:
 
 TASKS: dict[str, Callable[[], tuple[dict[str, Any], bytes]]] = {
     "plan": lambda: posted(PROBLEM),
-    "search": lambda: posted(write_problem(tangle()), work_limit=200_000),
-    "several pools": lambda: posted(made("pool_packing", 40), work_limit=200_000),
+    "search": lambda: posted(write_problem(tangle()), work_limit=200_000, workers=1),
+    "several pools": lambda: posted(made("pool_packing", 40), work_limit=200_000, workers=1),
     "sharing": lambda: posted(PROBLEM, objects=True),
     "sweep": lambda: posted(PROBLEM, "sweep", capacity=["1GiB"]),
     "shapes": lambda: posted(PROBLEM, "shapes"),
