@@ -147,7 +147,7 @@ def play(turns: list[Turn], workers: int, board: Board, budget: int, work: Work)
         finally:
             with changed:
                 schedule.finish(job)
-                begin()
+                begin()  # noqa: F821 - it is there until all parts have ended
 
     def begin() -> None:
         begun.extend(executor.submit(take_part, job) for job in schedule.give(monotonic() * UNITS_PER_SECOND))
@@ -162,5 +162,6 @@ def play(turns: list[Turn], workers: int, board: Board, budget: int, work: Work)
                     begin()
         finally:
             schedule.close()
+    del begin  # it and take_part refer to each other: the instance would stay in memory until garbage is collected
     for future in begun:
         future.result()
