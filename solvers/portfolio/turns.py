@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from math import inf
 from threading import Condition, Lock
-from time import monotonic
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..model.errors import StopReason
 from ..model.instance import Ints, Placement
@@ -16,6 +16,9 @@ from .execute import Answer
 from .roster import share_of
 from .schedule import Job, Schedule
 from .single_pool import Component, SinglePool
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 UNITS_PER_SECOND = 1_500_000
 """The work that a worker does in a second, about. Only when helpers leave depends on it, never a result."""
@@ -127,41 +130,57 @@ Work: TypeAlias = Callable[[Part, Relay, Ints], Answer]
 
 def play(turns: list[Turn], workers: int, board: Board, budget: int, work: Work) -> None:
     """Run all teams, with this much work for each part of a share. If a member raises an error, those that have not begun do not begin."""
-    from concurrent.futures import Future, ThreadPoolExecutor  # not needed if greedy is enough
+    _Round(turns, workers, board, budget, work).run()
 
-    parts = [Part(turn, number) for turn in turns for number in range(len(turn.team))]
-    jobs = [Job(at, part.parts * budget, leads=part.number == 0, scales=part.scales) for at, part in enumerate(parts)]
-    schedule = Schedule(jobs, workers)
-    begun: list[Future[None]] = []
-    changed = Condition()
 
-    def take_part(job: Job) -> None:
-        part = parts[job.number]
+class _Round:
+    """Runs the parts of a round on as many threads as there are workers."""
+
+    def __init__(self, turns: list[Turn], workers: int, board: Board, budget: int, work: Work) -> None:
+        from concurrent.futures import ThreadPoolExecutor  # not needed if greedy is enough
+
+        self._board, self._work = board, work
+        self._parts = [Part(turn, number) for turn in turns for number in range(len(turn.team))]
+        self._schedule = Schedule(
+            [
+                Job(at, part.parts * budget, leads=part.number == 0, scales=part.scales)
+                for at, part in enumerate(self._parts)
+            ],
+            workers,
+        )
+        self._threads = ThreadPoolExecutor(max_workers=max(1, workers))
+        self._begun: list[Future[None]] = []
+        self._changed = Condition()
+
+    def run(self) -> None:
+        with self._threads, self._changed:
+            try:
+                self._begin()
+                while not self._schedule.is_over:
+                    pause = self._schedule.look_again / UNITS_PER_SECOND - time.monotonic()
+                    if not self._changed.wait(max(pause, 0) if pause < inf else None):
+                        self._begin()
+            finally:
+                self._schedule.close()
+        for future in self._begun:
+            future.result()
+
+    def _begin(self) -> None:
+        """Have all parts begin for which there is a worker."""
+        for job in self._schedule.give(time.monotonic() * UNITS_PER_SECOND):
+            self._begun.append(self._threads.submit(self._take_part, job))
+        self._changed.notify()
+
+    def _take_part(self, job: Job) -> None:
+        part = self._parts[job.number]
         try:
-            if part.turn.needs(part.number) and board.stopped() is None:
-                part.turn.hear(part.number, work(part, _Line(board, part), job.active_threads))
+            if part.turn.needs(part.number) and self._board.stopped() is None:
+                part.turn.hear(part.number, self._work(part, _Line(self._board, part), job.active_threads))
         except BaseException:
-            with changed:
-                schedule.close()
+            with self._changed:
+                self._schedule.close()
             raise
         finally:
-            with changed:
-                schedule.finish(job)
-                begin()  # noqa: F821 - it is there until all parts have ended
-
-    def begin() -> None:
-        begun.extend(executor.submit(take_part, job) for job in schedule.give(monotonic() * UNITS_PER_SECOND))
-        changed.notify()
-
-    with ThreadPoolExecutor(max_workers=max(1, workers)) as executor, changed:
-        try:
-            begin()
-            while not schedule.is_over:
-                pause = schedule.look_again / UNITS_PER_SECOND - monotonic()
-                if not changed.wait(max(pause, 0) if pause < inf else None):
-                    begin()
-        finally:
-            schedule.close()
-    del begin  # it and take_part refer to each other: the instance would stay in memory until garbage is collected
-    for future in begun:
-        future.result()
+            with self._changed:
+                self._schedule.finish(job)
+                self._begin()
