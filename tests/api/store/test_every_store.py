@@ -274,8 +274,9 @@ def test_a_store_that_cannot_be_opened_says_so(url: str) -> None:
         open_store(url)
 
 
-def test_problems_and_plans_are_read_in_pieces(store: Store) -> None:
-    data = bytes(range(256)) * 100
+@pytest.mark.parametrize("size", [25_600, 1 << 20])
+def test_problems_and_plans_are_read_in_pieces(store: Store, size: int) -> None:
+    data = bytes(range(256)) * (size // 256)
     job = store.add(NewJob("me", ABOUT), data, NO_LIMITS).job
     assert store.plan_head(job.id) is None
     assert store.plan_piece(job.id, 0, 10) == b""
@@ -286,7 +287,7 @@ def test_problems_and_plans_are_read_in_pieces(store: Store) -> None:
     assert head is not None
     assert (head.etag, head.summary, head.created, head.size) == (plan.etag, plan.summary, plan.created, len(data))
     assert store.problem_size(job.id) == len(data)
-    for start in (0, 1, 255, 20_000):
+    for start in (0, 1, 255, 20_000, size, size + 1):
         assert store.problem_piece(job.id, start, 1000) == data[start : start + 1000]
         assert store.plan_piece(job.id, start, 1000) == data[::-1][start : start + 1000]
     store.remove(job.id)

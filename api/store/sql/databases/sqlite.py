@@ -103,11 +103,13 @@ class SqliteDatabase(Database):
                 on_change(id_)
 
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
+        connection.exec_driver_sql(
+            "BEGIN"
+        )  # a row may be removed, and its number be another's, before its blob is opened
         row = select(literal_column("rowid", Integer), table.c.size).select_from(table).where(table.c.job == job)
-        found = connection.execute(row).one_or_none()
-        if found is None:
+        number, whole = connection.execute(row).one_or_none() or (0, 0)
+        if start >= whole:
             return b""
-        number, whole = found
         if whole <= LARGE:
             return super().piece(connection, table, job, start, size)
         # SQLite's substr would load all of it. Python's connections keep a reference to every blob opened, so this one is closed afterwards.

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from api.process.garbage import give_back
 from api.process.machine import resident
@@ -72,5 +73,24 @@ def test_nothing_is_kept_of_pieces_that_were_read(tmp_path: Path, size: int) -> 
         before = read()
         read()
         assert read() < before + 500
+    finally:
+        store.close()
+
+
+def test_a_piece_is_read_to_its_end_whatever_is_removed_meanwhile(tmp_path: Path) -> None:
+    """A removed row's number would be that of no row any more, or of another job's."""
+    store = open_store(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    try:
+        problem = bytes(range(256)) * 4096
+        job = store.add(NewJob("me", ABOUT), problem, NO_LIMITS).job
+
+        @event.listens_for(store.database.engine, "after_cursor_execute")
+        def remove(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+            if "rowid" in statement:
+                with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file, file:
+                    file.execute("DELETE FROM problems")
+
+        assert store.problem_piece(job.id, 1, 100) == problem[1:101]
+        assert store.problem_piece(job.id, 1, 100) == b""
     finally:
         store.close()
