@@ -59,7 +59,9 @@ class _Tried:
     hard: Part = frozenset()
     """A part for which it is open whether it fits lower."""
     picks: tuple[Pick, ...] | None = None
-    """The alternatives that alone make its plan as high as it is."""
+    """The alternatives that alone prove a bound of its peak."""
+    bound: int = 0
+    """The bound that these prove; other proofs about the choice do not hold for all choices with these alternatives."""
     peaks: dict[str, int | None] = field(default_factory=dict)
     """The peak at which each way of lowering it ended; it does not start there again."""
     below: int | None = None
@@ -139,7 +141,8 @@ class Placing:
         tops = tops_at(self.times, problem, plan) if is_open and plan.placements else ()
         tried.peaks.pop(self._settle.__name__, None)  # with more work it may succeed
         is_useless = value is not None and below is not None and value > bound >= below
-        return Placed(value, bound, work, tops, tried.picks, is_useless)
+        picks = tried.picks if plan.bound <= tried.bound else None
+        return Placed(value, bound, work, tops, picks, is_useless)
 
     def _peak_of(self, value: int) -> int | None:
         """Return the least peak worth at least this value, with one memory; None if peaks cost nothing."""
@@ -161,7 +164,7 @@ class Placing:
         found = settled(problem, self.plans[positions], fit, self._hints(problem), tried.hard, tried.below)
         self.plans[positions], tried.hard = found.plan, found.hard
         if found.buffers:
-            tried.picks = self._picks_of(positions, found.buffers)
+            tried.picks, tried.bound = self._picks_of(positions, found.buffers), found.plan.bound
             refuted = {buffer.id: buffer for buffer in problem.buffers if buffer.id in found.buffers}
             others = [each for each in self._refuted if each[0] != refuted]
             self._refuted = [(refuted, found.plan.bound - 1, found.work), *others][:MOST_HINTS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -45,6 +46,13 @@ def fit(problem: Problem, per_cent: int, _: int | None = None) -> Plan:
 def stacked(problem: Problem) -> Plan:
     """Return a valid plan made without search: each buffer lies above all earlier ones."""
     return plan(problem, Options(workers=1, solver="exir_naive"))
+
+
+def unproven(made: Plan) -> Plan:
+    """Return the plan without its proofs."""
+    bare = replace(made, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT, bound=0, gap=None, certificates=())
+    worth = replace(made.objective, bound=0, terms=tuple(replace(term, bound=0) for term in made.objective.terms))
+    return replace(bare, objective=worth, pools=(replace(made.pools[0], bound=0),))
 
 
 def optimum(problem: Problem) -> int:
@@ -212,9 +220,7 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
         poor = stacked(problem)
         if not poor.placements or poor.warnings:
             return well, 0
-        bare = replace(poor, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT, bound=0, certificates=())
-        worth = replace(poor.objective, bound=0, terms=tuple(replace(term, bound=0) for term in poor.objective.terms))
-        return replace(bare, objective=worth, pools=(replace(poor.pools[0], bound=0),)), 0
+        return unproven(poor), 0
 
     place = Placing.place
 
@@ -240,3 +246,35 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
         assert not any(verify(problem, each) for each in found.points), seed
     assert partial
     assert useless
+
+
+def test_what_a_few_alternatives_prove_is_not_all_that_is_proven_of_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two buffers take 8 bytes whatever is chosen, and this choice 12. First it is of use only below 8, then in any case."""
+    late = tuple(Buffer(f"late {n}", 4, live=((10 + 2 * n, 11 + 2 * n),)) for n in range(3))
+    apart = Constraints(conflicts=tuple(combinations((buffer.id for buffer in late), 2)))
+    group = VariantGroup("late", (Alternative("none", (1,)), Alternative("three", (0,), late, apart)))
+    always = tuple(Buffer(f"b{n}", 4, live=((0, 1),)) for n in range(2))
+    problem = Problem(always, (Pool("p"),), variants=Variants((group,), (CostTerm("cycles"),)))
+    monkeypatch.setattr(settling, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(settling, "SIZES", (2,))
+    made: list[Plan] = []
+
+    def first_badly(part: Problem, options: Options) -> Plan:
+        made.append(plan(part, options) if made else unproven(stacked(part)))
+        return made[-1]
+
+    placing = Placing(
+        problem=problem,
+        options=WORKERS,
+        times=(),
+        plan_one=first_badly,
+        share=lambda *_: None,
+        left=lambda: None,
+        stopped=lambda: None,
+        seconds_left=lambda: None,
+        nothing=lambda: stacked(problem),
+    )
+    useless = placing.place((1,), below=8)
+    assert (useless.bound, useless.picks, useless.is_useless) == (8, (), True)
+    proven = placing.place((1,))
+    assert (proven.value, proven.bound, proven.picks) == (12, 12, None)
