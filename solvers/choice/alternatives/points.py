@@ -63,7 +63,7 @@ class Frontier:
     stop: StopReason
     work: int
     least_value: int | None = None
-    """No choice has a smaller value, whatever it costs. None: no choice has any, or nothing is known."""
+    """No choice within the limits has a smaller value. None: no choice has any, or nothing is known."""
     is_impossible: bool = False
     """Proven: no choice can be placed within the limits."""
     within: Fraction | None = None

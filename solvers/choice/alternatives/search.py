@@ -43,6 +43,7 @@ class Search:
         self._least_within: int | None = None
         """A lower bound on the value of every choice within the limits."""
         self._least_value: int | None = None
+        """The same for every choice, whatever it costs."""
         self._lightest: Point | None = None
         """The point of the least value."""
         self._spread: list[int] = []
@@ -328,7 +329,7 @@ class Search:
             is_complete=is_complete,
             stop=self._known.stop or (StopReason.PROVED if is_proven else StopReason.WORK_LIMIT),
             work=self._master.work,
-            least_value=self._least_value,
+            least_value=self._least_within,
             is_impossible=not points and not self._is_open,
             within=within,
         )

@@ -153,8 +153,8 @@ class Choosing:
                 look("choosing among the alternatives of")
             return self._nothing(found)
         point = found.points[0] if goal is ChoiceGoal.SPEED else found.points[-1]
-        if goal is ChoiceGoal.SIZE and found.least_value is not None and self._options.max_cost is None:
-            point = replace(point, bound=min(point.bound, found.least_value))
+        if goal is ChoiceGoal.SIZE:  # the point's own bound holds only for choices that cost no more
+            point = replace(point, bound=min(point.bound, found.least_value or 0))
         made = self._lift(point, goal, found.stop)
         return replace(made, run=Run(round(self._clock.seconds, 6), tuple(trace), machine()))
 

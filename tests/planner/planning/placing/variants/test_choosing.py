@@ -25,6 +25,7 @@ from planner.planning.options.options import Options
 from planner.planning.options.preference import Preference
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
+from planner.planning.placing.watching import Clock
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import points, search
 from solvers.model.errors import StopReason
@@ -268,6 +269,29 @@ def test_there_is_a_plan_even_where_no_question_was_answered(monkeypatch: pytest
             limited = plan(problem, replace(OPTIONS, max_cost=most_cost))
             assert limited.choice is None or limited.choice.cost <= most_cost
     assert placed > len(cases) / 2
+
+
+@pytest.mark.parametrize("max_cost", [None, 8])
+def test_a_bound_of_the_cheapest_choices_is_none_of_all_that_are_allowed(
+    monkeypatch: pytest.MonkeyPatch, max_cost: int | None
+) -> None:
+    """The dear choice needs 11 bytes, but is placed in 13, and nothing is proven of it; the cheap one needs 12."""
+    small = (Buffer("x", 6, live=((0, 1),)), Buffer("y", 5, live=((0, 1),)), Buffer("z", 2, live=((1, 2),)))
+    alternatives = (Alternative("cheap", (2,), (Buffer("w", 12, live=((0, 1),)),)), Alternative("dear", (8,), small))
+    problem = Problem((), (Pool("p"),), variants=Variants((VariantGroup("g", alternatives),), (CostTerm("cycles"),)))
+    monkeypatch.setattr("solvers.choice.alternatives.known.MOST_IN_VAIN", 0)
+
+    def badly(made: Problem, options: Options) -> Plan:
+        if len(made.buffers) == 1:
+            return plan(made, options)
+        stacked = plan(made, Options(workers=1, solver="exir_naive"))
+        worth = replace(stacked.objective, bound=0, terms=(replace(stacked.objective.terms[0], bound=0),))
+        bare = replace(stacked, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT, bound=0, certificates=())
+        return replace(bare, objective=worth, pools=(replace(stacked.pools[0], bound=0),))
+
+    options = Options(workers=1, time_limit=None, work_limit=1_000_000, max_cost=max_cost)
+    found = Choosing(problem, options, Clock(None), None, badly).best(None)
+    assert (found.peak, found.bound, found.status) == (12, 11, PlanStatus.FEASIBLE)
 
 
 def test_faults_that_no_choice_mends_are_refused_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
