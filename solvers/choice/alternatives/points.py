@@ -64,6 +64,8 @@ class Frontier:
     work: int
     least_value: int | None = None
     """No choice within the limits has a smaller value. None: no choice has any, or nothing is known."""
+    least_cost: int | None = None
+    """No choice within the limits costs less. None: nothing is known."""
     is_impossible: bool = False
     """Proven: no choice can be placed within the limits."""
     within: Fraction | None = None

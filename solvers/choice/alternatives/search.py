@@ -44,6 +44,8 @@ class Search:
         """A lower bound on the value of every choice within the limits."""
         self._least_value: int | None = None
         """The same for every choice, whatever it costs."""
+        self._least_cost: int | None = None
+        """A lower bound on the cost of every choice within the limits."""
         self._lightest: Point | None = None
         """The point of the least value."""
         self._spread: list[int] = []
@@ -311,6 +313,9 @@ class Search:
     def _note(self, point: Point, value: int | None) -> Point:
         self._coverage.settle(point, value)
         self._answers[value] = point
+        if value == self._demand.most_value:
+            known = self._least_cost
+            self._least_cost = point.cost_bound if known is None else max(known, point.cost_bound)
         self._points.append(point)
         if not any(other.value <= point.value and other.cost <= point.cost for other in self._points[:-1]):
             self._on_point(point)
@@ -330,6 +335,7 @@ class Search:
             stop=self._known.stop or (StopReason.PROVED if is_proven else StopReason.WORK_LIMIT),
             work=self._master.work,
             least_value=self._least_within,
+            least_cost=self._least_cost,
             is_impossible=not points and not self._is_open,
             within=within,
         )

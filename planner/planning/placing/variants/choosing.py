@@ -63,6 +63,9 @@ LEAST_SHARE = 200_000
 SECONDS_TO_LOWER = 8e-6
 """At least so long takes each alternative to be written down for a question."""
 
+_NOTHING = Found((), is_complete=False, stop=StopReason.TIME_LIMIT, work=0)
+"""What is found without a search."""
+
 
 class _Patience(Silent):
     """Ends a question when its time is over or the run is cancelled."""
@@ -144,7 +147,8 @@ class Choosing:
             value = point.cost if goal is ChoiceGoal.SPEED else point.value
             trace.append(TracePoint(round(self._clock.seconds, 6), max(value, 0), None))
             if on_progress is not None:
-                on_progress(Progress(self._clock.seconds, value, None, lambda: self._lift(point, goal, None)))
+                unproven = self._bounded(point, goal, _NOTHING)
+                on_progress(Progress(self._clock.seconds, value, None, lambda: self._lift(unproven, goal, None)))
 
         run = self._search(None, on_point)
         found = self._found(run, run.fastest if goal is ChoiceGoal.SPEED else run.smallest, on_point)
@@ -153,10 +157,15 @@ class Choosing:
                 look("choosing among the alternatives of")
             return self._nothing(found)
         point = found.points[0] if goal is ChoiceGoal.SPEED else found.points[-1]
-        if goal is ChoiceGoal.SIZE:  # the point's own bound holds only for choices that cost no more
-            point = replace(point, bound=min(point.bound, found.least_value or 0))
-        made = self._lift(point, goal, found.stop)
+        made = self._lift(self._bounded(point, goal, found), goal, found.stop)
         return replace(made, run=Run(round(self._clock.seconds, 6), tuple(trace), machine()))
+
+    def _bounded(self, point: Point, goal: ChoiceGoal, found: Found) -> Point:
+        """Return the point with bounds for its goal: its own hold only for choices that cost no more, or need no more memory."""
+        if goal is ChoiceGoal.SIZE:
+            return replace(point, bound=min(point.bound, found.least_value or 0))
+        least = least_cost(self._problem) if found.least_cost is None else found.least_cost
+        return replace(point, cost_bound=min(point.cost_bound, least))
 
     def frontier(self, points: int | None, on_plan: OnPlan | None, start: Iterable[Plan] = ()) -> Frontier:
         """Return as much of the frontier as the limits allow, starting from known points."""
@@ -231,7 +240,7 @@ class Choosing:
         """Return the answer or, if the limits left none, what is found without a search."""
         if refusal_of_any_choice(self._problem) is not None:
             return Found((), is_complete=False, stop=StopReason.PROVED, work=0, is_impossible=True)
-        found = Found((), False, StopReason.TIME_LIMIT, 0) if self._is_hurried else self._ask(search, question)
+        found = _NOTHING if self._is_hurried else self._ask(search, question)
         if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
             return found
         plain: dict[tuple[int, int], Point] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -25,9 +26,11 @@ from planner.planning.options.options import Options
 from planner.planning.options.preference import Preference
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
-from planner.planning.placing.watching import Clock
+from planner.planning.placing.watching import Clock, Progress
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import points, search
+from solvers.choice.alternatives.instance import Answer
+from solvers.choice.alternatives.master import Master
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from tests.planner.planning.placing.variants.random_variants import (
@@ -290,8 +293,36 @@ def test_a_bound_of_the_cheapest_choices_is_none_of_all_that_are_allowed(
         return replace(bare, objective=worth, pools=(replace(stacked.pools[0], bound=0),))
 
     options = Options(workers=1, time_limit=None, work_limit=1_000_000, max_cost=max_cost)
-    found = Choosing(problem, options, Clock(None), None, badly).best(None)
+    shown: list[Plan] = []
+
+    def show(progress: Progress) -> None:
+        assert progress.answer is not None
+        made = progress.answer()
+        assert isinstance(made, Plan)
+        shown.append(made)
+
+    found = Choosing(problem, options, Clock(None), None, badly).best(show)
+    assert shown
+    assert all(each.bound <= 11 for each in shown)
     assert (found.peak, found.bound, found.status) == (12, 11, PlanStatus.FEASIBLE)
+
+
+def test_a_bound_of_the_smaller_choices_is_none_of_all_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question about any choice stays open; the one about choices of up to 9 bytes, asked next, does not."""
+    cheapest = Master.cheapest
+
+    def hesitant(self: Master, most_load: int | None, *rest: Any) -> Answer:
+        return cheapest(self, most_load, *rest) if most_load else Answer((1,), 3, StopReason.WORK_LIMIT, 0)
+
+    monkeypatch.setattr(Master, "cheapest", hesitant)
+    sizes = {"cheap": (3, 12), "dear": (5, 10), "small": (5, 8)}
+    alternatives = [
+        Alternative(name, (cost,), (Buffer("x", size, live=((0, 1),)),)) for name, (cost, size) in sizes.items()
+    ]
+    variants = Variants((VariantGroup("g", tuple(alternatives)),), (CostTerm("cycles"),))
+    found = plan(Problem((), (Pool("p"),), variants=variants), replace(OPTIONS, prefer=Preference.SPEED))
+    assert found.choice is not None
+    assert (found.choice.cost, found.choice.cost_bound, found.status) == (5, 3, PlanStatus.FEASIBLE)
 
 
 def test_faults_that_no_choice_mends_are_refused_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
