@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..documents import Source
 
 MEMORY = "[memory]"
+NEVER = ((0, 0),)
+"""The bar of a buffer that is never needed."""
 
 
 class _Bar(NamedTuple):
@@ -169,7 +171,7 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
             args["alignment"] = buffer.alignment
         if place is not None:
             args["offset"] = place.offset
-        for start, end in merged(buffer.live or ()):
+        for start, end in merged(buffer.live or ()) or NEVER:
             row = {"ph": "X", "name": str(buffer.id), "pid": names.index(pool), "tid": args.get("offset", 0)}
             rows.append({**row, "ts": start, "dur": end - start, "args": args})
     head = json.dumps({"displayTimeUnit": "ms"})[:-1]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from planner.checks.report import quoted
+from planner.checks.report import bad_input, quoted
 from planner.formats import read_problem
 from planner.formats.tables.format import Format
 from planner.formats.tables.problems import USUAL, written
+from planner.model.errors import BadInput, Code
+from planner.model.problem import Problem
 from planner.planning.options.options import bad_option
 from planner.reporting.lost import lost
 
@@ -29,12 +31,21 @@ def run(file: str, out: str, to: str | None, *, input_format: str | None) -> Non
         say_warnings(warnings)
         data = row.write(problem)
         if row.name != USUAL:
-            missing = lost(problem, read_problem(data, format=row.name)[0])
+            missing = lost(problem, _read_again(row, data))
             say_warnings([f"{row.name} does not say all: {', '.join(missing)}"] if missing else [])
         if out == STANDARD_OUTPUT:
             write_out(data)
         else:
             output.write(data)
+
+
+def _read_again(row: Format, data: bytes) -> Problem:
+    """Return the problem as it was written. Raises BadInput if nobody could read it."""
+    try:
+        return read_problem(data, format=row.name)[0]
+    except BadInput as error:
+        text = f"{row.name} cannot express this problem: read again, {error.findings[0].message}"
+        raise bad_input(Code.UNSUPPORTED, (), text) from None
 
 
 def target(out: str, to: str | None) -> Format:

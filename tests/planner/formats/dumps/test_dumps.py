@@ -122,3 +122,8 @@ def test_a_file_of_omnimalloc_states_kinds_and_the_begin_of_memory() -> None:
 def test_bars_keep_alignments() -> None:
     problem = read_problem(b"id,lower,upper,size,alignment\na,0,2,8,64\nb,1,3,8,1\n")[0]
     assert [buffer.alignment for buffer in read(write(problem)).buffers] == [64, 1]
+
+
+def test_a_buffer_that_is_never_needed_has_a_bar_without_length() -> None:
+    problem = read_problem(b"id,lower,upper,size\na,5,5,8\nb,1,3,8\n")[0]
+    assert lives(read(write(problem))) == {"a": (), "b": ((1, 3),)}

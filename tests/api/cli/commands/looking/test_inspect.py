@@ -105,3 +105,13 @@ def test_convert_says_what_the_other_format_does_not_hold(tmp_path: Path) -> Non
     assert done.exit_code == 0
     assert done.stderr == "warning: minimalloc does not say all: sizes of memories, numbers of uses\n"
     assert run("convert", path, "-o", tmp_path / "again.json").stderr == ""
+
+
+@pytest.mark.parametrize("name", ["chrome-trace", "idealloc"])
+def test_convert_writes_nothing_that_cannot_be_read_again(tmp_path: Path, name: str) -> None:
+    path, out = tmp_path / "in.json", tmp_path / "out"
+    path.write_text('{"format": "memplan/1", "buffers": []}')
+    refused = run("convert", path, "-o", out, "--to", name)
+    assert refused.exit_code == 2
+    assert f"error: {name} cannot express this problem: read again, " in refused.stderr
+    assert not out.exists()
