@@ -188,9 +188,9 @@ def _pair_by_pair(
 
     for part in slots:
         choices.slots(choices.in_order(part), are_apart, own)
-    decided = {frozenset(pair) for pair in named if pair not in are_one}
-    decided |= {frozenset((units.of[units.number[a]], units.of[units.number[b]])) for a, b in conflicts}
-    exclusions = units.without(given.exclusions, lambda u, v: frozenset((u, v)) in decided)
+    decided = {frozenset(each) for pair, between in named.items() if pair not in are_one for each in between}
+    decided |= {frozenset(each) for each in conflicts}
+    exclusions = tuple(each for each in given.exclusions if frozenset(each) not in decided)
     return replace(given, conflicts=(*given.conflicts, *conflicts), exclusions=exclusions)
 
 

@@ -122,6 +122,14 @@ def test_colocated_buffers_take_a_slot_together() -> None:
     assert plan(problem, ENOUGH).peak == 8
 
 
+def test_a_named_pair_says_nothing_of_what_its_buffers_are_colocated_with() -> None:
+    """The small buffer must be apart from the other, since they differ in size; the large one below both may overlap it in part."""
+    buffers = (buffer(0, (3, 5), size=2), buffer(1, (5, 6), size=1), buffer(2, (3, 5), size=2))
+    made = document(*buffers, colocations=[pair(1, 2)], temporal_exclusions=[pair(0, 1), pair(0, 2)])
+    made["problem"]["constraints"]["no_partial_overlaps"] = [pair(0, 1)]
+    assert plan(read(made), ENOUGH).peak == 3
+
+
 def test_pinned_buffers_keep_the_slots_of_their_colocated_buffers() -> None:
     pins = [{"buffer": i, "pool": 1, "offset": 0, "exclusive_for_all_time": False} for i in (0, 1)]
     buffers = [buffer(i, (2 * i, 2 * i + 1)) for i in range(3)]
