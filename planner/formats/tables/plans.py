@@ -81,14 +81,16 @@ PICTURES = (".svg", ".png", ".pdf", ".html")
 """Endings of what `memplan draw` makes of a plan."""
 
 
+def require_no_picture(file: str, instead: str) -> None:
+    """Raise BadInput for a file that says it is a picture, where text is to be written."""
+    if file.lower().endswith(PICTURES):
+        raise bad_input(Code.INVALID_OPTION, (), f"{quoted(file)} would be a picture: {instead}")
+
+
 def plan_format(name: str | None, file: str = "") -> PlanFormat:
     """Return the format NAME (or with settings: NAME:prefix=net), or the one of the file's ending, or JSON. Raises BadInput."""
     if name is None:
-        if file.lower().endswith(PICTURES):
-            text = (
-                f"{quoted(file)} would be a picture: write the plan to a .json file, and draw that with `memplan draw`"
-            )
-            raise bad_input(Code.INVALID_OPTION, (), text)
+        require_no_picture(file, "write the plan to a .json file, and draw that with `memplan draw`")
         fitting = [
             (len(end), row) for row in PLAN_FORMATS.values() for end in row.endings if file.lower().endswith(end)
         ]

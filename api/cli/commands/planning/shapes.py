@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from planner.formats import read_shaped
 from planner.formats.answers.shapes_writer import write_shapes_plan
+from planner.formats.tables.plans import require_no_picture
 from planner.model.deadline import time_limit
 from planner.planning.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, verify_shapes
@@ -20,6 +21,8 @@ from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_document, prints_json
 from ...terminal.text import is_terminal, say, say_warnings, visible
+
+DRAWN = "the option --plot draws what the plan takes"
 
 
 class Request(NamedTuple):
@@ -70,6 +73,8 @@ def run(request: Request, options: Options) -> ExitCode:
 
 def _check_outputs(request: Request) -> PictureFile | None:
     """Check the file of the plot, if one was requested."""
+    if request.out is not None:
+        require_no_picture(request.out, DRAWN)
     for name in (request.out, request.c):
         if name is not None and name != STANDARD_OUTPUT:
             OutputFile(name).check(request.file)
