@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.model.versions import MEMPLAN
@@ -47,6 +48,7 @@ BEARER = {
     "description": "A token in the header `Authorization: Bearer TOKEN`, required if the service has tokens (`MEMPLAN_TOKENS`).",
 }
 log = structlog.get_logger("memplan.service")
+PARTS = (plans, studies, jobs, events, batches, checks, draw, about, page, reference, site)
 CODES = {404: HttpCode.NOT_FOUND, 405: HttpCode.METHOD_NOT_ALLOWED}
 
 
@@ -150,7 +152,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
         redirect_slashes=False,
         responses=ERRORS,
     )
-    for part in (plans, studies, jobs, events, batches, checks, draw, about, page, reference, site):
+    for part in PARTS:
         app.include_router(part.router)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, _without_traceback(handler))
@@ -201,13 +203,20 @@ async def _on_not_yet(_: Request, error: Exception) -> Response:
     return error.response
 
 
-async def _on_http(_: Request, error: Exception) -> Response:
+def _allowed(scope: Scope) -> list[str]:
+    """Return the methods of all routes with the request's path. The guard answers HEAD wherever there is GET."""
+    routes = (route for part in PARTS for route in part.router.routes if isinstance(route, Route))
+    methods = {name for route in routes if route.matches(scope)[0] is Match.PARTIAL for name in route.methods or ()}
+    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
+
+
+async def _on_http(request: Request, error: Exception) -> Response:
     """Answer an unknown path or method."""
     assert isinstance(error, HTTPException)
     code = CODES.get(error.status_code, HttpCode.INVALID_HEADER)
     headers = dict(error.headers or {})
-    if "GET" in (allowed := headers.get("Allow", "").split(", ")) and "HEAD" not in allowed:
-        headers["Allow"] = ", ".join([*allowed, "HEAD"])  # the guard answers it
+    if "Allow" in headers:  # of the path's first route only
+        headers["Allow"] = ", ".join(_allowed(request.scope))
     return answer(Refusal(error.status_code, code, str(error.detail), headers=headers))
 
 

@@ -315,6 +315,8 @@ def test_head_is_answered_as_get_without_the_body(service: Served) -> None:
     assert service.client.head("/v1/plans").status_code == 405
     assert service.client.put("/healthz").headers["allow"] == "GET, HEAD"
     assert service.client.put("/v1/plans").headers["allow"] == "POST"
+    assert service.client.put("/v1/jobs").headers["allow"] == "GET, HEAD, POST"
+    assert service.client.put(job["self"]).headers["allow"] == "DELETE, GET, HEAD"
 
 
 def test_head_of_an_endless_stream_ends(service: Served) -> None:
