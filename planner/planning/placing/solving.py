@@ -253,6 +253,8 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
                 answer = plan(part, replace(small, time_limit=left, work_limit=work), None, self._cancelled)
             except OutOfTime:
                 return None
+            except BadInput:  # a contradiction that the whole does not have to come to: there, no pool may hold them
+                return False
             return {PlanStatus.INFEASIBLE: False, PlanStatus.UNKNOWN: None}.get(answer.status, True)
 
         deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()

@@ -205,3 +205,19 @@ def test_each_bound_names_its_term() -> None:
     text = explain_bound(problem, plan(problem, Options(prefer=Preference.SPEED)))
     assert "The access cost cannot be below 4283126: search tried every placement below it\n" in text
     assert "The sum of peaks cannot be below 5000: search tried every placement below it, the terms before" in text
+
+
+def test_a_part_that_contradicts_itself_does_not_fit() -> None:
+    """Tied to the third, the first two may be in no pool; without it they may, but there no address is aligned for both."""
+    buffers = (
+        Buffer("a", 1, 4, ((3, 6),), pools=("p",)),
+        Buffer("b", 1, live=((6, 9),), pools=("q",)),
+        Buffer("c", 7, 4, ((3, 7),)),
+    )
+    ties = Constraints(colocations=(Colocation("c", "a", 1), Colocation("a", "b", 0)))
+    problem = Problem(buffers, (Pool("p"), Pool("q")), ties)
+    made = plan(problem, Options(workers=1, explain=True))
+    assert made.status is PlanStatus.INFEASIBLE
+    assert made.shortage is not None
+    assert made.shortage.subset is not None
+    assert not verify(problem, made)
