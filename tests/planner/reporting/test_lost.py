@@ -102,7 +102,7 @@ def test_what_comes_back_is_the_problem_if_nothing_is_lost(problem: Problem, nam
             ("conflicts", "colocations"),
         ),
         (Problem((A, replace(B, fixed=Fixed("default", 64)))), "chrome-trace", ("fixed offsets",)),
-        (Problem((A, Buffer("c", 1, live=()))), "chrome-trace", ("some of the buffers",)),
+        (Problem((A, Buffer("c", 1, live=()))), "chrome-trace", ()),
         (Problem((A, B), steps=((0, "load"),)), "columns", ("names of steps",)),
         (Problem((A, B)), "usmp", ("lifetimes beyond which buffers meet",)),
         (Problem((A, B), (Pool("default", speed=Speed(1, 1, 1)),)), "dsa", ("speeds of memories",)),
