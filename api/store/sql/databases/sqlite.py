@@ -103,9 +103,8 @@ class SqliteDatabase(Database):
                 on_change(id_)
 
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
-        connection.exec_driver_sql(
-            "BEGIN"
-        )  # a row may be removed, and its number be another's, before its blob is opened
+        # One transaction: otherwise the row may be removed, and its number be another's, before its blob is opened.
+        connection.exec_driver_sql("BEGIN")
         row = select(literal_column("rowid", Integer), table.c.size).select_from(table).where(table.c.job == job)
         number, whole = connection.execute(row).one_or_none() or (0, 0)
         if start >= whole:
