@@ -28,8 +28,6 @@ TENS = 10 ** np.arange(1, 19)
 
 MOST_PAIRS = 1 << 22
 """The most pairs written down before duplicates are dropped."""
-
-
 FEW_POOLS = 16
 """Up to this many pools are always examined one by one."""
 MOST_PLACES = 1 << 18
@@ -74,6 +72,35 @@ def place_blocks(problem: Problem, lowered: Lowered, where: Mapping[BufferId, tu
     return Placement(pool, offset) if whole else None
 
 
+class _OldPlace(NamedTuple):
+    """Where an older plan has a buffer."""
+
+    buffer: int
+    pool: int | None
+    """None: the problem, perhaps a part of another, lacks this pool."""
+    offset: int
+
+
+class _PossibleBases(NamedTuple):
+    """Fields of the Instance: where each block may be."""
+
+    allowed: Bools
+    modulus: Ints
+    residue: Ints
+    lowest: Ints
+    highest: Ints
+    pool_class: Ints
+
+
+class _Rects(NamedTuple):
+    """The parts that are live, all times, and the lifetimes as indices of these."""
+
+    part: Ints
+    times: Ints
+    start: Ints
+    end: Ints
+
+
 class _Lowering:
     """The translation of one problem."""
 
@@ -92,64 +119,68 @@ class _Lowering:
         self.blocks = count
 
     def run(self) -> Lowered:
+        self._number_ids()
+        was = self._places_that_were()
+        blocks = self._group()
+        look(PREPARING)
+        bases = self._possible_bases(blocks, was)
+        look(PREPARING)
+        rects = self._rects()
+        look(PREPARING)
+        hint, hinted = self._hints()
+        c = self.problem.constraints
+        instance = Instance(
+            pools=tuple(PoolSpec(p.size, merged(p.reserved), p.cost, p.rank) for p in self.pools),
+            terms=self.problem.terms,
+            sections=max(len(rects.times) - 1, 0),
+            part_block=self.part_block,
+            part_low=self.part_low,
+            part_high=self.part_low + self.size,
+            rect_part=rects.part,
+            rect_start=rects.start,
+            rect_end=rects.end,
+            allowed=bases.allowed,
+            modulus=bases.modulus,
+            residue=bases.residue,
+            lowest=bases.lowest,
+            highest=bases.highest,
+            access_cost=self._access_cost(),
+            pool_class=bases.pool_class,
+            preference=self._preferences(blocks.first),
+            apart=self._apart(),
+            conflicts=self._pairs(c.conflicts),
+            exclusions=self._pairs(c.exclusions),
+            penalties=self._penalties(),
+            hint=hint,
+            hinted=hinted,
+            input_rank=blocks.first,
+            name_rank=self._ranks_by_name(blocks.first),
+            source=Source(rects.times, *self._pinned(), self._pairs(c.listed)),
+            peak_price=self.problem.peak_price,
+            was=self._was(was, bases) if was else None,
+        )
+        return Lowered(instance, rects.times)
+
+    def _number_ids(self) -> None:
+        """Give each buffer its number, if any rule names buffers."""
         c = self.problem.constraints
         if any((c.conflicts, c.listed, c.exclusions, c.colocations, c.same_pool, c.different_pool, c.reuse_penalties)):
             self.index = {id_: i for i, id_ in enumerate(ids(self.buffers))}
-        self.was = self._places_that_were()
-        members = self._group()
-        look(PREPARING)
-        first = np.zeros(self.blocks, dtype=np.int64)
-        first[self.part_block[::-1]] = np.arange(len(self.buffers) - 1, -1, -1)
-        height = np.zeros(self.blocks, dtype=np.int64)
-        np.maximum.at(height, self.part_block, self.part_low + self.size)
-        blocks = Blocks(self.part_block, self.part_low, first, members, height)
+
+    def _possible_bases(self, blocks: Blocks, was: Sequence[_OldPlace]) -> _PossibleBases:
         bases = Bases(self.problem, blocks, self.special, self.pool_index)
         modulus, residue, allowed = bases.rules()
         look(PREPARING)
         size = self.size.tolist()
-        ends_before = [offset + size[i] for i, _, offset in self.was]
-        lowest, highest = bases.bounds(modulus, residue, ends_before)
+        lowest, highest = bases.bounds(modulus, residue, [offset + size[i] for i, _, offset in was])
         pool_class = self._pool_classes()
         allowed &= highest >= lowest
-        look(PREPARING)
-        rect_part, times, rect_start, rect_end = self._rects()
-        look(PREPARING)
-        hint, hinted = self._hints()
-        name_rank = np.empty(self.blocks, dtype=np.int64)
-        name_rank[self._by_name(first)] = np.arange(self.blocks)
-        instance = Instance(
-            pools=tuple(PoolSpec(p.size, merged(p.reserved), p.cost, p.rank) for p in self.pools),
-            terms=self.problem.terms,
-            sections=max(len(times) - 1, 0),
-            part_block=self.part_block,
-            part_low=self.part_low,
-            part_high=self.part_low + self.size,
-            rect_part=rect_part,
-            rect_start=rect_start,
-            rect_end=rect_end,
-            allowed=_agree(allowed, pool_class),
-            modulus=modulus,
-            residue=residue,
-            lowest=lowest,
-            highest=highest,
-            access_cost=self._access_cost(),
-            pool_class=pool_class,
-            preference=self._preferences(first),
-            apart=self._apart(),
-            conflicts=self._pairs(c.conflicts),
-            exclusions=self._pairs(c.exclusions),
-            penalties=np.array(
-                [(self.index[r.first], self.index[r.second], r.cost) for r in c.reuse_penalties], dtype=np.int64
-            ).reshape(-1, 3),
-            hint=hint,
-            hinted=hinted,
-            input_rank=first,
-            name_rank=name_rank,
-            source=Source(times, *self._pinned(), self._pairs(c.listed)),
-            peak_price=self.problem.peak_price,
-            was=self._was(lowest, highest, modulus, allowed) if self.was else None,
-        )
-        return Lowered(instance, times)
+        return _PossibleBases(_agree(allowed, pool_class), modulus, residue, lowest, highest, pool_class)
+
+    def _ranks_by_name(self, first: Ints) -> Ints:
+        ranks = np.empty(self.blocks, dtype=np.int64)
+        ranks[self._by_name(first)] = np.arange(self.blocks)
+        return ranks
 
     def _by_name(self, first: Ints) -> Ints | list[int]:
         """Return the blocks in the order of their first members' ids as text."""
@@ -162,22 +193,23 @@ class _Lowering:
         id_of = [str(names[i]) for i in first.tolist()]
         return sorted(range(self.blocks), key=id_of.__getitem__)
 
-    def _places_that_were(self) -> list[tuple[int, int | None, int]]:
-        """Return (buffer, pool, offset) for buffers with an old place, if that counts. In a part of a problem some old pools may be missing."""
+    def _places_that_were(self) -> list[_OldPlace]:
+        """Return the old places, if they count."""
         if not weighs_moves(self.problem):
             return []
         index = self.index or {id_: i for i, id_ in enumerate(ids(self.buffers))}
         places = ((index.get(was.buffer), self.pool_index.get(was.pool), was.offset) for was in self.problem.was)
-        return [(i, pool, offset) for i, pool, offset in places if i is not None]
+        return [_OldPlace(i, pool, offset) for i, pool, offset in places if i is not None]
 
-    def _was(self, lowest: Ints, highest: Ints, modulus: Ints, allowed: Bools) -> Was:
-        part = np.array([i for i, _, _ in self.was], dtype=np.int64)
+    def _was(self, places: Sequence[_OldPlace], bases: _PossibleBases) -> Was:
+        _, modulus, _, lowest, highest, _ = bases
+        part = np.array([i for i, _, _ in places], dtype=np.int64)
         block, size = self.part_block[part], self.size[part]
         cost = np.zeros((self.blocks, 2), dtype=np.int64)
         np.add.at(cost, block, np.stack([np.ones_like(size), size], axis=1))
-        pool = np.array([-1 if pool is None else pool for _, pool, _ in self.was], dtype=np.int64)
-        base = np.array([offset for _, _, offset in self.was], dtype=np.int64) - self.part_low[part]
-        fits = (pool >= 0) & allowed[block, pool]
+        pool = np.array([-1 if pool is None else pool for _, pool, _ in places], dtype=np.int64)
+        base = np.array([offset for _, _, offset in places], dtype=np.int64) - self.part_low[part]
+        fits = (pool >= 0) & bases.allowed[block, pool]
         fits &= (lowest[block, pool] <= base) & (base <= highest[block, pool])
         fits &= (base - lowest[block, pool]) % modulus[block, pool] == 0
         stays: dict[tuple[int, int, int], list[int]] = {}
@@ -188,8 +220,8 @@ class _Lowering:
         rows = [(*place, *counts) for place, counts in stays.items()]
         return Was(cost, np.array(rows, dtype=np.int64).reshape(-1, 5))
 
-    def _group(self) -> dict[int, tuple[int, ...]]:
-        """Number the blocks in the order of their first members; return the members of those with several."""
+    def _group(self) -> Blocks:
+        """Join colocated buffers to blocks, numbered in the order of their first members."""
         found = groups(self.index, self.problem.constraints.colocations) if self.index else ()
         if found:
             root = np.arange(len(self.buffers), dtype=np.int64)
@@ -198,7 +230,12 @@ class _Lowering:
                 self.part_low[list(group.members)] = group.offsets
             _, self.part_block = np.unique(root, return_inverse=True)
             self.blocks = int(self.part_block.max()) + 1
-        return {int(self.part_block[g.members[0]]): g.members for g in found}
+        members = {int(self.part_block[group.members[0]]): group.members for group in found}
+        first = np.zeros(self.blocks, dtype=np.int64)
+        first[self.part_block[::-1]] = np.arange(len(self.buffers) - 1, -1, -1)
+        height = np.zeros(self.blocks, dtype=np.int64)
+        np.maximum.at(height, self.part_block, self.part_low + self.size)
+        return Blocks(self.part_block, self.part_low, first, members, height)
 
     def _pool_classes(self) -> Ints:
         """Give blocks that must share a pool the least number among them."""
@@ -221,15 +258,15 @@ class _Lowering:
             else np.arange(self.blocks)
         )
 
-    def _rects(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return the parts that are live, all times, and the lifetimes as indices of these; empty intervals and buffers are left out."""
-        parts: list[int] = []
-        starts: list[int] = []
-        ends: list[int] = []
+    def _rects(self) -> _Rects:
+        """Return when each part is live; empty intervals and buffers are left out."""
         if isinstance(self.buffers, BufferColumns):
             columns = self.buffers
             there = np.flatnonzero((columns.size > 0) & (columns.end > columns.start))
-            return there, *ranked(columns.start[there], columns.end[there])
+            return _Rects(there, *ranked(columns.start[there], columns.end[there]))
+        parts: list[int] = []
+        starts: list[int] = []
+        ends: list[int] = []
         for i, buffer in enumerate(in_time(self.buffers, PREPARING, "buffer")):
             if buffer.size and buffer.live:
                 for start, end in buffer.live if len(buffer.live) == 1 else merged(buffer.live):
@@ -238,7 +275,7 @@ class _Lowering:
                         starts.append(start)
                         ends.append(end)
         part, first, last = (np.array(each, dtype=np.int64) for each in (parts, starts, ends))
-        return part, *ranked(first, last)
+        return _Rects(part, *ranked(first, last))
 
     def _hints(self) -> tuple[Ints, Bools]:
         hint, hinted = np.zeros(self.blocks, dtype=np.int64), np.zeros(self.blocks, dtype=bool)
@@ -315,6 +352,11 @@ class _Lowering:
         if fresh:  # only if needed: it imports a part of numpy that loads slowly
             found = distinct(np.concatenate([found, *fresh]))
         return np.stack([found // max(self.blocks, 1), found % max(self.blocks, 1)], axis=1)
+
+    def _penalties(self) -> Ints:
+        rules = self.problem.constraints.reuse_penalties
+        rows = [(self.index[rule.first], self.index[rule.second], rule.cost) for rule in rules]
+        return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
     def _pairs(self, pairs: Sequence[Pair]) -> Ints:
         return np.array([(self.index[a], self.index[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
