@@ -116,71 +116,81 @@ def cut(instance: Instance, groups: Sequence[Ints], pool: int) -> Iterator[Piece
 
 
 def _pieces(instance: Instance, groups: Sequence[Ints], pools_of: Sequence[Ints], squeeze: bool) -> Iterator[Piece]:
-    group = np.full(instance.blocks, -1, dtype=np.int64)
-    new_block = np.zeros(instance.blocks, dtype=np.int64)
-    for number, blocks in enumerate(groups):
-        group[blocks], new_block[blocks] = number, np.arange(len(blocks))
-    part_group = group[instance.part_block]
-    parts_of = _by_group(part_group, len(groups))
-    new_part = np.zeros(len(part_group), dtype=np.int64)
-    for parts in parts_of:
-        new_part[parts] = np.arange(len(parts))
-    rects_of = _by_group(part_group[instance.rect_part], len(groups))
-    apart_of = _by_group(_common(group[instance.apart]), len(groups))
-    pairs_of = {
-        name: _by_group(_common(part_group[getattr(instance, name)[:, :2]]), len(groups))
-        for name in ("conflicts", "exclusions", "penalties")
-    }
-    every_section = np.arange(instance.sections)
-    for number, (blocks, pools) in enumerate(zip(groups, pools_of, strict=True)):
-        parts, rects, grid = parts_of[number], rects_of[number], np.ix_(blocks, pools)
+    divided = _Divided(instance, groups)
+    for number, pools in enumerate(pools_of):
+        yield divided.piece(number, pools, squeeze)
 
-        def pairs(name: str, number: int = number) -> Ints:
-            kept = getattr(instance, name)[pairs_of[name][number]]
-            return np.concatenate([new_part[kept[:, :2]], kept[:, 2:]], axis=1)
 
-        start, end, sections = instance.rect_start[rects], instance.rect_end[rects], every_section
+class _Divided:
+    """An instance divided into groups of blocks: what is in each group, and its numbers there."""
+
+    def __init__(self, instance: Instance, groups: Sequence[Ints]) -> None:
+        self.instance, self.groups = instance, groups
+        self.every_section = np.arange(instance.sections)
+        self.group_of = np.full(instance.blocks, -1, dtype=np.int64)
+        self.new_block = np.zeros(instance.blocks, dtype=np.int64)
+        for number, blocks in enumerate(groups):
+            self.group_of[blocks], self.new_block[blocks] = number, np.arange(len(blocks))
+        group_of_part = self.group_of[instance.part_block]
+        self.parts = _by_group(group_of_part, len(groups))
+        self.new_part = np.zeros(len(group_of_part), dtype=np.int64)
+        for parts in self.parts:
+            self.new_part[parts] = np.arange(len(parts))
+        self.rects = _by_group(group_of_part[instance.rect_part], len(groups))
+        self.apart = _by_group(_common(self.group_of[instance.apart]), len(groups))
+        self.conflicts, self.exclusions, self.penalties = (
+            _by_group(_common(group_of_part[rows[:, :2]]), len(groups))
+            for rows in (instance.conflicts, instance.exclusions, instance.penalties)
+        )
+
+    def piece(self, number: int, pools: Ints, squeeze: bool) -> Piece:
+        whole, blocks, parts, rects = self.instance, self.groups[number], self.parts[number], self.rects[number]
+        start, end, sections = whole.rect_start[rects], whole.rect_end[rects], self.every_section
         if squeeze:
             start, end, sections = _squeeze(start, end)
-        _, pool_class = np.unique(instance.pool_class[blocks], return_inverse=True)
+        grid = np.ix_(blocks, pools)
+        _, pool_class = np.unique(whole.pool_class[blocks], return_inverse=True)
         small = replace(
-            instance,
-            pools=tuple(instance.pools[p] for p in pools.tolist()),
+            whole,
+            pools=tuple(whole.pools[p] for p in pools.tolist()),
             sections=len(sections),
-            part_block=new_block[instance.part_block[parts]],
-            part_low=instance.part_low[parts],
-            part_high=instance.part_high[parts],
-            rect_part=new_part[instance.rect_part[rects]],
+            part_block=self.new_block[whole.part_block[parts]],
+            part_low=whole.part_low[parts],
+            part_high=whole.part_high[parts],
+            rect_part=self.new_part[whole.rect_part[rects]],
             rect_start=start,
             rect_end=end,
-            allowed=instance.allowed[grid],
-            modulus=instance.modulus[grid],
-            residue=instance.residue[grid],
-            lowest=instance.lowest[grid],
-            highest=instance.highest[grid],
-            access_cost=instance.access_cost[grid],
+            allowed=whole.allowed[grid],
+            modulus=whole.modulus[grid],
+            residue=whole.residue[grid],
+            lowest=whole.lowest[grid],
+            highest=whole.highest[grid],
+            access_cost=whole.access_cost[grid],
             pool_class=pool_class.reshape(-1).astype(np.int64),
-            preference=instance.preference[grid],
-            apart=new_block[instance.apart[apart_of[number]]],
-            conflicts=pairs("conflicts"),
-            exclusions=pairs("exclusions"),
-            penalties=pairs("penalties"),
-            hint=instance.hint[blocks],
-            hinted=instance.hinted[blocks],
-            input_rank=instance.input_rank[blocks],
-            name_rank=instance.name_rank[blocks],
+            preference=whole.preference[grid],
+            apart=self.new_block[whole.apart[self.apart[number]]],
+            conflicts=self._renumbered(whole.conflicts[self.conflicts[number]]),
+            exclusions=self._renumbered(whole.exclusions[self.exclusions[number]]),
+            penalties=self._renumbered(whole.penalties[self.penalties[number]]),
+            hint=whole.hint[blocks],
+            hinted=whole.hinted[blocks],
+            input_rank=whole.input_rank[blocks],
+            name_rank=whole.name_rank[blocks],
             source=None,
-            was=None if instance.was is None else _was_of(instance.was, group, number, new_block, blocks, pools),
+            was=None if whole.was is None else self._was(whole.was, number, pools),
         )
-        yield Piece(small, blocks, parts, pools, sections)
+        return Piece(small, blocks, parts, pools, sections)
 
+    def _renumbered(self, pairs: Ints) -> Ints:
+        """Rows of two parts, and what else they hold."""
+        return np.concatenate([self.new_part[pairs[:, :2]], pairs[:, 2:]], axis=1)
 
-def _was_of(was: Was, group: Ints, number: int, new_block: Ints, blocks: Ints, pools: Ints) -> Was:
-    """The old places of one group's blocks, without those in pools that the piece does not have."""
-    rows = was.stays[(group[was.stays[:, 0]] == number) & np.isin(was.stays[:, 1], pools)].copy()
-    at = np.argsort(pools, kind="stable")
-    rows[:, 0], rows[:, 1] = new_block[rows[:, 0]], at[np.searchsorted(pools, rows[:, 1], sorter=at)]
-    return Was(was.cost[blocks], rows)
+    def _was(self, was: Was, number: int, pools: Ints) -> Was:
+        """The old places of one group's blocks, without those in pools that the piece does not have."""
+        rows = was.stays[(self.group_of[was.stays[:, 0]] == number) & np.isin(was.stays[:, 1], pools)].copy()
+        at = np.argsort(pools, kind="stable")
+        rows[:, 0], rows[:, 1] = self.new_block[rows[:, 0]], at[np.searchsorted(pools, rows[:, 1], sorter=at)]
+        return Was(was.cost[self.groups[number]], rows)
 
 
 def _by_group(group: Ints, count: int) -> list[Ints]:
