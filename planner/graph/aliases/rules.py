@@ -16,7 +16,7 @@ from ...model.problem import BufferId
 from ..operators import Operator, OperatorKind, TensorKind
 from ..outcomes import Reason
 from ..running.events import Writes
-from ..running.listing import Step
+from ..running.nodes import Step
 from ..running.liveness import Life
 from .places import Places
 

@@ -17,7 +17,8 @@ from ..operators import OperatorKind, TensorKind
 from ..program import Program
 from .events import Events, Lives, Writes
 from .homes import Homes
-from .listing import Compute, Cycle, Fork, Handed, Listing, Node, Run, Step, listing_of
+from .listing import listing_of
+from .nodes import Compute, Cycle, Fork, Handed, Listing, Node, Run, Step
 from .liveness import Life, Part, Region, life_of
 
 MANY_TICKS = 1 << 17
