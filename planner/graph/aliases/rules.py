@@ -16,8 +16,8 @@ from ...model.problem import BufferId
 from ..operators import Operator, OperatorKind, TensorKind
 from ..outcomes import Reason
 from ..running.events import Writes
-from ..running.nodes import Step
 from ..running.liveness import Life
+from ..running.nodes import Step
 from .places import Places
 
 Join: TypeAlias = tuple[BufferId, BufferId, int]

@@ -18,8 +18,8 @@ from ..program import Program
 from .events import Events, Lives, Writes
 from .homes import Homes
 from .listing import listing_of
-from .nodes import Compute, Cycle, Fork, Handed, Listing, Node, Run, Step
 from .liveness import Life, Part, Region, life_of
+from .nodes import Compute, Cycle, Fork, Handed, Listing, Node, Run, Step
 
 MANY_TICKS = 1 << 17
 """The most ticks of all entries together, with functions counted once per run; longer programs are accepted only from files that long."""

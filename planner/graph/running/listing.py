@@ -8,9 +8,10 @@ a function have one place, whoever runs it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import lcm
+from typing import NamedTuple
 
 from ...checks.report import Report, quoted
 from ...model.deadline import PREPARING, in_time
@@ -194,41 +195,45 @@ class _Lowering:
         """Run a function with these inputs for these outputs; some of either are passed in parts."""
         function = self.functions[name]
         tensors = by_id(function.tensors)
-        is_only_place = self.places[name] == 1
+        written, copied = self._split(function, _passed(function.outputs, outputs, in_parts[1]))
         handed: list[tuple[BufferId, Handed]] = []
-
-        def hand(id_: BufferId, home: BufferId, part: bool) -> None:
-            if is_only_place and not part:
-                if (name, id_) not in self.memory.homes:
-                    self._settle((name, id_), home, tensors[id_], report)
-                return
-            handed.append((self._own_name(name, id_), Handed(home, part)))
-            self.join(home, id_, tensors[id_], report)
-
-        for j, (id_, home) in enumerate(zip(function.inputs, inputs, strict=True)):
-            hand(id_, home, j in in_parts[0])
-        owned, copies = set(self._owned(function)), []
-        for j, (id_, home) in enumerate(zip(function.outputs, outputs, strict=True)):
-            if id_ in owned:
-                owned.remove(id_)
-                hand(id_, home, j in in_parts[1])
-            else:
-                copies.append((id_, home, j in in_parts[1]))
-        read_only = tuple(
-            home
-            for id_, home in zip(function.inputs, inputs, strict=True)
-            if tensors[id_].kind is TensorKind.INPUT and self.memory.tensors[home].kind is TensorKind.MUTABLE
-        )
+        for passed in (*_passed(function.inputs, inputs, in_parts[0]), *written):
+            if self.places[name] > 1 or passed.in_part:
+                handed.append((self._own_name(name, passed.id), Handed(passed.home, passed.in_part)))
+                self.join(passed.home, passed.id, tensors[passed.id], report)
+            elif (name, passed.id) not in self.memory.homes:
+                self._settle((name, passed.id), passed.home, tensors[passed.id], report)
+        read_only = tuple(self._passed_for_reading(function, tensors, inputs))
         self._lower(name, report)
-        given_back = []
-        for id_, home, in_part in copies:
+        given_back = tuple(self._given_back(caller, index, name, copied))
+        return Run(name, tuple(handed), given_back, read_only, caller, index)
+
+    def _split(self, function: Function, outputs: Sequence[_Passed]) -> tuple[list[_Passed], list[_Passed]]:
+        """Return the outputs that the function writes where they are wanted, and those to be copied there."""
+        owned = set(self._owned(function))
+        written: list[_Passed] = []
+        copied: list[_Passed] = []
+        for passed in outputs:
+            (written if passed.id in owned else copied).append(passed)
+            owned.discard(passed.id)
+        return written, copied
+
+    def _passed_for_reading(
+        self, function: Function, tensors: Mapping[BufferId, Tensor], inputs: Sequence[BufferId]
+    ) -> Iterator[BufferId]:
+        for id_, home in zip(function.inputs, inputs, strict=True):
+            if tensors[id_].kind is TensorKind.INPUT and self.memory.tensors[home].kind is TensorKind.MUTABLE:
+                yield home
+
+    def _given_back(self, caller: str, index: int, name: str, outputs: Sequence[_Passed]) -> Iterator[Step]:
+        """List the steps that copy a function's outputs to where they are wanted."""
+        for id_, home, in_part in outputs:
             source = self.name(name, id_)
             if in_part:
                 filled = Operator(OperatorKind.COMPUTE, (source, home), (home,))
-                given_back.append(self._step(caller, index, filled, "give back"))
+                yield self._step(caller, index, filled, "give back")
             elif source != home:
-                given_back.append(self._copy(caller, index, source, home, "give back"))
-        return Run(name, tuple(handed), tuple(given_back), read_only, caller, index)
+                yield self._copy(caller, index, source, home, "give back")
 
     def _loop(
         self,
@@ -246,11 +251,7 @@ class _Lowering:
             enter.append(self._step(name, index, Operator(OperatorKind.COMPUTE, (), outputs[carried:]), "enter"))
         question = test = None
         if operator.condition is not None:
-            truth = self._made(name, index, operator, "condition")
-            condition = self.functions[operator.condition]
-            truths, of_truth = by_id(condition.tensors), condition.outputs[0]
-            sample = truths[of_truth] if of_truth in truths else self.shared[of_truth]
-            self.memory.tensors[truth] = Tensor(truth, sample.shape, sample.element_bits)
+            truth = self._truth(name, index, operator, operator.condition)
             kept = (*outputs[:carried], *inputs[same:])
             question = self._run(name, index, operator.condition, kept, (truth,), report)
             test = self._step(name, index, Operator(OperatorKind.COMPUTE, (truth,), ()), "test")
@@ -268,3 +269,24 @@ class _Lowering:
         given = (*outputs[:carried], *inputs[carried:])
         turn = self._run(name, index, body.name, given, (*made, *outputs[carried:]), report, parts)
         return Cycle(tuple(enter), question, test, turn, tuple(again))
+
+    def _truth(self, name: str, index: int, operator: Operator, condition: str) -> BufferId:
+        """Return memory for what a loop's condition says."""
+        truth = self._made(name, index, operator, "condition")
+        function = self.functions[condition]
+        own, of_truth = by_id(function.tensors), function.outputs[0]
+        sample = own[of_truth] if of_truth in own else self.shared[of_truth]
+        self.memory.tensors[truth] = Tensor(truth, sample.shape, sample.element_bits)
+        return truth
+
+
+class _Passed(NamedTuple):
+    """An input or output of a function, and what is passed for it."""
+
+    id: BufferId
+    home: BufferId
+    in_part: bool
+
+
+def _passed(ids: Sequence[BufferId], homes: Sequence[BufferId], in_part: frozenset[int]) -> list[_Passed]:
+    return [_Passed(id_, home, j in in_part) for j, (id_, home) in enumerate(zip(ids, homes, strict=True))]
