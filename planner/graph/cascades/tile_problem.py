@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...checks.report import Report, bad_input, quoted
@@ -67,33 +67,21 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
     require_sound_cutting(Cutting(blocks=options.blocks), network, "tiles")
     _require_pools(pools, options)
     flow = Flow(network)
-    rates = TileRates(tuple(level.bytes_per_cycle for level in options.levels))
-    cycles = in_whole_cycles(options.cycles or rates)
-    inputs = sum(len(operator.inputs) for operator in network.operators)
-    most = max(min(MOST_TILINGS, MOST_TILINGS_IN_ALL // inputs), 1)
     names = labels(network)
     made = Names(str(tensor.id) for tensor in network.tensors)
     groups: list[VariantGroup] = []
     known: dict[tuple[str, str], Tiling] = {}
-    for s, name in enumerate(names):
-        found = tilings(flow, s, len(options.levels), options.blocks, cycles, most)
-        ids: dict[tuple[int, int, int], str] = {}
-        alternatives = []
-        for k, tiling in enumerate(found):
-            title = f"{k + 1}: {_described(tiling, options.levels)}"
-            known[name, title] = tiling
-            buffers = []
-            for each in tiling.fetched:
-                for copy in range(each.copies):
-                    key = each.level, each.operand, copy
-                    if key not in ids:
-                        ids[key] = made.new(_tile_name(network, name, each, copy, options.levels))
-                    pool = options.levels[each.level].pool
-                    buffers.append(Buffer(ids[key], each.size, live=((s, s + 1),), pools=(pool,), kind="workspace"))
-            alternatives.append(Alternative(title, (tiling.cycles,), tuple(buffers)))
-        groups.append(VariantGroup(name, tuple(alternatives)))
-    if sum(max(each.costs[0] for each in group.alternatives) for group in groups) >= MAX_ADDRESS:
-        raise bad_input(Code.TOO_LARGE, ("operators",), "the network takes 2^62 cycles or more")
+    for s, (name, found) in enumerate(zip(names, _tilings(flow, options), strict=True)):
+        titled = {f"{k + 1}: {_described(tiling, options.levels)}": tiling for k, tiling in enumerate(found)}
+        known.update({(name, title): tiling for title, tiling in titled.items()})
+        tiles = _Tiles(s, name, network, options.levels, made)
+        groups.append(
+            VariantGroup(
+                name,
+                tuple(Alternative(title, (each.cycles,), tiles.buffers(each)) for title, each in titled.items()),
+            )
+        )
+    _require_cycles_in_range(groups)
     problem = Problem(
         buffers=(
             *(whole_buffer(flow, t, (options.home,)) for t in flow.planned(options.plan_inputs, options.plan_outputs)),
@@ -106,6 +94,39 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
         variants=Variants(tuple(groups), (CostTerm(CYCLES),)),
     )
     return TileProblem(problem, known)
+
+
+def _tilings(flow: Flow, options: TileOptions) -> Iterator[Sequence[Tiling]]:
+    """Yield what each operator's tiles may be."""
+    rates = TileRates(tuple(level.bytes_per_cycle for level in options.levels))
+    cycles = in_whole_cycles(options.cycles or rates)
+    inputs = sum(len(step.operator.inputs) for step in flow.steps)
+    most = max(min(MOST_TILINGS, MOST_TILINGS_IN_ALL // inputs), 1)
+    for s in range(len(flow.steps)):
+        yield tilings(flow, s, len(options.levels), options.blocks, cycles, most)
+
+
+class _Tiles:
+    """The buffers of one operator's tiles. Alternatives have equal ids for the same tile of the same tensor."""
+
+    def __init__(self, s: int, operator: str, network: Network, levels: Sequence[Level], made: Names) -> None:
+        self.s, self.operator, self.network, self.levels, self.made = s, operator, network, levels, made
+        self.ids: dict[tuple[int, int, int], str] = {}
+
+    def buffers(self, tiling: Tiling) -> tuple[Buffer, ...]:
+        return tuple(self._buffer(each, copy) for each in tiling.fetched for copy in range(each.copies))
+
+    def _buffer(self, each: Fetched, copy: int) -> Buffer:
+        key = each.level, each.operand, copy
+        if key not in self.ids:
+            self.ids[key] = self.made.new(_tile_name(self.network, self.operator, each, copy, self.levels))
+        pool = self.levels[each.level].pool
+        return Buffer(self.ids[key], each.size, live=((self.s, self.s + 1),), pools=(pool,), kind="workspace")
+
+
+def _require_cycles_in_range(groups: Sequence[VariantGroup]) -> None:
+    if sum(max(each.costs[0] for each in group.alternatives) for group in groups) >= MAX_ADDRESS:
+        raise bad_input(Code.TOO_LARGE, ("operators",), "the network takes 2^62 cycles or more")
 
 
 def _require_pools(pools: Sequence[Pool], options: TileOptions) -> None:
