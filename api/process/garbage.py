@@ -87,25 +87,34 @@ class _Blocks(ctypes.Structure):
 
 
 class Trimmer:
-    """Frees and returns the process's surplus memory as soon as that is worthwhile."""
+    """Returns the process's unused memory to the system, as soon as there is much of it."""
 
     def __init__(self, *, collects: bool) -> None:
         """`collects`: whether it may collect garbage first, during which nothing else runs."""
         self._collects = collects
-        self._least = machine.resident()
-        self._least_unused = unused()
+        self._needed = machine.resident()
+        """The memory that the process keeps: if it has little more, there is nothing to do, and finding that out takes microseconds."""
+        self._left = unused()
+        """The unused memory that cannot be returned."""
 
     def trim(self) -> None:
-        """Return surplus memory: milliseconds if there is some, microseconds otherwise. What is in use is none: a trim during a burst is not the last."""
-        has_grown = machine.resident() > self._least + TRIM_BYTES
+        has_grown = machine.resident() > self._needed + TRIM_BYTES
         if self._collects and (has_grown or gc.get_count()[0] > COLLECT_OFTEN):
             gc.collect()
         if has_grown:
-            if unused() > self._least_unused + TRIM_BYTES:
-                give_back()
-                self._least_unused = unused()
-            self._least_unused = min(self._least_unused, unused())
-        self._least = machine.resident() if has_grown and self._collects else min(self._least, machine.resident())
+            self._return_unused()
+        if has_grown and self._collects:
+            self._needed = machine.resident()
+        else:  # in the midst of a burst, memory is in use that will be free after it
+            self._needed = min(self._needed, machine.resident())
+
+    def _return_unused(self) -> None:
+        found = unused()
+        if found > self._left + TRIM_BYTES:
+            give_back()
+            self._left = unused()
+        else:
+            self._left = min(self._left, found)
 
 
 @cache
