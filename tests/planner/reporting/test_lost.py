@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,7 @@ from planner.formats.memories import in_one_memory
 from planner.formats.tables.problems import written
 from planner.model.problem import (
     NO_CONSTRAINTS,
+    Alternative,
     Buffer,
     Colocation,
     Constraints,
@@ -23,7 +24,11 @@ from planner.model.problem import (
     Lifetimes,
     Pool,
     Problem,
+    ReusePenalty,
     Speed,
+    VariantGroup,
+    Variants,
+    Was,
 )
 from planner.reporting.lost import lost
 from solvers.model.instance import Term
@@ -94,7 +99,7 @@ def test_what_comes_back_is_the_problem_if_nothing_is_lost(problem: Problem, nam
         (
             Problem((A, replace(B, reads=2, dtype="int8")), terms=(Term.LARGEST_PEAK,)),
             "minimalloc",
-            ("numbers of uses", "types of elements", "objective"),
+            ("objective", "types of elements", "numbers of uses"),
         ),
         (
             Problem((A, B), constraints=Constraints(conflicts=(("a", "b"),), colocations=(Colocation("b", "a", 0),))),
@@ -112,3 +117,79 @@ def test_what_is_lost_is_named(problem: Problem, name: str, words: tuple[str, ..
     problem = replace(problem, lifetimes=Lifetimes.HALF_OPEN)
     found = [each for each in lost(problem, back(problem, name)) if each != "name" or "name" in words]
     assert tuple(found) == words
+
+
+OTHERS: dict[type, dict[str, object]] = {
+    Problem: {
+        "buffers": (A,),
+        "pools": (Pool("default"), Pool("more")),
+        "constraints": Constraints(conflicts=(("a", "b"),)),
+        "terms": (Term.ACCESS_COST,),
+        "name": "n",
+        "steps": ((0, "load"),),
+        "peak_price": 2,
+        "was": (Was("a", "default", 0),),
+        "variants": Variants((VariantGroup("g", (Alternative("x"),)),)),
+    },
+    Pool: {
+        "name": "sram",
+        "size": 128,
+        "alignment": 16,
+        "base": 64,
+        "reserved": ((0, 8),),
+        "cost": 2,
+        "rank": 1,
+        "speed": Speed(1, 1, 1),
+        "read_only": True,
+    },
+    Buffer: {
+        "id": "c",
+        "size": 65,
+        "alignment": 8,
+        "live": ((0, 3),),
+        "pools": ("default",),
+        "fixed": Fixed("default", 0),
+        "hint": 8,
+        "max_offset": 8,
+        "kind": "weight",
+        "accesses": 1,
+        "device": "gpu",
+        "dtype": "int8",
+        "reads": 1,
+        "writes": 1,
+        "data": b"0" * 64,
+    },
+    Constraints: {
+        "conflicts": (("a", "b"),),
+        "exclusions": (("a", "b"),),
+        "colocations": (Colocation("b", "a", 0),),
+        "same_pool": (("a", "b"),),
+        "different_pool": (("a", "b"),),
+        "reuse_penalties": (ReusePenalty("a", "b", 1),),
+    },
+}
+"""Another value for each field."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, field.name)
+        for kind in OTHERS
+        for field in fields(kind)
+        if field.compare and (kind, field.name) != (Problem, "lifetimes")
+    ],
+)
+def test_each_field_is_compared(kind: type, name: str) -> None:
+    other = {name: OTHERS[kind][name]}
+    problem = Problem((A, B), (Pool("default"), Pool("slow")), terms=(Term.BALANCED,))
+    if kind is Problem:
+        changed = replace(problem, **other)  # type: ignore[arg-type]
+    elif kind is Pool:
+        changed = replace(problem, pools=(replace(problem.pools[0], **other), problem.pools[1]))  # type: ignore[arg-type]
+    elif kind is Buffer:
+        changed = replace(problem, buffers=(replace(A, **other), B))  # type: ignore[arg-type]
+    else:
+        changed = replace(problem, constraints=Constraints(**other))  # type: ignore[arg-type]
+    assert lost(changed, problem)
+    assert not lost(changed, changed)
