@@ -78,17 +78,10 @@ def lower_choices(problem: Problem) -> Choices:
     assert variants is not None
     alternatives = [len(group.alternatives) for group in variants.groups]
     requires, forbids = rules(variants)
-    unit = 0
-    for pool in problem.pools:
-        unit = gcd(unit, 1 if pool.reserved else pool.alignment)  # reserved ranges may lie in the unused part of a unit
+    unit = _unit(problem.pools)
     parts = Parts(spell_out_constants(problem))
-    ids = range(len(parts.buffers))
-    block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
     look(PREPARING)
-    for group in colocated(ids, (Colocation(*link[:3]) for link in parts.links)):
-        tick(PREPARING)
-        for member, offset in zip(group.members, group.offsets, strict=True):
-            block[member], low[member] = group.members[0], offset
+    block, low = _blocks(parts)
     several = len(problem.pools) > 1
     homes = _homes(problem, parts, block) if several else None
     look(PREPARING)
@@ -99,12 +92,8 @@ def lower_choices(problem: Problem) -> Choices:
     look(PREPARING)
     loads, times = found.loads, found.times
     if not several:
-        loads, times = _with_more(
-            found,
-            pieces_apart(parts, pieces, [i for i, _ in owned], alternatives, (requires, forbids)),
-            alternatives,
-            unit,
-        )
+        apart = pieces_apart(parts, pieces, [i for i, _ in owned], alternatives, (requires, forbids))
+        loads, times = _with_more(found, apart, alternatives, unit)
     whole = {} if several or problem.pools[0].reserved else _unbound(parts, block)
     pins = {i: at.offset for i, at in whole.items() if at is not None and at.offset is not None}
     return Choices(
@@ -118,6 +107,22 @@ def lower_choices(problem: Problem) -> Choices:
         requires=tuple(requires),
         forbids=tuple(forbids),
     )
+
+
+def _unit(pools: Sequence[Pool]) -> int:
+    """Return what every address is a multiple of; reserved ranges may lie in the unused part of a unit."""
+    return gcd(*(1 if pool.reserved else pool.alignment for pool in pools))
+
+
+def _blocks(parts: Parts) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the block of each part and its place there, with the links of all alternatives."""
+    ids = range(len(parts.buffers))
+    block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
+    for group in colocated(ids, (Colocation(*link[:3]) for link in parts.links)):
+        tick(PREPARING)
+        for member, offset in zip(group.members, group.offsets, strict=True):
+            block[member], low[member] = group.members[0], offset
+    return block, low
 
 
 def _with_more(
