@@ -39,7 +39,7 @@ from .routes.plans import NotYet
 from .routes.queued import batches, events, jobs
 from .service import Service
 from .settings import Settings, WrongSettings, read_settings
-from .store import StoreUnavailable
+from .store import StoreDamaged, StoreUnavailable
 
 SUMMARY = "Plans memory ahead of time: an address for every buffer, the smallest peak, and a proven lower bound."
 BEARER = {
@@ -231,6 +231,8 @@ async def _on_memory(_: Request, error: Exception) -> Response:
 
 
 async def _on_store(_: Request, error: Exception) -> Response:
+    if isinstance(error, StoreDamaged):
+        return answer(Refusal(503, HttpCode.STORE_DAMAGED, str(error)))
     return answer(Refusal(503, HttpCode.STORE_UNAVAILABLE, str(error), headers={"Retry-After": "5"}))
 
 

@@ -38,6 +38,7 @@ class HttpCode(StrEnum):
     NO_PROOF = "no_proof"
     WORKER_DIED = "worker_died"
     STORE_UNAVAILABLE = "store_unavailable"
+    STORE_DAMAGED = "store_damaged"
     STOPPING = "stopping"
     NOT_READY = "not_ready"
     INTERNAL = "internal"

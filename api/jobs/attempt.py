@@ -27,6 +27,8 @@ MOST_DEATHS = 3
 """A job that has killed this many workers is given up."""
 AGAIN_SECONDS = 0.5
 """The delay before the store is tried again after it could not be reached."""
+LOOK_SECONDS = 0.5
+"""How long a first look at a long job takes at most: it delays short ones by so much."""
 
 log = structlog.get_logger("memplan.runner")
 
@@ -64,8 +66,12 @@ class Attempt:
         problem: bytes | bytearray,
         task: Task,
         job: Job | None = None,
+        *,
+        is_look: bool = False,
     ) -> None:
         self.job = job
+        self.is_look = is_look
+        """True if it is a first look: what is not over soon is put back as if it had not begun."""
         self.owner = owner
         self.task = task
         task.on_message = self._note
@@ -74,8 +80,7 @@ class Attempt:
         """The description of the problem; known from the start unless it is read and planned in one request."""
         self.reply: asyncio.Future[Reply] = self._loop.create_future()
         """The end: the worker's answer or error."""
-        self.is_put_back = False
-        """True if another worker is to continue it."""
+        self._is_put_back = False
         self._store = store
         self._endings = endings
         self._problem = problem
@@ -83,10 +88,11 @@ class Attempt:
         self._unnoted: dict[str, Reply] = {}
 
     @classmethod
-    def at(cls, claim: Claim, store: Store, endings: Endings) -> Attempt:
+    def at(cls, claim: Claim, store: Store, endings: Endings, *, is_look: bool = False) -> Attempt:
         """Return an attempt at a claimed job."""
-        job = claim.job
-        attempt = cls(store, endings, job.owner, b"", solving(job.about, claim.problem, claim.best), job)
+        job, task = claim.job, solving(claim.job.about, claim.problem, claim.best)
+        task.stop_after = LOOK_SECONDS if is_look else None
+        attempt = cls(store, endings, job.owner, b"", task, job, is_look=is_look)
         attempt.about.set_result(job.about)
         if job.cancelling:
             attempt.stop()
@@ -158,6 +164,7 @@ class Attempt:
         if self.job is None:
             event = self._unnoted.get("plan")
             return None if event is None else event.payload
+        await asyncio.to_thread(self.tell)
         kept = await asyncio.to_thread(self._store.plan, self.job.id)
         return None if kept is None else kept.data
 
@@ -168,9 +175,7 @@ class Attempt:
         had_ended = self.reply.done()
         with self._becoming:
             self.job = job
-            unnoted, self._unnoted = self._unnoted, {}
-        for reply in unnoted.values():
-            await asyncio.to_thread(self._note, reply)
+        await asyncio.to_thread(self.tell)
         await self._heed()
         self._problem = b""  # the store has it
         if had_ended:  # before there was a job to record it for
@@ -186,8 +191,17 @@ class Attempt:
             if now is not None and now.cancelling:
                 self.stop()
 
+    def tell(self) -> None:
+        """Record for the job what was kept back, and keep nothing back from now on. Blocks."""
+        with self._becoming:
+            self.is_look = False
+            unnoted, self._unnoted = self._unnoted, {}
+        for reply in unnoted.values():
+            self._note(reply)
+
     def stop(self) -> None:
         """Stop: nobody wants more than what has been found so far."""
+        self.is_look = False
         self.task.cancelled.set()
 
     def counts(self) -> bool:
@@ -199,8 +213,13 @@ class Attempt:
 
     def put_back(self) -> None:
         """Stop, and queue the job again with what has been found so far."""
-        self.is_put_back = True
-        self.stop()
+        self._is_put_back = True
+        self.task.cancelled.set()
+
+    @property
+    def is_put_back(self) -> bool:
+        """True if another worker is to continue it."""
+        return self._is_put_back or (self.is_look and self.task.cancelled.is_set())
 
     def _note(self, reply: Reply) -> None:
         """In a worker's thread: record an improvement. If that fails, there will be a next time."""
@@ -229,11 +248,12 @@ class Attempt:
         """Keep it back until there is a job to record it for."""
         header = reply.header
         with self._becoming:
-            if self.job is None:
+            is_kept_back = self.job is None or self.is_look
+            if is_kept_back:
                 if (before := self._unnoted.get(header["kind"])) is not None and points_of(before):
                     header["points"] = [*points_of(before), *points_of(reply)]
                 self._unnoted[header["kind"]] = reply
-            return self.job is None
+            return is_kept_back
 
     def _understood(self, about: About) -> None:
         if not self.about.done():
@@ -280,7 +300,7 @@ class Endings:
         """Record the end. False if that failed: another process then finds the job running without a worker, and restarts it."""
         error = attempt.reply.exception()
         ending: Callable[[], Any]
-        if isinstance(error, WorkerDied) and attempt.is_put_back:
+        if isinstance(error, (WorkerDied, OutOfMemory)) and attempt.is_put_back:
             ending = partial(self._store.release, job.id, job.attempt)
         elif isinstance(error, WorkerDied):
             log.warning("worker died", job=job.id, attempt=job.attempt, reason=str(error))
@@ -291,7 +311,7 @@ class Endings:
             log.error("fault while working", job=job.id, reason=f"{type(error).__name__}: {error}"[:500])
             ending = partial(self._fail, job, Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged"))
         else:
-            ending = partial(self._succeed, job, attempt.reply.result(), attempt.is_put_back)
+            ending = partial(self._succeed, attempt, job, attempt.reply.result())
         return await self._insist(ending)
 
     async def _insist(self, ending: Callable[[], Any]) -> bool:
@@ -307,14 +327,15 @@ class Endings:
             else:
                 return True
 
-    def _succeed(self, job: Job, reply: Reply, is_put_back: bool) -> None:
+    def _succeed(self, attempt: Attempt, job: Job, reply: Reply) -> None:
         plan = as_stored(reply)
         cancelled = plan.summary.stop == "cancelled"
-        if cancelled and is_put_back:
-            if plan.summary.best is not None:
+        if cancelled and attempt.is_put_back:
+            if plan.summary.best is not None and not attempt.is_look:
                 self._store.save(job.id, job.attempt, plan, points_of(reply))
             self._store.release(job.id, job.attempt)
             return
+        attempt.tell()
         if reply.header["lasting"]:
             self._store.keep([Kept(job.owner, job.about.key, plan)])
         state = JobState.CANCELLED if cancelled else JobState.SUCCEEDED

@@ -127,7 +127,7 @@ class EmbeddedDispatcher:
 
     @property
     def _has_room_for_long(self) -> bool:
-        """True if long work may begin: one of several workers is left to short work."""
+        """True if long work may begin: one of several workers is left to short work, and to first looks at long work."""
         return self._processes.size == 1 or sum(map(is_long, self._running)) < self._processes.size - 1
 
     async def close(self) -> None:
@@ -148,13 +148,16 @@ class EmbeddedDispatcher:
                     self._is_empty = True  # unless notified in the meantime
                     short = not self._has_room_for_long
                     claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where)
+                    is_look = claim is None and short
+                    if is_look:
+                        claim = await asyncio.to_thread(self._store.claim, look=True, where=self._where)
                     if claim is None:
                         self._is_empty &= not short
                         self._queue_is_next = False
                         self._hand_on()
                         break
                     self._is_empty = self._queue_is_next = False
-                    self._begin(Attempt.at(claim, self._store, self._endings))
+                    self._begin(Attempt.at(claim, self._store, self._endings, is_look=is_look))
             except StoreUnavailable as error:
                 log.error("no job can be taken on", reason=str(error))
             try:
@@ -236,7 +239,9 @@ class ClusterJobs:
 
 
 def is_long(attempt: Attempt) -> bool:
-    """True if it may take long; unknown work that has not been read may."""
+    """True if it may take long; unknown work that has not been read may, and a first look does not."""
+    if attempt.is_look:
+        return False
     about = attempt.about
     if not about.done() or about.exception() is not None:
         return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -15,7 +14,7 @@ from planner.formats.tables.format import JSON
 
 from .checks import VerifyQuery, look_at_both
 from .http.parameters import TheService
-from .http.sending import in_pieces, loaded
+from .http.sending import loaded, problem_in_pieces
 from .openapi.examples import DRAWING_ANSWERS, VERIFY_BODY
 from .queued.jobs import Part, answer_of, job_of
 from .steps import failure_of, while_there
@@ -60,7 +59,7 @@ async def drawn(
     size = await asyncio.to_thread(service.store.problem_size, job.id)
     if size is None:
         raise failure_of(job)
-    problem = await loaded(request.state.bodies, in_pieces(size, partial(service.store.problem_piece, job.id)))
+    problem = await loaded(request.state.bodies, problem_in_pieces(service.store, job.id, size))
     header = {**job.about.header, "as": wanted, "part": part}
     reply = await while_there(request, service.read("draw_job", problem, answer, owner=job.owner, **header))
     return drawing(reply.payload, wanted)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .protocol import BatchEnded, KeyReused, QueueFull, Store, StoreError, StoreUnavailable
+from .protocol import BatchEnded, KeyReused, QueueFull, Store, StoreDamaged, StoreError, StoreUnavailable
 
-__all__ = ["BatchEnded", "KeyReused", "QueueFull", "Store", "StoreError", "StoreUnavailable"]
+__all__ = ["BatchEnded", "KeyReused", "QueueFull", "Store", "StoreDamaged", "StoreError", "StoreUnavailable"]

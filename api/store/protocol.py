@@ -1,10 +1,11 @@
-"""The interface of all stores, and their errors. All calls block, and raise StoreUnavailable if the store cannot be reached.
+"""The interface of all stores, their errors, and checksums of what they keep. All calls block, and raise StoreUnavailable if the store cannot be reached.
 
 Writes of a running job carry its attempt: if another attempt is current, nothing is written, and the result is False.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -33,6 +34,10 @@ class StoreError(Exception):
 
 class StoreUnavailable(StoreError):
     """It cannot be reached, is locked or full. Trying again later may help."""
+
+
+class StoreDamaged(StoreUnavailable):
+    """What was written cannot be read, or is not what was written. Only its operator can help."""
 
 
 class Collision(StoreUnavailable):
@@ -94,9 +99,18 @@ class Store(Protocol):
         """Forget a job."""
 
     def claim(
-        self, id_: str | None = None, delivery: int | None = None, *, short: bool = False, where: Where | None = None
+        self,
+        id_: str | None = None,
+        delivery: int | None = None,
+        *,
+        short: bool = False,
+        look: bool = False,
+        where: Where | None = None,
     ) -> Claim | None:
-        """Claim the next job, the next short one or the next for `where`; or that one, if it is queued and this delivery is current."""
+        """Claim the next job, the next short one, the next long one for a first look, or the next for `where`.
+
+        Or that one, also for a look, if it is queued and this delivery is current.
+        """
 
     def improve(self, id_: str, attempt: int, best: int | None, bound: int | None, seconds: float) -> bool:
         """Record a better best or bound."""
@@ -108,7 +122,7 @@ class Store(Protocol):
         """End the job. A better plan from before stays."""
 
     def release(self, id_: str, attempt: int) -> bool:
-        """Put the job back into the queue, through no fault of its own."""
+        """Put the job back into the queue, through no fault of its own; or end it, if it is to stop."""
 
     def died(self, id_: str, attempt: int, why: str, most: int) -> Job | None:
         """Its worker is gone: queue it again, or give it up once it has killed `most`."""
@@ -143,11 +157,17 @@ class Store(Protocol):
     def problem_piece(self, id_: str, start: int, size: int) -> bytes:
         """Return `size` bytes of a job's problem from `start` on."""
 
+    def problem_checksum(self, id_: str) -> int | None:
+        """Return the checksum of all bytes of a job's problem, if there is one."""
+
     def plan_head(self, id_: str) -> PlanHead | None:
         """Return the description of a job's best plan."""
 
     def plan_piece(self, id_: str, start: int, size: int) -> bytes:
         """Return `size` bytes of it from `start` on. If the job has not ended, it may be another plan by then."""
+
+    def plan_checksum(self, id_: str) -> int | None:
+        """Return the checksum of all bytes of a job's best plan, if there is one."""
 
     def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
         """Return what has happened to a job since."""
@@ -162,7 +182,22 @@ class Store(Protocol):
         """Forget finished jobs and plans from before then, and the oldest beyond a total size; return how many. If another does so already, nothing is done."""
 
     def ping(self) -> None:
-        """Raise StoreUnavailable if nothing can be read or written."""
+        """Raise StoreUnavailable if nothing can be read or written, or if damage was noticed."""
 
     def close(self) -> None:
         """Release everything."""
+
+
+def checksum(data: bytes | bytearray, of_what_precedes: int = 0) -> int:
+    return zlib.crc32(data, of_what_precedes)
+
+
+def sound(data: bytes, expected: int | None) -> bytes:
+    """Return the data. Raises StoreDamaged if it has changed; what an earlier version wrote has no checksum."""
+    require(checksum(data) if expected is not None else None, expected)
+    return data
+
+
+def require(found: int | None, expected: int | None) -> None:
+    if expected is not None and found != expected:
+        raise StoreDamaged("a stored value is not what was written: the store is damaged")

@@ -10,7 +10,7 @@ from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import Chosen, bad_buffers, boxes, chosen, names
 from .style import colour_of
-from .ticks import address_ticks, exact_bytes, grouped, short_bytes, time_ticks
+from .ticks import address_labels, address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
 HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
 LONGEST_REASON = 600
@@ -131,10 +131,11 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
                 f'<rect class="reserved" x="{LEFT}" y="{number(high)}" width="{frame.sheet.inside}" height="{number(low - high)}">'
                 f"<title>reserved: {start} to {end}</title></rect>"
             )
-    for address in address_ticks(frame.top, max(int(frame.height / 50), 2)):
+    addresses = address_ticks(frame.top, max(int(frame.height / 50), 2))
+    for address, label in zip(addresses, address_labels(addresses), strict=True):
         at = frame.y(address)
         yield line(LEFT, at, frame.sheet.right, at, "grid")
-        yield text(LEFT - 8, at + 4, short_bytes(address) if address else "0", "soft right")
+        yield text(LEFT - 8, at + 4, label if address else "0", "soft right")
     axis = drawn.axis
     if axis.begin < axis.end:
         for time in time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 
 MOST_DIGITS = 20
 ONLY_ZEROS = re.compile(r"\.0+(?=\D|$)")
@@ -17,6 +18,18 @@ def address_ticks(top: int, most: int) -> list[int]:
     while top // step > most:
         step *= 2
     return list(range(0, top + 1, step))
+
+
+def address_labels(ticks: Sequence[int]) -> list[str]:
+    """Return the ticks in words, never rounded: short if that is exact, otherwise in the greatest unit of which all are multiples."""
+    short = [short_bytes(tick) for tick in ticks]
+    if all(
+        Fraction(figure) * 1024 ** UNITS.index(unit) == tick
+        for tick, (figure, unit) in zip(ticks, map(str.split, short), strict=True)
+    ):
+        return short
+    power = max(power for power in range(len(UNITS)) if all(tick % 1024**power == 0 for tick in ticks))
+    return [f"{grouped(tick // 1024**power)} {UNITS[power]}" for tick in ticks]
 
 
 def value_ticks(low: int, high: int, most: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -171,13 +172,39 @@ def test_marks_are_few_and_within_the_range(page: Page, low: float, high: float)
         (120_586_240, 120_600_000),
         (2_170_000, 2_270_000),
         (0, 1.2 * (1 << 20)),
+        (2**55 + 4096, 2**55 + 4096 + 64),
+        (2**62, 2**62 + 2**21),
+        (0, 2**63),
     ],
 )
 def test_marks_of_addresses_have_different_labels(page: Page, low: float, high: float) -> None:
     ticks = call_module(page, "map/scales", "addressTicks", low, high, 10)
     labels = call_module(page, "map/scales", "addressLabels", ticks)
     assert len(set(labels)) == len(ticks) > 1
-    assert [address_of(label) for label in labels] == ticks, "none is rounded"
+    assert [float(address_of(label)) for label in labels] == [float(tick) for tick in ticks], "none is rounded"
+
+
+@pytest.mark.parametrize("begin", [0, -(2**62), 2**60 + 3])
+@pytest.mark.parametrize(("low", "high"), [(0, 2), (3, 80), (0, 2**61), (2**59, 2**59 + 2**18)])
+def test_marks_of_times_are_round_and_exact(page: Page, begin: int, low: float, high: float) -> None:
+    script = """([begin, low, high]) => import("/web/map/scales.js").then(({ timeTicks }) =>
+        timeTicks(BigInt(begin), low, high, 8).map(String))"""
+    ticks = [int(tick) for tick in page.evaluate(script, [str(begin), low, high])]
+    assert all(begin + low <= tick <= begin + high for tick in ticks)
+    steps = {after - before for before, after in itertools.pairwise(ticks)}
+    assert len(steps) == 1
+    assert 1 < len(ticks) <= 10
+    assert set(str(steps.pop()).rstrip("0")) <= set("125"), "1, 2 or 5 times a power of ten"
+
+
+def test_a_window_shows_no_less_than_can_be_told_apart(page: Page) -> None:
+    script = """() => import("/web/map/window.js").then(({ MapWindow }) => {
+        const window_ = new MapWindow(2 ** 62, 2 ** 63);
+        for (let i = 0; i < 200; i += 1) window_.zoom(0.5, 0.5, 0.9, 0.9);
+        const { left, right, low, high } = window_.now;
+        return [right - left, high - low];
+    })"""
+    assert page.evaluate(script) == [2**21, 2**22]
 
 
 def address_of(label: str) -> float:

@@ -88,6 +88,8 @@ class Task:
     """Its owner: no waiting owner occupies all workers."""
     seconds: float | None = None
     """The worker is killed if it takes much longer."""
+    stop_after: float | None = None
+    """It is cancelled after this many seconds at a worker."""
     on_message: Callable[[Reply], None] = ignore
     """Receives a worker's reports before it is done; called in a thread."""
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -164,6 +166,8 @@ class Slot:
                 roomy = now
             elif now - roomy > FULL_SECONDS:
                 raise OutOfMemory from self._killed("it had no memory left")
+            if task.stop_after is not None and now - begun > task.stop_after:
+                task.cancelled.set()
             if cancelled is None and task.cancelled.is_set():
                 cancelled = now
             if cancelled is not None and now - cancelled > GRACE_SECONDS:

@@ -13,7 +13,7 @@ import structlog
 
 from ...store import Store, StoreUnavailable
 from ...store.records import Claim, JobState
-from ...store.sql.databases.deliveries import CLUSTER_QUEUE, QUEUE, QUEUES, SHORT_QUEUE, SOLVE
+from ...store.sql.databases.deliveries import CLUSTER_QUEUE, FIRST_QUEUE, LOOKING, QUEUE, QUEUES, SOLVE
 from ..attempt import AGAIN_SECONDS, Attempt, Endings
 from ..processes.cluster import ClusterPool
 from ..processes.pool import ProcessPool, WorkerPool
@@ -93,6 +93,8 @@ class QueueWorker:
         self._endings = Endings(store)
         self._attempts: set[Attempt] = set()
         """Those that run."""
+        self._turns_for_all = 0
+        """How many processes that are not left to short jobs are taken."""
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -139,12 +141,12 @@ class QueueWorker:
                 await asyncio.gather(*beside, return_exceptions=True)
 
     async def _take_turns(self, app: App) -> None:
-        """Be two workers of the queue if there are several solver processes: one of these is left to short jobs."""
+        """Be two workers of the queue if there are several solver processes: one of these is left to short jobs and first looks."""
         size, name = self._processes.size, f"{socket.gethostname()}-{os.getpid()}"
-        queues = QUEUES if self._cluster is None else (QUEUE, SHORT_QUEUE)
+        queues = tuple(each for each in QUEUES if each != CLUSTER_QUEUE or self._cluster is None)
         shares = [self._turns(app, name, queues, size - 1 if size > 1 else 1)]
         if size > 1:
-            shares.append(self._turns(app, f"{name}-short", (SHORT_QUEUE,), 1))
+            shares.append(self._turns(app, f"{name}-short", LOOKING, 1))
         if self._cluster is not None:
             shares.append(self._turns_on(self._cluster, app, f"{name}-cluster"))
         await together(shares)
@@ -188,8 +190,8 @@ class QueueWorker:
 
         from .patient_queue import PatientConnector, PatientManager
 
-        app = App(connector=PatientConnector())
-        app.job_manager = PatientManager(app.connector)
+        app = App(connector=(connector := PatientConnector()))
+        app.job_manager = PatientManager(connector, lambda: self._turns_for_all < self._processes.size - 1)
 
         # a failed delivery was not carried out, so it is delivered again
         @app.task(name=SOLVE, queue=QUEUE, pass_context=True, retry=RetryStrategy(wait=1))
@@ -204,25 +206,31 @@ class QueueWorker:
 
         assert context.job.id is not None
         turn = Turn()
+        queues, queue = tuple(context.worker_queues or ()), context.job.queue
         pool: WorkerPool = self._processes
-        if self._cluster is not None and context.job.queue == CLUSTER_QUEUE:
+        if self._cluster is not None and queue == CLUSTER_QUEUE:
             pool = self._cluster
-        work = asyncio.create_task(self._attempt(turn, id_, context.job.id, pool))
-        while True:
-            try:
-                return await asyncio.shield(work)
-            except asyncio.CancelledError:
-                if work.cancelled():
-                    raise
-                by_user = context.abort_reason() is AbortReason.USER_REQUEST
-                turn.call_off(Attempt.stop if by_user else Attempt.put_back)
+        is_look = queue == FIRST_QUEUE and queues == LOOKING
+        self._turns_for_all += QUEUE in queues
+        work = asyncio.create_task(self._attempt(turn, id_, context.job.id, pool, is_look=is_look))
+        try:
+            while True:
+                try:
+                    return await asyncio.shield(work)
+                except asyncio.CancelledError:
+                    if work.cancelled():
+                        raise
+                    by_user = context.abort_reason() is AbortReason.USER_REQUEST
+                    turn.call_off(Attempt.stop if by_user else Attempt.put_back)
+        finally:
+            self._turns_for_all -= QUEUE in queues
 
-    async def _attempt(self, turn: Turn, id_: str, delivery: int, pool: WorkerPool) -> None:
-        claim = await self._claim(id_, delivery)
+    async def _attempt(self, turn: Turn, id_: str, delivery: int, pool: WorkerPool, *, is_look: bool) -> None:
+        claim = await self._claim(id_, delivery, is_look=is_look)
         if claim is None:
             return
         log.info("taken on", job=id_, attempt=claim.job.attempt)
-        turn.begin(attempt := Attempt.at(claim, self._store, self._endings))
+        turn.begin(attempt := Attempt.at(claim, self._store, self._endings, is_look=is_look))
         self._attempts.add(attempt)
         try:
             if not await attempt.run(pool):
@@ -243,11 +251,11 @@ class QueueWorker:
                     log.warning("others have taken over what runs here", job=attempt.job and attempt.job.id)
                     attempt.stop()
 
-    async def _claim(self, id_: str, delivery: int) -> Claim | None:
+    async def _claim(self, id_: str, delivery: int, *, is_look: bool) -> Claim | None:
         """Return the job, unless it has ended or has been delivered to another worker since."""
         while True:
             try:
-                claim = await asyncio.to_thread(self._store.claim, id_, delivery)
+                claim = await asyncio.to_thread(self._store.claim, id_, delivery, look=is_look)
                 if claim is None:
                     await asyncio.to_thread(self._release, id_, delivery)
             except StoreUnavailable as error:

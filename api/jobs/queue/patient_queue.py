@@ -8,7 +8,7 @@ the time after which a silent worker is considered dead.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import structlog
 from procrastinate import PsycopgConnector
@@ -18,6 +18,7 @@ from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from ...store.sql.databases.deliveries import LOOKING, QUEUES, SHORT_QUEUE
 from ..attempt import AGAIN_SECONDS
 
 CONNECTIONS = 6
@@ -62,6 +63,11 @@ class PatientConnector(PsycopgConnector):
 class PatientManager(JobManager):
     """Returns "nothing new" if the database is unreachable."""
 
+    def __init__(self, connector: PatientConnector, has_room: Callable[[], bool]) -> None:
+        """`has_room`: whether this process can carry out a long job whole, so that none need be looked at."""
+        super().__init__(connector)
+        self._has_room = has_room
+
     async def update_heartbeat(self, worker_id: int) -> None:
         try:
             await super().update_heartbeat(worker_id)
@@ -83,8 +89,11 @@ class PatientManager(JobManager):
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """Return the next job. Once the request is sent, a missing answer leaves it unknown who has the job: that is an error."""
+        wanted = tuple(queues or QUEUES)
+        if wanted == LOOKING and self._has_room():
+            wanted = (SHORT_QUEUE,)
         try:
-            return await super().fetch_job(queues, worker_id)
+            return await super().fetch_job(list(wanted), worker_id)
         except ConnectorException as error:
             if isinstance(error.__cause__, PoolTimeout):
                 return None

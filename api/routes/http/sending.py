@@ -7,14 +7,18 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable
 from functools import partial
 
+import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from ...errors import CONTENT_TYPE, Refusal
 from ...service import Service
-from ...store import StoreUnavailable
+from ...store import Store, StoreUnavailable
+from ...store.protocol import checksum, require
 from .body import Bodies, Body
+
+log = structlog.get_logger("memplan.http")
 
 PIECE = 1 << 18
 """The server waits between pieces until most of the previous one has been taken. Smaller answers are sent at once, and not counted."""
@@ -136,10 +140,17 @@ class Stream(Response):
             await asyncio.wait((work, gone))
 
     async def _send(self, send: Send) -> None:
+        """Send all of it. What cannot be read at once is refused; what cannot be read later on is cut off."""
         try:
+            piece: bytes | None = await anext(self._content, b"")
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            async for piece in self._content:
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            try:
+                while piece is not None:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    piece = await anext(self._content, None)
+            except StoreUnavailable as error:
+                log.error("an answer was cut off", reason=str(error))
+                return
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             await self._content.aclose()
@@ -167,14 +178,28 @@ async def until_gone(receive: Receive) -> None:
         continue
 
 
-def in_pieces(size: int, read: Callable[[int, int], bytes]) -> AsyncGenerator[bytes, None]:
-    """Yield a store's data in pieces. Raises StoreUnavailable if the store is gone before its end."""
+def problem_in_pieces(store: Store, id_: str, size: int) -> AsyncGenerator[bytes, None]:
+    """Yield a job's problem in pieces. Raises StoreUnavailable, at the latest before the last of them."""
+    return in_pieces(size, partial(store.problem_piece, id_), partial(store.problem_checksum, id_))
 
+
+def plan_in_pieces(store: Store, id_: str, size: int) -> AsyncGenerator[bytes, None]:
+    """Yield the plan of an ended job likewise."""
+    return in_pieces(size, partial(store.plan_piece, id_), partial(store.plan_checksum, id_))
+
+
+def in_pieces(
+    size: int, read: Callable[[int, int], bytes], expected: Callable[[], int | None]
+) -> AsyncGenerator[bytes, None]:
     async def pieces() -> AsyncGenerator[bytes, None]:
+        found = 0
         for start in range(0, size, STORED_PIECE):
             piece = await asyncio.to_thread(read, start, min(STORED_PIECE, size - start))
             if not piece:
                 raise StoreUnavailable("what was being sent has been removed")
+            found = checksum(piece, found)
+            if start + STORED_PIECE >= size:
+                require(found, await asyncio.to_thread(expected))
             yield piece
 
     return pieces()

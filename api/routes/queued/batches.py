@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import json
 from collections.abc import AsyncGenerator
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -19,12 +18,12 @@ from planner.formats.tables.format import JSON
 
 from ...errors import HttpCode, Refusal, bad_option, too_large
 from ...service import Service
-from ...store import StoreUnavailable
+from ...store import StoreDamaged, StoreUnavailable
 from ...store.records import NONE_ENDED, Ended, Job, JobState, new_id
 from ..http.answers import job_document
 from ..http.body import LINES, format_of, require_type
 from ..http.parameters import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, TheService, once_of
-from ..http.sending import Following, in_pieces
+from ..http.sending import Following, plan_in_pieces
 from ..openapi.examples import BATCH_ANSWERS, BATCH_BODY, ENDED_BATCH_ANSWERS
 from ..steps import batch_ended, failure_of
 from .batch_intake import BatchIntake
@@ -224,9 +223,17 @@ async def _written(service: Service, job: Job) -> AsyncGenerator[bytes, None]:
     if head is None:
         yield json.dumps({**answer, "plan": None}, allow_nan=False).encode("ascii") + b"\n"
         return
+    pieces = plan_in_pieces(service.store, job.id, head.size)
+    try:
+        piece: bytes | None = await anext(pieces, None)
+    except StoreDamaged as damaged:
+        answer |= {"error": _document(Refusal(503, HttpCode.STORE_DAMAGED, str(damaged))), "plan": None}
+        yield json.dumps(answer, allow_nan=False).encode("ascii") + b"\n"
+        return
     yield b'%s, "plan": ' % json.dumps(answer, allow_nan=False).encode("ascii")[:-1]
-    async for piece in in_pieces(head.size, partial(service.store.plan_piece, job.id)):
+    while piece is not None:
         yield piece.replace(b"\n", b"")  # JSON's strings contain no line ends
+        piece = await anext(pieces, None)
     yield b"}\n"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -21,7 +20,7 @@ from ...store.records import Job, JobFilter, JobState, PlanHead, StoredPlan
 from ..http.answers import job_response, json_response, listed_job, not_modified, plan_headers, plan_response
 from ..http.body import Bodies, Body
 from ..http.parameters import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, TheService, once_of
-from ..http.sending import Stream, in_pieces, loaded
+from ..http.sending import Stream, loaded, plan_in_pieces, problem_in_pieces
 from ..openapi.examples import (
     JOB_ANSWERS,
     JOBS_ANSWERS,
@@ -106,7 +105,7 @@ async def plan(request: Request, service: TheService, id: str, part: Part = None
     if (same := not_modified(request, headers)) is not None:
         return same
     if job.state.is_final:
-        pieces = in_pieces(head.size, partial(service.store.plan_piece, job.id))
+        pieces = plan_in_pieces(service.store, job.id, head.size)
         return Stream(pieces, headers | {"Content-Length": str(head.size)}, JSON)
     found = await plan_so_far(service, job, request.state.bodies, head)
     return plan_response(request, found, hit=False)
@@ -137,7 +136,7 @@ async def answer_of(request: Request, service: Service, job: Job) -> Body:
         raise failure_of(job)
     bodies: Bodies = request.state.bodies
     if job.state.is_final:
-        return await loaded(bodies, in_pieces(head.size, partial(service.store.plan_piece, job.id)))
+        return await loaded(bodies, plan_in_pieces(service.store, job.id, head.size))
     found = await plan_so_far(service, job, bodies, head)
     body = Body(bodies)
     body.add(found.data)
@@ -160,7 +159,7 @@ async def problem(request: Request, service: TheService, id: str) -> Response:  
     size = await asyncio.to_thread(service.store.problem_size, job.id)
     if size is None:
         raise Refusal(404, HttpCode.NOT_FOUND, "the problem is not kept any more")
-    pieces = in_pieces(size, partial(service.store.problem_piece, job.id))
+    pieces = problem_in_pieces(service.store, job.id, size)
     headers = {"Cache-Control": "private, no-cache", "Content-Length": str(size)}
     return Stream(pieces, headers, format_named(job.about.format or USUAL).media_types[0])
 

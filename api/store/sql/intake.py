@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from ..protocol import BatchEnded, Collision, KeyReused, QueueFull
+from ..protocol import BatchEnded, Collision, KeyReused, QueueFull, checksum
 from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
 from .databases.database import Database
 from .rows import job_of, plan_row, values_of
@@ -131,7 +131,10 @@ class Intake(Part):
         event = {name: values[name] for name in ("state", "attempt") if name in facts}
         connection.execute(insert(jobs).values(**values))
         # Compiled statements are cached with the values in them, so these are not.
-        connection.execute(insert(problems), {"job": values["id"], "data": problem, "size": len(problem)})
+        connection.execute(
+            insert(problems),
+            {"job": values["id"], "data": problem, "size": len(problem), "checksum": checksum(problem)},
+        )
         connection.execute(insert(events).values(job=values["id"], number=1, kind=EventKind.STATE.value, data=event))
         return job_of(SimpleNamespace(**values))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import Table, func, select, tuple_
 
+from ..protocol import StoreDamaged, sound
 from ..records import (
     UNFINISHED,
     Counts,
@@ -32,7 +33,7 @@ class Lookups(Part):
             wanted = wanted.where(jobs.c.owner == owner)
         with self.read() as connection:
             row = connection.execute(wanted).one_or_none()
-        return None if row is None else job_of(row)
+            return None if row is None else job_of(row)
 
     def jobs(self, wanted: JobFilter) -> list[Job]:
         query = select(jobs).where(jobs.c.owner == wanted.owner)
@@ -68,13 +69,13 @@ class Lookups(Part):
 
     def problem(self, id_: str) -> bytes | None:
         with self.read() as connection:
-            data: bytes | None = connection.execute(select(problems.c.data).where(problems.c.job == id_)).scalar()
-        return data
+            found = connection.execute(select(problems).where(problems.c.job == id_)).one_or_none()
+            return None if found is None else sound(found.data, found.checksum)
 
     def plan(self, id_: str) -> StoredPlan | None:
         with self.read() as connection:
             row = connection.execute(select(job_plans).where(job_plans.c.job == id_)).one_or_none()
-        return None if row is None else plan_of(row)
+            return None if row is None else plan_of(row)
 
     def problem_size(self, id_: str) -> int | None:
         with self.read() as connection:
@@ -84,6 +85,17 @@ class Lookups(Part):
     def problem_piece(self, id_: str, start: int, size: int) -> bytes:
         with self.read() as connection:
             return self.database.piece(connection, problems, id_, start, size)
+
+    def problem_checksum(self, id_: str) -> int | None:
+        return self._checksum(problems, id_)
+
+    def plan_checksum(self, id_: str) -> int | None:
+        return self._checksum(job_plans, id_)
+
+    def _checksum(self, table: Table, id_: str) -> int | None:
+        with self.read() as connection:
+            found: int | None = connection.execute(select(table.c.checksum).where(table.c.job == id_)).scalar()
+        return found
 
     def plan_head(self, id_: str) -> PlanHead | None:
         head = (job_plans.c.etag, job_plans.c.summary, job_plans.c.created, job_plans.c.size)
@@ -103,4 +115,8 @@ class Lookups(Part):
 
     def kept(self, owner: str, key: str) -> StoredPlan | None:
         with self.read() as connection:
-            return find(connection, owner, key)
+            try:
+                return find(connection, owner, key)
+            except StoreDamaged as damaged:  # the plan can be made again
+                self.database.noted(damaged)
+                return None

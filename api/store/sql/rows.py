@@ -10,13 +10,21 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, update
 
+from ..protocol import StoreDamaged, checksum, sound
 from ..records import About, EventKind, Job, JobState, NewJob, StoredPlan, Summary, new_id
 from .tables import events, jobs
 from .turns import priority_of
 
 
 def job_of(row: Row[Any] | SimpleNamespace) -> Job:
-    """Return the job in a row of `jobs`, or in the values of one."""
+    """Return the job in a row of `jobs`, or in the values of one. Raises StoreDamaged."""
+    try:
+        return _job_of(row)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreDamaged("a job's record is not what was written: the store is damaged") from error
+
+
+def _job_of(row: Row[Any] | SimpleNamespace) -> Job:
     about = row.about
     if "kind" not in about:  # it was queued by an earlier version
         about = about | {"kind": "sharing" if about["options"].get("objects") else "plan"}
@@ -68,8 +76,8 @@ def values_of(new: NewJob) -> dict[str, Any]:
 
 
 def plan_of(row: Row[Any]) -> StoredPlan:
-    """Return the plan in a row of `plans` or `job_plans`."""
-    return StoredPlan(row.data, row.etag, Summary(**row.summary), row.created)
+    """Return the plan in a row of `plans` or `job_plans`. Raises StoreDamaged."""
+    return StoredPlan(sound(row.data, row.checksum), row.etag, Summary(**row.summary), row.created)
 
 
 def plan_values(plan: StoredPlan) -> dict[str, Any]:
@@ -80,6 +88,7 @@ def plan_values(plan: StoredPlan) -> dict[str, Any]:
         "summary": asdict(plan.summary),
         "data": plan.data,
         "size": len(plan.data),
+        "checksum": checksum(plan.data),
     }
 
 

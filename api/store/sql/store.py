@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, insert, select, update
 
-from ..protocol import Collision
+from ..protocol import Collision, StoreDamaged, sound
 from ..records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary, Where
 from .databases.database import Database, Told
 from .intake import Intake
 from .keeping import forget_old, put, shrink
 from .lookups import Lookups
-from .rows import gap_of, job_of, plan_row
+from .rows import gap_of, job_of, plan_of, plan_row
 from .tables import ended_batches, job_plans, jobs, problems
 from .turns import Turns, of
 
@@ -45,18 +45,34 @@ class DatabaseStore(Intake, Lookups):
             connection.execute(delete(jobs).where(jobs.c.id == id_))
 
     def claim(
-        self, id_: str | None = None, delivery: int | None = None, *, short: bool = False, where: Where | None = None
+        self,
+        id_: str | None = None,
+        delivery: int | None = None,
+        *,
+        short: bool = False,
+        look: bool = False,
+        where: Where | None = None,
     ) -> Claim | None:
         if id_ is None and self._is_empty(where):
             return None
         with self.write() as connection:
             if id_ is None:
-                row = self._turns.next(connection, short=short, where=where)
+                row = self._turns.next(connection, short=short, look=look, where=where)
             else:
                 this = and_(jobs.c.state == JobState.QUEUED.value, jobs.c.id == id_, jobs.c.delivery == delivery)
                 row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
             if row is None:
                 return None
+            try:
+                found = connection.execute(select(problems).where(problems.c.job == row.id)).one()
+                problem = sound(found.data, found.checksum)
+            except StoreDamaged as damaged:
+                self.database.noted(damaged)
+                failure = {"status": 503, "code": "store_damaged", "detail": str(damaged), "findings": [], "more": 0}
+                self._end(connection, row, End(JobState.FAILED, failure=failure), has_plan=row.has_plan)
+                return None
+            if delivery is not None and not look:
+                self.database.begin(connection, delivery)
             values = {
                 "state": JobState.RUNNING.value,
                 "attempt": row.attempt + 1,
@@ -64,9 +80,16 @@ class DatabaseStore(Intake, Lookups):
             }
             event = (EventKind.STATE, {"state": values["state"], "attempt": values["attempt"]})
             self._change(connection, row, values, event)
-            problem = connection.execute(select(problems.c.data).where(problems.c.job == row.id)).scalar_one()
-            best = connection.execute(select(job_plans.c.data).where(job_plans.c.job == row.id)).scalar_one_or_none()
-            return Claim(job_of(self._row(connection, row.id)), problem, best)
+            return Claim(job_of(self._row(connection, row.id)), problem, self._best(connection, row.id))
+
+    def _best(self, connection: Connection, id_: str) -> bytes | None:
+        """Return the best plan of an earlier attempt. One that is damaged is not missed."""
+        row = connection.execute(select(job_plans).where(job_plans.c.job == id_)).one_or_none()
+        try:
+            return None if row is None else plan_of(row).data
+        except StoreDamaged as damaged:
+            self.database.noted(damaged)
+            return None
 
     def _is_empty(self, where: Where | None) -> bool:
         """True if no job waits, as usual; finding that out must not keep others from writing."""
@@ -123,7 +146,10 @@ class DatabaseStore(Intake, Lookups):
             row = self._running(connection, id_, attempt)
             if row is None:
                 return False
-            self._requeue(connection, row)
+            if row.cancelling:
+                self._end_cancelled(connection, row)
+            else:
+                self._requeue(connection, row)
             return True
 
     def died(self, id_: str, attempt: int, why: str, most: int) -> Job | None:
@@ -136,7 +162,7 @@ class DatabaseStore(Intake, Lookups):
         with self.write() as connection:
             row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
             if row is not None:
-                again = self.database.deliver(connection, id_, row.owner, row.priority)
+                again = self.database.deliver(connection, id_, row.owner, row.priority, row.delivery)
                 self._change(connection, row, {"delivery": again})
             return row is not None
 
@@ -206,9 +232,12 @@ class DatabaseStore(Intake, Lookups):
         connection.execute(delete(job_plans).where(job_plans.c.job == id_))
         connection.execute(insert(job_plans), plan_row(id_, plan))
 
+    def _end_cancelled(self, connection: Connection, row: Row[Any]) -> None:
+        self._end(connection, row, End(JobState.CANCELLED, self._summary(connection, row)), has_plan=row.has_plan)
+
     def _requeue(self, connection: Connection, row: Row[Any]) -> None:
         queued = {"state": JobState.QUEUED.value}
-        delivery = self.database.deliver(connection, row.id, row.owner, row.priority)
+        delivery = self.database.deliver(connection, row.id, row.owner, row.priority, row.delivery)
         self._change(connection, row, {**queued, "delivery": delivery}, (EventKind.STATE, queued))
 
     def _bury(self, connection: Connection, row: Row[Any], why: str, most: int) -> Job:
@@ -216,7 +245,7 @@ class DatabaseStore(Intake, Lookups):
         deaths = row.deaths + (not row.cancelling)
         connection.execute(update(jobs).where(jobs.c.id == row.id).values(deaths=deaths))
         if row.cancelling:
-            self._end(connection, row, End(JobState.CANCELLED, self._summary(connection, row)), has_plan=row.has_plan)
+            self._end_cancelled(connection, row)
         elif deaths >= most:
             failure = {
                 "status": 503,

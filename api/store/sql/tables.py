@@ -57,7 +57,8 @@ problems = Table(
     metadata,
     Column("job", String(40), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
     Column("size", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),  # last, so that the others can be read without it
+    Column("data", LargeBinary, nullable=False),  # behind those that are read without it
+    Column("checksum", BigInteger),  # None: an earlier version wrote it
 )
 
 job_plans = Table(
@@ -69,7 +70,8 @@ job_plans = Table(
     Column("summary", JSON, nullable=False),
     Column("best", BigInteger),
     Column("size", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),  # last, so that the others can be read without it
+    Column("data", LargeBinary, nullable=False),  # behind those that are read without it
+    Column("checksum", BigInteger),  # None: an earlier version wrote it
 )
 
 events = Table(
@@ -90,7 +92,8 @@ plans = Table(
     Column("etag", String(80), nullable=False),
     Column("summary", JSON, nullable=False),
     Column("size", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),  # last, so that the others can be read without it
+    Column("data", LargeBinary, nullable=False),  # behind those that are read without it
+    Column("checksum", BigInteger),  # None: an earlier version wrote it
     Index("plans_by_age", "created"),
 )
 

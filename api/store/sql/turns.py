@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,10 @@ class Turn:
     """The greatest comes first."""
 
 
+def is_short_at(priority: int) -> bool:
+    return bool(priority & SHORT)
+
+
 def where_of(priority: int) -> Where:
     return Where.CLUSTER if priority < 0 else Where.HERE
 
@@ -58,7 +62,7 @@ def turn_of(priority: int, now: int | None, mine: int | None) -> Turn:
     So owners alternate from their arrival on: one with few jobs waits for few, and later jobs of others do not overtake those waiting.
     """
     place = max(0 if now is None else _place(now), 0 if mine is None else _place(mine) + 1)
-    return Turn(bool(priority & SHORT), where_of(priority), priority % STEP - STEP * place)
+    return Turn(is_short_at(priority), where_of(priority), priority % STEP - STEP * place)
 
 
 def _place(rank: int) -> int:
@@ -82,16 +86,37 @@ class Turns:
     def __init__(self) -> None:
         self._served: dict[str, int] = {}
         self._numbers = itertools.count(1)
+        self._looked: dict[tuple[str, int], str] = {}
+        """The last job of each owner and priority that was returned for a first look."""
 
-    def next(self, connection: Connection, *, short: bool, where: Where | None = None) -> Row[Any] | None:
-        """Return the job whose turn it is, locked against others; optionally only among short ones, or those for `where`."""
+    def next(
+        self, connection: Connection, *, short: bool, look: bool = False, where: Where | None = None
+    ) -> Row[Any] | None:
+        """Return the job whose turn it is, locked against others; optionally only among short ones, or those for `where`.
+
+        With `look`, only among long jobs that this has not returned for a look before.
+        """
         running = jobs.c.state == JobState.RUNNING.value
         counts = select(jobs.c.owner, func.count()).where(running, of(where)).group_by(jobs.c.owner)
         busy = {row[0]: row[1] for row in connection.execute(counts)}
         for owner in sorted(_waiting(connection), key=lambda who: (busy.get(who, 0), self._served.get(who, 0))):
-            row = _first(connection, owner, short=short, where=where)
+            row = self._first(connection, owner, _priorities(short=short, look=look, where=where), look=look)
             if row is not None:
                 self._served[owner] = next(self._numbers)
+                return row
+        return None
+
+    def _first(self, connection: Connection, owner: str, priorities: Sequence[int], *, look: bool) -> Row[Any] | None:
+        """Return the owner's next job. In this form, the query finds it by the index, without sorting the waiting ones."""
+        mine = [jobs.c.state == JobState.QUEUED.value, jobs.c.owner == owner]
+        for priority in priorities:
+            after = self._looked.get((owner, priority), "") if look else ""
+            those = select(jobs).where(*mine, jobs.c.priority == priority, jobs.c.id > after)
+            turn = those.order_by(jobs.c.id).limit(1).with_for_update(skip_locked=True)
+            row = connection.execute(turn).one_or_none()
+            if row is not None:
+                if look:
+                    self._looked[owner, priority] = row.id
                 return row
         return None
 
@@ -109,19 +134,11 @@ def _waiting(connection: Connection) -> Iterator[str]:
         yield owner
 
 
-def _first(connection: Connection, owner: str, *, short: bool, where: Where | None) -> Row[Any] | None:
-    """Return the owner's next job. In this form, the query finds it by the index, without sorting the waiting ones."""
-    mine = [jobs.c.state == JobState.QUEUED.value, jobs.c.owner == owner]
-    for priority in _priorities(short=short, where=where):
-        turn = select(jobs).where(*mine, jobs.c.priority == priority).order_by(jobs.c.id).limit(1)
-        row = connection.execute(turn.with_for_update(skip_locked=True)).one_or_none()
-        if row is not None:
-            return row
-    return None
-
-
-def _priorities(*, short: bool, where: Where | None) -> list[int]:
+def _priorities(*, short: bool, look: bool, where: Where | None) -> list[int]:
     """Return priorities in the order in which an owner's jobs have their turn."""
-    found = (URGENT + SHORT, SHORT) if short else (URGENT + SHORT, URGENT, SHORT, 0)
+    if look:
+        found: tuple[int, ...] = (URGENT, 0)
+    else:
+        found = (URGENT + SHORT, SHORT) if short else (URGENT + SHORT, URGENT, SHORT, 0)
     bases = {None: (0, ON_CLUSTER), Where.HERE: (0,), Where.CLUSTER: (ON_CLUSTER,)}[where]
     return [base + each for base in bases for each in found]

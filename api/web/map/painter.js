@@ -2,7 +2,7 @@
 
 import { grouped, part, shortName, visible } from "../text.js";
 import { paint } from "./raster.js";
-import { addressLabels, addressTicks, plainTicks } from "./scales.js";
+import { addressLabels, addressTicks, timeTicks } from "./scales.js";
 
 export const GUTTER = { left: 68, right: 12, top: 8, bottom: 24 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
@@ -80,11 +80,10 @@ export class MapPainter {
     context.textAlign = "center";
     context.textBaseline = "top";
     const begin = BigInt(data.document.axis.begin);
-    const shift = Number(begin % 1_000_000n); // so that the marks are round in the user's time
-    for (const tick of plainTicks(view.left + shift, view.right + shift, Math.max(inside.width / 90, 2), 1)) {
-      const time = tick - shift;
+    for (const tick of timeTicks(begin, view.left, view.right, Math.max(inside.width / 90, 2))) {
+      const time = Number(tick - begin);
       if (time > data.timedEnd) break;
-      const said = this.#moment(data, begin, Math.round(time));
+      const said = this.#moment(data, tick, time);
       const x = Math.min(this.x(time), this.width - context.measureText(said).width / 2 - 1);
       context.fillText(said, x, bottom + 7);
       this.#tick(this.x(time), bottom, this.x(time), bottom + 4);
@@ -96,10 +95,10 @@ export class MapPainter {
   }
 
   // A time, and the name of what happens then, if any.
-  #moment(data, begin, time) {
+  #moment(data, tick, time) {
     const happens = data.steps.get(time);
     const name = happens === undefined ? "" : ` ${visible(happens)}`;
-    return grouped(begin + BigInt(time)) + (name.length > MOST_LETTERS ? `${part(name, 0, MOST_LETTERS - 1)}…` : name);
+    return grouped(tick) + (name.length > MOST_LETTERS ? `${part(name, 0, MOST_LETTERS - 1)}…` : name);
   }
 
   #tick(x1, y1, x2, y2) {

@@ -2,10 +2,14 @@
 
 import { bytes, grouped, UNITS } from "../text.js";
 
+const MOST_TICKS = 100;
 const MOST_COUNTED = 100_000; // in a label there is room for five digits and a unit
 
+// The distance between whole numbers that can be told apart as far as this one: above 2^53 more than 1.
+export const grain = (greatest) => 2 ** Math.max(Math.floor(Math.log2(Math.max(greatest, 1))) - 52, 0);
+
 export function addressTicks(low, high, most) {
-  let step = 1;
+  let step = grain(high);
   while ((high - low) / step > most) step *= 2;
   return multiples(low, high, step);
 }
@@ -25,15 +29,29 @@ function inBytes(text) {
   return Number(figure) * 1024 ** UNITS.indexOf(unit);
 }
 
-export function plainTicks(low, high, most, least = 0) {
-  const rough = (high - low) / most;
+export function plainTicks(low, high, most) {
+  return multiples(low, high, round((high - low) / most));
+}
+
+// Round times between two that are counted from `begin`, as exact integers.
+export function timeTicks(begin, low, high, most) {
+  const step = BigInt(Math.max(round((high - low) / most), round(grain(high))));
+  const first = begin + BigInt(Math.ceil(low));
+  const last = begin + BigInt(Math.floor(high));
+  const ticks = [];
+  let tick = first + (((-first % step) + step) % step);
+  for (; tick <= last && ticks.length < MOST_TICKS; tick += step) ticks.push(tick);
+  return ticks;
+}
+
+// The least of 1, 2 and 5 times a power of ten that is not less, or hardly.
+function round(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.max([1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough * 0.999), least);
-  return multiples(low, high, step);
+  return [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough * 0.999);
 }
 
 function multiples(low, high, step) {
   const ticks = [];
-  for (let tick = Math.ceil(low / step) * step; tick <= high && ticks.length < 100; tick += step) ticks.push(tick);
+  for (let tick = Math.ceil(low / step) * step; tick <= high && ticks.length < MOST_TICKS; tick += step) ticks.push(tick);
   return ticks;
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -11,7 +13,8 @@ from api.errors import OutOfMemory, Refusal
 from api.jobs.attempt import Attempt, Endings
 from api.jobs.processes.pool import Reply, Task
 from api.store import Store
-from api.store.records import About, NewJob
+from api.store.records import About, Claim, End, JobState, NewJob, StoredPlan
+from api.store.sql.rows import job_of, values_of
 from planner import Code
 
 ABOUT = About("key", "digest", None, 5, {"time_limit": 3.0}, (), None, "plan")
@@ -52,3 +55,58 @@ def test_the_best_reported_plan_is_the_answer(end: Refusal, stop: str) -> None:
 )
 def test_an_attempt_without_a_reported_plan_is_refused(end: Refusal, best: bytes | None) -> None:
     assert attempt(Worker(end, best)).reply.exception() is end
+
+
+class Record:
+    """A store that takes down which plans it was told of, and how the job ended."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def job(self, _id: str) -> None:
+        return None
+
+    def save(self, _id: str, _attempt: int, plan: StoredPlan, points: Sequence[object]) -> bool:
+        self.told.append((plan.data, [*points]))
+        return True
+
+    def finish(self, _id: str, _attempt: int, end: End) -> bool:
+        self.told.append(end.state)
+        return True
+
+    def release(self, _id: str, _attempt: int) -> bool:
+        self.told.append("released")
+        return True
+
+
+class Looking:
+    """A worker that reports two points, and then ends by itself or is stopped."""
+
+    def __init__(self, *, ends: bool) -> None:
+        self._ends = ends
+
+    async def do(self, task: Task) -> Reply:
+        summary = {"status": "feasible", "best": 1, "bound": 1, "gap": 0.0, "etag": "x", "lasting": False}
+        for point in ("first", "second"):
+            report = {"kind": "plan", "stop": None, "points": [point], **summary}
+            await asyncio.to_thread(task.on_message, Reply(report, b"a part"))
+        if not self._ends:
+            task.cancelled.set()
+        stop = "proved" if self._ends else "cancelled"
+        return Reply({"kind": "done", "stop": stop, **summary}, b"whole")
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [(True, [(b"a part", ["first", "second"]), JobState.SUCCEEDED]), (False, ["released"])],
+)
+def test_a_first_look_tells_of_all_that_was_found_or_of_nothing(ends: bool, told: list[object]) -> None:
+    async def run() -> list[object]:
+        record = Record()
+        store = cast("Store", record)
+        row = values_of(NewJob("me", ABOUT)) | {"state": "running", "attempt": 1}
+        claim = Claim(job_of(SimpleNamespace(**row)), b"a problem")
+        await Attempt.at(claim, store, Endings(store), is_look=True).run(Looking(ends=ends))
+        return record.told
+
+    assert asyncio.run(run()) == told

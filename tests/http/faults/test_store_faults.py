@@ -159,3 +159,19 @@ def require_sound(service: Served, job: dict[str, Any], before: dict[str, Any]) 
     heard = list(events(service, job))
     assert [number for number, _, _ in heard] == list(range(1, len(heard) + 1))
     assert [kind for _, kind, _ in heard].count("done") == 1
+
+
+@pytest.mark.parametrize("what", ["plan", "problem"])
+def test_what_a_disk_has_changed_is_refused_and_the_service_is_not_ready(tmp_path: Path, what: str) -> None:
+    with serving(tmp_path, ready_seconds="0.05") as service:
+        job = post_job(service, THREE)
+        until(service, job, "succeeded")
+        assert service.client.get("/readyz").status_code == 200
+        table = "job_plans" if what == "plan" else "problems"
+        with contextlib.closing(sqlite3.connect(tmp_path / "memplan.sqlite", isolation_level=None)) as other:
+            other.execute(f"UPDATE {table} SET data = replace(data, '3', '4')").close()
+        found = refusal(service.client.get(f"{job['links']['self']}/{what}"))
+        assert (found["status"], found["code"]) == (503, "store_damaged")
+        assert "not what was written" in refusal(service.client.get("/readyz"))["detail"]
+        assert service.client.post("/v1/plans", content=json.dumps(THREE), headers=JSON).status_code == 200
+        assert not any("Traceback" in line for line in service.log)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner.drawing.ticks import (
+    UNITS,
+    address_labels,
     address_ticks,
     exact_bytes,
     grouped,
@@ -27,6 +31,17 @@ def test_addresses_are_marked_at_multiples_of_a_power_of_two(top: int, most: int
     step = ticks[1] if len(ticks) > 1 else 1
     assert step & (step - 1) == 0
     assert top // step >= most // 2 or step == 1
+
+
+@given(st.integers(1, 1 << 63), st.integers(2, 60))
+@example(10_496, 41)
+def test_labels_of_addresses_are_short_and_not_rounded(top: int, most: int) -> None:
+    ticks = address_ticks(top, most)
+    labels = address_labels(ticks)
+    for tick, label in zip(ticks, labels, strict=True):
+        figure, unit = label.rsplit(" ", 1)
+        assert Fraction(figure.replace(grouped(1000)[1], "")) * 1024 ** UNITS.index(unit) == tick
+        assert len(label) <= len(f"{grouped(99_999)} KiB")
 
 
 @given(st.integers(0, 1 << 62), st.integers(1, 1 << 62), st.integers(2, 20))

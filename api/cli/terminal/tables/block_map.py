@@ -12,7 +12,7 @@ from rich.text import Text
 
 from planner.drawing import MemoryMap, PoolMap, ceiling
 from planner.drawing.frame import short_name
-from planner.drawing.ticks import address_ticks, short_bytes, time_ticks
+from planner.drawing.ticks import address_labels, address_ticks, short_bytes, time_ticks
 
 from ..text import grouped
 from .columns import shortened
@@ -60,7 +60,8 @@ def _lines(drawn: MemoryMap, pool: PoolMap, width: int, rows: int, *, colours: b
     yield Text.assemble(" " * GUTTER, plain(pool.name, "bold"), f"   {_figures(pool)}")
     cells = _cells(drawn, pool, columns, 2 * rows, top) if pool.boxes else _demand(drawn, pool, columns, 2 * rows, top)
     names = _names(drawn, cells) if pool.boxes else {}
-    left = _labels(top, rows, {tick: short_bytes(tick) for tick in address_ticks(top, max(rows // 3, 2))})
+    ticks = address_ticks(top, max(rows // 3, 2))
+    left = _labels(top, rows, dict(zip(ticks, address_labels(ticks), strict=True)))
     for row in range(rows):
         yield Text.assemble(
             f"{left.get(row, ''):>{GUTTER - 2}} │",

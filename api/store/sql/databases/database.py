@@ -8,14 +8,17 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import ClassVar
 
+import structlog
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, LargeBinary, Table, delete, func, insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from ...protocol import Collision, StoreUnavailable
+from ...protocol import Collision, StoreDamaged, StoreUnavailable
 from ..tables import probe
+
+log = structlog.get_logger("memplan.store")
 
 UNUSABLE = "what the store's URL says after '?' cannot be used"
 PROBE_BYTES = 1 << 12
@@ -31,8 +34,13 @@ class Database(ABC):
     shared: ClassVar[bool]
     """True if other processes use it too, so that their workers carry out what is queued."""
 
+    driver_errors: ClassVar[tuple[type[Exception], ...]] = ()
+    """What the driver raises where SQLAlchemy is not in between."""
+
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.damage: str | None = None
+        """What was noticed of damage, since it was opened."""
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -53,8 +61,17 @@ class Database(ABC):
         """From now on call `told` for every announcement."""
 
     @abstractmethod
-    def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> int | None:
-        """Have a worker elsewhere take the job; return the number of this delivery. None: workers look for jobs themselves."""
+    def deliver(
+        self, connection: Connection, id_: str, owner: str, priority: int, before: int | None = None
+    ) -> int | None:
+        """Have a worker elsewhere take the job; return the number of this delivery. None: workers look for jobs themselves.
+
+        It keeps the turn of the delivery `before`.
+        """
+
+    def begin(self, connection: Connection, delivery: int) -> None:
+        """Note that this delivery is carried out to its end; a first look is not."""
+        return
 
     @abstractmethod
     def withdraw(self, connection: Connection, delivery: int | None) -> None:
@@ -74,7 +91,9 @@ class Database(ABC):
         return bytes(connection.execute(select(cut).where(table.c.job == job)).scalar() or b"")
 
     def ping(self) -> None:
-        """Write something. Raises StoreUnavailable if that is impossible."""
+        """Write something. Raises StoreUnavailable if that is impossible, or if damage was noticed."""
+        if self.damage is not None:
+            raise StoreDamaged(self.damage)
         with self.write() as connection:
             connection.execute(delete(probe))
             connection.execute(insert(probe).values(id=1, data=bytes(PROBE_BYTES)))
@@ -90,13 +109,26 @@ class Database(ABC):
         except IntegrityError as error:
             raise Collision("two writers were in each other's way") from error
         except DBAPIError as error:
-            raise StoreUnavailable(f"the store does not answer: {self.reason(error)}") from error
+            raise self.noted(self.trouble(error.orig)) from error
+        except self.driver_errors as error:
+            raise self.noted(self.trouble(error)) from error
         except PoolTimeout as error:
             raise StoreUnavailable("the store has too much to do") from error
+        except (TypeError, ValueError) as error:  # of a value in a row
+            raise self.noted(StoreDamaged("a record is not what was written: the store is damaged")) from error
+        except StoreDamaged as error:
+            raise self.noted(error) from error.__cause__
 
-    def reason(self, error: DBAPIError) -> str:
-        """Return what anybody may know of it."""
-        return str(error.orig)[:200]
+    def noted(self, trouble: StoreUnavailable) -> StoreUnavailable:
+        """Remember damage, and return the error."""
+        if isinstance(trouble, StoreDamaged):
+            log.error("the store is damaged", reason=str(trouble))
+            self.damage = str(trouble)
+        return trouble
+
+    @abstractmethod
+    def trouble(self, error: BaseException | None) -> StoreUnavailable:
+        """Return a driver's error as our own, with what anybody may know of it."""
 
 
 def migrate(connection: Connection) -> None:

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 QUEUE = "memplan"
 SHORT_QUEUE = "memplan_short"
 """Short jobs: some workers look only here."""
+FIRST_QUEUE = "memplan_first"
+"""Long jobs that are at most looked at so far."""
 CLUSTER_QUEUE = "memplan_cluster"
 """Jobs for a cluster: workers that have one leave them to it."""
-QUEUES = (QUEUE, SHORT_QUEUE, CLUSTER_QUEUE)
+QUEUES = (QUEUE, SHORT_QUEUE, FIRST_QUEUE, CLUSTER_QUEUE)
+LOOKING = (SHORT_QUEUE, FIRST_QUEUE)
+"""What a worker for short jobs takes: of the long ones it has a first look at each."""
 SOLVE = "memplan.solve"
 """The only kind of task; its argument is the job's id."""
 STEPS = "memplan_queue_steps"
@@ -35,12 +39,12 @@ class Deliveries:
 
         self._manager = JobManager(SyncPsycopgConnector())  # is never opened: every call brings its connection
 
-    def add(self, connection: psycopg.Connection[Any], id_: str, turn: Turn) -> int:
+    def add(self, connection: psycopg.Connection[Any], id_: str, turn: Turn, *, is_first: bool) -> int:
         """Have some worker take the job; return the number of this delivery."""
         from procrastinate.jobs import Job
 
         new = Job(
-            queue=CLUSTER_QUEUE if turn.where is Where.CLUSTER else SHORT_QUEUE if turn.is_short else QUEUE,
+            queue=_queue(turn, is_first=is_first),
             task_name=SOLVE,
             task_kwargs={"id_": id_},
             priority=turn.rank,
@@ -54,12 +58,12 @@ class Deliveries:
 
     def rank_now(self, connection: psycopg.Connection[Any], where: Where) -> int | None:
         """Return the rank of the last job taken, among those at work there, or of the next; there is an index for each."""
-        those = "SELECT {} FROM procrastinate_jobs WHERE status = '{}' AND queue_name = ANY(%(queues)s)"
-        wanted = (
-            f"SELECT coalesce(({those.format('min(priority)', 'doing')}), ({those.format('max(priority)', 'todo')}))"
-        )
+        those = "SELECT {}(priority) FROM procrastinate_jobs WHERE status = '{}' AND queue_name = ANY(%({})s)"
+        at_work, waiting = those.format("min", "doing", "queues"), those.format("max", "todo", "all")
         queues = [CLUSTER_QUEUE] if where is Where.CLUSTER else [QUEUE, SHORT_QUEUE]
-        return self._number(connection, wanted, {"queues": queues})
+        # first looks are ahead of the line, and do not count as work
+        values = {"queues": queues, "all": queues if where is Where.CLUSTER else [*queues, FIRST_QUEUE]}
+        return self._number(connection, f"SELECT coalesce(({at_work}), ({waiting}))", values)
 
     def least_rank(self, connection: psycopg.Connection[Any], deliveries: Sequence[int]) -> int | None:
         """Return the least rank of those that have not ended."""
@@ -70,6 +74,15 @@ class Deliveries:
         with _errors():
             row = connection.execute(wanted, values).fetchone()
         return None if row is None else row[0]
+
+    def begin(self, connection: psycopg.Connection[Any], delivery: int) -> None:
+        """Count it among those at work."""
+        with _errors():
+            values = {"id": delivery, "queue": QUEUE, "first": FIRST_QUEUE}
+            connection.execute(
+                "UPDATE procrastinate_jobs SET queue_name = %(queue)s WHERE id = %(id)s AND queue_name = %(first)s",
+                values,
+            )
 
     def withdraw(self, connection: psycopg.Connection[Any], delivery: int) -> None:
         """Withdraw it; a worker that has it is told to stop."""
@@ -91,6 +104,14 @@ class Deliveries:
                 connection.execute(step.read_bytes())
         for step in missing:
             connection.execute(f"INSERT INTO {STEPS} VALUES (%s)", (step.name,))
+
+
+def _queue(turn: Turn, *, is_first: bool) -> str:
+    if turn.where is Where.CLUSTER:
+        return CLUSTER_QUEUE
+    if turn.is_short:
+        return SHORT_QUEUE
+    return FIRST_QUEUE if is_first else QUEUE
 
 
 @contextmanager

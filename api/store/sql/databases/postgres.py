@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, text
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError
 
-from ...protocol import StoreUnavailable
-from ..turns import last_deliveries, turn_of, where_of
+from ...protocol import StoreDamaged, StoreUnavailable
+from ..turns import Turn, is_short_at, last_deliveries, turn_of, where_of
 from .database import UNUSABLE, Database, Told, migrate
 from .deliveries import Deliveries
 from .listener import CHANNEL, Listener
@@ -34,6 +34,8 @@ CONNECTION: dict[str, Any] = {
     "tcp_user_timeout": 10_000,
 }
 """The parameters of every connection; those in the URL's query have precedence."""
+DAMAGED = ("XX001", "XX002")
+"""The server's codes for damaged tables and indexes."""
 MIGRATION_LOCK = 6_077_115_106_001
 """Its holder may change tables. Any number that no other program uses."""
 
@@ -74,11 +76,17 @@ class PostgresDatabase(Database):
     def listen(self, on_change: Told) -> None:
         self._listeners.append(Listener(self.conninfo, on_change))
 
-    def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> int:
+    def deliver(self, connection: Connection, id_: str, owner: str, priority: int, before: int | None = None) -> int:
         driver, where = _driver(connection), where_of(priority)
+        rank = None if before is None else self._deliveries.least_rank(driver, [before])
+        if rank is not None:
+            return self._deliveries.add(driver, id_, Turn(is_short_at(priority), where, rank), is_first=False)
         now = self._deliveries.rank_now(driver, where)
         mine = self._deliveries.least_rank(driver, last_deliveries(connection, owner, priority))
-        return self._deliveries.add(driver, id_, turn_of(priority, now, mine))
+        return self._deliveries.add(driver, id_, turn_of(priority, now, mine), is_first=before is None)
+
+    def begin(self, connection: Connection, delivery: int) -> None:
+        self._deliveries.begin(_driver(connection), delivery)
 
     def withdraw(self, connection: Connection, delivery: int | None) -> None:
         if delivery is not None:
@@ -92,10 +100,13 @@ class PostgresDatabase(Database):
         lock = text(f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}(hashtextextended(:what, 0))")
         connection.execute(lock, {"what": f"memplan {what}"})
 
-    def reason(self, error: DBAPIError) -> str:
+    def trouble(self, error: BaseException | None) -> StoreUnavailable:
         # the driver's own words may name hosts, users and values
-        state = getattr(error.orig, "sqlstate", None)
-        return type(error.orig).__name__ + (f" ({state})" if state else "")
+        state = getattr(error, "sqlstate", None)
+        text = type(error).__name__ + (f" ({state})" if state else "")
+        if state in DAMAGED:
+            return StoreDamaged(f"the store is damaged: {text}")
+        return StoreUnavailable(f"the store does not answer: {text}")
 
     def close(self) -> None:
         for listener in self._listeners:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from sqlalchemy import URL, Connection, Engine, Integer, Table, create_engine, event, literal_column, select
 from sqlalchemy.exc import ArgumentError, DatabaseError, SAWarning
 
-from ...protocol import StoreUnavailable
+from ...protocol import StoreDamaged, StoreUnavailable
 from .database import UNUSABLE, Database, Told, migrate
 
 LEAST_FREE = 1 << 20
@@ -25,10 +25,27 @@ LOCKED_SECONDS = 5.0
 """The time that a write waits for another process that holds the file."""
 
 
+BUSY, LOCKED, PERM, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB = 5, 6, 3, 7, 8, 10, 11, 13, 14, 26
+"""SQLite's primary codes of errors."""
+WORDS = {
+    BUSY: "another process has locked its file",
+    LOCKED: "another process has locked its file",
+    PERM: "its file may not be used",
+    NOMEM: "there is no memory left",
+    READONLY: "its file may not be written",
+    IOERR: "its disk cannot be written",
+    FULL: "its disk is full",
+    CANTOPEN: "its file cannot be opened",
+}
+READING = (IOERR | 1 << 8, IOERR | 2 << 8)
+"""Of I/O errors, those of reading."""
+
+
 class SqliteDatabase(Database):
     """One file, one process."""
 
     shared: ClassVar[bool] = False
+    driver_errors = (sqlite3.Error,)
 
     def __init__(self, url: URL) -> None:
         super().__init__(_engine(url))
@@ -118,13 +135,25 @@ class SqliteDatabase(Database):
             blob.seek(start)
             return bytes(blob.read(size))
 
+    def trouble(self, error: BaseException | None) -> StoreUnavailable:
+        code = getattr(error, "sqlite_errorcode", None)
+        primary = CORRUPT if code is None else code & 0xFF  # without a code: text that is no UTF-8
+        if code in READING:
+            return StoreDamaged("the disk of the store cannot be read")
+        if primary in (CORRUPT, NOTADB):
+            return StoreDamaged(
+                "the file of the store is damaged: put a copy of it back, or move it away to begin anew"
+            )
+        why = WORDS.get(primary, f"its database reports {getattr(error, 'sqlite_errorname', 'an error')}")
+        return StoreUnavailable(f"the store does not answer: {why}")
+
     def announce(self, connection: Connection, id_: str) -> None:
         self._announced[id_] = None
 
     def listen(self, on_change: Told) -> None:
         self._listeners.append(on_change)
 
-    def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> None:
+    def deliver(self, connection: Connection, id_: str, owner: str, priority: int, before: int | None = None) -> None:
         return None
 
     def withdraw(self, connection: Connection, delivery: int | None) -> None: ...

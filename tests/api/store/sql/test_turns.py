@@ -10,7 +10,7 @@ import pytest
 
 from api.store import Store
 from api.store.opening import open_store
-from api.store.records import About, NewJob, QueueLimits, Where
+from api.store.records import About, JobState, NewJob, QueueLimits, Where
 
 LIMITS = QueueLimits(1000, 1000, 1 << 30)
 
@@ -27,8 +27,8 @@ def queue(store: Store, owner: str, name: str, seconds: float = 600.0, *, urgent
     store.add(NewJob(owner, about, urgent), b"{}", LIMITS)
 
 
-def taken(store: Store, *, short: bool = False, where: Where | None = None) -> str | None:
-    claim = store.claim(short=short, where=where)
+def taken(store: Store, *, short: bool = False, look: bool = False, where: Where | None = None) -> str | None:
+    claim = store.claim(short=short, look=look, where=where)
     return None if claim is None else claim.job.about.name
 
 
@@ -62,6 +62,32 @@ def test_room_kept_for_short_jobs_is_not_given_to_long_ones(store: Store) -> Non
     queue(store, "b", "short", 2.0)
     assert taken(store, short=True) == "short"
     assert taken(store) == "long"
+
+
+def test_each_long_job_is_looked_at_once_and_keeps_its_place(store: Store) -> None:
+    for name in ("a0", "a1"):
+        queue(store, "a", name)
+    queue(store, "a", "short", 2.0)
+    queue(store, "a", "waited for", urgent=True)
+    queue(store, "b", "b0")
+    looked = []
+    while (claim := store.claim(look=True)) is not None:
+        looked.append(claim.job.about.name)
+        assert store.release(claim.job.id, claim.job.attempt)
+    assert looked == ["waited for", "b0", "a0", "a1"]
+    order = [taken(store) for _ in range(5)]
+    assert [name for name in order if name != "b0"] == ["waited for", "short", "a0", "a1"]
+
+
+def test_a_job_that_is_to_stop_is_not_put_back(store: Store) -> None:
+    queue(store, "a", "long")
+    claim = store.claim()
+    assert claim is not None
+    store.cancel(claim.job.id, "a")
+    assert store.release(claim.job.id, claim.job.attempt)
+    job = store.job(claim.job.id)
+    assert job is not None
+    assert job.state is JobState.CANCELLED
 
 
 def test_jobs_for_a_cluster_wait_in_a_line_of_their_own(store: Store) -> None:
