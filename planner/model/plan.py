@@ -91,12 +91,15 @@ class PlanCertificate:
     solver: str | None = None
     term: Term | None = None
     """`reuse_cost` for what must be shared, `moved_buffers` or `moved_bytes` for what must move, `sum_of_peaks` for pool sharing, whatever the
-    objective is; the objective's first term for prices; any of its terms for a search, with the earlier ones at their bounds.
+    objective is; for prices any of the objective's terms, with the earlier ones in `held` at most what it says; for a search any of them, with the
+    earlier ones at their bounds.
     """
     sets: tuple[tuple[tuple[BufferId, ...], int, int], ...] = ()
     """For what must be shared or moved: (buffers, numerator, denominator) for each set; the fraction is the share that counts."""
     crowds: tuple[tuple[str, int, tuple[BufferId, ...], int, int], ...] = ()
     """For priced room: (pool, time, buffers, numerator, denominator) for each price on being one of these in that pool; the buffers are live together."""
+    held: tuple[tuple[Term, int, int, int], ...] = ()
+    """For priced room of a later term: (term, most, numerator, denominator) for each price on an earlier term, which is at most so much."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,11 +37,15 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
 
 def _of_what_was_minimised(first: Term, objective: Objective) -> str:
     """Return how far the objective's first term may be from the least possible."""
-    name = first.value.replace("_", " ")
+    name = _named(first)
     if objective.value is None or objective.bound is None:
         return f"Nothing is proven about the {name}."
     less = objective.value - objective.bound
     return f"The objective's first term, {name}, is {objective.value}: at most {less} could be saved."
+
+
+def _named(term: Term) -> str:
+    return term.value.replace("_", " ")
 
 
 def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate, first_term: Term) -> str:
@@ -62,7 +66,10 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate, first_
             return claim + f"however the buffers are shared out among the pools, so much must be live (times {when})"
         case Proof.PRICED_ROOM:
             scarce = sorted({weight[0] for weight in certificate.weights} | {crowd[0] for crowd in certificate.crowds})
-            return claim + f"not all that would gain by it has room in {named_pools(scarce)}, whoever goes elsewhere"
+            held = "".join(f", with {_named(term)} at most {most}" for term, most, _, _ in certificate.held)
+            return (
+                claim + f"not all that would gain by it has room in {named_pools(scarce)}, whoever goes elsewhere{held}"
+            )
         case Proof.MUST_SHARE:
             first, others = _first_set_and_others(certificate)
             return claim + f"not all of {first} have room side by side{others}, so some share addresses"
@@ -84,7 +91,7 @@ def _what_is_bounded(certificate: PlanCertificate, first_term: Term) -> str:
             return "what moves"
     if certificate.pool is not None:
         return f"the peak of pool {echo(certificate.pool)}"
-    return f"the {(certificate.term or first_term).value.replace('_', ' ')}"
+    return f"the {_named(certificate.term or first_term)}"
 
 
 def _total_and_list(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str:

@@ -1,6 +1,6 @@
-"""The bound on the objective's first term that prices on room in each pool and section prove: exact for any prices.
+"""The bound on a term of the objective that prices on room in each pool and section prove: exact for any prices.
 
-Let c[k, p] be the cost in the first term of having the class of blocks k in pool p, and s the cost of a unit of the cost-weighted sum of peaks (0 for
+Let c[k, p] be the cost in the term of having the class of blocks k in pool p, and s the cost of a unit of the cost-weighted sum of peaks (0 for
 terms that do not count peaks). With prices y[p, t] >= 0 for what is live in pool p at section t, and Y[p] their sum, no placement costs less than
 
     sum over k of    min over the pools p of k of   c[k, p] + sum over t of y[p, t] * (what k takes at t)
@@ -11,6 +11,9 @@ solvers.bounds.room_prices looks for them.
 
 A crowd is a set of parts that are live together, with a price w on being one of them in p, which their classes pay as well. Below H at most N(H) of
 them fit, the smallest side by side, so the second sum is less by w * N(H) (see solvers.choice.pools.prices.crowds).
+
+A later term is bounded with the earlier ones held: a price on a unit of such a term adds to c and s what it adds to the term, and the price times
+what the term is at most is taken off the sum.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from .weighted_sections import Weights, homes_of_classes, weigh
 
 Crowds: TypeAlias = Sequence[tuple[int, int, tuple[int, ...], int, int]]
 """(pool, section, parts, numerator, denominator), as in a certificate."""
+Held: TypeAlias = Sequence[tuple[Term, int, int, int]]
+"""(term, most, numerator, denominator), as in a certificate."""
 
 
 def can_price(instance: Instance) -> bool:
@@ -40,12 +45,16 @@ def proof_of(instance: Instance) -> Proof:
     return Proof.POOL_SHARING if instance.terms[0] is Term.SUM_OF_PEAKS else Proof.PRICED_ROOM
 
 
-def priced_value(instance: Instance, weights: Weights, crowds: Crowds = ()) -> int:
-    """The lower bound on the first term that these prices prove; 0 if they prove nothing."""
-    if not can_price(instance):
+def priced_value(
+    instance: Instance, weights: Weights, crowds: Crowds = (), term: Term | None = None, held: Held = ()
+) -> int:
+    """The lower bound on the first term, or on a later one with earlier ones held, that these prices prove; 0 if they prove nothing."""
+    term = term or instance.terms[0]
+    if term not in LINEAR:
         return 0
     totals, taken, of_weights = weigh(instance, weights)
-    unit = lcm(of_weights, *(crowd[4] for crowd in crowds))
+    unit = lcm(of_weights, *(crowd[4] for crowd in crowds), *(under for *_, under in held))
+    counted = [(term, unit), *((earlier, over * (unit // under)) for earlier, _, over, under in held)]
     due = taken
     if unit != of_weights:
         due = {group: {p: number * (unit // of_weights) for p, number in mine.items()} for group, mine in taken.items()}
@@ -58,18 +67,22 @@ def priced_value(instance: Instance, weights: Weights, crowds: Crowds = ()) -> i
         for part in parts:
             paid = due.setdefault(int(instance.pool_class[instance.part_block[part]]), {})
             paid[pool] = paid.get(pool, 0) + price
-    price_of_peaks = peak_price(instance, instance.terms[0])
-    bound = 0
+    price_of_peaks = sum(price * peak_price(instance, each) for each, price in counted)
+    bound = -sum(most * over * (unit // under) for _, most, over, under in held)
     for pool in {**totals, **steps}:
         spec = instance.pools[pool]
-        rise = unit * price_of_peaks * spec.cost - int(unit * totals.get(pool, Fraction(0)))
+        rise = price_of_peaks * spec.cost - int(unit * totals.get(pool, Fraction(0)))
         if rise < 0 and spec.capacity is None:
             return 0
         bound += _least_of_height(rise, steps.get(pool, {}), spec.capacity)
-    costs, homes = class_costs(instance), homes_of_classes(instance)
+    of_terms = [(class_costs(instance, each), price) for each, price in counted]
+    costs, homes = [(of_term, price) for of_term, price in of_terms if of_term], homes_of_classes(instance)
     for group in interruptible(homes if costs else due):
-        mine, own = due.get(group, {}), costs.get(group)
-        bound += min((mine.get(p, 0) + (0 if own is None else own[p] * unit) for p in homes[group]), default=0)
+        mine = due.get(group, {})
+        bound += min(
+            (mine.get(p, 0) + sum(of_term[group][p] * price for of_term, price in costs) for p in homes[group]),
+            default=0,
+        )
     return max(0, -(-bound // unit))
 
 
@@ -85,9 +98,9 @@ def _least_of_height(rise: int, steps: Mapping[int, int], capacity: int | None) 
     return least if capacity is None else min(least, rise * capacity - counted)
 
 
-def class_costs(instance: Instance) -> dict[int, list[int]]:
-    """By class of blocks: its cost in each pool in the first term; empty if the term has no such costs."""
-    cost = choice_cost(instance, instance.terms[0])
+def class_costs(instance: Instance, term: Term | None = None) -> dict[int, list[int]]:
+    """By class of blocks: its cost in each pool in the first term, or in this one; empty if the term has no such costs."""
+    cost = choice_cost(instance, term or instance.terms[0])
     if cost is None:
         return {}
     found: dict[int, list[int]] = {}

@@ -57,6 +57,8 @@ class Certificate:
     solver: str | None = None
     crowds: tuple[tuple[int, int, tuple[int, ...], int, int], ...] = ()
     """For priced room: (pool, section, parts, numerator, denominator), each a price on being one of these parts in that pool."""
+    held: tuple[tuple[Term, int, int, int], ...] = ()
+    """For priced room of a later term: (term, most, numerator, denominator), the price of an earlier term, which is at most so much."""
 
 
 @dataclass(frozen=True, slots=True)

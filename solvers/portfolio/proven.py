@@ -9,7 +9,7 @@ from ..bounds.must_share import shared_value
 from ..bounds.priced_room import priced_value
 from ..bounds.short_weights import shortened
 from ..bounds.weighted_sections import Weights, sharing_shortage
-from ..model.instance import Instance
+from ..model.instance import Instance, Term
 from ..model.linear_terms import is_counted_in_bytes
 from ..model.outcome import Certificate, Outcome, Proof, Value
 from .board import Board
@@ -25,7 +25,9 @@ class Proven:
         self._of_several = None if self.infeasible else first.of_several
         """The best proof about the peaks of all pools together."""
         self._priced: Certificate | None = None
-        """The best proof of what a lack of room costs."""
+        """The best proof of what a lack of room costs in the first term,"""
+        self._priced_later: dict[Term, Certificate] = {}
+        """and in later ones, with earlier ones held."""
         self.bound: Value = self.in_units(first.value)
 
     def tell(self) -> None:
@@ -79,12 +81,27 @@ class Proven:
             self.tell()
 
     def take_prices(self, found: Certificate) -> None:
-        """Take a certificate of prices with crowds, whose members pay the same whatever a unit is."""
-        weights, unit = self._weights_in_bytes(found.weights), self._weights_in_bytes(((0, 0, 1, 1),))[0][3]
-        times = self._unit // unit  # where the term is counted in bytes
+        """Take a certificate of prices with crowds, whose members pay the same whatever a unit is.
+
+        Of a later term it raises no bound here: whoever found it knows whether the earlier terms are at their least.
+        """
+        original = self._original
+        term = found.term or original.terms[0]
+        times = self._unit_of(term)
+        weights = self._weights_in_bytes(found.weights, term)
         crowds = tuple((pool, at, parts, over * times, under) for pool, at, parts, over, under in found.crowds)
-        value = priced_value(self._original, weights, crowds)
-        self._priced = _better(replace(found, value=value, weights=weights, crowds=crowds), self._priced)
+        held = tuple(
+            (earlier, most * self._unit_of(earlier), over * times, under * self._unit_of(earlier))
+            for earlier, most, over, under in found.held
+        )
+        value = priced_value(original, weights, crowds, term, held)
+        proof = replace(found, value=value, weights=weights, crowds=crowds, held=held)
+        if found.term is not None:
+            known = self._priced_later.get(term)
+            is_alike = known is not None and [each[:2] for each in known.held] == [each[:2] for each in held]
+            self._priced_later[term] = _better(proof, known if is_alike else None)
+            return
+        self._priced = _better(proof, self._priced)
         self.bound = max(self.bound, self.in_units((value,)))
         self.tell()
 
@@ -105,9 +122,13 @@ class Proven:
             raised = max(raised, (*raised[:index], floor))
         return raised
 
-    def _weights_in_bytes(self, weights: Weights) -> tuple[tuple[int, int, int, int], ...]:
-        """Turn prices of a unit into prices of a byte; for a term counted in bytes they are shares and stay as they are."""
-        unit = 1 if is_counted_in_bytes(self._original.terms[0]) else self._unit
+    def _unit_of(self, term: Term) -> int:
+        """How much of the term one unit is."""
+        return self._unit if is_counted_in_bytes(term) else 1
+
+    def _weights_in_bytes(self, weights: Weights, term: Term | None = None) -> tuple[tuple[int, int, int, int], ...]:
+        """Turn prices of a unit into prices of a byte; for a term (the first) counted in bytes they are shares and stay as they are."""
+        unit = self._unit // self._unit_of(term or self._original.terms[0])
         return tuple(
             (pool, section, numerator, denominator * unit) for pool, section, numerator, denominator in weights
         )
@@ -124,7 +145,11 @@ class Proven:
 
     def certificates(self) -> tuple[Certificate, ...]:
         """All certificates, without searches that prove no more than prices do, which anybody can add up."""
-        together = [proof for proof in (self._of_several, self._priced) if proof is not None and proof.value]
+        together = [
+            proof
+            for proof in (self._of_several, self._priced, *self._priced_later.values())
+            if proof is not None and proof.value
+        ]
         is_covered = self._priced is not None and (self._priced.value,) >= self.in_bytes(self.bound)
         if self.infeasible or not is_covered:
             return (*self._certificates, *together)

@@ -169,6 +169,7 @@ def _certificate(certificate: Certificate) -> dict[str, object]:
         ],
         "term": certificate.term,
         "solver": certificate.solver,
+        "held": [[term.value, int(most), int(n), int(d)] for term, most, n, d in certificate.held],
     }
 
 
@@ -185,7 +186,13 @@ def _read_certificate(fields: Mapping[str, object]) -> Certificate:
         crowds=tuple(_crowd(row) for row in cast("list[list[object]]", fields["crowds"])),
         term=None if fields["term"] is None else Term(cast(str, fields["term"])),
         solver=None if solver is None else str(solver),
+        held=tuple(_held(row) for row in cast("list[list[object]]", fields["held"])),
     )
+
+
+def _held(row: list[object]) -> tuple[Term, int, int, int]:
+    term, most, numerator, denominator = row
+    return Term(cast(str, term)), _number(most), _number(numerator), _number(denominator)
 
 
 def _set(row: list[object]) -> tuple[tuple[int, ...], int, int]:

@@ -145,6 +145,7 @@ def _certificate(c: w.CertificateWire) -> PlanCertificate:
         tuple(
             (x["pool"], x["time"], tuple(x["buffers"]), x["numerator"], x["denominator"]) for x in c.get("crowds", [])
         ),
+        tuple((Term(x["term"]), x["most"], x["numerator"], x["denominator"]) for x in c.get("held", [])),
     )
 
 

@@ -92,6 +92,16 @@ class CrowdWire(TypedDict):
 
 
 @with_config(STRICT)
+class HeldWire(TypedDict):
+    """An earlier term, what it is at most, and its price in the bound of a later one."""
+
+    term: TermName
+    most: Amount
+    numerator: int
+    denominator: Annotated[int, Field(ge=1)]
+
+
+@with_config(STRICT)
 class CertificateWire(TypedDict):
     proof: Literal[
         "live_together",
@@ -112,6 +122,7 @@ class CertificateWire(TypedDict):
     weights: NotRequired[Items[WeightWire]]
     sets: NotRequired[Items[SetWire]]
     crowds: NotRequired[Items[CrowdWire]]
+    held: NotRequired[Items[HeldWire]]
     solver: NotRequired[Name | None]
 
 

@@ -105,6 +105,7 @@ def _certificate(certificate: PlanCertificate) -> str:
         for p, t, ids, n, d in certificate.crowds
     ]
     sets = [{"buffers": list(ids), "numerator": n, "denominator": d} for ids, n, d in certificate.sets]
+    held = [{"term": str(t), "most": most, "numerator": n, "denominator": d} for t, most, n, d in certificate.held]
     fields = {
         "proof": str(certificate.proof),
         "value": certificate.value,
@@ -115,6 +116,7 @@ def _certificate(certificate: PlanCertificate) -> str:
         "weights": [],
         **({"sets": sets} if sets else {}),
         **({"crowds": crowds} if crowds else {}),
+        **({"held": held} if held else {}),
         "solver": certificate.solver,
     }
     pools = names_of([weight[0] for weight in certificate.weights], compact)

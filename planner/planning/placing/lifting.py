@@ -170,16 +170,33 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
         if certificate.proof is Proof.POOL_SHARING:
             lifted = replace(lifted, term=Term.SUM_OF_PEAKS)
         elif certificate.proof is Proof.PRICED_ROOM:
-            lifted = replace(lifted, term=problem.terms[0])
+            lifted = replace(lifted, term=certificate.term or problem.terms[0])
         elif certificate.proof is Proof.SEARCH and certificate.pool is None and not outcome.infeasible:
             found.append(replace(lifted, term=problem.terms[0]))
-            later = zip(problem.terms[1:], outcome.bound[1:], strict=False)
-            found += [replace(lifted, term=term, value=value) for term, value in later if value > by_sets.get(term, 0)]
+            by_prices = _by_prices(problem, outcome)
+            found += [
+                replace(lifted, term=term, value=value)
+                for term, value in zip(problem.terms[1:], outcome.bound[1:], strict=False)
+                if value > max(by_sets.get(term, 0), by_prices.get(term, 0))
+            ]
             continue
         elif certificate.proof is Proof.SEARCH and certificate.pool is None:
             lifted = replace(lifted, value=0)
         found.append(lifted)
     return tuple(found)
+
+
+def _by_prices(problem: Problem, outcome: Outcome) -> dict[Term | None, int]:
+    """What prices prove of later terms with the earlier ones at their bounds."""
+    found: dict[Term | None, int] = {}
+    for c in outcome.certificates:
+        if c.proof is Proof.PRICED_ROOM and c.term is not None and outcome.value is not None:
+            index, most = problem.terms.index(c.term), {term: limit for term, limit, _, _ in c.held}
+            least = outcome.bound[:index]
+            allows = all(bound <= most.get(term, bound) for term, bound in zip(problem.terms, least, strict=False))
+            if allows and outcome.value[:index] == least:
+                found[c.term] = c.value
+    return found
 
 
 def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCertificate:
@@ -202,4 +219,5 @@ def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCert
             (problem.pools[p].name, time(s), tuple(problem.buffers[part].id for part in parts), n, d)
             for p, s, parts, n, d in c.crowds
         ),
+        held=c.held,
     )

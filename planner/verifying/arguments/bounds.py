@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 
 from solvers.model.instance import LINEAR_TERMS, Term
 from solvers.model.outcome import Proof
@@ -79,8 +80,8 @@ class _Proven:
         """The bounds of terms from exhausted searches."""
         self._all_pools = 0
         """The bound of the sum of peaks, each times its pool's cost."""
-        self._priced = 0
-        """The bound of the first term from prices of room."""
+        self._priced: dict[Term, int] = {}
+        """The bounds of terms from prices of room, with the earlier ones at their bounds."""
         self._by_sets: dict[Term, int] = {}
         """The bounds from what must be shared or moved. Certificates of different buffers add up, since none counts another's."""
         named: dict[Term, set[BufferId]] = {}
@@ -92,7 +93,9 @@ class _Proven:
                 self._by_sets[term] = max(before, certificate.value + (0 if others & mine else before))
                 others |= mine
             elif certificate.proof is Proof.PRICED_ROOM:
-                self._priced = max(self._priced, certificate.value)
+                of_term = certificate.term or self.first
+                if _are_held(plan, of_term, certificate):
+                    self._priced[of_term] = max(self._priced.get(of_term, 0), certificate.value)
             elif certificate.proof is Proof.POOL_SHARING:
                 self._all_pools = max(self._all_pools, certificate.value)
             elif certificate.pool is not None:
@@ -123,7 +126,7 @@ class _Proven:
         by_pool = sum(pools[name].cost * peak for name, peak in self._peaks.items() if name in pools)
         by_terms = self._least_choice(term) + price_of_peaks(problem, term) * max(by_pool, self._all_pools)
         proven = max(searched, by_terms + self._moved(term))
-        return max(proven, self._priced) if is_first and can_be_priced(term) else proven
+        return proven if is_first and not can_be_priced(term) else max(proven, self._priced.get(term, 0))
 
     def _moved(self, term: Term) -> int:
         """Return the term's part from what must move."""
@@ -145,6 +148,16 @@ class _Proven:
             costs = [sum(choice_cost(buffer, pools[pool], term) for buffer in buffers) for pool in homes or pools]
             total += min(costs) if homes else max(costs, default=0)
         return total
+
+
+def _are_held(plan: Plan, term: Term, certificate: PlanCertificate) -> bool:
+    """True if the certificate holds nothing, or the plan's terms before this one are at their bounds, which the certificate allows."""
+    most = {held: limit for held, limit, _, _ in certificate.held}
+    earlier = takewhile(lambda each: each.name is not term, plan.objective.terms)
+    return not most or all(
+        each.value is not None and each.value == each.bound and each.value <= most.get(each.name, each.value)
+        for each in earlier
+    )
 
 
 def _unproven(what: str, claimed: int, proven: int) -> Iterator[VerifyFinding]:

@@ -80,7 +80,7 @@ def _subject(places: Places, certificate: PlanCertificate) -> str | None:
     if certificate.pool is not None:
         return "it names a pool and a term, and can be of one thing alone"
     terms = places.problem.terms
-    provable = {Proof.POOL_SHARING: (Term.SUM_OF_PEAKS,), Proof.PRICED_ROOM: terms[:1], Proof.SEARCH: terms}
+    provable = {Proof.POOL_SHARING: (Term.SUM_OF_PEAKS,), Proof.PRICED_ROOM: terms, Proof.SEARCH: terms}
     provable[Proof.MUST_SHARE] = (Term.REUSE_COST,)
     provable[Proof.MUST_MOVE] = (Term.MOVED_BUFFERS, Term.MOVED_BYTES)
     if term in provable.get(certificate.proof, ()):
@@ -99,6 +99,8 @@ def _spare(certificate: PlanCertificate) -> str | None:
         return "it has sets, but its argument needs none"
     if certificate.crowds and proof is not Proof.PRICED_ROOM:
         return "it has crowds, but its argument needs none"
+    if certificate.held and proof is not Proof.PRICED_ROOM:
+        return "it holds terms, but its argument needs none"
     if proof in (Proof.MUST_SHARE, Proof.MUST_MOVE) and (certificate.buffers or certificate.time is not None):
         return "it names buffers or a time, but its sets say which"
     if proof is Proof.SEARCH and (certificate.buffers or certificate.time is not None):
@@ -251,7 +253,7 @@ def _pool_sharing(places: Places, certificate: PlanCertificate) -> str | None:
 
 
 def _priced_room(places: Places, certificate: PlanCertificate) -> str | None:
-    """Check a bound of the objective's first term."""
+    """Check a bound of the objective's first term, or of a later one with earlier ones held."""
 
     def proven() -> int | str:
         from .prices import priced_bound

@@ -90,8 +90,8 @@ def _values(problem: Problem, where: Sequence[Placement | None], peaks: Mapping[
 
 
 def _value_of(plan: Plan, values: Mapping[Term, int], certificate: PlanCertificate) -> int | None:
-    """Return the value of the certificate's term; of a later term only if all earlier ones are at their bounds, as its search presumes."""
-    if certificate.term is None:
+    """Return the value of the certificate's term; of a later term only if the earlier ones are as its argument presumes."""
+    if certificate.term is None or any(values.get(term, most + 1) > most for term, most, _, _ in certificate.held):
         return None
     if certificate.proof is Proof.SEARCH:
         for term in plan.objective.terms:

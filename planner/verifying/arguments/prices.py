@@ -1,4 +1,4 @@
-"""What prices of room prove about the objective's first term, derived again from the Problem alone, in exact numbers.
+"""What prices of room prove about a term of the objective, derived again from the Problem alone, in exact numbers.
 
 Let c[b, p] be the cost of having buffer b in pool p, and s the cost of a byte of the cost-weighted sum of peaks (0 for terms that do not
 count peaks). Room in pool p at time t has the price y[p, t] >= 0, and Y[p] is the sum of p's prices. The live bytes in p never exceed its
@@ -10,37 +10,52 @@ peak H[p] <= size[p]. So the term is at least
 There may also be crowds: buffers that are live at one time, with a price w >= 0 that each pays in the first sum for being in pool p. At most
 N(H[p]) of them have room below H[p], the number of the smallest whose sizes add up to at most H[p]. So together they pay at most w * N(H[p]),
 and the second sum is reduced by that, at the H[p] that minimises the whole.
+
+Of a later term the bound holds for all plans whose earlier terms are at most what the certificate says. Each of these terms has a price z >= 0. What it
+adds to c and s is z times what it adds to the earlier term, and z times what that term is at most is taken off the sum.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import lcm
+
+from solvers.model.instance import LINEAR_TERMS, Term
 
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
-from ..objective import can_be_priced, choice_cost, price_of_peaks
+from ..objective import can_be_priced, choice_cost, has_choice, price_of_peaks
 from .crowds import read_crowds
-from .weights import read_weights, weigh
+from .weights import common_denominator, read_weights, weigh
 
 
 def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str:
     """Return the bound, or in words why nothing is proven. A buffer that fits nowhere counts in its dearest allowed pool: then every claim holds."""
-    term = places.problem.terms[0]
-    if not can_be_priced(term):
-        return f"the objective's first term, {term}, has no price"
+    first, *_ = places.problem.terms
+    term = certificate.term or first
+    if term not in LINEAR_TERMS or (term is first and not can_be_priced(term)):
+        return f"the term {term} has no price"
+    unit = common_denominator({under for *_, under in certificate.held}, "price")
+    if isinstance(unit, str):
+        return unit
     prices = read_weights(certificate)
     if isinstance(prices, str):
         return prices
-    crowds = read_crowds(places, certificate, prices.denominator)
+    crowds = read_crowds(places, certificate, lcm(prices.denominator, unit))
     if isinstance(crowds, str):
         return crowds
-    finer = crowds.denominator // prices.denominator
     unit = crowds.denominator
+    finer = unit // prices.denominator
+    held = _held(places, certificate, unit)
+    if isinstance(held, str):
+        return held
+    counted = [(term, unit), *held]
+    choices = [(each, price) for each, price in counted if has_choice(each)]
     weights = weigh(places, certificate, prices.moments)
-    bound = 0
+    bound = -sum(most * numerator * (unit // under) for _, most, numerator, under in certificate.held)
     for tied in dict.fromkeys(places.tied(number) for number in range(len(places.problem.buffers))):
         possible = places.possible_pools(tied[0])
         homes = list(possible or places.allowed_pools(tied))
@@ -50,19 +65,35 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
         members = [places.problem.buffers[number] for number in tied]
         mine, also = weights.get(tied[0], {}), crowds.due.get(tied[0], {})
         bound += (min if possible else max)(
-            unit * sum(choice_cost(buffer, places.pools[pool], term) for buffer in members)
+            sum(price * choice_cost(buffer, places.pools[pool], each) for each, price in choices for buffer in members)
             + finer * mine.get(pool, 0)
             + also.get(pool, 0)
             for pool in homes
         )
-    of_peaks = price_of_peaks(places.problem, term)
+    of_peaks = sum(price * price_of_peaks(places.problem, each) for each, price in counted)
     for name in {**prices.totals, **crowds.steps}:
         pool_ = places.pools[name]
-        rise = unit * of_peaks * pool_.cost - finer * prices.totals.get(name, 0)
+        rise = of_peaks * pool_.cost - finer * prices.totals.get(name, 0)
         if rise < 0 and pool_.size is None:
             return f"it prices room in the unlimited pool {echo(name)} above what its peak costs"
         bound += _least_of_height(rise, crowds.steps.get(name, {}), pool_.size)
     return Fraction(bound, unit)
+
+
+def _held(places: Places, certificate: PlanCertificate, unit: int) -> list[tuple[Term, int]] | str:
+    """Return the earlier terms with their prices, or in words why these prove nothing."""
+    terms = places.problem.terms
+    earlier = terms[: terms.index(certificate.term or terms[0])]
+    found: dict[Term, int] = {}
+    for term, _, numerator, under in certificate.held:
+        if term not in earlier or term in found:
+            return f"it has a price of {term}, which is not one of the terms before"
+        if term not in LINEAR_TERMS:
+            return f"the term {term} has no price"
+        if numerator < 0:
+            return "it has a price below zero"
+        found[term] = numerator * (unit // under)
+    return [*found.items()]
 
 
 def _least_of_height(rise: int, steps: dict[int, int], size: int | None) -> int:

@@ -53,8 +53,8 @@ class Standing:
         self.infeasible = False
         self.has_found = self.has_proven = False
         self.number = class_numbers(instance)
-        self.priced: Certificate | None = None
-        """The best proof by prices, of the first term."""
+        self.priced = dict[int, Certificate]()
+        """The best proof by prices, by term; of later terms with the earlier ones at their least."""
         self.is_known = False
         """Was the last question answered in full?"""
 
@@ -104,11 +104,15 @@ class Standing:
         found = self.asking.relax(self.program, held, (), self._some(part, of), rounds)
         if found is None or held != self.bound[:index]:
             return found
-        if not index and can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM:
-            proof = certificate_of(self.instance, self.program, self.number, found)
-            self.priced = proof if self.priced is None or proof.value > self.priced.value else self.priced
+        if index or (can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM):
+            self._keep(index, certificate_of(self.instance, self.program, self.number, found, held))
         self._learn(index, Answer(None, None, bound_of(self.program, found, held), StopReason.WORK_LIMIT))
         return found
+
+    def _keep(self, index: int, proof: Certificate) -> None:
+        known = self.priced.get(index)
+        if known is None or proof.value > known.value:
+            self.priced[index] = proof
 
     def _learn(self, index: int, answer: Answer) -> None:
         """What the answer proves of the term, the earlier ones being at their least."""
@@ -205,7 +209,7 @@ class Standing:
             placement=self.best,
             value=self.value,
             bound=self.bound,
-            certificates=(*((proof,) if self.has_proven else ()), *((self.priced,) if self.priced else ())),
+            certificates=(*((proof,) if self.has_proven else ()), *self.priced.values()),
             infeasible=self.infeasible,
             solver=NAME if self.has_found or self.infeasible else None,
             work=self.work,

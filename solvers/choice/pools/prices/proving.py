@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ....bounds.priced_room import Crowds, priced_value
-from ....bounds.weighted_sections import Weights
+from ....bounds.priced_room import priced_value
 from ....model.instance import Instance, Ints
+from ....model.linear_terms import LINEAR
 from ....model.outcome import Certificate, Proof
 from ..program import Program
-from .crowds import FINEST, Relaxed
+from .crowds import FINEST, FINEST_OF_LATER, Relaxed
 
 LONGEST = 58
 """The dearest price has at most this many bits, which readers accept."""
@@ -18,10 +20,13 @@ MOST_MEMBERS = 20_000
 """Members of all crowds together. The dearest crowds are kept: a certificate with more would be longer than the plan."""
 
 
-def certificate_of(instance: Instance, program: Program, number: Ints, relaxed: Relaxed) -> Certificate:
-    """The certificate of what the prices prove about the first term. `number` is the class of each block."""
-    dearest = max((price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)), default=0.0)
-    scale = min(1 << max(LONGEST - int(np.frexp(dearest)[1]), 0), FINEST)
+def certificate_of(
+    instance: Instance, program: Program, number: Ints, relaxed: Relaxed, held: Sequence[int] = ()
+) -> Certificate:
+    """The certificate of what the prices prove about the term after those that are held. `number` is the class of each block."""
+    prices = [*(price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)), *relaxed.of_held]
+    dearest = max(prices, default=0.0)
+    scale = min(1 << max(LONGEST - int(np.frexp(dearest)[1]), 0), FINEST_OF_LATER if held else FINEST)
     weights = []
     for row, price in sorted(relaxed.of_rows, key=lambda each: -each[1])[:MOST_WEIGHTS]:
         if whole := round(price * scale):
@@ -35,13 +40,18 @@ def certificate_of(instance: Instance, program: Program, number: Ints, relaxed: 
             break
         if parts and (whole := round(price * scale)):
             crowds.append((here.pool, here.section, parts, whole, scale))
-    return certificate_by(instance, tuple(sorted(weights)), tuple(crowds))
-
-
-def certificate_by(instance: Instance, weights: Weights, crowds: Crowds) -> Certificate:
-    """The certificate of what these weights and crowds prove about this instance."""
-    value = priced_value(instance, weights, crowds)
-    return Certificate(Proof.PRICED_ROOM, value, weights=tuple(weights), crowds=tuple(crowds))
+    kept = zip(instance.terms, held, relaxed.of_held, strict=False)
+    of_held = [(term, most, round(price * scale), scale) for term, most, price in kept if term in LINEAR]
+    term = instance.terms[len(held)]
+    value = priced_value(instance, sorted(weights), crowds, term, of_held)
+    return Certificate(
+        Proof.PRICED_ROOM,
+        value,
+        weights=tuple(sorted(weights)),
+        crowds=tuple(crowds),
+        term=term if held else None,
+        held=tuple(each for each in of_held if each[2] > 0),
+    )
 
 
 class _Members:

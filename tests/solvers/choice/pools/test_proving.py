@@ -16,22 +16,23 @@ from planner.generate import Request, generate
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
+from planner.reporting.explain import explain_bound
 from planner.verifying.arguments.certificates import objections
 from solvers.bounds.priced_room import priced_value
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
 from solvers.choice.pools.prices.proving import certificate_of
 from solvers.choice.pools.program import class_numbers, program_of
-from solvers.model.instance import Instance, Term
+from solvers.model.instance import Instance, Ints, Term
 from solvers.model.linear_terms import LINEAR
 from solvers.model.outcome import Certificate, Proof
 from tests.small import oracle
 from tests.small.strategies import effort, problems
 
 
-def certificate_at_random(instance: Instance, chance: random.Random) -> Certificate:
-    """A certificate with random prices on some rows of the program, and on crowds of blocks live in them."""
+def certificate_at_random(instance: Instance, chance: random.Random, held: tuple[int, ...] = ()) -> Certificate:
+    """A certificate of the term after those held, with random prices on these, on some rows of the program, and on crowds of blocks live in them."""
     program = program_of(instance)
-    most = 1 + max((cost for costs in program.terms[0].of_homes for cost in costs), default=0)
+    most = 1 + max((cost for term in program.terms for costs in term.of_homes for cost in costs), default=0)
     of_rows, of_crowds = [], []
     for number, row in enumerate(program.rows):
         if chance.random() < 0.4:
@@ -39,8 +40,23 @@ def certificate_at_random(instance: Instance, chance: random.Random) -> Certific
         classes = [group for group, _ in row.members if chance.random() < 0.8]
         if classes:
             of_crowds.append((Crowd(number, tuple(classes)), chance.random() * most))
-    relaxed = Relaxed((0,) * len(program.rooms), tuple(of_rows), tuple(of_crowds), (), 0.0, 0)
-    return certificate_of(instance, program, class_numbers(instance), relaxed)
+    of_held = tuple(chance.choice((0.0, 2.0 * chance.random(), most * chance.random())) for _ in held)
+    relaxed = Relaxed((0,) * len(program.rooms), tuple(of_rows), tuple(of_crowds), of_held, 0.0, 0)
+    return certificate_of(instance, program, class_numbers(instance), relaxed, held)
+
+
+def lifted(problem: Problem, times: Ints, proof: Certificate) -> PlanCertificate:
+    return PlanCertificate(
+        proof.proof,
+        proof.value,
+        term=proof.term or problem.terms[0],
+        weights=tuple((problem.pools[p].name, int(times[s]), n, d) for p, s, n, d in proof.weights),
+        crowds=tuple(
+            (problem.pools[p].name, int(times[s]), tuple(problem.buffers[part].id for part in parts), n, d)
+            for p, s, parts, n, d in proof.crowds
+        ),
+        held=proof.held,
+    )
 
 
 @effort(24, 6_000)
@@ -57,17 +73,30 @@ def test_bounds_are_true_and_the_verifier_proves_the_same(problem: Problem, term
     proof = certificate_at_random(lowered.instance, chance)
     truth = oracle.solve(problem).value
     assert truth is None or proof.value <= truth[0]
-    lifted = PlanCertificate(
-        proof.proof,
-        proof.value,
-        term=term,
-        weights=tuple((problem.pools[p].name, int(lowered.times[s]), n, d) for p, s, n, d in proof.weights),
-        crowds=tuple(
-            (problem.pools[p].name, int(lowered.times[s]), tuple(problem.buffers[part].id for part in parts), n, d)
-            for p, s, parts, n, d in proof.crowds
-        ),
-    )
-    assert objections(Places(problem), [lifted]) == []
+    assert objections(Places(problem), [lifted(problem, lowered.times, proof)]) == []
+
+
+@effort(24, 6_000)
+@given(
+    problems(max_buffers=5),
+    st.lists(st.sampled_from(sorted(LINEAR)), min_size=2, max_size=3, unique=True),
+    st.randoms(use_true_random=False),
+)
+def test_bounds_of_later_terms_are_true_with_the_earlier_ones_held(
+    problem: Problem, terms: list[Term], chance: random.Random
+) -> None:
+    problem = replace(problem, terms=tuple(terms))
+    if check(problem):
+        return
+    truth, lowered = oracle.solve(problem).value, lower(problem)
+    if truth is None or len(program_of(lowered.instance).terms) < len(terms):
+        return
+    proof = certificate_at_random(lowered.instance, chance, truth[:-1])
+    assert proof.value <= truth[-1]
+    claimed = lifted(problem, lowered.times, proof)
+    assert objections(Places(problem), [claimed]) == []
+    untrue = replace(claimed, value=truth[-1] + 1)
+    assert objections(Places(problem), [untrue]), "no prices prove more than the truth"
 
 
 @lru_cache(1)
@@ -108,6 +137,57 @@ def test_spoiled_certificates_are_refused() -> None:
     for text, wrong in spoiled:
         certificates = tuple(wrong if c is proof else c for c in made.certificates)
         findings = verify(problem, replace(made, certificates=certificates))
+        assert any(text in finding.message for finding in findings), (text, findings)
+
+
+@lru_cache(1)
+def priced_later() -> tuple[Problem, Plan, PlanCertificate]:
+    problem = generate("hot", Request(150, 5))
+    made = plan(problem, Options(time_limit=None, work_limit=1_500_000, prefer=Preference.SIZE))
+    (proof,) = (c for c in made.certificates if c.held)
+    return with_preference(problem, Preference.SIZE), made, proof
+
+
+def test_prices_bound_a_later_term_with_the_first_held() -> None:
+    problem, made, proof = priced_later()
+    first, second = made.objective.terms
+    assert first.value == first.bound
+    assert proof.term is second.name
+    assert [each[:2] for each in proof.held] == [(first.name, first.bound)]
+    assert second.bound is not None
+    assert 0 < proof.value <= second.bound <= 1.1 * proof.value
+    assert verify(problem, made) == ()
+    assert read_plan(write_plan(made)).certificates == made.certificates
+    assert f"with sum of peaks at most {first.bound}" in explain_bound(problem, made)
+
+
+def test_spoiled_certificates_of_later_terms_are_refused() -> None:
+    problem, made, proof = priced_later()
+    assert made.objective.terms[1].value is not None
+    ((term, most, over, under),) = proof.held
+    less = replace(proof, value=1)
+    looser = replace(made, certificates=tuple(c for c in made.certificates if c.proof is not Proof.SEARCH))
+    spoiled: list[tuple[str, PlanCertificate]] = [
+        ("no more", replace(proof, value=proof.value + 1)),
+        ("above what its peak costs", replace(proof, held=())),
+        ("no more", replace(proof, held=((term, most + 1_000, over, under),))),
+        ("the certificates prove", replace(less, held=((term, most - 1, over, under),))),
+        ("below zero", replace(less, held=((term, most, -1, under),))),
+        ("below zero", replace(less, held=((term, most, 1, 0),))),
+        ("is not one of the terms before", replace(less, held=((term, most, over, under),) * 2)),
+        ("is not one of the terms before", replace(less, held=((Term.ACCESS_COST, most, 1, 1),))),
+        ("it holds terms", replace(proof, proof=Proof.SEARCH, solver="cpsat", weights=(), crowds=())),
+    ]
+    first, second = made.objective.terms
+    assert first.bound is not None
+    unproven = replace(made.objective, terms=(replace(first, bound=first.bound - 1), second))
+    findings = verify(problem, replace(made, objective=unproven, certificates=(proof,)))
+    assert any(f"the bound of access_cost is {second.bound}" in finding.message for finding in findings), (
+        "the first term is open"
+    )
+    for text, wrong in spoiled:
+        certificates = tuple(wrong if c is proof else c for c in looser.certificates)
+        findings = verify(problem, replace(looser, certificates=certificates))
         assert any(text in finding.message for finding in findings), (text, findings)
 
 
