@@ -23,7 +23,7 @@ MICROSECONDS = {
     "places before": 1.0,
     "alternatives": 3.0,
 }
-"""Processor time for each, as was measured with 100 000 of one kind (docs/experiments/time.md, "Any input within its time")."""
+"""Processor time for each, as was measured with 100 000 of one kind (docs/experiments/any-input.md)."""
 
 MICROSECONDS_TO_WRITE = 0.7
 """The part of these that writing takes, for each buffer and each pool."""
