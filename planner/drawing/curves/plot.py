@@ -13,6 +13,10 @@ from ..ticks import time_ticks, told_apart, value_ticks
 ABOVE, HEIGHT, BETWEEN = 86, 220, 64
 MOST_LINES = 5
 MOST_MARKS = 8
+LETTER = 6.5
+"""The width of a letter of a mark's label."""
+AIR = 5
+"""At least so much is free around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,10 @@ def _drawn(field: _Field, say: Callable[[int, int], str]) -> Iterator[str]:
         yield text(min(field.x(at), sheet.width - 4 * len(label)), field.below + 16, label, "soft mid")
     for at, label in axes.marks:
         yield line(field.x(at), field.above, field.x(at), field.below, "end")
-        yield text(min(field.x(at) + 5, sheet.right - 6.5 * len(label)), field.above + 14, label, "ink name over")
+        x, width = field.x(at) + 5, LETTER * len(label)
+        if x + width > sheet.right:
+            x = max(field.x(at) - 5 - width, LEFT + 5.0)
+        yield text(x, _free_line(field, x, x + width), label, "ink name over")
     for place, curve in enumerate(axes.curves):
         kind = f"c{place % CURVES}{' dashed' if curve.dashed else ''}"
         if curve.points:
@@ -140,6 +147,23 @@ def _drawn(field: _Field, say: Callable[[int, int], str]) -> Iterator[str]:
             yield f'<circle class="curve {kind}" cx="{number(field.x(at))}" cy="{number(field.y(value))}" r="3"/>'
     if len(axes.curves) > 1:
         yield from _legend(field)
+
+
+def _free_line(field: _Field, left: float, right: float) -> float:
+    """Return where to write from left to right so that no curve crosses the words: as high as possible; at the top if there is no such place."""
+    crossed = [each for curve in field.axes.curves for each in _heights(field, curve, left - AIR, right + AIR)]
+    lines = [field.above + 14 + k for k in range(0, HEIGHT - 20, 6)]
+    free = (y for y in lines if all(low > y + AIR or high < y - 10 - AIR for low, high in crossed))
+    return next(free, lines[0])
+
+
+def _heights(field: _Field, curve: Curve, left: float, right: float) -> Iterator[tuple[float, float]]:
+    """Yield the ranges of heights through which the curve goes between left and right."""
+    spots = [(field.x(at), field.y(value)) for at, value in curve.points]
+    for (x, y), (end, after) in zip(spots, [*spots[1:], spots[-1]], strict=True):
+        if x <= right and end >= left:
+            goes_on = not curve.steps or left <= end <= right
+            yield (min(y, after), max(y, after)) if goes_on else (y, y)
 
 
 def _marks(field: _Field) -> list[int]:

@@ -6,7 +6,7 @@ the master learns that and is asked again. Questions left open at the end are as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -67,14 +67,14 @@ class Search:
     def fastest(self) -> Frontier:
         """The least cost, and for it the least value."""
         self._first()
-        while self._again():
+        while self._again(is_whole=self._is_settled(self._least_cost, lambda point: point.cost)):
             self._first()
         return self._result(is_complete=False)
 
     def smallest(self) -> Frontier:
         """The least value, and for it the least cost."""
         self._last()
-        while self._again():
+        while self._again(is_whole=self._is_settled(self._least_within, lambda point: point.value)):
             self._last()
         return self._result(is_complete=False)
 
@@ -91,8 +91,12 @@ class Search:
         self._points.extend(others)
         return replace(self._result(is_complete=False), stop=StopReason.TIME_LIMIT)
 
-    def _again(self, *, is_whole: bool = True) -> bool:
-        """If something is open and there is more work for it, allow it to be asked again."""
+    def _is_settled(self, least: int | None, amount: Callable[[Point], int]) -> bool:
+        """True if no choice within the limits has less than some point; a point's own bounds hold only for choices that cost no more, or need no more."""
+        return least is not None and min(map(amount, self._points), default=least) <= least
+
+    def _again(self, *, is_whole: bool) -> bool:
+        """If something is open (`is_whole`: except for the points, nothing is) and there is more work for it, allow it to be asked again."""
         points = self._best()
         is_exact = is_whole and not self._is_open and all(point.is_proven for point in points)
         if is_exact or self._known.is_over() or not self._more():
@@ -159,7 +163,8 @@ class Search:
         known = self._lightest
         if known is not None and known.value == known.bound:
             return known.value
-        point = self._lowest_within(self._demand.most_cost, self._demand.most_value, cost_bound=None)
+        near = None if known is None else known.choice
+        point = self._lowest_within(self._demand.most_cost, self._demand.most_value, cost_bound=None, first=near)
         if point is None:
             return None if known is None else known.value
         if known is not None:

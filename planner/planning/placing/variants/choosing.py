@@ -18,8 +18,8 @@ from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Limits, Silent
 
 from ....facts.digest import digest
-from ....facts.variants import costs_of_choice, count_of_alternatives, picks_of, weighted_cost
-from ....model.deadline import OutOfTime, look, until
+from ....facts.variants import costs_of_choice, picks_of, weighted_cost
+from ....model.deadline import OutOfTime, look
 from ....model.plan import (
     Choice,
     ChoiceGoal,
@@ -44,7 +44,8 @@ from ..easy_bounds import refusal_of_any_choice
 from ..pipeline import cannot_solve, limits_of
 from ..time_to_finish import seconds_to_finish
 from ..watching import Cancelled, Clock, OnProgress, Progress
-from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value
+from .choices import is_largest, lower_joint, measure_of, most_value
+from .hurried import lowered_in_time, value_of_any_choice
 from .least_need import need_of_all
 from .placing import SHARE_OF_A_PLAN, Placing, PlanOne
 from .plain import least_cost, plain_choices
@@ -58,10 +59,6 @@ SHARE_OF_AN_EXACT_QUESTION = 32
 SHARE_OF_A_NEED = 4
 """The part for the question what is missing, if no choice fits."""
 LEAST_SHARE = 200_000
-
-
-SECONDS_TO_LOWER = 8e-6
-"""At least so long takes each alternative to be written down for a question."""
 
 _NOTHING = Found((), is_complete=False, stop=StopReason.TIME_LIMIT, work=0)
 """What is found without a search."""
@@ -94,10 +91,12 @@ class Choosing:
         self._digest = digest(problem)
         self._measure = measure_of(problem)
         with clock.while_lowering():
-            lowered = _lowered_in_time(problem, clock)
-        self._is_hurried = lowered is None
-        """True if there was not even time to write the questions down."""
+            lowered = lowered_in_time(problem, clock)
+        self._choices = lowered
+        """What there is to choose; None if there was not even time to write it down."""
         choices = lowered or Choices((), (), ())
+        self._least: int | None = None
+        """A lower bound on the objective of every choice, once it is known."""
         limits = limits_of(options, clock, seconds_to_finish(problem))
         self._work = limits.work
         self._round = 0
@@ -240,7 +239,7 @@ class Choosing:
         """Return the answer or, if the limits left none, what is found without a search."""
         if refusal_of_any_choice(self._problem) is not None:
             return Found((), is_complete=False, stop=StopReason.PROVED, work=0, is_impossible=True)
-        found = _NOTHING if self._is_hurried else self._ask(search, question)
+        found = _NOTHING if self._choices is None else self._ask(search, question)
         if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
             return found
         plain: dict[tuple[int, int], Point] = {}
@@ -288,7 +287,7 @@ class Choosing:
     def _lift(self, point: Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
         """Return a point's plan, with what is proven about all choices."""
         plan = self._placing.plans[point.choice]
-        bound = min(point.bound, plan.objective.bound or 0)
+        bound = min(max(point.bound, self._least_value()), plan.objective.bound or 0)
         dearest = 1 if is_largest(self._problem) else max(pool.cost for pool in self._problem.pools)
         of_bytes = -(-bound // dearest) if dearest else 0
         total = min(plan.bound, of_bytes)
@@ -319,6 +318,12 @@ class Choosing:
             problem_digest=self._digest,
             choice=choice,
         )
+
+    def _least_value(self) -> int:
+        """Return a lower bound on the objective of every choice, known without a search."""
+        if self._least is None:
+            self._least = value_of_any_choice(self._problem, self._choices)
+        return self._least
 
     def _nothing(self, found: Found) -> Plan:
         """Return the answer that nothing fits, or that nothing was found."""
@@ -373,22 +378,6 @@ class Choosing:
             shortage=why,
             run=Run(round(self._clock.seconds, 6), (), machine()),
         )
-
-
-def _lowered_in_time(problem: Problem, clock: Clock) -> Choices | None:
-    """Return what there is to choose; None if writing it down takes half of the time left, which a plain choice needs."""
-    if clock.end is None:
-        return lower_choices(problem)
-    now = time.monotonic()
-    assert problem.variants is not None
-    left = clock.end - now
-    if left <= 0 or SECONDS_TO_LOWER * count_of_alternatives(problem.variants) > left / 2:
-        return None
-    try:
-        with until(now + left / 2):
-            return lower_choices(problem)
-    except OutOfTime:
-        return None
 
 
 def require_choosable(options: Options) -> None:

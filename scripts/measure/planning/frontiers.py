@@ -1,0 +1,76 @@
+"""Measures frontiers of memory and cost of generated problems: points, proofs, work and processor time, one row a seed.
+
+    python -m scripts.measure.planning.frontiers 501-520 78 --work-limit 7500000 --workers 1
+
+Without --time-limit nothing depends on the clock, so everything but the seconds repeats exactly. Processor seconds count solvers' processes, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from planner import Options, Plan, Problem, pareto
+from planner.generate import Request, generate
+from scripts.measure.solving.memories import processor_seconds
+from solvers.sandbox import shutdown
+
+
+def seeds(words: list[str]) -> Iterator[int]:
+    """The seeds of `7` and `501-520`."""
+    for word in words:
+        first, _, last = word.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def with_memories(problem: Problem, tcm: int) -> Problem:
+    """The problem with a small memory, and one without limit at four times its price."""
+    pool = problem.pools[0]
+    return replace(problem, pools=(replace(pool, name="tcm", size=tcm), replace(pool, name="sram", size=None, cost=4)))
+
+
+def gaps(points: tuple[Plan, ...]) -> tuple[float, float]:
+    """How far, at most, the points lie above their bounds of memory and of cost, in percent."""
+    of_memory = [100.0 * (each.gap or 0) for each in points]
+    chosen = [each.choice for each in points if each.choice is not None]
+    of_cost = [100 * (each.cost / each.cost_bound - 1) if each.cost_bound else 0.0 for each in chosen]
+    return max(of_memory, default=0.0), max(of_cost, default=0.0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seeds", nargs="+", help="7, or 501-520")
+    parser.add_argument("-n", "--buffers", type=int, default=60)
+    parser.add_argument("--groups", type=int, default=20)
+    parser.add_argument("--alternatives", type=int, default=4)
+    parser.add_argument(
+        "--tcm", type=int, help="bytes of a first memory, beside one without limit at four times its price"
+    )
+    parser.add_argument("--points", type=int)
+    parser.add_argument("--time-limit", type=float)
+    parser.add_argument("--work-limit", type=int)
+    parser.add_argument("--workers", type=int)
+    asked = parser.parse_args()
+    options = Options(time_limit=asked.time_limit, work_limit=asked.work_limit, workers=asked.workers)
+    parameters = {"groups": asked.groups, "alternatives": asked.alternatives}
+    print("| seed | points | proven | complete | within % | above memory % | above cost % | seconds | processor |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for seed in seeds(asked.seeds):
+        problem = generate("variants", Request(asked.buffers, seed, parameters=parameters))
+        if asked.tcm is not None:
+            problem = with_memories(problem, asked.tcm)
+        begun, before = time.monotonic(), processor_seconds()
+        found = pareto(problem, options, asked.points)
+        seconds = time.monotonic() - begun
+        shutdown()
+        proven = sum(each.status.value == "optimal" for each in found.points)
+        within = "" if found.within is None else f"{100 * found.within:.2f}"
+        of_memory, of_cost = gaps(found.points)
+        row = (seed, len(found.points), proven, "yes" if found.is_complete else "no", within, f"{of_memory:.2f}", f"{of_cost:.2f}", f"{seconds:.1f}", f"{processor_seconds() - before:.1f}")  # fmt: skip
+        print("|", " | ".join(map(str, row)), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

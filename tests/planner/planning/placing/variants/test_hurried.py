@@ -1,0 +1,65 @@
+"""What every choice needs is bounded without a search, and no choice needs less."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.generate import Request, generate
+from planner.model.deadline import OutOfTime
+from planner.model.errors import Code, Finding
+from planner.planning.options.options import Options
+from planner.planning.options.preference import Preference
+from planner.planning.placing.solving import pareto, plan
+from planner.planning.placing.variants import hurried
+from planner.planning.placing.variants.choices import lower_choices
+from planner.planning.placing.variants.hurried import value_of_any_choice
+from planner.verifying.verify import verify
+from solvers.choice.alternatives import search
+from solvers.choice.alternatives.points import Frontier
+from solvers.model.errors import StopReason
+
+from .random_variants import KINDS, every_choice, pinned_problem, random_problem_of_kind
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "pinned"])
+def test_no_choice_needs_less(kind: str, nightly: bool) -> None:
+    known = 0
+    for seed in range(600 if nightly else 40):
+        problem = pinned_problem(seed) if kind == "pinned" else random_problem_of_kind(kind, seed)
+        every = [] if problem is None else every_choice(problem)
+        if problem is None or not every:
+            continue
+        least = min(value for _, value in every)
+        bound = value_of_any_choice(problem, lower_choices(problem))
+        assert 0 <= bound <= least, (kind, seed)
+        if len(problem.pools) == 1:
+            assert hurried.largest_buffer(problem) <= least, (kind, seed)
+        known += bound > 0
+    assert known
+
+
+def test_a_bound_is_known_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_answer(*_: object) -> Frontier:
+        return Frontier((), is_complete=False, stop=StopReason.TIME_LIMIT, work=0)
+
+    for name in ("fastest", "smallest", "frontier"):
+        monkeypatch.setattr(search.Search, name, no_answer)
+    problem = generate("variants", Request(60, 3, parameters={"groups": 20, "alternatives": 4}))
+    for prefer in (None, Preference.SPEED):
+        made = plan(problem, Options(time_limit=None, workers=1, prefer=prefer))
+        assert made.bound == made.objective.bound == 19216
+        assert not verify(problem, made)
+    assert all(point.bound == 19216 for point in pareto(problem, Options(time_limit=None, workers=1)).points)
+
+
+def test_where_choices_cannot_be_written_down_the_largest_buffer_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(_: object) -> object:
+        raise OutOfTime(Finding(Code.OUT_OF_TIME, "", "late"))
+
+    monkeypatch.setattr(hurried, "lower_choices", late)
+    problem = generate("variants", Request(60, 3, parameters={"groups": 20, "alternatives": 4}))
+    assert (
+        value_of_any_choice(problem, None)
+        == hurried.largest_buffer(problem)
+        == max(buffer.size for buffer in problem.buffers)
+    )
