@@ -79,3 +79,30 @@ def test_plans_for_all_shapes_are_drawn_beside_the_best_for_each() -> None:
         assert words in text_of(picture)
     with pytest.raises(BadInput, match="a symbol changes"):
         shapes_curve(None, [plan_shapes(problem, Mode.MAXIMUM, [{"n": 1}], OPTIONS)])
+
+
+@pytest.mark.parametrize("is_steps", [True, False])
+@pytest.mark.parametrize("heights", [(9, 8, 2, 1), (1, 2, 8, 9), (1, 9, 1, 9), (5, 5, 5, 5)])
+@pytest.mark.parametrize("mark", [0, 40, 98])
+def test_the_label_of_a_mark_lies_on_no_curve(mark: int, heights: tuple[int, ...], *, is_steps: bool) -> None:
+    drawn = [Curve("cost", [(20 * k, float(y)) for k, y in enumerate((*heights, 5))], steps=is_steps)]
+    axes = Axes("cost", drawn, short_number, [(mark, "smallest")])
+    picture = ET.fromstring(curves("one", "", [axes], short_number))
+    (label,) = (each for each in picture.iter(NAMESPACE + "text") if each.text == "smallest")
+    left, base = float(label.attrib["x"]), float(label.attrib["y"])
+    (path,) = (each for each in picture.iter(NAMESPACE + "path") if each.attrib["class"].startswith("curve"))
+    x, y = 0.0, 0.0
+    for step in path.attrib["d"].replace("M", " M").replace("H", " H").replace("V", " V").replace("L", " L").split(" "):
+        before = x, y
+        kind, number = step[:1], step[1:]
+        if kind == "H":
+            x = float(number)
+        elif kind == "V":
+            y = float(number)
+        elif kind in ("M", "L"):
+            x = float(number)
+        elif step:
+            y = float(step)
+        if kind in ("H", "V") or (step and kind not in "ML"):
+            meets = min(before[0], x) < left + 48 and max(before[0], x) > left
+            assert not meets or max(before[1], y) < base - 10 or min(before[1], y) > base + 2
