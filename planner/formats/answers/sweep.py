@@ -58,6 +58,7 @@ def sweep_fields(sweep: Sweep, warnings: Sequence[str] = ()) -> dict[str, Any]:
         "format": SWEEP_FORMAT,
         "name": sweep.name,
         "terms": list(sweep.names),
+        **({} if sweep.most_cost is None else {"max_cost": sweep.most_cost}),
         "points": [point_fields(point) for point in sweep.points],
         "smallest": None
         if least is None
@@ -125,9 +126,10 @@ def read_sweep_figures(data: bytes) -> Sweep:
         )
         chooses = document["terms"][:1] == [COST]
         terms = tuple(Term(term) for term in document["terms"][chooses:])
+        most_cost = None if document.get("max_cost") is None else _whole(document["max_cost"])
         found = Sweep(
             document["name"], str(document["problem_digest"]), terms, 0, points, None, bool(document["reproducible"]),
-            document["run"]["seconds"], chooses,
+            document["run"]["seconds"], chooses, most_cost,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise bad_input(Code.INVALID_VALUE, (), "must be a sweep as memplan writes it") from error

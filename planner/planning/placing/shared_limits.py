@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ...facts.digest import digest
-from ...model.plan import Plan, PlanStatus
+from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
 from ...verifying.verify import verify
 from ..options.options import Options
@@ -24,10 +24,18 @@ class KnownPlans:
             plan.problem_digest: plan for plan in plans if plan.status.has_plan or plan.status is PlanStatus.INFEASIBLE
         }
 
-    def of(self, problem: Problem) -> Plan | None:
-        """Return the known plan of that problem, if its verification succeeds."""
+    def of(self, problem: Problem, goal: ChoiceGoal | None = None, most_cost: int | None = None) -> Plan | None:
+        """Return the known plan of that problem, if its verification succeeds.
+
+        With variants it must say that it was sought among the same choices; one without a choice does not.
+        """
         plan = self._plans.get(digest(problem)) if self._plans else None
-        return None if plan is None or verify(problem, plan) else plan
+        if plan is None or verify(problem, plan):
+            return None
+        if problem.variants is None:
+            return plan
+        choice = plan.choice
+        return plan if choice is not None and (choice.goal, choice.most_cost) == (goal, most_cost) else None
 
 
 class SharedLimits:

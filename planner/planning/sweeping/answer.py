@@ -71,6 +71,8 @@ class Sweep:
     seconds: float
     chooses: bool = False
     """True: the problem has variants, and each value and bound begins with the cost of the choice."""
+    most_cost: int | None = None
+    """The greatest cost allowed; None: any."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -92,15 +92,23 @@ class Facts:
         best, strongest = self.best(capacity), self.strongest(capacity)
         if best is None or strongest is None:
             return None
-        combine = combined if problem.variants is None else chosen_with_proof
-        plan = replace(combine(problem, best.plan, strongest.plan), problem_digest=self._digest(problem))
+        if problem.variants is not None:
+            is_least = len(problem.pools) == 1 or holds(best.capacity, capacity)
+            return self._verified(problem, chosen_with_proof(problem, best.plan, strongest.plan, is_least=is_least))
+        plan = replace(combined(problem, best.plan, strongest.plan), problem_digest=self._digest(problem))
         stood = self._stood.setdefault((id(best), id(strongest)), [])
-        if problem.variants is None and any(holds(capacity, smaller) for smaller in stood):
+        if any(holds(capacity, smaller) for smaller in stood):
             return plan
         if verify(problem, plan):
             return None
         stood.append(capacity)
         return plan
+
+    def _verified(self, problem: Problem, plan: Plan) -> Plan | None:
+        """Return the plan of a choice, without claims about memory if its certificates prove them only with other capacities."""
+        plan = replace(plan, problem_digest=self._digest(problem))
+        found = (each for each in (plan, without_bounds_of_memory(plan)) if not verify(problem, each))
+        return next(found, None)
 
 
 def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
@@ -114,13 +122,12 @@ def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
     for mine, theirs in zip(best.objective.terms, proof.objective.terms, strict=True):
         terms.append(TermValue(mine.name, mine.value, theirs.bound if met else None))
         met = met and mine.value == theirs.bound
-    optimal = met and proof.status is PlanStatus.OPTIMAL
     value, bound = terms[0].value, terms[0].bound
     cut_short = [each.stop for each in (proof, best) if each.stop is not StopReason.PROVED]
-    stop = StopReason.PROVED if optimal else next(iter(cut_short), StopReason.WORK_LIMIT)
+    stop = StopReason.PROVED if met else next(iter(cut_short), StopReason.WORK_LIMIT)
     return replace(
         best,
-        status=PlanStatus.OPTIMAL if optimal else PlanStatus.FEASIBLE,
+        status=PlanStatus.OPTIMAL if met else PlanStatus.FEASIBLE,
         stop=stop,
         bound=proof.bound,
         gap=gap_to(bound, value) if len(terms) == 1 else None,
@@ -135,13 +142,17 @@ def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
     )
 
 
-def chosen_with_proof(problem: Problem, best: Plan, proof: Plan) -> Plan:
+def chosen_with_proof(problem: Problem, best: Plan, proof: Plan, *, is_least: bool) -> Plan:
     """Return one plan's choice with the other's proof that nothing cheaper fits, but for the problem's digest.
 
-    That no choice of this cost needs less memory holds for any capacity: what needs less fits here too.
+    `is_least`: that no choice of this cost needs less memory holds here too. With one memory it does, since what needs less fits wherever this
+    plan does. With several, what needs less in sum may need more of one of them, so here it must be proven with at least these capacities.
     """
     assert best.choice is not None
     bound = None if proof.choice is None else proof.choice.cost_bound
+    if not is_least:
+        best = _with_least(best, proof)
+    assert best.choice is not None
     optimal = best.choice.cost == bound and best.objective.value == best.objective.bound
     cut_short = [each.stop for each in (proof, best) if each.stop is not StopReason.PROVED]
     return replace(
@@ -154,6 +165,33 @@ def chosen_with_proof(problem: Problem, best: Plan, proof: Plan) -> Plan:
         run=Run(0.0, (), best.run.machine),
         choice=replace(best.choice, cost_bound=bound, goal=ChoiceGoal.SPEED),
     )
+
+
+def _with_least(best: Plan, proof: Plan) -> Plan:
+    """Return the plan with no more bounds of memory than the other's, which are of all choices that cost no more than its own."""
+    assert best.choice is not None
+    if proof.choice is None or best.choice.cost > proof.choice.cost:
+        return without_bounds_of_memory(best)
+    least = min(best.objective.bound or 0, proof.objective.bound or 0)
+    pools = tuple(
+        replace(mine, bound=min(mine.bound, theirs.bound)) for mine, theirs in zip(best.pools, proof.pools, strict=True)
+    )
+    return _bounded(best, least, min(best.bound, proof.bound), pools)
+
+
+def without_bounds_of_memory(plan: Plan) -> Plan:
+    """Return the plan of a choice without what it claims to be proven of memory."""
+    stop = StopReason.WORK_LIMIT if plan.stop is StopReason.PROVED else plan.stop
+    plan = replace(plan, status=PlanStatus.FEASIBLE, stop=stop, certificates=())
+    return _bounded(plan, 0, 0, tuple(replace(use, bound=0) for use in plan.pools))
+
+
+def _bounded(plan: Plan, least: int, bytes_: int, pools: tuple[PoolUse, ...]) -> Plan:
+    """Return the plan with these bounds of memory."""
+    value = plan.objective.value
+    terms = tuple(replace(term, bound=least) for term in plan.objective.terms)
+    objective = Objective(value, least, terms)
+    return replace(plan, bound=bytes_, gap=gap_to(least, value), objective=objective, pools=pools)
 
 
 def figure(problem: Problem, plan: Plan, term: Term) -> int | None:

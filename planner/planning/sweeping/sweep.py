@@ -14,7 +14,6 @@ from solvers.model.instance import Term
 from ...checks import require_sound
 from ...facts.digest import digest, digest_for_sizes
 from ...model.deadline import OutOfTime, finish, time_limit
-from ...model.errors import BadInput
 from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
 from ...model.versions import cores
@@ -31,6 +30,7 @@ from .answer import SmallestCapacity, Sweep, SweepPoint
 from .carrying import Fact, Facts, figure
 from .configurations import Capacity, combinations
 from .side_by_side import SideBySide, side_by_side
+from .what_fits import with_what_fits
 
 OnSolved: TypeAlias = Callable[[int, int], None]
 """Receives the number of settled configurations, and of all."""
@@ -119,8 +119,8 @@ class _Run:
             options, capacity=None, prefer=None, explain=False, workers=options.workers or max(cores() // processes, 1)
         )
         self._facts = Facts(digest_for_sizes(problem))
-        self._own: dict[int, Plan | BadInput] = {}
-        """Results of configurations that were solved themselves; BadInput if, for example, a fixed buffer no longer has room."""
+        self._own: dict[int, Plan | None] = {}
+        """Results of configurations that were solved themselves; None if, for example, a fixed buffer no longer has room."""
         self._carried: dict[int, Plan] = {}
         """Plans of those that need not be solved: the best possible, and verified."""
         self._figures: dict[int, tuple[Plan, Figures]] = {}
@@ -163,7 +163,8 @@ class _Run:
         if least is not None and not verify(one_pool, least):
             plan = least
         else:
-            plan = self._known.of(one_pool) or self._planners.plan_all([(one_pool, self._limited(1))])[0]
+            known = self._known.of(one_pool, ChoiceGoal.SIZE, self._options.max_cost)
+            plan = known or self._planners.plan_all([(one_pool, self._limited(1))])[0]
         use = next(use for use in plan.pools if use.name == pool)
         bound = max(plan.objective.bound or 0, use.bound)
         self._facts.fits_not_below(pool, bound)
@@ -202,23 +203,23 @@ class _Run:
     def _solve(self, wanted: Sequence[int]) -> None:
         """Solve these configurations with equal shares of time and work."""
         todo = [i for i in wanted if not self._facts.is_impossible(self._configurations[i])]
-        sound: list[int] = []
+        sound: dict[int, Problem] = {}
         for i in todo:
-            try:
-                require_sound(self.problem_of(i))
-            except BadInput as error:
-                self._own[i] = error
-                continue
-            known = self._known.of(self.problem_of(i))
-            if known is None:
-                sound.append(i)
-            else:
+            known = self._known.of(self.problem_of(i), ChoiceGoal.SPEED, self._options.max_cost)
+            if known is not None:
                 self._note(i, known)
+                continue
+            problem = with_what_fits(self.problem_of(i))
+            if problem is None:
+                self._own[i] = None
+            else:
+                sound[i] = problem
         options = self._limited(len(sound))
         if self._problem.variants is not None:
             options = replace(options, prefer=Preference.SPEED)
-        for i, plan in zip(sound, self._planners.plan_all([(self.problem_of(i), options) for i in sound]), strict=True):
-            self._note(i, plan)
+        plans = self._planners.plan_all([(problem, options) for problem in sound.values()])
+        for i, plan in zip(sound, plans, strict=True):
+            self._note(i, replace(plan, problem_digest=digest(self.problem_of(i))))
 
     def _note(self, index: int, plan: Plan) -> None:
         self._own[index] = plan
@@ -253,9 +254,14 @@ class _Run:
         if best is None or strongest is None or best.value != strongest.bound:
             return False
         carried = self._facts.carried(capacity, self.problem_of(index))
-        if carried is not None:
-            self._carried[index] = carried
-        return carried is not None
+        if carried is None or carried.status is not PlanStatus.OPTIMAL:
+            return False
+        self._carried[index] = carried
+        return True
+
+    def _is_refuted(self, index: int) -> bool:
+        """True if it is proven without a plan of this configuration that nothing fits."""
+        return index in self._own or self._facts.is_impossible(self._configurations[index])
 
     def _middles(self, open_: Sequence[int]) -> Iterator[int]:
         """Return the middle of each run of open neighbours that differ only in the last pool's size."""
@@ -268,7 +274,7 @@ class _Run:
     def answer(self) -> Sweep:
         following = self._all_following()
         points = tuple(self._point(i, following.get(i)) for i in range(len(self._configurations)))
-        plans = [p for p in self._own.values() if isinstance(p, Plan)]
+        plans = [plan for plan in self._own.values() if plan is not None]
         plans += [] if self._smallest is None else [self._smallest.plan]
         return Sweep(
             self._problem.name,
@@ -282,6 +288,7 @@ class _Run:
             and not any(p.status is PlanStatus.UNKNOWN and p.plan is None for p in points),
             round(time.monotonic() - self._begun, 6),
             self._problem.variants is not None,
+            self._options.max_cost,
         )
 
     def _all_following(self) -> dict[int, Plan | None]:
@@ -296,17 +303,18 @@ class _Run:
     def _following(self, index: int) -> Plan | None:
         """Return the plan; None also if a present plan cannot be better, or none can exist."""
         own = self._own.get(index)
-        if isinstance(own, BadInput) or (own is not None and own.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)):
+        if own is not None and own.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE):
             return None
         capacity = self._configurations[index]
-        if index in self._carried or (own is None and self._facts.is_impossible(capacity)):
+        if index in self._carried or (own is None and self._is_refuted(index)):
             return None
         return self._facts.carried(capacity, self.problem_of(index))
 
     def _point(self, index: int, following: Plan | None) -> SweepPoint:
         capacity, own = self._configurations[index], self._own.get(index)
-        if isinstance(own, BadInput) or (own is None and self._facts.is_impossible(capacity)):
-            return SweepPoint(capacity, PlanStatus.INFEASIBLE, None, (), None, None, None, None, solved=own is not None)
+        if own is None and self._is_refuted(index):
+            solved = index in self._own
+            return SweepPoint(capacity, PlanStatus.INFEASIBLE, None, (), None, None, None, None, solved=solved)
         plan = self._carried.get(index) or following or own
         if plan is None:
             return SweepPoint(capacity, PlanStatus.UNKNOWN, None, (), None, None, None, None, solved=False)

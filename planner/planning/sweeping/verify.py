@@ -15,6 +15,7 @@ from ...model.problem import Problem
 from ...verifying.objective import term_value
 from ...verifying.verify import verify
 from .answer import Sweep, SweepPoint, proven
+from .what_fits import with_what_fits
 
 
 def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
@@ -33,6 +34,9 @@ def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
     wrong = list(of_smallest)
     if found.chooses != (problem.variants is not None):
         wrong.append("the sweep and the problem do not agree on whether there is something to choose")
+    choices = (point.plan.choice for point in found.points if point.plan is not None)
+    if any(choice is not None and choice.most_cost != found.most_cost for choice in choices):
+        wrong.append("its plans and the sweep do not agree on the greatest cost")
     proven = _proven_impossible(problem, found)
     for point in found.points:
         where = ", ".join(f"{name}={size}" for name, size in point.capacity.items())
@@ -70,8 +74,7 @@ def _of_smallest(problem: Problem, found: Sweep) -> Iterator[str]:
     if any(set(point.capacity) != {least.pool} for point in found.points):
         yield "a smallest capacity is there, which says nothing where other pools are swept, too"
     choice = least.plan.choice
-    limits = {point.plan.choice.most_cost for point in found.points if point.plan is not None and point.plan.choice}
-    if choice is not None and (choice.goal is not ChoiceGoal.SIZE or {choice.most_cost} != (limits or {None})):
+    if choice is not None and (choice.goal is not ChoiceGoal.SIZE or choice.most_cost != found.most_cost):
         yield "the smallest capacity's plan is the smallest of some choices, not of all"
     one_pool = replace(
         problem,
@@ -98,7 +101,12 @@ def _proven_impossible(problem: Problem, found: Sweep) -> list[SweepPoint]:
         if point.plan is not None
         and point.plan.status is PlanStatus.INFEASIBLE
         and not verify(_sized(problem, point.capacity), point.plan)
-    ] + [point for point in found.points if point.plan is None and check(_sized(problem, point.capacity))]
+    ] + [point for point in found.points if point.plan is None and not _is_choosable(problem, point)]
+
+
+def _is_choosable(problem: Problem, point: SweepPoint) -> bool:
+    """False if the problem contradicts itself with these sizes, whatever is chosen."""
+    return with_what_fits(_sized(problem, point.capacity)) is not None
 
 
 def _of_point(problem: Problem, point: SweepPoint) -> Iterator[str]:

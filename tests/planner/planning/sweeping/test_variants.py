@@ -7,13 +7,15 @@ from dataclasses import replace
 import pytest
 
 from planner import BadInput, Buffer, Options, Pool, Problem, plan, sweep, verify_sweep, with_capacity
-from planner.formats.answers.sweep import read_sweep_figures, write_sweep_json
+from planner.facts.digest import digest
+from planner.formats.answers.sweep import read_sweep_figures, read_sweep_json, write_sweep_json
 from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
-from planner.model.problem import Alternative, CostTerm, VariantGroup, Variants
+from planner.model.problem import Alternative, CostTerm, Fixed, VariantGroup, Variants
 from planner.planning.options.preference import Preference
 from planner.planning.sweeping import Sweep
 from planner.planning.sweeping.answer import SmallestCapacity
+from planner.planning.sweeping.carrying import Fact, Facts
 from planner.planning.sweeping.sweep import least_capacity_problem
 from tests.planner.planning.placing.variants.random_variants import every_choice, random_problem
 
@@ -127,3 +129,78 @@ def test_the_smallest_size_of_some_choices_is_not_claimed_for_all() -> None:
     for options in (replace(OPTIONS, prefer=Preference.SPEED), cheap):
         least = SmallestCapacity("p", 10, 10, plan(alone, options))
         assert verify_sweep(problem, replace(found, points=(wrong,), smallest=least)) != ()
+
+
+def two_ways(low: Alternative, high: Alternative, pools: tuple[Pool, ...]) -> Problem:
+    variants = Variants((VariantGroup("g", (low, high)),), (CostTerm("cycles"),))
+    return Problem((), pools, variants=variants)
+
+
+def test_an_alternative_without_a_place_leaves_the_others() -> None:
+    """A buffer fixed beyond a small size makes only its own alternative impossible there."""
+    far = Alternative("far", (1,), (Buffer("f", 2, live=((0, 1),), fixed=Fixed("p", 10)),))
+    near = Alternative("near", (2,), (Buffer("n", 3, live=((0, 1),)),))
+    for pools in ((Pool("p", 12),), (Pool("p", 12), Pool("q", 1, rank=1))):
+        problem = two_ways(far, near, pools)
+        found = sweep(problem, {"p": (2, 3, 11, 12)}, OPTIONS, processes=1)
+        assert [point.value and point.value[0] for point in found.points] == [None, 2, 2, 1]
+        assert all(point.status is not PlanStatus.UNKNOWN for point in found.points)
+        assert verify_sweep(problem, found) == ()
+
+
+def test_an_alternative_that_requires_one_without_a_place_is_left_out_too() -> None:
+    far = Alternative("far", (1,), (Buffer("f", 2, live=((0, 1),), fixed=Fixed("p", 10)),))
+    near = Alternative("near", (2,), (Buffer("n", 3, live=((0, 1),)),))
+    needs_far, needs_none = Alternative("a", (0,)), Alternative("b", (4,))
+    groups = (VariantGroup("g", (far, near)), VariantGroup("h", (needs_far, needs_none)))
+    rules = ((("h", "a"), ("g", "far")),)
+    problem = Problem((), (Pool("p", 12),), variants=Variants(groups, (CostTerm("cycles"),), requires=rules))
+    found = sweep(problem, {"p": (5, 12)}, OPTIONS, processes=1)
+    assert [point.value for point in found.points] == [(6, 3), (1, 12)]
+    assert verify_sweep(problem, found) == ()
+
+
+def test_a_sweep_within_a_cost_that_no_choice_has_passes_verification() -> None:
+    problem = two_ways(Alternative("x", (5,)), Alternative("y", (7,)), (Pool("p", 9),))
+    found = sweep(problem, {"p": (3, 9)}, replace(OPTIONS, max_cost=4), processes=1)
+    assert all(point.status is PlanStatus.INFEASIBLE for point in found.points)
+    again = read_sweep_json(write_sweep_json(found, with_plans=True))
+    assert again.most_cost == 4
+    for each in (found, again):
+        assert verify_sweep(problem, each) == ()
+
+
+def test_the_least_memory_beside_a_small_memory_is_not_claimed_beside_a_large_one() -> None:
+    """Beside less of one memory, no choice of the least cost needs less of all; beside more of it, one may."""
+    buffers = (Buffer("a", 4, live=((0, 1),)), Buffer("b", 3, live=((1, 2),)), Buffer("c", 2, live=((0, 2),)))
+    pools = (Pool("p", 8), Pool("q", 8, cost=3, rank=1))
+    ways = (Alternative("x", (1,), (Buffer("x", 1, live=((0, 1),)),)), Alternative("y", (1,)))
+    variants = Variants((VariantGroup("g", ways),), (CostTerm("cycles"),))
+    problem = Problem(buffers, pools, variants=variants)
+    small, large = (with_capacity(problem, {"p": size}) for size in (2, 8))
+    speed = replace(OPTIONS, prefer=Preference.SPEED)
+    best, proof = plan(small, speed), plan(large, speed)
+    assert best.status is PlanStatus.OPTIMAL
+    assert (best.objective.bound or 0) > (proof.objective.value or 0)
+    facts = Facts(digest)
+    facts.add(Fact({"p": 2}, best))
+    facts.add(Fact({"p": 8}, replace(proof, status=PlanStatus.UNKNOWN, placements=())))
+    carried = facts.carried({"p": 8}, large)
+    assert carried is not None
+    assert carried.status is PlanStatus.FEASIBLE
+    assert (carried.objective.bound or 0) <= (proof.objective.value or 0)
+    assert carried.bound <= (proof.peak or 0)
+
+
+@pytest.mark.parametrize("known_options", [Options(prefer=Preference.SPEED), Options(max_cost=1), Options(max_cost=0)])
+def test_known_plans_of_other_choices_decide_nothing(known_options: Options) -> None:
+    large = Alternative("large", (1,), (Buffer("l", 10, live=((0, 1),)),))
+    small = Alternative("small", (2,), (Buffer("s", 5, live=((0, 1),)),))
+    problem = two_ways(large, small, (Pool("p"),))
+    start = [plan(each, known_options) for each in (problem, with_capacity(problem, 8), with_capacity(problem, 20))]
+    for sizes in ((8,), (8, 20)):
+        found = sweep(problem, {"p": sizes}, OPTIONS, processes=1, start=start)
+        assert [point.value for point in found.points] == [(2, 5), (1, 10)][: len(sizes)]
+        assert found.smallest is not None
+        assert (found.smallest.capacity, found.smallest.bound) == (5, 5)
+        assert verify_sweep(problem, found) == ()
