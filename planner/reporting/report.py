@@ -10,7 +10,7 @@ from ..facts.intervals import merged
 from ..facts.variants import as_chosen
 from ..model.deadline import look
 from ..model.errors import Code
-from ..model.plan import Placement, Plan, PlanStatus, PoolUse
+from ..model.plan import Placement, Plan, PlanStatus, PoolUse, Shortage
 from ..model.problem import Buffer, BufferId, Interval, Pool, Problem
 from .live_profile import LOOKING, Height, LiveProfile
 from .supports import Supports
@@ -91,6 +91,8 @@ class MemoryReport:
     """None if nothing is ever in use, as far as lifetimes tell."""
     untimed: int
     """The number of buffers with bytes but without lifetimes; they count in no step."""
+    shortage: Shortage | None = None
+    """Why nothing fits, as far as the plan says."""
 
 
 def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
@@ -109,6 +111,7 @@ def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
         tuple(_pool_report(pool, uses[pool.name], profile, causes) for pool in problem.pools),
         _live_peak(plan, profile, profile.highest()),
         profile.untimed(),
+        plan.shortage,
     )
 
 

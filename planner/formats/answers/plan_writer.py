@@ -47,7 +47,7 @@ def last_fields(answer: Plan | Sharing, certificates: list[Any]) -> dict[str, An
         "versions": dict(sorted(answer.versions.items())),
         "problem_digest": answer.problem_digest,
         "certificate": certificates,
-        "shortage": None if answer.shortage is None else _shortage(answer.shortage),
+        "shortage": None if answer.shortage is None else shortage_fields(answer.shortage),
         "warnings": [warning[:MAX_PROSE] for warning in answer.warnings],
         "run": run_fields(answer.run),
     }
@@ -129,7 +129,7 @@ def _certificate(certificate: PlanCertificate) -> str:
     return compact(fields).replace('"weights": []', f'"weights": [{weights}]', 1)
 
 
-def _shortage(shortage: Shortage) -> dict[str, Any]:
+def shortage_fields(shortage: Shortage) -> dict[str, Any]:
     return {
         "message": shortage.message[:MAX_PROSE],
         "pool": shortage.pool,

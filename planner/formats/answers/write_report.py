@@ -15,6 +15,7 @@ from ..contents import Contents, own_peak
 from ..documents import FRONTIER_REPORT_FORMAT, INSPECTION_FORMAT, REPORT_FORMAT
 from ..json.lines import document
 from .frontier import point_fields
+from .plan_writer import shortage_fields
 
 COLUMNS = ("scope", "name", "base", "size", "peak", "bound", "free", "fragmentation", "most_live", "step", "buffers")
 
@@ -30,6 +31,7 @@ def report_fields(report: MemoryReport) -> dict[str, Any]:
         "pools": [_pool(pool) for pool in report.pools],
         "live": None if report.live is None else _live(report.live),
         "untimed": report.untimed,
+        "shortage": None if report.shortage is None else shortage_fields(report.shortage),
     }
 
 

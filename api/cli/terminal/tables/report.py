@@ -9,12 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from planner.formats.firmware.cadence import cadence_tables
+from planner.model.plan import PlanStatus
 from planner.model.problem import BufferId
 from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 
 from ..text import both, grouped, percent, visible
 from .columns import LONGEST_NAME, MAX_ROWS, fill, known_columns, new_table, rows_for, shortened, shown_id
 from .consoles import plain, word
+from .plan import infeasible_panel
 
 MAX_NAMED_BUFFERS = 12
 LONGEST_IN_A_LIST = 40
@@ -29,6 +31,8 @@ def print_full(report: MemoryReport, console: Console) -> None:
         console.print(Text.assemble("  peak   ", Text(both(report.peak), style="bold")))
     console.print(f"  bound  {both(report.bound)}")
     console.print()
+    if report.status is PlanStatus.INFEASIBLE:
+        console.print(infeasible_panel(report.shortage, explain=True))
     console.print(memories_table(report.pools, console.width), crop=False)
     print_rest(console, len(report.pools))
     quoting = any(isinstance(id_, int) for id_ in _ids(report))

@@ -25,7 +25,7 @@ REPORT = memory_report(PROBLEM, plan(PROBLEM, Options(solver="greedy", workers=1
 
 def test_the_json_report_has_every_field() -> None:
     given = json.loads(write_report_json(REPORT))
-    assert list(given) == ["format", "problem", "status", "peak", "bound", "pools", "live", "untimed"]
+    assert list(given) == ["format", "problem", "status", "peak", "bound", "pools", "live", "untimed", "shortage"]
     assert (given["format"], given["problem"], given["status"]) == ("memplan-report/1", "n", "optimal")
     sram = given["pools"][0]
     assert (sram["name"], sram["base"], sram["size"], sram["peak"], sram["bound"], sram["free"]) == (

@@ -84,6 +84,17 @@ def test_planning_with_another_capacity_reports_that_one(files: tuple[str, str])
     assert b"infeasible" in short.stderr
 
 
+def test_the_report_of_an_infeasible_plan_says_why_nothing_fits(files: tuple[str, str], tmp_path: Path) -> None:
+    plan = str(tmp_path / "plan.json")
+    run("plan", files[0], "--capacity", "64", "-o", plan)
+    wanted = json.loads(Path(plan).read_bytes())["shortage"]
+    given = json.loads(run("report", files[0], plan, "--capacity", "64").stdout)
+    assert (given["status"], given["shortage"]) == ("infeasible", wanted)
+    text = run("report", files[0], plan, "--capacity", "64", "--report", "full").stdout.decode()
+    assert "no plan fits" in text
+    assert f"{wanted['bytes_short']} B" in text
+
+
 def test_a_plan_for_other_sizes_is_refused_without_them(files: tuple[str, str], tmp_path: Path) -> None:
     plan = str(tmp_path / "plan.json")
     assert run("plan", files[0], "--capacity", "96", "-o", plan).returncode == 0
