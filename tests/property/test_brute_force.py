@@ -25,13 +25,13 @@ def check(problem: Problem, solver: str) -> Plan:
     return made
 
 
-@effort(32, 10_000)
+@effort(20, 10_000)
 @given(problems())
 def test_greedy_agrees_with_the_oracle(problem: Problem) -> None:
     check(problem, "greedy")
 
 
-@effort(16, 10_000)
+@effort(10, 10_000)
 @given(problems())
 def test_auto_agrees_with_the_oracle(problem: Problem) -> None:
     made = check(problem, "auto")

@@ -193,7 +193,7 @@ MOST = 60
 
 
 @pytest.mark.parametrize("solver", ["greedy", "auto"])
-@effort(10, 1000)
+@effort(7, 1000)
 @given(problem=problems(), seed=st.integers(0, 1000))
 def test_no_claim_of_a_plan_can_be_forged(solver: str, problem: Problem, seed: int) -> None:
     made = plan(problem, Options(solver=solver, time_limit=None, work_limit=20_000))
@@ -222,7 +222,7 @@ def written(problem: Problem, made: Plan) -> Json:
     return document
 
 
-@effort(15, 1000)
+@effort(10, 1000)
 @given(problem=sharable(), seed=st.integers(0, 1000))
 def test_no_claim_of_a_sharing_can_be_forged(problem: Problem, seed: int) -> None:
     made = share(problem, Options(solver="greedy", time_limit=None, work_limit=20_000))
@@ -250,7 +250,7 @@ SPEEDS = st.builds(
 )
 
 
-@effort(15, 2000)
+@effort(10, 2000)
 @given(
     sizes=st.lists(st.integers(1, 12), min_size=2, max_size=5),
     speeds=st.lists(SPEEDS, min_size=2, max_size=3),

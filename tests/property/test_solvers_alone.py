@@ -66,7 +66,7 @@ def check(solver: str, problem: Problem, truth: Truth) -> None:
             assert value == truth.value
 
 
-@effort(24, 10_000)
+@effort(15, 10_000)
 @given(problems())
 def test_solvers_in_this_process_agree_with_the_oracle(problem: Problem) -> None:
     truth = solve(problem)

@@ -100,7 +100,7 @@ def small_problems(draw: st.DrawFn) -> Problem:
     )
 
 
-@effort(32, 2000)
+@effort(20, 2000)
 @given(small_problems())
 def test_with_room_enough_a_problem_is_refused_only_if_it_has_no_plan(whole: Problem) -> None:
     codes = {finding.code for finding in check(whole)}

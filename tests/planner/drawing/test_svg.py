@@ -95,7 +95,7 @@ def test_names_cannot_change_the_markup(name: str) -> None:
     assert len(picture) < 20_000
 
 
-@effort(16, 1000)
+@effort(10, 1000)
 @given(st.text(min_size=1, max_size=30))
 def test_any_name_makes_a_well_formed_picture(name: str) -> None:
     (place,), (use,) = ONE.placements, ONE.pools

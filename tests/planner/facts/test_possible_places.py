@@ -10,7 +10,7 @@ from planner.model.problem import Buffer, Pool, Problem
 from tests.small.strategies import effort, problems
 
 
-@effort(32, 2000)
+@effort(20, 2000)
 @given(problems())
 def test_buffers_with_a_place_have_a_possible_pool(problem: Problem) -> None:
     places = Places(problem)

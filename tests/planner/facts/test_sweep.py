@@ -32,7 +32,7 @@ def every_pair(those: list[Piece]) -> list[tuple[int, int]]:
     ]
 
 
-@effort(64, 10_000)
+@effort(40, 10_000)
 @given(pieces())
 def test_exactly_the_meetings_are_found(those: list[Piece]) -> None:
     assert set(meetings(Pieces.of(those))) == {pair for pair in every_pair(those) if pair[0] != pair[1]}
@@ -42,7 +42,7 @@ WAYS = {"by neighbours": (0, 100), "by ranges": (0, 0), "by pairs": (100, 0)}
 """Each way to look for pairs, with the PAIRS_PER_PIECE and PIECES_PER_RANGE that make the sweep take it."""
 
 
-@effort(24, 3000)
+@effort(15, 3000)
 @given(pieces())
 def test_all_apart_agrees_with_comparing_every_pair(those: list[Piece]) -> None:
     wanted = not every_pair(those)
@@ -56,7 +56,7 @@ def test_all_apart_agrees_with_comparing_every_pair(those: list[Piece]) -> None:
                 assert all_apart(scaled) is wanted, (way, at_once, unit)
 
 
-@effort(24, 3000)
+@effort(15, 3000)
 @given(pieces(), st.integers(1, 3))
 def test_all_apart_ignores_pairs_that_may_share(those: list[Piece], kinds: int) -> None:
     for at_once in 1, 1 << 18:

@@ -163,7 +163,7 @@ def test_the_seeds_are_sound() -> None:
     read_problem(CSV)
 
 
-@effort(96, 10000)
+@effort(60, 10000)
 @given(mutations())
 def test_mutated_documents_are_read_or_refused(data: bytes) -> None:
     survive(data)
@@ -174,14 +174,14 @@ def mutated_csv(draw: st.DrawFn) -> bytes:
     return broken(draw, CSV)
 
 
-@effort(48, 3000)
+@effort(30, 3000)
 @given(mutated_csv())
 def test_mutated_tables_are_read_or_refused(data: bytes) -> None:
     survive(data)
     survive(data, format="minimalloc")
 
 
-@effort(32, 2000)
+@effort(20, 2000)
 @given(st.binary(max_size=60), st.sampled_from([None, *FORMATS]), st.sampled_from([None, "x.csv", "x.json", ""]))
 def test_noise_is_read_or_refused(data: bytes, format: str | None, name: str | None) -> None:  # noqa: A002 - the word that users know
     survive(data, format=format, name=name)
@@ -189,7 +189,7 @@ def test_noise_is_read_or_refused(data: bytes, format: str | None, name: str | N
         read_plan(data)
 
 
-@effort(32, 2000)
+@effort(20, 2000)
 @given(mutations(), st.sampled_from(list(FORMATS)))
 def test_documents_read_in_other_formats_are_read_or_refused(data: bytes, format: str) -> None:  # noqa: A002 - the word that users know
     survive(data, format=format)

@@ -230,7 +230,7 @@ class Machine:
         self.write(id_)
 
 
-@effort(24, 20000)
+@effort(15, 20000)
 @given(
     graphs(),
     st.booleans(),

@@ -189,7 +189,7 @@ def test_a_fixed_place_that_is_too_high_is_explained() -> None:
     assert "cannot be below 104: 'x' (8) cannot end lower, even alone" in text
 
 
-@effort(24, 2000)
+@effort(15, 2000)
 @given(problems())
 def test_every_plan_of_a_random_problem_can_be_explained(problem: Problem) -> None:
     made = plan(problem, GREEDY)

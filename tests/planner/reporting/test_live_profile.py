@@ -58,7 +58,7 @@ def test_large_sizes_and_negative_steps_are_counted() -> None:
     assert profile_of(Problem(buffers), a=0, b=1 << 61).highest() == Height(1 << 62, (Moment(-2, 0),))
 
 
-@effort(24, 2000)
+@effort(15, 2000)
 @given(problems())
 def test_the_profile_agrees_with_a_count_byte_by_byte(problem: Problem) -> None:
     made = plan(problem, Options(solver="greedy", workers=1))

@@ -140,7 +140,7 @@ def test_views_do_not_count_twice() -> None:
     assert (report.pools[0].peak, report.pools[0].most_live, report.pools[0].fragmentation) == (64, 64, 0.0)
 
 
-@effort(24, 2000)
+@effort(15, 2000)
 @given(problems())
 def test_figures_agree_with_each_other(problem: Problem) -> None:
     made = plan(problem, GREEDY)

@@ -57,7 +57,7 @@ def test_a_subset_of_all_buffers_is_the_whole_problem() -> None:
     assert without(ABC, []) == ABC
 
 
-@effort(24, 2000)
+@effort(15, 2000)
 @given(problems(max_buffers=5, plain_terms=True), st.data())
 def test_a_part_of_a_problem_is_sound_and_no_harder(problem: Problem, data: st.DataObject) -> None:
     ids = [b.id for b in problem.buffers]

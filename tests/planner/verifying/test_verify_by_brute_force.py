@@ -23,7 +23,7 @@ from tests.small.plans import make_plan, optimal_plan
 from tests.small.strategies import effort, problems
 
 
-@effort(16, 3000)
+@effort(10, 3000)
 @given(problems())
 def test_plans_found_by_trying_everything_pass(problem: Problem) -> None:
     assert verify(problem, optimal_plan(problem)) == ()
@@ -101,7 +101,7 @@ def naive_kinds(problem: Problem, plan: Plan) -> set[FindingKind]:
     return found
 
 
-@effort(24, 10_000)
+@effort(15, 10_000)
 @given(scattered())
 def test_the_verdict_agrees_with_checking_every_pair(case: tuple[Problem, Plan]) -> None:
     problem, plan = case
@@ -128,7 +128,7 @@ def test_addresses_that_64_bits_cannot_hold_are_exact(pool: str, offset: int) ->
     assert (Kind.OVERLAP in found) is (pool == "big" and HUGE - 2 < offset < 2 * HUGE)
 
 
-@effort(16, 3000)
+@effort(10, 3000)
 @given(problems(max_buffers=4, max_pools=1, plain_terms=True), st.data())
 def test_no_plan_that_beats_the_optimum_passes(problem: Problem, data: st.DataObject) -> None:
     truth = solve(problem)

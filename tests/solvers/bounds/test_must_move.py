@@ -24,7 +24,7 @@ def proofs(problem: Problem) -> tuple[Certificate, ...]:
     return MustMove().solve(lower(problem).instance, Task(), Silent()).certificates
 
 
-@effort(32, 6000)
+@effort(20, 6000)
 @given(problems(max_buffers=5, moves=True))
 def test_bounds_are_true_and_the_verifier_proves_the_same(problem: Problem) -> None:
     for proof in proofs(problem):

@@ -68,7 +68,7 @@ def kernel(seed: int, buffers: int = 6) -> Problem:
     )
 
 
-@effort(24, 5000)
+@effort(15, 5000)
 @given(problems(max_buffers=5), st.randoms(use_true_random=False))
 def test_bounds_are_true_and_the_verifier_proves_the_same(problem: Problem, chance: random.Random) -> None:
     problem = crowded(problem, chance)

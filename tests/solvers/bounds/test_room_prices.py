@@ -25,7 +25,7 @@ from tests.small.instances import make_instance, plain
 from tests.small.strategies import effort, problems
 
 
-@effort(14, 3000)
+@effort(9, 3000)
 @given(problems(max_buffers=5), st.sampled_from(sorted(LINEAR)), st.randoms(use_true_random=False))
 def test_no_prices_prove_more_than_is_true(problem: Problem, term: Term, chance: random.Random) -> None:
     problem = replace(problem, terms=(term,))

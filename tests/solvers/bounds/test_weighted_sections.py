@@ -84,7 +84,7 @@ def test_a_shortage_is_live_bytes_minus_capacities() -> None:
     assert sharing_shortage(make_instance([(0, 1, 6)], pools=[PoolSpec()]), [(0, 0, 1, 1)]) == 0
 
 
-@effort(24, 1000)
+@effort(15, 1000)
 @given(problem=problems(max_buffers=5), seed=st.integers(0, 1000))
 def test_no_weights_prove_more_than_is_true(problem: Problem, seed: int) -> None:
     instance = lower(problem).instance
@@ -100,7 +100,7 @@ def test_no_weights_prove_more_than_is_true(problem: Problem, seed: int) -> None
             assert value_by(instance, least(instance, weights)) <= truth.value[0]
 
 
-@effort(16, 1000)
+@effort(10, 1000)
 @given(problem=problems(max_buffers=5))
 def test_the_bound_found_is_true_and_its_certificate_proves_it(child: Child, problem: Problem) -> None:
     instance = lower(problem).instance
@@ -140,7 +140,7 @@ def test_no_blocks_prove_nothing(child: Child) -> None:
     assert not outcome.infeasible
 
 
-@effort(16, 1000)
+@effort(10, 1000)
 @given(problems(max_pools=3))
 def test_one_sweep_gives_the_heights_of_each_section(problem: Problem) -> None:
     instance = lower(problem).instance
@@ -148,7 +148,7 @@ def test_one_sweep_gives_the_heights_of_each_section(problem: Problem) -> None:
     assert list(heights.over(range(instance.sections))) == [(s, heights.at(s)) for s in range(instance.sections)]
 
 
-@effort(16, 1000)
+@effort(10, 1000)
 @given(problems(max_pools=3))
 def test_a_class_may_go_where_all_its_blocks_may_go(problem: Problem) -> None:
     instance = lower(problem).instance

@@ -47,7 +47,7 @@ def overlap_among_all_pairs(instance: Instance, placement: Placement) -> bool:
     )
 
 
-@effort(64, 10000)
+@effort(40, 10000)
 @given(placed())
 def test_the_sweep_agrees_with_comparing_all_pairs(case: tuple[Instance, Placement]) -> None:
     wanted = overlap_among_all_pairs(*case)

@@ -41,7 +41,7 @@ def slice_by_slice(block: Block) -> list[tuple[int, int, int, int]]:
     return done
 
 
-@effort(96, 5000)
+@effort(60, 5000)
 @given(blocks)
 def test_outlines_agree_with_those_found_slice_by_slice(given_blocks: list[Block]) -> None:
     tangled = [b for b, block in enumerate(given_blocks) if len(block.parts) > 1]
@@ -49,7 +49,7 @@ def test_outlines_agree_with_those_found_slice_by_slice(given_blocks: list[Block
     assert [row for row in outlines(given_blocks) if row[0] in tangled] == expected
 
 
-@effort(32, 1000)
+@effort(20, 1000)
 @given(blocks)
 def test_every_live_address_is_covered_once(given_blocks: list[Block]) -> None:
     covered = np.zeros((len(given_blocks), 13, 16), dtype=np.int64)

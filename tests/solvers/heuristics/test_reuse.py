@@ -29,7 +29,7 @@ from tests.solvers.bounds.test_must_share import crowded, kernel
 ENOUGH = Limits(work=1_000_000)
 
 
-@effort(32, 3000)
+@effort(20, 3000)
 @given(problems(max_buffers=5), st.randoms(use_true_random=False))
 def test_results_keep_the_rules_and_never_beat_the_optimum(problem: Problem, chance: random.Random) -> None:
     problem = crowded(problem, chance)

@@ -298,7 +298,7 @@ def share_something(a: tuple[int, int, int, int, int], b: tuple[int, int, int, i
     )  # an empty lifetime shares nothing
 
 
-@effort(96, 10_000)
+@effort(60, 10_000)
 @given(placements())
 def test_apart_agrees_with_comparing_all_pairs(rects: list[tuple[int, int, int, int, int]]) -> None:
     table = np.array(rects, dtype=np.int64).reshape(len(rects), 5)

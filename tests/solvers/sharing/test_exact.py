@@ -61,14 +61,14 @@ def settled(problem: Problem) -> SharingOutcome:
     return outcome
 
 
-@effort(24, 5_000)
+@effort(15, 5_000)
 @given(sharable())
 def test_totals_of_any_blocks_agree_with_trying_everything(problem: Problem) -> None:
     problem = roomy(problem)
     assert sum(settled(problem).bounds) == least_total(problem)
 
 
-@effort(16, 5_000)
+@effort(10, 5_000)
 @given(sharable(plain=True))
 def test_totals_of_single_intervals_agree_with_trying_everything(problem: Problem) -> None:
     assert sum(settled(problem).bounds) == least_total(problem)

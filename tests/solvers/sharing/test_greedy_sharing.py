@@ -113,7 +113,7 @@ class NoTime:
         return StopReason.TIME_LIMIT
 
 
-@effort(48, 5_000)
+@effort(30, 5_000)
 @given(sharable())
 def test_sharings_without_any_time_keep_the_rules(problem: Problem) -> None:
     instance = lower_sharing(problem).lowered.instance

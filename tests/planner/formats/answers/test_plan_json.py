@@ -169,7 +169,7 @@ def test_a_list_is_refused_as_a_plan() -> None:
         read_plan(b"[]")
 
 
-@effort(24, 1000)
+@effort(15, 1000)
 @given(
     st.lists(st.tuples(st.integers(-9, 9) | st.text(min_size=1), st.text(), st.integers(0, 1 << 62))), st.floats(0, 1e9)
 )

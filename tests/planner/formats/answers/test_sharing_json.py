@@ -110,7 +110,7 @@ def test_plans_and_sharings_are_not_read_as_each_other() -> None:
     assert not is_sharing(b"[]")
 
 
-@effort(32, 2000)
+@effort(20, 2000)
 @given(st.data())
 def test_any_value_of_a_field_is_read_or_refused(data: st.DataObject) -> None:
     anything = st.recursive(

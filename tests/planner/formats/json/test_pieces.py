@@ -90,7 +90,7 @@ def test_a_document_of_brackets_alone_has_no_marks() -> None:
     assert pieces.Marks.of(b"[" + b"[]," * 100 + b"[]]") is None
 
 
-@effort(96, 20000)
+@effort(60, 20000)
 @given(documents())
 def test_a_first_look_in_pieces_finds_the_same(data: bytes) -> None:
     whole = scanned(data)
@@ -139,7 +139,7 @@ def test_removing_the_buffers_does_not_misplace_marks(monkeypatch: pytest.Monkey
         assert len(read_problem(data, format="usmp")[0].buffers) == 9
 
 
-@effort(48, 10000)
+@effort(30, 10000)
 @given(mutations())
 def test_reading_in_pieces_gives_the_same_problem(data: bytes) -> None:
     whole = attempt(data)

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from api.cli.app import COMMANDS
@@ -16,6 +16,7 @@ from planner.formats.json.exact_scan import exact_scan, unescape
 from planner.formats.json.pieces import MAX_DEPTH
 from planner.formats.json.scan import members, scan
 from planner.model.errors import BadInput, Code
+from tests.small.strategies import effort
 
 
 def faults(data: bytes) -> list[tuple[Code, str]]:
@@ -150,7 +151,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@effort(40, 2000)
 @given(VALUES, st.booleans())
 def test_any_output_of_json_dumps_passes_both_scans(value: object, plain: bool) -> None:
     text = json.dumps(value, ensure_ascii=plain)
@@ -160,7 +161,7 @@ def test_any_output_of_json_dumps_passes_both_scans(value: object, plain: bool) 
     assert not report
 
 
-@settings(deadline=None, max_examples=60)
+@effort(40, 2000)
 @given(VALUES, st.data())
 def test_a_broken_document_is_refused_by_the_exact_scan_exactly_if_by_json(value: object, data: st.DataObject) -> None:
     text = json.dumps(value)
@@ -178,13 +179,13 @@ def test_a_broken_document_is_refused_by_the_exact_scan_exactly_if_by_json(value
         assert all(finding.code is not Code.INVALID_JSON or "surrogate" in finding.message for finding in report.listed)
 
 
-@settings(deadline=None, max_examples=60)
+@effort(40, 2000)
 @given(st.text())
 def test_unescaping_agrees_with_json(text: str) -> None:
     assert unescape(json.dumps(text)[1:-1]) == text
 
 
-@settings(deadline=None, max_examples=60)
+@effort(40, 2000)
 @given(st.dictionaries(st.text(), VALUES, max_size=5), st.sampled_from([None, 1, "\t"]), st.booleans())
 def test_values_of_a_document_are_returned_unchanged(
     document: dict[str, object], indent: int | str | None, plain: bool

@@ -76,14 +76,14 @@ def problems(draw: st.DrawFn) -> Problem:
     return Problem(tuple(buffers), tuple(pools), constraints, terms, draw(st.none() | TEXT), lifetimes, was=was)
 
 
-@effort(12, 1000)
+@effort(8, 1000)
 @given(problems())
 def test_reading_a_written_problem_gives_the_same_problem(problem: Problem) -> None:
     assume(not check(problem))
     assert read_problem(write_problem(problem)) == (problem, ())
 
 
-@effort(12, 1000)
+@effort(8, 1000)
 @given(problems())
 def test_a_problem_is_always_written_alike(problem: Problem) -> None:
     assert write_problem(problem) == write_problem(problem)

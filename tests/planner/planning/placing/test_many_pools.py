@@ -35,7 +35,7 @@ from tests.small.strategies import effort, problems
 from tests.solvers.kernels.kernel_sets import native, reference
 
 
-@effort(48, 3000)
+@effort(30, 3000)
 @given(problem=problems(), is_late=st.booleans())
 def test_a_plan_by_birth_keeps_every_rule(problem: Problem, is_late: bool) -> None:
     order = [pool.name for pool in problem.pools]
@@ -51,7 +51,7 @@ def test_a_plan_by_birth_keeps_every_rule(problem: Problem, is_late: bool) -> No
         assert not verify(problem, made, made.problem_digest)
 
 
-@effort(48, 3000)
+@effort(30, 3000)
 @given(problem=problems(), hurry=st.sampled_from((None, StopReason.TIME_LIMIT)), tries=st.sampled_from((0, 3, 1000)))
 def test_both_kernels_place_by_birth_alike(problem: Problem, hurry: StopReason | None, tries: int) -> None:
     order = [pool.name for pool in problem.pools]

@@ -44,7 +44,7 @@ def test_the_worked_example_ships_and_has_the_stated_results() -> None:
     assert [place.pool for place in made.placements] == ["sram", "dram"]
 
 
-@effort(64, 5000)
+@effort(40, 5000)
 @given(SPEEDS, st.integers(0, 100), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.booleans())
 def test_three_ways_of_working_out_a_cost_agree(
     speed: Speed, size: int, accesses: int, reads: int, writes: int, known: bool

@@ -48,7 +48,7 @@ NEW = replace(OLD, buffers=(*OLD.buffers[:2], Buffer("c", 6, live=((2, 4),)), Bu
 BEFORE = make_plan(OLD, {"a": ("default", 0), "b": ("default", 4), "c": ("default", 0)})
 
 
-@effort(12, 10_000)
+@effort(8, 10_000)
 @given(problems(max_buffers=5, moves=True))
 def test_moves_are_proven_minimal(problem: Problem) -> None:
     made = plan(problem, LIMITS)
@@ -56,10 +56,10 @@ def test_moves_are_proven_minimal(problem: Problem) -> None:
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE), "five buffers are settled, one way or the other"
 
 
-@effort(12, 3000)
+@effort(8, 3000)
 @given(problems(moves=True))
 def test_the_keeping_search_claims_only_what_is_true(problem: Problem) -> None:
-    made = plan(problem, replace(LIMITS, solver="keep", work_limit=20_000))
+    made = plan(problem, replace(LIMITS, solver="keep", work_limit=8_000))
     assert judge(problem, made, solve(problem)) == []
 
 

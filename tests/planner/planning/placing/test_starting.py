@@ -111,7 +111,7 @@ def test_a_start_that_breaks_a_rule_is_left_aside_with_a_warning() -> None:
         assert "left aside" in made.warnings[-1]
 
 
-@effort(24, 5000)
+@effort(15, 5000)
 @given(problems())
 def test_an_optimal_start_gets_no_worse(problem: Problem) -> None:
     best = optimal_plan(problem)

@@ -116,7 +116,7 @@ def test_a_report_without_a_sharing_has_bounds() -> None:
     assert [(kind.total, kind.bound, kind.objects) for kind in report.kinds] == [(None, 96, ()), (None, 8, ())]
 
 
-@effort(24, 5_000)
+@effort(15, 5_000)
 @given(sharable())
 def test_figures_agree_with_the_sharing(problem: Problem) -> None:
     made = share(problem, Options(solver="greedy"))

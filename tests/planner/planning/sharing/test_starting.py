@@ -93,7 +93,7 @@ def test_buffers_of_different_kinds_in_one_object_are_no_start() -> None:
     assert (made.total, len(made.warnings)) == (96, 1)
 
 
-@effort(32, 5_000)
+@effort(20, 5_000)
 @given(sharable())
 def test_an_optimal_start_gets_no_worse(problem: Problem) -> None:
     best = share(problem, GREEDY)

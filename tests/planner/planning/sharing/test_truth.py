@@ -28,7 +28,7 @@ def judged(problem: Problem, solver: str, truth: int | None) -> Sharing:
     return made
 
 
-@effort(32, 5_000)
+@effort(20, 5_000)
 @given(sharable())
 def test_quick_solvers_agree_with_trying_everything(problem: Problem) -> None:
     truth = least_total(problem)
@@ -40,14 +40,14 @@ def test_quick_solvers_agree_with_trying_everything(problem: Problem) -> None:
             assert problem.constraints.conflicts
 
 
-@effort(24, 5_000)
+@effort(15, 5_000)
 @given(sharable())
 def test_auto_settles_six_buffers(problem: Problem) -> None:
     made = judged(problem, "auto", least_total(problem))
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
 
 
-@effort(14, 5_000)
+@effort(9, 5_000)
 @given(sharable(plain=True))
 def test_auto_settles_plain_buffers(problem: Problem) -> None:
     assert judged(problem, "auto", least_total(problem)).status is PlanStatus.OPTIMAL

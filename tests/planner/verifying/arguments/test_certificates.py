@@ -259,7 +259,7 @@ def certificates(draw: st.DrawFn, problem: Problem) -> PlanCertificate:
     return PlanCertificate(proof, 0, None if nowhere else pool, when, tuple(chosen), tuple(weights))
 
 
-@effort(24, 10_000)
+@effort(15, 10_000)
 @given(problems(max_buffers=5, plain_terms=True), st.data())
 def test_no_certificate_proves_more_than_is_true(problem: Problem, data: st.DataObject) -> None:
     certificate = data.draw(certificates(problem))

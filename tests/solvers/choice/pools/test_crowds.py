@@ -51,7 +51,7 @@ def random_prices(program: Program, chance: Random) -> Prices:
     return Prices(1, {n: chance.randint(0, max(most // 8, 1)) for n in chosen}, crowds)
 
 
-@effort(24, 6_000)
+@effort(15, 6_000)
 @given(problems(max_buffers=6), st.randoms(use_true_random=False))
 def test_no_choice_costs_less_than_any_prices_prove(problem: Problem, chance: Random) -> None:
     program = program_of(lower(problem).instance)
@@ -62,7 +62,7 @@ def test_no_choice_costs_less_than_any_prices_prove(problem: Problem, chance: Ra
         assert priced.bound <= program.value(0, pools, tops)
 
 
-@effort(24, 6_000)
+@effort(15, 6_000)
 @given(problems(max_buffers=6), st.randoms(use_true_random=False))
 def test_no_choice_that_keeps_held_terms_beats_the_bound_of_a_later_one(problem: Problem, chance: Random) -> None:
     program = program_of(lower(problem).instance)

@@ -45,7 +45,7 @@ def check(instance: Instance, placement: Placement) -> None:
         assert taken <= room.below(top) + room.spare
 
 
-@effort(32, 20_000)
+@effort(20, 20_000)
 @given(problems(max_buffers=6))
 def test_every_placement_keeps_the_rows(problem: Problem) -> None:
     instance = lower(problem).instance

@@ -59,7 +59,7 @@ def lifted(problem: Problem, times: Ints, proof: Certificate) -> PlanCertificate
     )
 
 
-@effort(24, 6_000)
+@effort(15, 6_000)
 @given(
     problems(max_buffers=5), st.sampled_from(sorted(LINEAR - {Term.SUM_OF_PEAKS})), st.randoms(use_true_random=False)
 )

@@ -64,7 +64,7 @@ def knotty(count: int, seed: int) -> Instance:
     return make_instance([(s, e, rng.choice([1, 2, 3, 5, 8, 13, 20, 33])) for s, e in spans])
 
 
-SETTINGS = effort(16, 1000)
+SETTINGS = effort(10, 1000)
 
 
 @SETTINGS

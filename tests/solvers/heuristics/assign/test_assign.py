@@ -38,7 +38,7 @@ def started(instance: Instance) -> Placement | None:
     return Greedy().solve(instance, Task(limits=Limits(work=1)), Silent()).placement
 
 
-@effort(24, 2000)
+@effort(15, 2000)
 @given(problems(max_buffers=6))
 def test_results_are_valid_between_the_start_and_the_optimum(problem: Problem) -> None:
     instance = lower(problem).instance

@@ -44,7 +44,7 @@ def free(problem: Problem) -> Problem:
 def test_each_planner_is_valid_gives_up_or_refuses() -> None:
     placed = dict.fromkeys(NAMED, 0)
 
-    @effort(30, 10_000)
+    @effort(19, 10_000)
     @given(problems(max_buffers=4), st.booleans())
     def on_a_random_problem(problem: Problem, easy: bool) -> None:
         problem = free(problem) if easy else problem
@@ -82,7 +82,7 @@ def test_each_planner_is_valid_gives_up_or_refuses() -> None:
 def test_buffers_with_lifetimes_and_alignments_are_never_refused(name: str) -> None:
     lengths = st.tuples(st.integers(0, 15), st.integers(1, 9), st.integers(0, 30), st.integers(0, 3))
 
-    @effort(15, 5_000)
+    @effort(10, 5_000)
     @given(st.lists(lengths, min_size=1, max_size=25), st.sampled_from(((1, 2, 4, 16), (1, 3, 6, 6), (37, 1, 37, 37))))
     def on_random_buffers(rows: list[tuple[int, int, int, int]], alignments: tuple[int, ...]) -> None:
         buffers = [Buffer(n, z, alignments[a], ((s, s + length),)) for n, (s, length, z, a) in enumerate(rows)]

@@ -66,7 +66,7 @@ def assert_valid(instance: Instance, answer: Answer, peak: int) -> None:
 small = st.builds(random_instance, st.integers(0, 1 << 40), st.sampled_from(KINDS))
 
 
-@effort(16, 6_000)
+@effort(10, 6_000)
 @given(small, st.integers(0, 5))
 def test_brute_force_and_the_reference_agree(instance: Instance, seed: int) -> None:
     best = brute_force(instance)
@@ -76,7 +76,7 @@ def test_brute_force_and_the_reference_agree(instance: Instance, seed: int) -> N
         assert best is None
 
 
-@effort(16, 6_000)
+@effort(10, 6_000)
 @given(small, st.integers(0, 5))
 def test_brute_force_and_the_native_search_agree(instance: Instance, seed: int) -> None:
     best = brute_force(instance)
@@ -95,7 +95,7 @@ def test_brute_force_and_cpsat_agree(instance: Instance) -> None:
     assert best is None or outcome.value == outcome.bound == (best,)
 
 
-@effort(24, 6_000)
+@effort(15, 6_000)
 @given(small, st.integers(0, (1 << 64) - 1), st.booleans())
 def test_both_kernels_decide_alike_on_small_instances(instance: Instance, seed: int, fit: bool) -> None:
     wish = Ask(seed=seed, fit=fit)
@@ -106,7 +106,7 @@ def test_both_kernels_decide_alike_on_small_instances(instance: Instance, seed: 
         assert ask(reference(), lower, wish) == ask(native(), lower, wish)
 
 
-@effort(14, 6_000)
+@effort(9, 6_000)
 @given(problems(max_pools=1), st.integers(0, 99))
 def test_both_kernels_decide_alike_on_problems_of_users(problem: Problem, seed: int) -> None:
     instance = lower(problem).instance
