@@ -54,7 +54,7 @@ PEERS = registry.names(registry.SolverKind.PEER)
 """Other projects' own programs, which take sizes and lifetimes and refuse most of the rest."""
 EXACT = tuple(name for name in AVAILABLE if name not in HEURISTICS)
 LIMITS = Options(time_limit=20.0, work_limit=5_000_000, workers=1)
-ENOUGH_WORK = 500_000
+ENOUGH_WORK = 100_000
 """A work limit for solvers that prove nothing and so use up all they are given."""
 
 BIG = 1 << 40

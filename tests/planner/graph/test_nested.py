@@ -83,7 +83,7 @@ def test_nested_arenas_hold_the_memory_of_their_functions() -> None:
 def test_the_whole_program_at_once_needs_no_more() -> None:
     """Left out are programs that run a function from several places, where its arena may lie elsewhere each time."""
     compared = saved = 0
-    for seed in range(80):
+    for seed in range(50):
         program = random_program(seed)
         try:
             whole = solve(program_problem(program, POOL).problem)
@@ -98,5 +98,5 @@ def test_the_whole_program_at_once_needs_no_more() -> None:
             compared += 1
             assert whole.peak <= nested.peak, seed
         saved += whole.peak < nested.peak
-    assert compared > 20
-    assert saved > 10
+    assert compared > 12
+    assert saved > 6

@@ -22,7 +22,7 @@ from tests.planner.graph.machine import Machine
 from tests.planner.graph.random_programs import random_program
 from tests.small.strategies import NIGHTLY
 
-RUNS = 20000 if NIGHTLY else 400
+RUNS = 20000 if NIGHTLY else 200
 
 
 def refused_as_written_while_lent(error: BadInput) -> bool:
@@ -59,5 +59,5 @@ def test_planned_programs_compute_what_they_should(block: int) -> None:
             raise AssertionError(f"seed {seed}: {error}") from error
         planned += 1
         applied += sum(isinstance(outcome, Applied) and outcome.part is not None for outcome in found.applied)
-    assert planned > RUNS / 10 * 0.9
+    assert planned > RUNS / 10 * 0.8
     assert applied > 0

@@ -21,7 +21,7 @@ from tests.planner.model.both_readers import check_both_readers, read
 from tests.property.long_lists import problem as grown
 from tests.small.strategies import BRIEF
 
-TRIES = 30 if BRIEF else 90
+TRIES = 30 if BRIEF else 45
 QUICK = Options(solver="greedy", time_limit=None, work_limit=20_000, workers=1)
 ODD: list[dict[str, Any]] = [
     {"size": None},

@@ -56,10 +56,13 @@ def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("other", [None, -1, 10**30, 1.5, "x", [], {}, True])
-def test_any_changed_value_is_refused_or_found_by_verification(written: dict[str, Any], other: Any) -> None:
+def test_any_changed_value_is_refused_or_found_by_verification(
+    written: dict[str, Any], other: Any, nightly: bool
+) -> None:
+    """By day a third of the values is changed to each of the others."""
     assert read(written) == ()
     text = json.dumps(written)
-    for path in paths(written)[1:]:
+    for path in paths(written)[1 :: 1 if nightly else 3]:
         document = json.loads(text)
         place = document
         for key in path[:-1]:

@@ -21,7 +21,7 @@ from planner.planning.options.preference import Preference
 
 from ..networks import random_network
 
-SEEDS = range(20)
+SEEDS = range(12)
 MOST_PATHS = 60
 """Networks with more paths are left out, as they take too long."""
 
