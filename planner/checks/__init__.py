@@ -7,7 +7,7 @@ from ..facts.figures import figures
 from ..model.columns import BufferColumns, restricted
 from ..model.deadline import CHECKING, look
 from ..model.errors import Finding
-from ..model.problem import Problem
+from ..model.problem import Problem, has_one_peak
 from .buffers import check_buffers
 from .colocations import NO_GROUPS, check_colocations
 from .memories import check_constants, check_speeds
@@ -63,7 +63,8 @@ def _examine(problem: Problem) -> Report:
     check_speeds(problem, report)
     if report:
         return report
-    if (problem.facts.rows or isinstance(problem.buffers, BufferColumns)) and figures(problem) is not None:
+    in_columns = isinstance(problem.buffers, BufferColumns) and has_one_peak(problem)
+    if in_columns or (problem.facts.rows and figures(problem) is not None):
         # Such a problem has only numbers, and these were checked above.
         check_totals(problem, NO_GROUPS, report)
         return report

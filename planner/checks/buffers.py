@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..model.columns import BufferColumns
+from ..model.columns import NO_HINT, BufferColumns
 from ..model.deadline import CHECKING, in_time
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Problem, has_one_peak
@@ -88,16 +88,20 @@ def are_in_range(columns: BufferColumns) -> bool:
         return False
     if columns.start.min() < -MAX_TIME or columns.end.max() > MAX_TIME:
         return False
+    if columns.hints is not None and not NO_HINT <= columns.hints.min() <= columns.hints.max() <= MAX_ADDRESS:
+        return False
+    if columns.kinds is not None and max(len(kind or "") for kind in {*columns.kinds}) > MAX_TEXT:
+        return False
     ids = columns.ids
     if isinstance(ids, range):
         return True
     kinds = {*map(type, ids)}
-    numbers = [id_ for id_ in ids if type(id_) is int] if int in kinds else [0]
-    texts = [id_ for id_ in ids if type(id_) is str] if str in kinds else ["-"]
+    numbers = (id_ for id_ in ids if type(id_) is int)
+    lengths = {len(id_) for id_ in ids if type(id_) is str}
     return (
         kinds <= {int, str}
-        and -MAX_ADDRESS <= min(numbers) <= max(numbers) <= MAX_ADDRESS
-        and 0 < min(map(len, texts)) <= max(map(len, texts)) <= MAX_TEXT
+        and all(-MAX_ADDRESS <= number <= MAX_ADDRESS for number in numbers)
+        and all(0 < length <= MAX_TEXT for length in lengths)
     )
 
 

@@ -11,8 +11,7 @@ from solvers.model.instance import LINEAR_TERMS, Choice
 
 from ..facts.costs import WEIGHS_ACCESS, most_access_cost, weighs_moves
 from ..facts.sweep import exact_array
-from ..model.columns import alignments as alignments_of
-from ..model.columns import ids, restricted
+from ..model.columns import counted_alignments, ids, restricted, total_size
 from ..model.columns import sizes as sizes_of
 from ..model.errors import Code
 from ..model.pool_columns import PoolColumns, ranks_of
@@ -27,7 +26,7 @@ MOST_ALIGNMENTS = 1 << 20
 
 def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     floor = _floor(problem)
-    together = sum(sizes_of(problem.buffers))
+    together = total_size(problem.buffers)
     stacked = together + _extra(problem, groups)
     if stacked + floor >= MAX_ADDRESS:
         text = "sizes, alignments and the extents of colocation groups add up to 2^62 or more; use a larger unit than bytes, or split the problem"
@@ -55,12 +54,9 @@ def _floor(problem: Problem) -> int:
 
 def _extra(problem: Problem, groups: Groups) -> int:
     """Return what stacking all buffers can take beyond their sizes: the greatest loss by alignment, and gaps within groups."""
-    alignments = alignments_of(problem.buffers)
-    each = {*alignments}
-    padding = _padding({*alignments_of_pools(problem.pools)}, each)
-    if len(each) == 1:
-        return len(alignments) * padding[alignments[0]] + _heights(problem, groups)
-    return sum(map(padding.__getitem__, alignments)) + _heights(problem, groups)
+    counts = counted_alignments(problem.buffers)
+    padding = _padding({*alignments_of_pools(problem.pools)}, {*counts})
+    return sum(count * padding[alignment] for alignment, count in counts.items()) + _heights(problem, groups)
 
 
 def _padding(of_pools: set[int], of_buffers: set[int]) -> dict[int, int]:

@@ -11,13 +11,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
 from ..model.choice_columns import GroupColumns
-from ..model.columns import BufferColumns, restricted
+from ..model.columns import NO_HINT, BufferColumns, restricted
 from ..model.deadline import CHECKING, LOOK_EVERY, in_time, look
 from ..model.pool_columns import PoolColumns, ranks_of
 from ..model.pool_columns import names_of as names_of_pools
@@ -126,17 +126,19 @@ def _of_columns(columns: BufferColumns) -> Iterator[str]:
     """Return the entries of all buffers, in the form of `_buffer`."""
     names = names_of(columns.ids, _written)
     numbers = (columns.size, columns.alignment, columns.start, columns.end)
-    if columns.kinds is None and (columns.start < columns.end).all():
+    if columns.kinds is None and columns.hints is None and (columns.start < columns.end).all():
         for piece, text in enumerate(rows((",[", ",", ",", ",[[", ",", f"]]{_NO_MORE}"), names, *numbers)):
             look(CHECKING)
             yield text if piece else text[1:]
         return
     kinds = [None] * len(columns) if columns.kinds is None else columns.kinds
-    written = {kind: _NO_MORE if kind is None else f",null,null,null,null,{_written(kind)},0]" for kind in {*kinds}}
-    each = zip(names, *(column.tolist() for column in numbers), kinds, strict=True)
-    for i, (name, size, alignment, start, end, kind) in enumerate(each):
+    hints = repeat(NO_HINT, len(columns)) if columns.hints is None else columns.hints.tolist()
+    written = {kind: f",null,{_written(kind)},0]" for kind in {*kinds}}
+    each = zip(names, *(column.tolist() for column in numbers), hints, kinds, strict=True)
+    for i, (name, size, alignment, start, end, hint, kind) in enumerate(each):
         live = f"[[{start},{end}]]" if start < end else "[]"
-        yield f"{',' if i else ''}[{name},{size},{alignment},{live}{written[kind]}"
+        wish = "null" if hint == NO_HINT else hint
+        yield f"{',' if i else ''}[{name},{size},{alignment},{live},null,null,{wish}{written[kind]}"
 
 
 def _of_neighbours(problem: Problem, neighbour: Neighbour, lists: _Lists) -> tuple[str, ...]:

@@ -99,6 +99,7 @@ class Source:
         from .json.loading import loaded
 
         expect(self.scanned.seconds, "reading")
+        self.scanned.marks = None  # which are not needed again, and take as much as the document
         return loaded(self.data, lists)
 
     @property

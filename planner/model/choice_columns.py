@@ -9,7 +9,7 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, BufferColumns, Kept, KeptColumns
+from .columns import FEW, NO_HINT, BufferColumns, Kept, KeptColumns
 from .problem import Alternative, Buffer, VariantGroup
 
 
@@ -75,7 +75,9 @@ def together(buffers: Sequence[Buffer], more: BufferColumns) -> Sequence[Buffer]
     pairs = [(getattr(buffers, name), getattr(more, name)) for name in ("size", "alignment", "start", "end")]
     kinds = None if buffers.kinds is None else [*buffers.kinds, *[None] * len(more)]
     size, alignment, start, end = map(np.concatenate, pairs)
-    joined = BufferColumns([*buffers.ids, *more.ids], size, alignment, start, end, kinds)
+    none = np.full(len(more), NO_HINT)
+    hints = None if buffers.hints is None else np.concatenate([buffers.hints, none])
+    joined = BufferColumns([*buffers.ids, *more.ids], size, alignment, start, end, kinds, hints)
     return tuple(joined) if len(joined) <= FEW else joined.kept()
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import operator
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, Generic, SupportsIndex, TypeVar, overload
+
+import numpy as np
 
 from solvers.model.instance import Ints
 
@@ -18,6 +21,9 @@ FEW = 4096
 
 FEW_OF = 16
 """If at most one in this many is requested, it is made by itself."""
+
+NO_HINT = -1
+"""In a column of hints, which are 0 or more: there is none."""
 
 Row = TypeVar("Row")
 
@@ -111,7 +117,7 @@ class KeptColumns(Columns[Row]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BufferColumns(Columns[Buffer]):
-    """Buffers with only a size, an alignment, one lifetime and a kind. The arrays never change."""
+    """Buffers with only a size, an alignment, one lifetime, a kind and a hint. The arrays never change."""
 
     ids: Sequence[BufferId]
     """A list, or 0, 1, 2, … as a range."""
@@ -121,6 +127,8 @@ class BufferColumns(Columns[Buffer]):
     end: Ints
     kinds: Sequence[str | None] | None = None
     """Labels, none of them `constant`; None: there are none."""
+    hints: Ints | None = None
+    """None: there are none."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -129,17 +137,19 @@ class BufferColumns(Columns[Buffer]):
         start, end = int(self.start[i]), int(self.end[i])
         live = ((start, end),) if start != end else ()
         kind = None if self.kinds is None else self.kinds[i]
-        return Buffer(self.ids[i], int(self.size[i]), int(self.alignment[i]), live, kind=kind)
+        hint = None if self.hints is None or self.hints[i] == NO_HINT else int(self.hints[i])
+        return Buffer(self.ids[i], int(self.size[i]), int(self.alignment[i]), live, hint=hint, kind=kind)
 
     def __iter__(self) -> Iterator[Buffer]:
         numbers = (column.tolist() for column in (self.size, self.alignment, self.start, self.end))
         kinds = repeat(None, len(self.ids)) if self.kinds is None else self.kinds
-        for id_, size, alignment, start, end, kind in zip(self.ids, *numbers, kinds, strict=True):
-            yield Buffer(id_, size, alignment, ((start, end),) if start != end else (), kind=kind)
+        hints = repeat(None, len(self.ids)) if self.hints is None else _hints(self.hints)
+        for id_, size, alignment, start, end, kind, hint in zip(self.ids, *numbers, kinds, hints, strict=True):
+            yield Buffer(id_, size, alignment, ((start, end),) if start != end else (), hint=hint, kind=kind)
 
     def kept(self) -> KeptBuffers:
         """Return the same buffers, for reading them one by one, several times."""
-        return KeptBuffers(self.ids, self.size, self.alignment, self.start, self.end, self.kinds)
+        return KeptBuffers(self.ids, self.size, self.alignment, self.start, self.end, self.kinds, self.hints)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -184,14 +194,42 @@ def sizes(buffers: Sequence[Buffer]) -> list[int]:
     return buffers.size.tolist() if isinstance(buffers, BufferColumns) else [buffer.size for buffer in buffers]
 
 
+def total_size(buffers: Sequence[Buffer]) -> int:
+    """Return the sum of all sizes, however large, without a list of them."""
+    if not isinstance(buffers, BufferColumns):
+        return sum(buffer.size for buffer in buffers)
+    return sum(sum(buffers.size[first : first + FEW].tolist()) for first in range(0, len(buffers), FEW))
+
+
+def counted_alignments(buffers: Sequence[Buffer]) -> dict[int, int]:
+    """Return how many buffers have each alignment."""
+    if not isinstance(buffers, BufferColumns):
+        return Counter(buffer.alignment for buffer in buffers)
+    found, counts = np.unique(buffers.alignment, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
 def alignments(buffers: Sequence[Buffer]) -> list[int]:
     return buffers.alignment.tolist() if isinstance(buffers, BufferColumns) else [each.alignment for each in buffers]
 
 
+def hints(buffers: Sequence[Buffer]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers and hints of those that have one."""
+    if isinstance(buffers, BufferColumns):
+        found: Iterable[int | None] = () if buffers.hints is None else _hints(buffers.hints)
+    else:
+        found = (buffer.hint for buffer in buffers)
+    return ((i, hint) for i, hint in enumerate(found) if hint is not None)
+
+
+def _hints(column: Ints) -> list[int | None]:
+    return [None if hint == NO_HINT else hint for hint in column.tolist()]
+
+
 def restricted(buffers: Sequence[Buffer]) -> Iterator[tuple[int, Buffer]]:
-    """Yield the numbers and buffers of those with more than sizes, alignments, lifetimes and uses; usually few."""
+    """Yield the numbers and buffers of those that may not be just anywhere; usually few."""
     if isinstance(buffers, BufferColumns):
         return
     for i, b in enumerate(buffers):
-        if b.pools is not None or b.fixed is not None or b.max_offset is not None or b.hint is not None:
+        if b.pools is not None or b.fixed is not None or b.max_offset is not None:
             yield i, b

@@ -8,15 +8,15 @@ from operator import attrgetter
 
 import numpy as np
 
-from .columns import buffer_columns
-from .problem import Buffer, BufferId
+from solvers.model.instance import Ints
 
-_FIELDS = 5
-"""The fields of each buffer: size, alignment, start, end and hint."""
-_NO_HINT = -1
+from .columns import FEW, NO_HINT, BufferColumns
+from .problem import Buffer, BufferId, Pool
+
 _RARE = attrgetter("fixed", "max_offset", "accesses", "device", "dtype", "reads", "writes", "data")
 _NOT_SAID = _RARE(Buffer(0, 0))
 _LARGEST = 1 << 63
+_CONSTANT = "constant"
 
 
 class Gathered:
@@ -24,7 +24,8 @@ class Gathered:
 
     def __init__(self) -> None:
         self._ids: list[BufferId] = []
-        self._numbers = array("q")
+        self._numbers = tuple(array("q") for _ in range(5))
+        """Size, alignment, start, end and hint of each buffer."""
         self._said = array("l")
         """The index of each buffer's memories and kind."""
         self._sayings: dict[tuple[tuple[str, ...] | None, str | None], int] = {(None, None): 0}
@@ -35,18 +36,20 @@ class Gathered:
 
     def add(self, buffer: Buffer) -> None:
         live = ((0, 0),) if buffer.live == () else buffer.live
-        hint = _NO_HINT if buffer.hint is None else buffer.hint
+        hint = NO_HINT if buffer.hint is None else buffer.hint
         is_usual = live is not None and len(live) == 1 and (live is not buffer.live or live[0][0] != live[0][1])
-        if not is_usual or live is None or buffer.hint == _NO_HINT or _RARE(buffer) != _NOT_SAID:
+        numbers: tuple[int, ...] = (0, 1, 0, 0, NO_HINT)
+        if not is_usual or live is None or buffer.hint == NO_HINT or _RARE(buffer) != _NOT_SAID:
             self._whole[len(self._ids)] = buffer
-            numbers: tuple[int, ...] = (0,) * _FIELDS
         else:
-            numbers = (buffer.size, buffer.alignment, *live[0], hint)
-            if max(numbers) >= _LARGEST or min(numbers) < -_LARGEST:
+            own = (buffer.size, buffer.alignment, *live[0], hint)
+            if max(own) >= _LARGEST or min(own) < -_LARGEST:
                 self._whole[len(self._ids)] = buffer
-                numbers = (0,) * _FIELDS
+            else:
+                numbers = own
         self._ids.append(buffer.id)
-        self._numbers.extend(numbers)
+        for column, number in zip(self._numbers, numbers, strict=True):
+            column.append(number)
         self._said.append(self._sayings.setdefault((buffer.pools, buffer.kind), len(self._sayings)))
 
     def row(self, i: int) -> Buffer:
@@ -57,26 +60,35 @@ class Gathered:
         """Make all of them, one by one."""
         return self._rows(0, len(self))
 
-    def all(self, *, only: str | None = None) -> Sequence[Buffer]:
-        """Return all of them. Buffers need not name the only memory."""
-        if only is not None:
-            self._sayings = {
-                (None if pools == (only,) else pools, kind): i for (pools, kind), i in self._sayings.items()
-            }
-        rows = np.frombuffer(self._numbers, np.int64).reshape(-1, _FIELDS)
-        plain = self._sayings.get((None, None))
-        if self._whole or (rows[:, 4] != _NO_HINT).any() or any(each != plain for each in set(self._said)):
-            return tuple(self.rows())
-        return buffer_columns(self._ids, *(rows[:, i].copy() for i in range(4)))
+    def all(self, pools: Sequence[Pool] = ()) -> Sequence[Buffer]:
+        """Return all of them; no more can be added. If these are all pools, buffers need not name the only one."""
+        only = pools[0].name if len(pools) == 1 else None
+        said = self._sayings_without(only)
+        used = {said[i] for i in {*self._said}}
+        if len(self) <= FEW or self._whole or any(pools is not None or kind == _CONSTANT for pools, kind in used):
+            return tuple(self._rows(0, len(self), only))
+        size, alignment, start, end, hints = (_column(each) for each in self._numbers)
+        has_hints = bool((hints != NO_HINT).any())
+        kinds = None if used == {(None, None)} else [said[i][1] for i in self._said]
+        return BufferColumns(self._ids, size, alignment, start, end, kinds, hints if has_hints else None)
 
-    def _rows(self, first: int, end: int) -> Iterator[Buffer]:
-        sayings = {number: text for text, number in self._sayings.items()}
+    def _sayings_without(self, only: str | None) -> list[tuple[tuple[str, ...] | None, str | None]]:
+        """Return memories and kinds by their index, but no list of nothing else than this memory."""
+        return [(None if only is not None and pools == (only,) else pools, kind) for pools, kind in self._sayings]
+
+    def _rows(self, first: int, end: int, only: str | None = None) -> Iterator[Buffer]:
+        sayings = self._sayings_without(only)
         for i in range(first, end):
             if i in self._whole:
                 yield self._whole[i]
                 continue
-            size, alignment, start, stop, hint = self._numbers[_FIELDS * i : _FIELDS * (i + 1)]
+            size, alignment, start, stop, hint = (column[i] for column in self._numbers)
             pools, kind = sayings[self._said[i]]
             live = ((start, stop),) if start != stop else ()
-            wanted = None if hint == _NO_HINT else hint
+            wanted = None if hint == NO_HINT else hint
             yield Buffer(self._ids[i], size, alignment, live, pools, hint=wanted, kind=kind)
+
+
+def _column(numbers: array[int]) -> Ints:
+    """Return the numbers where they are."""
+    return np.frombuffer(numbers, np.int64)

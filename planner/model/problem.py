@@ -311,13 +311,13 @@ def measures_bytes(problem: Problem) -> bool:
 
 
 NO_CONSTRAINTS = Constraints()
-_SAID = attrgetter("pools", "fixed", "max_offset", "hint", "data", "device")
+_SAID = attrgetter("pools", "fixed", "max_offset", "data", "device")
 _LIVE = attrgetter("live")
-_NOTHING = (None,) * 6
+_NOTHING = (None,) * 5
 
 
 def is_simple(problem: Problem) -> bool:
-    """True if only the peak of one pool counts, and buffers have only sizes, lifetimes and alignments."""
+    """True if only the peak of one pool counts, and buffers have only sizes, lifetimes and alignments, and perhaps hints."""
     return has_one_peak(problem) and are_plain(problem.buffers)
 
 
@@ -340,6 +340,6 @@ def is_of_peaks(problem: Problem) -> bool:
 
 
 def are_plain(buffers: Sequence[Buffer]) -> bool:
-    """True if the buffers have only sizes, lifetimes and alignments."""
+    """True if the buffers have only sizes, lifetimes and alignments, and perhaps hints, which bind nothing."""
     is_plain = [*map(_SAID, buffers)].count(_NOTHING) == len(buffers)
     return is_plain and None not in map(_LIVE, buffers)

@@ -78,6 +78,12 @@ DENSE: dict[str, Make] = {
     "tflm-log": rows(
         b"", lambda i: b"%c (id=%d): size=64, offset=0, first_used=%d last_used=%d" % (97, i, i, i + 1), b"\n", b"\n"
     ),
+    "vela-log": rows(
+        b"Tensor Allocation for mem_area Sram:\n",
+        lambda i: b"%d - %d: 0x%x - 0x%x: 64: 64: FeatureMap: NHWC: b%d" % (i, i + 1, i % 2 * 64, i % 2 * 64 + 64, i),
+        b"\n",
+        b"\n",
+    ),
     "xla": lambda size: _xla(size // 80),
     "xla-text": lambda size: _xla_text(size // 84),
     "xla-memory-space": rows(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from array import array
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ...checks import sound_as_read
 from ...checks.report import Report, quoted
 from ...model.errors import Code
-from ...model.problem import Buffer, Constraints, Interval, Lifetimes, Pool, Problem
+from ...model.gathered import Gathered
+from ...model.problem import Buffer, Lifetimes, Pool, Problem
 from ..text.lines import lines, require_any, times, whole
-from .shared_places import colocations
+from .shared_places import OwnPlan, tied
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -31,14 +34,30 @@ TEMPORARY = "preallocated-temp"
 """The allocations within which XLA's planner places values."""
 
 
-class _Value(NamedTuple):
-    """A value, and its place within the allocation."""
+class _Values:
+    """The values of temporary allocations, and their places in these, in columns."""
 
-    id: str
-    name: str
-    size: int
-    offset: int
-    pool: str
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._names: list[str] = []
+        self._sizes, self._offsets, self._pools = (array("q") for _ in range(3))
+        self._numbers: dict[str, int] = {}
+        """By memory."""
+
+    def add(self, id_: str, name: str, size: int, offset: int, pool: str) -> None:
+        self._ids.append(id_)
+        self._names.append(name)
+        self._sizes.append(size)
+        self._offsets.append(offset)
+        self._pools.append(self._numbers.setdefault(pool, len(self._numbers)))
+
+    def taken_out(self) -> Iterator[tuple[str, str, int, int, str]]:
+        """Yield them, in their order, and forget their names and ids."""
+        pools = [*self._numbers]
+        ids, names = self._ids[::-1], self._names[::-1]
+        self._ids, self._names = [], []
+        for size, offset, pool in zip(self._sizes, self._offsets, self._pools, strict=True):
+            yield ids.pop(), names.pop(), size, offset, pools[pool]
 
 
 class _Dump:
@@ -47,10 +66,13 @@ class _Dump:
     def __init__(self) -> None:
         self.report = Report()
         self.allocations: dict[str, Buffer] = {}
-        self.values: dict[str, _Value] = {}
-        """The values of temporary allocations."""
-        self.spans: dict[str, Interval] = {}
-        self._others: set[str] = set()
+        self.values = _Values()
+        self.spans: dict[str, int] = {}
+        """By the name of a value: where its times are."""
+        self.times = array("q")
+        """Begin and end of each."""
+        self._seen: set[str] = set()
+        """The ids of all values."""
         self._pool: str | None = None
         """The memory of the temporary allocation being read; None: not a temporary one."""
 
@@ -79,12 +101,11 @@ class _Dump:
         id_, name = match["id"], match["name"]
         size = whole(match["size"], number, "the size", self.report)
         offset = whole(match["offset"], number, "the offset", self.report)
-        if id_ in self.values or id_ in self._others:
+        if id_ in self._seen:
             self._twice(number, f"value {id_}")
-        elif self._pool is None:
-            self._others.add(id_)
-        else:
-            self.values[id_] = _Value(id_, name, size, offset, self._pool)
+        elif self._pool is not None:
+            self.values.add(id_, name, size, offset, self._pool)
+        self._seen.add(id_)
 
     def add_range(self, number: int, line: str) -> None:
         """Read a line with the time of a value."""
@@ -94,7 +115,13 @@ class _Dump:
         elif match["name"] in self.spans:
             self._twice(number, quoted(match["name"]))
         else:
-            self.spans[match["name"]] = times(match["first"], match["last"], number, self.report)
+            self.spans[match["name"]] = len(self.times)
+            self.times.extend(times(match["first"], match["last"], number, self.report))
+
+    def read_values(self) -> _Values:
+        """Return the values; nothing more is read."""
+        self._seen.clear()
+        return self.values
 
     def _wrong(self, number: int, sample: str) -> None:
         self.report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {sample}")
@@ -122,7 +149,9 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
             break
     dump.report.raise_if_any()
     require_any(dump.allocations, SAMPLE)
-    return _timed(dump.values, dump.spans) if dump.spans else _untimed(list(dump.allocations.values()))
+    if not dump.spans:
+        return _untimed(list(dump.allocations.values()))
+    return _timed(dump.read_values(), dump.spans, dump.times)
 
 
 def _untimed(buffers: list[Buffer]) -> tuple[Problem, tuple[str, ...]]:
@@ -130,36 +159,26 @@ def _untimed(buffers: list[Buffer]) -> tuple[Problem, tuple[str, ...]]:
     return sound_as_read(Problem(tuple(buffers), pools, lifetimes=Lifetimes.HALF_OPEN)), (UNTIMED,)
 
 
-def _timed(values: dict[str, _Value], spans: dict[str, Interval]) -> tuple[Problem, tuple[str, ...]]:
+def _timed(values: _Values, spans: dict[str, int], at: array[int]) -> tuple[Problem, tuple[str, ...]]:
     """Return the values with their times; those without are needed throughout. A separate position `name{}` is listed without the braces."""
-    always = min(first for first, _ in spans.values()), max(end for _, end in spans.values())
-    buffers: list[Buffer] = []
+    always = min(at), max(at)
+    buffers, own = Gathered(), OwnPlan()
     taken: set[str] = set()
     unknown = 0
-    ends: dict[str, int] = {}
-    """The end of XLA's own plan in each memory."""
-    left = [*values.values()]
-    left.reverse()
-    values.clear()
-    while left:
-        value = left.pop()  # frees what has become a buffer
-        position = value.name.removesuffix(" (phi)")
+    for id_, long, size, offset, pool in values.taken_out():
+        position = long.removesuffix(" (phi)")
         position = position if position.endswith("}") else position + "{}"
-        unknown += position not in spans
-        name = value.name[:1000] if value.name[:1000] not in taken else f"{value.name[:1000]}#{value.id}"
+        number = spans.get(position)
+        unknown += number is None
+        name = long[:1000] if long[:1000] not in taken else f"{long[:1000]}#{id_}"
         taken.add(name)
-        live = (spans.get(position, always),)
-        buffers.append(Buffer(name, value.size, live=live, pools=(value.pool,), hint=value.offset))
-        end = value.offset + value.size
-        if end > ends.get(value.pool, -1):
-            ends[value.pool] = end
+        live = always if number is None else (at[number], at[number + 1])
+        buffers.add(Buffer(name, size, live=(live,), pools=(pool,), hint=offset))
+        own.add(pool, offset, size)
     del taken
-    problem = Problem(
-        tuple(buffers),
-        tuple(Pool(name) for name in ends or ("memory",)),
-        Constraints(colocations=tuple(colocations(buffers, ("lines",)))),
-        name=f"XLA's own plan: {sum(ends.values())} bytes",
-        lifetimes=Lifetimes.HALF_OPEN,
-    )
+    spans.clear()
+    pools = tuple(Pool(name) for name in own.ends or ("memory",))
+    every, rules = tied(buffers.all(pools), ("lines",))
+    problem = Problem(every, pools, rules, name=f"XLA's own plan: {own}", lifetimes=Lifetimes.HALF_OPEN)
     text = f"{unknown} values have no live range, and are needed throughout"
     return sound_as_read(problem), (text,) if unknown else ()

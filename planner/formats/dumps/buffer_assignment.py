@@ -162,8 +162,7 @@ def _problem(logical: _Logical, traces: list[Part], most: int) -> Problem:
     there = {id_ for id_, _ in live()} if shared else set()
     colocations = tuple(Colocation(name(id_), name(to), 0) for id_, to in sorted(shared.items()) if to in there)
     made = tuple(Pool(pool) for pool in pools.values())
-    only = made[0].name if len(made) == 1 else None
-    return Problem(buffers.all(only=only), made, Constraints(colocations=colocations), lifetimes=Lifetimes.HALF_OPEN)
+    return Problem(buffers.all(made), made, Constraints(colocations=colocations), lifetimes=Lifetimes.HALF_OPEN)
 
 
 def _twice(names: Iterable[str]) -> set[str]:

@@ -7,13 +7,19 @@ A bar (`ph` X) whose `args` have a `size`, and perhaps an `alignment`, is a buff
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
+from array import array
+from math import floor
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from solvers.model.instance import Ints
 
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
+from ...model.columns import NO_HINT
 from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.gathered import Gathered
@@ -28,17 +34,106 @@ NEVER = ((0, 0),)
 """The bar of a buffer that is never needed."""
 
 
-class _Bar(NamedTuple):
-    id: str
+class _Held(NamedTuple):
+    """What was allocated, and is not freed yet."""
+
+    name: str
     size: int
     start: float
-    end: float | None
-    """None: until the end."""
-    pool: str
-    hint: int | None
-    at: int
-    """The index of the event."""
-    alignment: int = 1
+
+
+class _Times:
+    """Times in columns: whole parts, and the rest from the first time on that has one."""
+
+    def __init__(self) -> None:
+        self._whole, self._rest = array("q"), array("d")
+
+    def add(self, time: float) -> None:
+        whole = floor(time)
+        if self._rest or time != whole:
+            self._rest.extend((0.0,) * (len(self._whole) - len(self._rest)))
+            self._rest.append(time - whole)
+        self._whole.append(whole)
+
+    def ticks(self) -> Ints:
+        """Return the times as whole numbers; their ranks unless they are some already."""
+        whole, rest = np.frombuffer(self._whole, np.int64), np.frombuffer(self._rest)
+        if not len(rest):
+            return whole
+        order = np.lexsort((rest, whole))
+        is_later = np.diff(whole[order], prepend=whole[order[:1]]) != 0
+        is_later |= np.diff(rest[order], prepend=rest[order[:1]]) != 0
+        found = np.empty(len(order), dtype=np.int64)
+        found[order] = np.cumsum(is_later)
+        return found
+
+
+class _Bars:
+    """Buffers in columns, and the bars of each."""
+
+    def __init__(self, at: Place) -> None:
+        self._at = at
+        self.twice = Report()
+        """Names of two buffers."""
+        self._names: dict[str, int] = {}
+        self._pools: dict[str, int] = {}
+        self._size, self._alignment, self._hint, self._pool = (array("q") for _ in range(4))
+        self._owner = array("q")
+        self._times = _Times()
+        """Where each bar begins and ends; it begins twice if it lasts until the end."""
+        self._lasts = array("b")
+
+    def __bool__(self) -> bool:
+        return bool(self._owner)
+
+    def add(
+        self,
+        event: int,
+        name: str,
+        size: int,
+        start: float,
+        end: float | None,
+        pool: str,
+        hint: int | None = None,
+        alignment: int = 1,
+    ) -> None:
+        """Add a bar of a buffer; one without an end lasts until the end of all."""
+        row = (size, alignment, NO_HINT if hint is None else hint, self._pools.setdefault(pool, len(self._pools)))
+        columns = (self._size, self._alignment, self._hint, self._pool)
+        i = self._names.setdefault(name, len(self._names))
+        if i == len(self._size):
+            for column, number in zip(columns, row, strict=True):
+                column.append(number)
+        elif row != tuple(column[i] for column in columns):
+            text = f"{quoted(name)} was another buffer before: of another size, or in another place"
+            self.twice.add(Code.DUPLICATE_ID, (*self._at, event, "name"), text)
+        self._owner.append(i)
+        self._lasts.append(end is None)
+        self._times.add(start)
+        self._times.add(start if end is None else end)
+
+    def problem(self) -> Problem:
+        """Return the problem of all bars; no more can be added."""
+        names = [*self._names]
+        self._names.clear()
+        start, end = self._times.ticks().reshape(-1, 2).T
+        end = np.where(np.frombuffer(self._lasts, np.int8), max(start.max(), end.max()) + 1, end)
+        owner = np.frombuffer(self._owner, np.int64)
+        bars = np.flatnonzero(end > start)
+        bars = bars[np.argsort(owner[bars], kind="stable")]
+        last = np.cumsum(np.bincount(owner[bars], minlength=len(names)))
+        homes = [(pool,) for pool in self._pools]
+        buffers = Gathered()
+        first = 0
+        for i, name in enumerate(in_time(names, "reading", "buffer")):
+            here = bars[first : (first := int(last[i]))]
+            live = merged(tuple(zip(start[here].tolist(), end[here].tolist(), strict=True)))
+            hint = None if self._hint[i] == NO_HINT else self._hint[i]
+            home = homes[self._pool[i]]
+            buffers.add(Buffer(name, self._size[i], self._alignment[i], live=live, pools=home, hint=hint))
+        pools = tuple(Pool(name) for name in self._pools)
+        every = buffers.all(pools)
+        return Problem(every, pools, lifetimes=Lifetimes.HALF_OPEN)
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
@@ -54,14 +149,14 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     if not bars:
         text = f"there is no bar with a size, and no event {MEMORY}, in it"
         raise bad_input(Code.MISSING_FIELD, at, text)
-    problem = _problem(bars, at, report)
-    report.raise_if_any()
-    return sound_as_read(problem), ()
+    bars.twice.raise_if_any()
+    return sound_as_read(bars.problem()), ()
 
 
-def _bars(events: list[Any], at: Place, report: Report) -> list[_Bar]:
-    found: list[_Bar] = []
-    held: dict[tuple[str, str], _Bar] = {}
+def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
+    found = _Bars(at)
+    held: dict[tuple[str, str], tuple[int, _Held]] = {}
+    """By memory and address, with the event's number."""
     count = 0
     for i, event in enumerate(in_time(events, "reading", "event")):
         place: Place = (*at, i)
@@ -77,7 +172,7 @@ def _bars(events: list[Any], at: Place, report: Report) -> list[_Bar]:
             if not isinstance(name, str) or not name:
                 report.add(Code.MISSING_FIELD, (*place, "name"), "a buffer has a name")
             else:
-                found.append(_Bar(name, size, start, start + max(length, 0), str(pool), hint, i, alignment))
+                found.add(i, name, size, start, start + max(length, 0), str(pool), hint, alignment)
         elif name == MEMORY and "Bytes" in args:
             amount, address = args["Bytes"], args.get("Addr")
             if type(amount) is not int or abs(amount) > MAX_ADDRESS:
@@ -88,47 +183,20 @@ def _bars(events: list[Any], at: Place, report: Report) -> list[_Bar]:
             start = _time(event, "ts", place, report)
             if amount < 0:
                 if key in held:
-                    found.append(held.pop(key)._replace(end=start))
+                    number, piece = held.pop(key)
+                    found.add(number, *piece, start, pool)
             elif key in held:
                 report.add(
                     Code.DUPLICATE_ID, (*place, "args", "Addr"), f"there is something at {quoted(address)} already"
                 )
             else:
                 count += 1
-                held[key] = _Bar(str(count), amount, start, None, pool, None, i)
+                held[key] = i, _Held(str(count), amount, start)
         if report.is_full:
             break
-    return [*found, *held.values()]
-
-
-def _problem(bars: list[_Bar], at: Place, report: Report) -> Problem:
-    """Return the problem; frees the bars on the way."""
-    times = sorted({time for bar in bars for time in (bar.start, bar.end) if time is not None})
-    whole = all(float(time).is_integer() for time in times)
-    last = times[-1] + 1
-
-    def tick(time: float) -> int:
-        return int(time) if whole else bisect_left(times, time)
-
-    first: dict[str, _Bar] = {}
-    live: dict[str, list[tuple[int, int]]] = {}
-    for bar in in_time(bars, "reading", "bar"):
-        known = first.setdefault(bar.id, bar)
-        if known._replace(start=bar.start, end=bar.end, at=bar.at) != bar:
-            text = f"{quoted(bar.id)} was another buffer before: of another size, or in another place"
-            report.add(Code.DUPLICATE_ID, (*at, bar.at, "name"), text)
-        start = tick(bar.start)
-        end = (int(last) if whole else len(times)) if bar.end is None else tick(bar.end)
-        if end > start:
-            live.setdefault(bar.id, []).append((start, end))
-    bars.clear()
-    only = {bar.pool: (bar.pool,) for bar in first.values()}
-    buffers = Gathered()
-    for id_ in [*first]:
-        bar, spans = first.pop(id_), merged(live.pop(id_, ()))
-        buffers.add(Buffer(id_, bar.size, bar.alignment, live=spans, pools=only[bar.pool], hint=bar.hint))
-    pools = tuple(Pool(name) for name in only)
-    return Problem(buffers.all(only=pools[0].name if len(pools) == 1 else None), pools, lifetimes=Lifetimes.HALF_OPEN)
+    for (pool, _), (number, piece) in held.items():
+        found.add(number, *piece, None, pool)
+    return found
 
 
 def _whole(args: dict[str, Any], name: str, place: Place, report: Report) -> int:

@@ -14,9 +14,10 @@ from ...checks import sound_as_read
 from ...checks.report import Place, bad_input
 from ...facts.names import Names
 from ...model.errors import Code
-from ...model.problem import MAX_ADDRESS, Buffer, Constraints, Interval, Lifetimes, Pool, Problem
+from ...model.gathered import Gathered
+from ...model.problem import MAX_ADDRESS, Buffer, Interval, Lifetimes, Pool, Problem
 from ..binary.flatbuffer import FlatBuffer, Table
-from .shared_places import colocations, end_of
+from .shared_places import OwnPlan, tied
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -68,32 +69,21 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     plans = list(root.tables(1, "execution_plan"))
     if not plans:
         raise bad_input(Code.MISSING_FIELD, ("execution_plan",), "there is no method in it")
-    buffers: list[Buffer] = []
+    buffers, own = Gathered(), OwnPlan()
     begun = 0
     methods = Names()
     for i, plan in enumerate(plans):
         method = methods.new(plan.text(0, "name") or f"method{i}")
-        made, begun = _method(plan, f"{method[:500]}/" if len(plans) > 1 else "", begun)
-        buffers += made
-    names = sorted({(buffer.pools or ("",))[0] for buffer in buffers})
-    own = sum(max(end_of(b) for b in buffers if b.pools == (name,)) for name in names)
-    problem = Problem(
-        tuple(buffers),
-        tuple(Pool(name, alignment=_alignment(buffers, name)) for name in names) or (Pool("memory 1"),),
-        Constraints(colocations=tuple(colocations(buffers, ("execution_plan",)))),
-        name=f"ExecuTorch's own plan: {own} bytes",
-        lifetimes=Lifetimes.HALF_OPEN,
-    )
+        begun = _method(plan, f"{method[:500]}/" if len(plans) > 1 else "", begun, buffers, own)
+    pools = tuple(Pool(name, alignment=gcd(ALIGNMENT, step)) for name, step in sorted(own.steps.items()))
+    every, rules = tied(buffers.all(pools), ("execution_plan",))
+    name = f"ExecuTorch's own plan: {own}"
+    problem = Problem(every, pools or (Pool("memory 1"),), rules, name=name, lifetimes=Lifetimes.HALF_OPEN)
     return sound_as_read(problem), ()
 
 
-def _alignment(buffers: list[Buffer], pool: str) -> int:
-    """Return the alignment of the file's own places, up to ExecuTorch's default for tensors."""
-    return gcd(ALIGNMENT, *(buffer.hint or 0 for buffer in buffers if buffer.pools == (pool,)))
-
-
-def _method(plan: Table, prefix: str, begun: int) -> tuple[list[Buffer], int]:
-    """Return the method's buffers, and the step after its last."""
+def _method(plan: Table, prefix: str, begun: int, buffers: Gathered, own: OwnPlan) -> int:
+    """Add the method's buffers; return the step after its last."""
     tensors: dict[int, _Tensor] = {}
     lists: dict[int, tuple[int, ...]] = {}
     count = 0
@@ -116,12 +106,12 @@ def _method(plan: Table, prefix: str, begun: int) -> tuple[list[Buffer], int]:
             step += 1
     uses.read(plan.signed_vector(4, "outputs"), step, (*plan.place, "outputs"))
     lives = uses.lives(begun, step + 1)
-    made = [
-        Buffer(f"{prefix}{n}", each.size, live=(lives[n],), pools=(f"memory {each.memory}",), hint=each.offset)
-        for n, each in tensors.items()
-        if n in lives
-    ]
-    return made, step + 1
+    for n, each in tensors.items():
+        if n in lives:
+            pool = f"memory {each.memory}"
+            own.add(pool, each.offset, each.size)
+            buffers.add(Buffer(f"{prefix}{n}", each.size, live=(lives[n],), pools=(pool,), hint=each.offset))
+    return step + 1
 
 
 def _tensor(table: Table) -> _Tensor | None:

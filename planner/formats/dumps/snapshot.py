@@ -13,6 +13,7 @@ from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input, cut, printable, quoted
 from ...model.deadline import in_time
 from ...model.errors import Code
+from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, Lifetimes, Pool, Problem
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     held = _held(_list(document, "segments", (), "segments", []), report)
     devices = max([len(traces), *(device + 1 for device in held)])
     pools: list[Pool] = []
-    buffers: list[Buffer] = []
+    buffers = Gathered()
     reserved = 0
     for device in range(devices):
         events = traces[device] if device < len(traces) else []
@@ -66,24 +67,24 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         elif events or device in held:
             pool = Pool(f"device {device}")
             pools.append(pool)
-            trace = _Trace(f"{device}/" if devices > 1 else "", ("device_traces", device), report)
+            trace = _Trace(f"{device}/" if devices > 1 else "", ("device_traces", device), report, pool, buffers)
             trace.follow(events, held.get(device, NOTHING))
-            buffers += [Buffer(each.name, each.size, live=(live,), pools=(pool.name,)) for each, live in trace.ended]
             reserved += trace.reserved
     report.raise_if_any()
     name = f"PyTorch's own allocator: {reserved} bytes" if reserved > 0 else None
     used = tuple(pools) or (Pool("device 0"),)
-    return sound_as_read(Problem(tuple(buffers), used, name=name, lifetimes=Lifetimes.HALF_OPEN)), ()
+    every = buffers.all(used)
+    return sound_as_read(Problem(every, used, name=name, lifetimes=Lifetimes.HALF_OPEN)), ()
 
 
 class _Trace:
     """The history of one device."""
 
-    def __init__(self, prefix: str, place: Place, report: Report) -> None:
+    def __init__(self, prefix: str, place: Place, report: Report, pool: Pool, buffers: Gathered) -> None:
+        """`buffers` receives what was in use."""
         self._prefix, self._place, self._report = prefix, place, report
+        self._pools, self._buffers = (pool.name,), buffers
         self._count = 0
-        self.ended: list[tuple[_Piece, tuple[int, int]]] = []
-        """What was in use, with begin and end."""
         self.reserved = 0
         """The most that the allocator held at a time."""
 
@@ -108,10 +109,10 @@ class _Trace:
                 most = max(most, grown)
         end = max(len(events), 1)
         for piece in begun.values():
-            self.ended.append((piece, (piece.start, end)))
+            self._add(piece, end)
         for address, (size, label) in held.used.items():
             if address not in begun:
-                self.ended.append((self._piece(size, 0, label), (0, end)))
+                self._add(self._piece(size, 0, label), end)
         self.reserved = held.reserved - grown + most
 
     def _begin(self, event: dict[str, Any], step: int, begun: dict[int, _Piece]) -> None:
@@ -127,7 +128,10 @@ class _Trace:
         piece = begun.pop(_number(event, "addr", place, self._report), None)
         if piece is None:
             piece = self._piece(_number(event, "size", place, self._report), 0, _label(event))
-        self.ended.append((piece, (piece.start, step + 1)))
+        self._add(piece, step + 1)
+
+    def _add(self, piece: _Piece, end: int) -> None:
+        self._buffers.add(Buffer(piece.name, piece.size, live=((piece.start, end),), pools=self._pools))
 
     def _piece(self, size: int, start: int, label: str) -> _Piece:
         self._count += 1

@@ -7,7 +7,8 @@ consist of others in turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import gcd
 from operator import attrgetter
@@ -19,9 +20,10 @@ from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...model.deadline import in_time
 from ...model.errors import Code
-from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Constraints, Lifetimes, Pool, Problem
+from ...model.gathered import Gathered
+from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
 from ..json.pieces import MAX_DIGITS
-from .shared_places import colocations, end_of
+from .shared_places import OwnPlan, tied
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -56,34 +58,33 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     report = Report()
     memories = dict(_memories(document, report))
     weights: list[_Weights] = []
-    found = list(_buffers(document, memories, report, weights))
-    homes = _homes({number for number, _ in found}, memories, report)
+    found, numbers = Gathered(), array("q")
+    for number, buffer in _buffers(document, memories, report, weights):
+        found.add(buffer)
+        numbers.append(number)
+    homes = _homes({*numbers}, memories, report)
     report.raise_if_any()
-    buffers: list[Buffer] = []
-    held: dict[Pool, list[Buffer]] = {home: [] for home in sorted(homes.values(), key=attrgetter("rank"))}
-    for number, buffer in found:
-        own, home = memories[number].pool, homes[number]
-        at = (buffer.hint or 0) + _distance(own, home)
-        buffers.append(replace(buffer, alignment=_common(buffer.alignment, home, [at]), pools=(home.name,), hint=at))
-        held[home].append(buffers[-1])
+    buffers, own = Gathered(), OwnPlan()
+    named = {home: (home.name,) for home in sorted(homes.values(), key=attrgetter("rank"))}
+    for number, buffer in zip(numbers, found.rows(), strict=True):
+        home = homes[number]
+        at = (buffer.hint or 0) + _distance(memories[number].pool, home)
+        alignment = gcd(buffer.alignment, (home.base or 0) + at)
+        buffers.add(replace(buffer, alignment=alignment, pools=named[home], hint=at))
+        own.add(home.name, at, buffer.size)
     reserved = _reserved(weights, memories, homes)
     pools = tuple(
         replace(
             home,
-            alignment=_common(home.alignment, home, [0, *(b.hint or 0 for b in each)]),
+            alignment=gcd(home.alignment, home.base or 0, own.steps[home.name]),
             reserved=merged(reserved.get(home, ())),
         )
-        for home, each in held.items()
+        for home in named
     )
-    tied = tuple(colocations(buffers, ("buffers",)))
-    taken = sum(max(map(end_of, each)) for each in held.values())
-    problem = Problem(
-        tuple(_kept(buffers)),
-        pools or (Pool("heap_overlay_pool"),),
-        Constraints(colocations=tied),
-        name=f"ST Edge AI's own plan: {taken} bytes",
-        lifetimes=Lifetimes.HALF_OPEN,
-    )
+    every, rules = tied(buffers.all(pools), ("buffers",))
+    name = f"ST Edge AI's own plan: {own}"
+    used = pools or (Pool("heap_overlay_pool"),)
+    problem = Problem(_kept(every), used, rules, name=name, lifetimes=Lifetimes.HALF_OPEN)
     parts = [(memories[number].pool, home) for number, home in homes.items() if memories[number].pool is not home]
     return sound_as_read(problem), tuple(
         f"the memory {quoted(part.name)} is a part of {quoted(whole.name)}, and planned as one with it"
@@ -119,20 +120,13 @@ def _reserved(
     return found
 
 
-def _kept(buffers: list[Buffer]) -> Iterator[Buffer]:
+def _kept(buffers: Sequence[Buffer]) -> Sequence[Buffer]:
     """Return the buffers; states live throughout."""
     if not any(buffer.kind == STATE for buffer in buffers):
-        yield from buffers
-        return
+        return buffers
     lives = [span for buffer in buffers for span in buffer.live or ()]
     always = ((min(start for start, _ in lives), max(end for _, end in lives)),)
-    for buffer in buffers:
-        yield replace(buffer, live=always) if buffer.kind == STATE else buffer
-
-
-def _common(alignment: int, pool: Pool, offsets: list[int]) -> int:
-    """Return the alignment, as far as the file respects it."""
-    return gcd(alignment, *((pool.base or 0) + offset for offset in offsets))
+    return tuple(replace(buffer, live=always) if buffer.kind == STATE else buffer for buffer in buffers)
 
 
 def _homes(used: set[int], memories: dict[int, _Memory], report: Report) -> dict[int, Pool]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...checks import sound_as_read
 from ...checks.report import Report
 from ...facts.names import Names
+from ...model.columns import BufferColumns
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import Buffer, Colocation, Constraints, Lifetimes, Pool, Problem
@@ -67,5 +68,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     constraints = Constraints(colocations=tuple(colocations))
     known.clear()
     del tensors
-    problem = Problem(buffers.all(), tuple(pools), constraints, name="Vela's own plan", lifetimes=Lifetimes.HALF_OPEN)
+    every = buffers.all(pools)
+    every = every.kept() if colocations and isinstance(every, BufferColumns) else every
+    problem = Problem(every, tuple(pools), constraints, name="Vela's own plan", lifetimes=Lifetimes.HALF_OPEN)
     return sound_as_read(problem), ()

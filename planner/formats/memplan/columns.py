@@ -12,7 +12,6 @@ import re
 import zipfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -84,8 +83,6 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 def write(problem: Problem) -> bytes:
     """Return the file, without hints, which are not binding. Raises BadInput for what columns cannot express."""
     problem = in_one_memory(problem)
-    if any(buffer.hint is not None for buffer in problem.buffers):
-        problem = replace(problem, buffers=tuple(replace(buffer, hint=None) for buffer in problem.buffers))
     pool = problem.pools[0]
     lives = [buffer.live or () for buffer in problem.buffers]
     if not is_simple(problem) or pool.base or any(len(live) != 1 for live in lives):

@@ -96,7 +96,7 @@ class _Translation:
         exclusive = self._names_of_buffers()
         terms, warnings = self._terms()
         constraints = self._constraints(exclusive)
-        buffers = self._buffers(exclusive)
+        buffers = self._buffers(exclusive, pools)
         self.report.raise_if_any()
         problem = Problem(buffers, pools, constraints, terms, self.name, Lifetimes.HALF_OPEN)
         sound_as_read(problem)
@@ -228,7 +228,7 @@ class _Translation:
                 penalties.append(ReusePenalty(first, second, p["cost"]))
         return tuple(penalties)
 
-    def _buffers(self, exclusive: frozenset[int]) -> Sequence[Buffer]:
+    def _buffers(self, exclusive: frozenset[int], homes: Sequence[Pool]) -> Sequence[Buffer]:
         fixed = self._fixed()
         allowed: dict[tuple[int, ...], tuple[str, ...]] = {}
         given = self.problem["buffers"]
@@ -256,8 +256,7 @@ class _Translation:
                 )
             )
         given.clear()  # its buffers are all gathered
-        (only, *others) = self.pool_names.values()
-        return gathered.all(only=None if others else only)
+        return gathered.all(homes)
 
     def _fixed(self) -> dict[int, Fixed]:
         fixed: dict[int, Fixed] = {}

@@ -15,6 +15,7 @@ from ...facts.intervals import merged
 from ...facts.names import numbers
 from ...model.deadline import tick
 from ...model.errors import Code
+from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Constraints, Lifetimes, Pool, Problem
 from ..memories import in_one_memory
 
@@ -52,7 +53,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         text = f"it must hold records of {_RECORD.size} bytes, and has {len(source.data)} bytes"
         raise bad_input(Code.UNREADABLE, ("bytes", len(source.data)), text)
     report = Report()
-    buffers: list[Buffer] = []
+    buffers = Gathered()
     heaps: dict[int, str] = {}
     known: set[int] = set()
     for row, words in enumerate(_RECORD.iter_unpack(source.data)):
@@ -73,10 +74,12 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         known.add(id_)
         home = heaps.setdefault(heap, f"heap {len(heaps) + 1}")
         live = ((birth, max(birth, death)),)
-        buffers.append(Buffer(id_, size, max(alignment, 1), live=live, pools=(home,), hint=offset))
+        buffers.add(Buffer(id_, size, max(alignment, 1), live=live, pools=(home,), hint=offset))
     report.raise_if_any()
+    known.clear()
     pools = tuple(Pool(name) for name in heaps.values())
-    return sound_as_read(Problem(tuple(buffers), pools, lifetimes=Lifetimes.HALF_OPEN)), ()
+    every = buffers.all(pools)
+    return sound_as_read(Problem(every, pools, lifetimes=Lifetimes.HALF_OPEN)), ()
 
 
 def write(problem: Problem) -> bytes:

@@ -5,8 +5,8 @@ Anything unusual (spaces, quotes, other columns) is left to the careful reader, 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from solvers.model.instance import Ints
 from ...model.columns import BufferColumns
 from ...model.deadline import look
 from ...model.errors import BadInput
+from ...model.problem import BufferId
 from ..text.digits import Bytes, chunks, numbers
 
 COMMA, NEWLINE, MINUS = b",\n-"
@@ -55,42 +56,54 @@ def _columns_of(data: bytes, begin: int, header: Header, *, inclusive: bool) -> 
         return None
     if not places.keys() <= {"id", "pool", *NUMBERS} or first == len(data):
         return None
-    parts: list[list[Ints]] = []
-    ids: list[list[str]] = []
+    found = [array("q") for _ in NUMBERS]
+    ids: list[BufferId] = []
     pools: set[str] = set()
     for chunk in chunks(data, first, len(data), b"\n"):
         look("reading")
-        columns = _numbers(chunk, places) if chunk else None
-        if columns is None:
+        cells = _cells(chunk, len(places)) if chunk else None
+        columns = None if cells is None else _numbers(chunk, cells, places)
+        if cells is None or columns is None:
             return None
-        parts.append(columns)
-        cells = chunk[:-1].decode().replace("\n", ",").split(",")
-        ids.append(cells[places["id"] :: len(places)])
+        for numbers_, column in zip(found, columns, strict=True):
+            numbers_.frombytes(column.tobytes())
+        ids += _texts(chunk, cells, places["id"])
         if "pool" in places:
-            pools.update(cells[places["pool"] :: len(places)])
-        del cells  # before the next ones are made
+            pools.update(_texts(chunk, cells, places["pool"]))
     pool = pools.pop() if pools else DEFAULT
     if pools or not pool or pool != pool.strip():
         return None
-    size, alignment, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
+    size, alignment, start, end = (np.frombuffer(column, np.int64) for column in found)
     if inclusive or is_inclusive:
         if (end < start).any():
             return None
-        end += 1
-    return BufferColumns([*chain.from_iterable(ids)], size, alignment, start, end), pool
+        end = end + 1
+    return BufferColumns(ids, size, alignment, start, end), pool
 
 
-def _numbers(chunk: bytes, places: dict[str, int]) -> list[Ints] | None:
-    """Return the columns of numbers, with 1 for every missing alignment."""
+def _cells(chunk: bytes, count: int) -> tuple[Ints, Ints] | None:
+    """Return where the cells of each row begin and end; None unless each row has so many."""
     chars: Bytes = np.frombuffer(chunk, np.uint8)
     marks = np.flatnonzero((chars == COMMA) | (chars == NEWLINE))
-    if len(marks) % len(places):
+    if len(marks) % count:
         return None
-    is_end = (chars[marks] == NEWLINE).reshape(-1, len(places))
+    is_end = (chars[marks] == NEWLINE).reshape(-1, count)
     if is_end[:, :-1].any() or not is_end[:, -1].all():
         return None
-    begin = np.concatenate([[0], marks[:-1] + 1]).reshape(-1, len(places))
-    end = marks.reshape(-1, len(places))
+    return np.concatenate([[0], marks[:-1] + 1]).reshape(-1, count), marks.reshape(-1, count)
+
+
+def _texts(chunk: bytes, cells: tuple[Ints, Ints], column: int) -> list[str]:
+    """Return the texts of a column."""
+    text = chunk.decode()
+    begin, end = (side[:, column].tolist() for side in cells)
+    return [text[first:last] for first, last in zip(begin, end, strict=True)]
+
+
+def _numbers(chunk: bytes, cells: tuple[Ints, Ints], places: dict[str, int]) -> list[Ints] | None:
+    """Return the columns of numbers, with 1 for every missing alignment."""
+    chars: Bytes = np.frombuffer(chunk, np.uint8)
+    begin, end = cells
     found = []
     for name in NUMBERS:
         if name not in places:

@@ -41,7 +41,7 @@ FORMATS: dict[str, Format] = {
             signs.is_minimalloc,
             "planner.formats.planners.minimalloc:read",
             "id,lower,upper,size\na,0,2,64\nb,1,3,32\n",
-            Memory(12, 12),
+            Memory(10, 10),
             "planner.formats.planners.minimalloc_writer:write_csv",
             settings=(
                 Setting(
@@ -165,7 +165,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"first_used=" in source.data and b"(id=" in source.data,
             "planner.formats.dumps.micro_log:read",
             examples.MICRO_LOG,
-            Memory(12, 6, besides=2),
+            Memory(6, 6, besides=2),
         ),
         Format(
             "vela-log",
@@ -175,7 +175,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"Tensor Allocation for mem_area " in source.data,
             "planner.formats.dumps.vela:read",
             examples.VELA,
-            Memory(12, 8, besides=3),
+            Memory(8, 8, besides=3),
         ),
         Format(
             "torch-snapshot",
@@ -185,7 +185,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and "device_traces" in source.top and "format" not in source.top,
             "planner.formats.dumps.snapshot:read",
             examples.SNAPSHOT,
-            Memory(10, 6),
+            Memory(6, 6),
         ),
         Format(
             "st-edge-ai",
@@ -195,7 +195,7 @@ FORMATS: dict[str, Format] = {
             signs.is_st_edge,
             "planner.formats.dumps.st_edge:read",
             examples.ST_EDGE,
-            Memory(12, 6),
+            Memory(6, 6),
         ),
         Format(
             "chrome-trace",
@@ -205,7 +205,7 @@ FORMATS: dict[str, Format] = {
             signs.is_chrome,
             "planner.formats.dumps.chrome:read",
             examples.CHROME,
-            Memory(12, 6),
+            Memory(7, 6),
             "planner.formats.dumps.chrome:write",
         ),
         Format(
@@ -216,7 +216,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[4:8] == b"ET12",
             "planner.formats.dumps.executorch:read",
             examples.EXECUTORCH,
-            Memory(10, 4, besides=2),
+            Memory(7, 4, besides=2),
             is_text=False,
         ),
         Format(
@@ -238,7 +238,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"BufferAssignment:\nallocation " in source.data,
             "planner.formats.dumps.assignment_text:read",
             examples.XLA_TEXT,
-            Memory(12, 10, besides=2),
+            Memory(9, 8, besides=2),
         ),
         Format(
             "xla-memory-space",
@@ -258,7 +258,7 @@ FORMATS: dict[str, Format] = {
             signs.is_idealloc,
             "planner.formats.planners.idealloc:read",
             examples.IDEALLOC,
-            Memory(12, 2, besides=2),
+            Memory(5, 2, besides=2),
             "planner.formats.planners.idealloc:write",
             is_text=False,
         ),

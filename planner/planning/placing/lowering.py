@@ -18,7 +18,7 @@ from ...facts.colocation import groups
 from ...facts.constants import spell_out_constants
 from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
 from ...facts.intervals import merged
-from ...model.columns import BufferColumns, ids, restricted, sizes
+from ...model.columns import BufferColumns, hints, ids, restricted, sizes
 from ...model.deadline import PREPARING, in_time, look
 from ...model.plan import Plan
 from ...model.problem import BufferId, Pair, Problem
@@ -109,7 +109,7 @@ class _Lowering:
         self.buffers = problem.buffers
         self.pools = problem.pools
         self.special = [*restricted(self.buffers)]
-        """Buffers with more than a size and lifetimes: usually few."""
+        """Buffers that may not be just anywhere: usually few."""
         self.index: dict[BufferId, int] = {}
         self.pool_index = {pool.name: p for p, pool in enumerate(self.pools)}
         count = len(self.buffers)
@@ -279,10 +279,10 @@ class _Lowering:
 
     def _hints(self) -> tuple[Ints, Bools]:
         hint, hinted = np.zeros(self.blocks, dtype=np.int64), np.zeros(self.blocks, dtype=bool)
-        for i, buffer in self.special:
+        for i, wish in hints(self.buffers):
             block = self.part_block[i]
-            if buffer.hint is not None and not hinted[block]:
-                hint[block], hinted[block] = max(buffer.hint - int(self.part_low[i]), 0), True
+            if not hinted[block]:
+                hint[block], hinted[block] = max(wish - int(self.part_low[i]), 0), True
         return hint, hinted
 
     def _access_cost(self) -> Ints:

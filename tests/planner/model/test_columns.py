@@ -12,7 +12,7 @@ from planner import Options, plan, verify, write_plan, write_problem
 from planner.checks import check
 from planner.facts.digest import digest
 from planner.facts.figures import figures
-from planner.model.columns import FEW, BufferColumns, KeptBuffers, buffer_columns
+from planner.model.columns import FEW, NO_HINT, BufferColumns, KeptBuffers, buffer_columns
 from planner.model.placement_columns import PlacementColumns
 from planner.model.problem import MAX_TEXT, Buffer, BufferId, Pool, Problem
 from planner.planning.interfaces.session import Session
@@ -26,7 +26,8 @@ def made_up(seed: int, count: int = 30) -> tuple[Buffer, ...]:
     chance = random.Random(seed)
     ids: list[BufferId] = [*range(count)] if seed % 2 else [f"b{chance.randrange(10**6)}.{i}" for i in range(count)]
     starts = [chance.randrange(-20, 40) for _ in ids]
-    kinds = (None, "output", 'a "kind"') if seed >= 4 else (None,)
+    kinds = (None, "output", 'a "kind"') if seed % 8 >= 4 else (None,)
+    hints = (None, 0, 64, 1000) if seed >= 6 else (None,)
     return tuple(
         Buffer(
             id_,
@@ -34,6 +35,7 @@ def made_up(seed: int, count: int = 30) -> tuple[Buffer, ...]:
             chance.choice((1, 4, 6)),
             ((start, start + steps),) if steps else (),
             kind=chance.choice(kinds),
+            hint=chance.choice(hints),
         )
         for id_, start, steps in zip(ids, starts, (chance.randrange(12) for _ in ids), strict=True)
     )
@@ -44,10 +46,12 @@ def in_columns(buffers: tuple[Buffer, ...]) -> BufferColumns:
     ids: list[BufferId] = [buffer.id for buffer in buffers]
     size, alignment, start, end = np.array(numbers, dtype=np.int64).reshape(-1, 4).T
     kinds = [buffer.kind for buffer in buffers] if any(buffer.kind for buffer in buffers) else None
-    return BufferColumns(range(len(ids)) if ids == [*range(len(ids))] else ids, size, alignment, start, end, kinds)
+    hints = np.array([NO_HINT if buffer.hint is None else buffer.hint for buffer in buffers])
+    names = range(len(ids)) if ids == [*range(len(ids))] else ids
+    return BufferColumns(names, size, alignment, start, end, kinds, None if (hints == NO_HINT).all() else hints)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(12))
 def test_problems_in_columns_and_rows_are_equal(seed: int) -> None:
     buffers = made_up(seed)
     columns = in_columns(buffers)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from planner.model.columns import FEW, BufferColumns
 from planner.model.gathered import Gathered
-from planner.model.problem import Buffer, Fixed
+from planner.model.problem import Buffer, Fixed, Pool
 
 PLAIN = [Buffer(f"b{i}", i, live=((i, i + 1),)) for i in range(FEW + 1)]
 ODD = [
@@ -39,5 +41,22 @@ def test_gathered_buffers_come_out_unchanged(buffers: list[Buffer]) -> None:
 def test_very_many_plain_buffers_stay_columns() -> None:
     assert isinstance(gathered(PLAIN).all(), BufferColumns)
     named = [Buffer(each.id, each.size, live=each.live, pools=("one",)) for each in PLAIN]
-    assert isinstance(gathered(named).all(only="one"), BufferColumns)
+    assert isinstance(gathered(named).all([Pool("one")]), BufferColumns)
+    assert not isinstance(gathered(named).all([Pool("one"), Pool("two")]), BufferColumns)
     assert gathered(named).all() == tuple(named)
+
+
+def test_very_many_buffers_with_hints_and_kinds_stay_columns() -> None:
+    kinds, hints = ("input", None, "output"), (None, 0, 64)
+    buffers = [replace(each, kind=kinds[i % 3], hint=hints[i % 2]) for i, each in enumerate(PLAIN)]
+    made = gathered(buffers).all()
+    assert isinstance(made, BufferColumns)
+    assert made == tuple(buffers)
+    constants = [replace(each, kind="constant") for each in buffers]
+    assert not isinstance(gathered(constants).all(), BufferColumns)
+
+
+def test_some_may_name_the_only_memory_and_others_not() -> None:
+    buffers = [*PLAIN, Buffer("a", 8, live=((0, 1),), pools=("one",)), Buffer("b", 8, live=((0, 1), (3, 4)))]
+    expected = tuple(replace(each, pools=None) for each in buffers)
+    assert gathered(buffers).all([Pool("one")]) == expected

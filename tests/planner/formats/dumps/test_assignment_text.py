@@ -38,11 +38,11 @@ HloLiveRange (max 9):
 def test_values_of_temporary_allocations_are_placed_in_their_times() -> None:
     problem, warnings = read_problem((ASSIGNMENT + RANGES).encode())
     assert [(b.id, b.size, b.live, b.hint, b.pools) for b in problem.buffers] == [
-        ("fusion", 64, ((1, 3),), 64, ("memory 1",)),
-        ("copy.1", 128, ((3, 5),), 64, ("memory 1",)),
-        ("while.7{1} (phi)", 128, ((4, 9),), 64, ("memory 1",)),
-        ("fusion#6", 4, ((1, 3),), 0, ("memory 1",)),
-        ("lonely", 4, ((0, 10),), 16, ("memory 1",)),
+        ("fusion", 64, ((1, 3),), 64, None),
+        ("copy.1", 128, ((3, 5),), 64, None),
+        ("while.7{1} (phi)", 128, ((4, 9),), 64, None),
+        ("fusion#6", 4, ((1, 3),), 0, None),
+        ("lonely", 4, ((0, 10),), 16, None),
     ]
     assert [(tie.buffer, tie.base, tie.offset) for tie in problem.constraints.colocations] == [
         ("while.7{1} (phi)", "copy.1", 0)
