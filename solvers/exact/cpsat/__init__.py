@@ -54,7 +54,7 @@ class CpSat(Solver):
             if instance.weighs_reuse:
                 several = replace(several, relaxations=Relaxations.ALL)
             return Lexicographic(instance, task, control, warm, several).run()
-        return self._descend(self._descent(instance, single, task, control, warm, budget))
+        return self._descent(instance, single, task, control, warm, budget).minimise()
 
     def _descent(
         self, instance: Instance, single: SinglePeak, task: Task, control: Control, warm: Warm, budget: Budget
@@ -69,9 +69,6 @@ class CpSat(Solver):
 
         return single_peak_of(instance)
 
-    def _descend(self, descent: Descent) -> Outcome:
-        return descent.minimise()
-
 
 class CpSatPeak(CpSat):
     """Minimises every peak as a variable: slower, but bound and placement improve together."""
@@ -82,9 +79,13 @@ class CpSatPeak(CpSat):
         return None
 
 
-class CpSatOfOnePeak(CpSat):
-    """Solvers that only take one pool and its peak."""
+class CpSatOrder(CpSat):
+    """Decides which block lies below which, with sums of the sizes below and above: for few blocks that fill nearly all room at busy times.
 
+    Without presolve: simplifying the model takes longer than most answers.
+    """
+
+    name: ClassVar[str] = "cpsat_order"
     features: ClassVar[frozenset[Feature]] = ONE_PEAK
 
     def _single_peak(self, instance: Instance) -> SinglePeak | None:
@@ -92,15 +93,6 @@ class CpSatOfOnePeak(CpSat):
         if single is None and (is_joint(instance) or np.count_nonzero(instance.allowed.any(axis=0)) > 1):
             raise Unsupported(self.name, "it takes one pool and its peak alone")
         return single
-
-
-class CpSatOrder(CpSatOfOnePeak):
-    """Decides which block lies below which, with sums of the sizes below and above: for few blocks that fill nearly all room at busy times.
-
-    Without presolve: simplifying the model takes longer than most answers.
-    """
-
-    name: ClassVar[str] = "cpsat_order"
 
     def _descent(
         self, instance: Instance, single: SinglePeak, task: Task, control: Control, warm: Warm, budget: Budget
@@ -111,15 +103,6 @@ class CpSatOrder(CpSatOfOnePeak):
 
         budget = replace(budget, rate=RATE_OF_ORDER, relaxations=Relaxations.NONE, presolve=False)
         return Descent(instance, single, task, control, warm, budget, build)
-
-
-class CpSatRefuter(CpSatOfOnePeak):
-    """Only tries to refute the bound, then the next height, and so on: for use beside a search for placements."""
-
-    name: ClassVar[str] = "cpsat:refute"
-
-    def _descend(self, descent: Descent) -> Outcome:
-        return descent.climb()
 
 
 def preload() -> None:

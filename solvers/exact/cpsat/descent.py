@@ -85,14 +85,6 @@ class Descent:
             work *= 2
         return self._outcome()
 
-    def climb(self) -> Outcome:
-        """Refutes the bound, then the next height, and so on, until one cannot be refuted."""
-        while not self._is_done() and self.bound is not None:
-            if self._decide(self.bound, None, self._hint) is not Answer.INFEASIBLE:
-                break
-        self._is_done()
-        return self._outcome()
-
     def _ask_once(self, height: int) -> None:
         """Looks for any placement: all that fit are equally good."""
         while not self._is_done():

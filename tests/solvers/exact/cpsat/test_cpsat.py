@@ -18,7 +18,6 @@ from solvers.model.solver import Silent, Task
 from tests.small.instances import Block, make_instance, plain
 
 PEAK = "solvers.exact.cpsat:CpSatPeak"
-REFUTER = "solvers.exact.cpsat:CpSatRefuter"
 BOTH_MODES = pytest.mark.parametrize("solver", ["cpsat", PEAK])
 
 

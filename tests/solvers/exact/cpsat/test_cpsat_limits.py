@@ -16,12 +16,11 @@ from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
-from solvers.model.outcome import Outcome, Proof, Value
+from solvers.model.outcome import Outcome, Value
 from solvers.model.registry import get
 from solvers.model.solver import Goal, Limits, Silent, Task, Warm
 from tests.small.instances import make_instance, plain
 
-REFUTER = "solvers.exact.cpsat:CpSatRefuter"
 PEAK = "solvers.exact.cpsat:CpSatPeak"
 
 
@@ -175,23 +174,9 @@ def test_the_goal_fit_with_a_choice_stops_at_the_first_placement() -> None:
     assert outcome.placement is not None
 
 
-def test_the_refuter_raises_the_bound_until_it_can_be_met() -> None:
-    control = Recorder()
-    outcome = sandbox.run(REFUTER, easy(), Task(bound=(5,)), control)
-    assert control.bounds == [(6,), (7,)]
-    assert (outcome.value, outcome.bound, outcome.stop) == ((7,), (7,), StopReason.PROVED)
-    assert [(c.proof, c.value) for c in outcome.certificates] == [(Proof.SEARCH, 7)]
-
-
-def test_the_refuter_keeps_to_its_budget() -> None:
-    outcome = sandbox.run(REFUTER, hard(), Task(limits=Limits(work=50_000)), Silent())
-    assert outcome.stop is StopReason.WORK_LIMIT
-    assert outcome.bound
-
-
-def test_the_refuter_takes_no_choice_of_pools() -> None:
+def test_the_order_takes_no_choice_of_pools() -> None:
     with pytest.raises(Unsupported):
-        sandbox.run(REFUTER, make_instance([(0, 1, 1)], pools=[PoolSpec(6), PoolSpec(8)]), Task(), Silent())
+        sandbox.run("cpsat_order", make_instance([(0, 1, 1)], pools=[PoolSpec(6), PoolSpec(8)]), Task(), Silent())
 
 
 def test_a_bound_on_the_value_is_a_bound_on_the_peak() -> None:
