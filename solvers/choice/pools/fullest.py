@@ -110,8 +110,8 @@ class FullestFirst:
         wasting = self._wasting(tops, kept)
         question = Question(self._question.term, most=most, tops=tops, are_peaks=True, near=near)
         pools = choose_dearest_first(self._asking, settled_in(wasting, kept), question, work)
-        if pools is None:
-            pools = self._asking.ask(wasting, question, work).pools
+        if pools is None and kept:
+            pools = choose_dearest_first(self._asking, wasting, question, work)
         if pools is None:
             return None
         value = self._program.value(question.term, pools, tops)

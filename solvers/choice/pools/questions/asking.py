@@ -16,7 +16,8 @@ WORK_PER_ENTRY = 3
 """Work of making a model, for each number in it, and of what CP-SAT does before it counts."""
 WORK_PER_QUESTION = 5_000
 LEAST_WORK_PER_ENTRY = 2
-"""With less work per number in the model a question is not asked: CP-SAT would use more before it begins to search."""
+LEAST_WORK_PER_ENTRY_WITH_PEAKS = 16
+"""With less work per number in the model a question is not asked: CP-SAT would use more before it begins to search, above all where peaks are weighed."""
 
 
 class Asking:
@@ -47,7 +48,8 @@ class Asking:
         """The answer within this much work. Raises Unsupported, Unavailable and SolverFailed."""
         if self.stop is not None:
             return Answer(None, None, None, self.stop)
-        if work is not None and work < LEAST_WORK_PER_ENTRY * program.entries:
+        least = LEAST_WORK_PER_ENTRY_WITH_PEAKS if question.weighs_peaks(program) else LEAST_WORK_PER_ENTRY
+        if work is not None and work < least * program.entries:
             self.work += WORK_PER_QUESTION  # so that a caller who keeps asking comes to an end
             return Answer(None, None, None, StopReason.WORK_LIMIT)
         fields = self._said(program, {"question": written(question), "work": work})

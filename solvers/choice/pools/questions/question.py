@@ -38,6 +38,10 @@ class Question:
     enough: int | None = None
     """A proof that no choice is below this value is enough."""
 
+    def weighs_peaks(self, program: Program) -> bool:
+        """True if the peaks are not given, and some term up to this one counts them."""
+        return not self.are_peaks and any(any(t.of_peaks) or t.is_largest for t in program.terms[: self.term + 1])
+
 
 class Answer(NamedTuple):
     """The best choice found, and a bound on all choices that were asked for."""

@@ -12,9 +12,9 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import fullest, solver
 from solvers.choice.pools.fullest import FullestFirst
-from solvers.choice.pools.program import class_numbers, program_of
+from solvers.choice.pools.program import Program, class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
-from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.questions.question import Answer, Question
 from solvers.model.instance import Instance
 from tests.property.test_solvers_alone import check
 from tests.small.oracle import solve
@@ -100,3 +100,27 @@ def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking:
     search.run(relaxed, WORK)
     assert search.best is not None
     assert search.bound <= search.best.value <= 1.03 * search.bound
+
+
+def test_where_what_was_chosen_first_leaves_no_room_all_are_chosen_dearest_first(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all costs at once CP-SAT hardly finds a choice, whoever keeps its pool."""
+    instance = sized("hot", 40, 1)
+    program = program_of(instance)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(least,)))
+    tops = program.least_tops(tuple(homes[-1] for homes in program.homes))
+    dearest: list[int] = []
+    ask = asking.ask
+
+    def spied(asked: Program, question: Question, work: int | None) -> Answer:
+        dearest.append(max(max(costs) for costs in asked.terms[1].of_homes))
+        return ask(asked, question, work)
+
+    monkeypatch.setattr(asking, "ask", spied)
+    in_the_way = {group: homes[0] for group, homes in enumerate(program.homes)}
+    assert search._ask(tops, in_the_way, None, None, WORK) is not None
+    assert len(dearest) > 2
+    assert dearest[1] * 10 < max(max(costs) for costs in program.terms[1].of_homes)

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 
+from planner import Preference, with_preference
 from planner.generate import Request, generate
 from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.program import Program, class_numbers, pools_of_classes, program_of
+from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.question import Question
 from solvers.heuristics.greedy.solver import Greedy
+from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, Term
 from solvers.model.objective import evaluate, peaks
 from solvers.model.solver import Limits, Silent, Task
@@ -83,3 +87,13 @@ def test_each_pool_and_maximal_live_set_has_a_row() -> None:
         rows = [row for row in program.rows if start <= row.section < end and row.pool in program.homes[group]]
         assert {row.pool for row in rows} == set(program.homes[group])
         assert all(group in dict(row.members) for row in rows)
+
+
+def test_a_question_that_would_not_be_searched_is_not_asked(asking: Asking) -> None:
+    """Where peaks are weighed, CP-SAT prepares for longer than it searches: so little work would be exceeded, for nothing."""
+    instance = lower(with_preference(generate("hot", Request(300, 1)), Preference.SIZE)).instance
+    program = program_of(instance)
+    work = 8 * program.entries
+    answer = asking.ask(program, Question(1, held=(10**9,)), work)
+    assert answer.stopped is StopReason.WORK_LIMIT
+    assert asking.work <= work
