@@ -178,6 +178,8 @@ class Choosing:
         search.begin_with(known)
         found = self._found(search, search.frontier, on_point)
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
+        if not all(plan.status is PlanStatus.OPTIMAL for plan in plans):  # a known plan shows less than the search
+            found = replace(found, is_complete=False, stop=_open_stop(found.stop))
         missing = self._missing()[0].message if found.is_impossible else None
         return Frontier(
             points=plans,
@@ -202,7 +204,7 @@ class Choosing:
             choice, value = plan.choice, plan.objective.value
             if choice is None or choice.goal is not ChoiceGoal.POINT or choice.cost_bound is None or value is None:
                 continue
-            if verify(self._problem, plan):
+            if self._is_too_dear(choice.cost) or verify(self._problem, plan):
                 continue
             positions = tuple(of.index(name) for of, (_, name) in zip(names, choice.alternatives, strict=True))
             bound = plan.objective.bound or 0
@@ -295,8 +297,8 @@ class Choosing:
         pools = tuple(replace(use, bound=min(use.bound, total) if has_one_pool else 0) for use in plan.pools)
         terms = (TermValue(plan.objective.terms[0].name, plan.objective.value, bound),)
         is_optimal = bound == plan.objective.value and point.cost == point.cost_bound
+        reason = _open_stop(stop)
         costs = costs_of_choice(self._variants, point.choice)
-        reason = stop if stop is not None and stop is not StopReason.PROVED else StopReason.WORK_LIMIT
         choice = Choice(
             picks_of(self._variants, point.choice),
             tuple((term.name, cost) for term, cost in zip(self._variants.costs, costs, strict=True)),
@@ -378,6 +380,11 @@ class Choosing:
             shortage=why,
             run=Run(round(self._clock.seconds, 6), (), machine()),
         )
+
+
+def _open_stop(stop: StopReason | None) -> StopReason:
+    """Return why a plan stayed open, given why the search ended."""
+    return StopReason.WORK_LIMIT if stop is None or stop is StopReason.PROVED else stop
 
 
 def require_choosable(options: Options) -> None:

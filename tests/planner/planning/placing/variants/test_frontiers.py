@@ -16,6 +16,7 @@ from planner.model.problem import (
     Colocation,
     Constraints,
     CostTerm,
+    Pool,
     Problem,
     VariantGroup,
     Variants,
@@ -25,6 +26,7 @@ from planner.planning.options.preference import Preference
 from planner.planning.placing import solving
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
+from planner.verifying.frontier import verify_frontier
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import points
 from solvers.choice.alternatives.coverage import Coverage
@@ -200,3 +202,45 @@ def test_a_cancelled_run_returns_its_points() -> None:
     assert found.points
     for each in found.points:
         assert not verify(problem, each)
+
+
+def two_ways() -> Problem:
+    ways = (
+        Alternative("fast", (1,), (Buffer("f", 8, live=((0, 1),)),)),
+        Alternative("slow", (5,), (Buffer("s", 3, live=((0, 1),)),)),
+    )
+    return Problem((), (Pool("p"),), variants=Variants((VariantGroup("g", ways),), (CostTerm("cycles"),)))
+
+
+def test_known_points_that_cost_too_much_are_left_out() -> None:
+    known = pareto(two_ways(), OPTIONS).points
+    for most, costs in ((4, [1]), (0, [])):
+        found = pareto(two_ways(), replace(OPTIONS, max_cost=most), start=known)
+        assert [point.choice and point.choice.cost for point in found.points] == costs
+        assert verify_frontier(two_ways(), found) == ()
+
+
+def test_a_known_point_whose_plan_shows_too_little_leaves_the_frontier_incomplete() -> None:
+    problem = two_ways()
+    problem = replace(problem, pools=(Pool("p", 20), Pool("q", 2, rank=1)))
+    known = pareto(problem, OPTIONS)
+    assert known.is_complete
+    found = pareto(problem, OPTIONS, start=[claiming_nothing_of_memory(point) for point in known.points])
+    assert verify_frontier(problem, found) == ()
+    assert [(p.objective.value, p.choice) for p in found.points] == [
+        (p.objective.value, p.choice) for p in known.points
+    ]
+
+
+def claiming_nothing_of_memory(made: Plan) -> Plan:
+    terms = tuple(replace(term, bound=0) for term in made.objective.terms)
+    return replace(
+        made,
+        status=PlanStatus.FEASIBLE,
+        stop=StopReason.WORK_LIMIT,
+        bound=0,
+        gap=None,
+        objective=replace(made.objective, bound=0, terms=terms),
+        pools=tuple(replace(use, bound=0) for use in made.pools),
+        certificates=(),
+    )
