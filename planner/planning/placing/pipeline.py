@@ -158,11 +158,13 @@ class AnswerPipeline(ABC, Generic[Answer, Known]):
         )
 
 
-def limits_of(options: Options, clock: Clock, counted: float, *, chooses_pools: bool = False) -> Limits:
-    """Return the solvers' limits, with `counted` seconds reserved for the time after them."""
+def limits_of(
+    options: Options, clock: Clock, counted: float, *, chooses_pools: bool = False, rate: int = WORK_PER_SECOND
+) -> Limits:
+    """Return the solvers' limits, with `counted` seconds reserved for the time after them; a limit of time allows `rate` units of work a second."""
     work = options.work_limit
     if work is None and options.time_limit is not None:
-        work = int(WORK_PER_SECOND * options.time_limit)
+        work = int(rate * options.time_limit)
     return Limits(
         clock.deadline(counted, chooses_pools=chooses_pools),
         work,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ...model.errors import StopReason
 from .instance import Answer, Choice, Cut, Question
 from .master import Exact, Master
-from .points import Measure, Place, Placed, Point, Stopped
+from .points import Measure, Place, PlaceBoth, Placed, Point, Stopped
 
 MOST_IN_VAIN = 1
 """After this many unanswered questions the exact engine is not used again: each takes much of the work."""
@@ -18,10 +18,16 @@ class Known:
     """The knowledge of one run: nothing is asked or placed twice, unless with more work."""
 
     def __init__(
-        self, master: Master, exact: Callable[[], Exact | None], measure: Measure, place: Place, stopped: Stopped
+        self,
+        master: Master,
+        exact: Callable[[], Exact | None],
+        measure: Measure,
+        place: Place,
+        stopped: Stopped,
+        place_both: PlaceBoth | None = None,
     ) -> None:
         self.master, self._exact, self._measure = master, exact, measure
-        self._place, self._stopped = place, stopped
+        self._place, self._place_both, self._stopped = place, place_both, stopped
         self.placed: dict[Choice, Placed] = {}
         self.points: list[Point] = []
         self.stop: StopReason | None = None
@@ -146,20 +152,49 @@ class Known:
 
     def place(self, choice: Choice, most_value: int | None = None) -> Placed:
         """Place the choice; only values up to this one are wanted, so a known point beyond it that costs no more may show that the choice is of no use."""
-        below = None if most_value is None else self._least_beyond(most_value, self.master.choices.cost(choice))
-        known = self.placed.get(choice)
-        is_settled_for_more = known is not None and known.is_useless and (below is None or below > (known.bound or 0))
-        if known is None or is_settled_for_more or choice in self._to_place:
-            self._to_place.discard(choice)
-            placed = self.placed[choice] = self._place(choice, below)
-            self.master.work += placed.work
-            for k, point in enumerate(self.points):
-                if point.choice == choice and placed.value is not None and placed.value < point.value:
-                    self.points[k] = replace(point, value=placed.value)
+        below = self._least_beyond(most_value, self.master.choices.cost(choice))
+        if self._is_to_place(choice, below):
+            self._keep(choice, self._place(choice, below))
         return self.placed[choice]
 
-    def _least_beyond(self, value: int, most_cost: int) -> int | None:
-        """The least value of the known points that cost no more; None if there is none, or one is within the value."""
+    def place_ahead(self, wanted: Sequence[tuple[Choice, int | None]]) -> None:
+        """Place two choices, each for a value, side by side: both will be asked for. Nothing happens if one need not be placed."""
+        asked = [(choice, self._least_beyond(value, self.master.choices.cost(choice))) for choice, value in wanted]
+        if self._place_both is None or self.is_over() or not all(self._is_to_place(*each) for each in asked):
+            return
+        for (choice, _), placed in zip(asked, self._place_both(asked), strict=True):
+            self._keep(choice, placed)
+
+    def _is_to_place(self, choice: Choice, below: int | None) -> bool:
+        """True if the choice was not placed, or not with what is allowed now, or not as low as may be of use."""
+        known = self.placed.get(choice)
+        is_settled_for_more = known is not None and known.is_useless and (below is None or below > (known.bound or 0))
+        return known is None or is_settled_for_more or choice in self._to_place
+
+    def _keep(self, choice: Choice, placed: Placed) -> None:
+        self._to_place.discard(choice)
+        self.placed[choice] = placed
+        self.master.work += placed.work
+        for k, point in enumerate(self.points):
+            if point.choice == choice and placed.value is not None and placed.value < point.value:
+                self.points[k] = replace(point, value=placed.value)
+
+    def next_cheapest(self, most_load: int | None, but: Choice) -> Answer | None:
+        """The cheapest choice within the load apart from this one; None if there is no time for it."""
+        return self.ask(self.master.cheapest, most_load, None, (), but)
+
+    def remember_next(self, most_load: int | None, found: Answer, but: Choice, cuts: int) -> None:
+        """Keep the answer about all choices but one, which was excluded since: then it is one about all. `cuts`: the number known when it was asked."""
+        is_excluded = but in self.master.left_aside or any(
+            cut.forbids(but, most_load) for cut in self.master.cuts[cuts:]
+        )
+        if found.stopped is None and is_excluded:
+            self._proven[most_load] = found, cuts, bool(self.master.left_aside)
+
+    def _least_beyond(self, value: int | None, most_cost: int) -> int | None:
+        """The least value of the known points that cost no more; None if there is none, one is within the value, or any value is wanted."""
+        if value is None:
+            return None
         least = min((point.value for point in self.points if point.cost <= most_cost), default=None)
         return None if least is None or least <= value else least
 

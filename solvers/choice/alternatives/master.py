@@ -111,13 +111,19 @@ class Master(Asking):
         self._known_loads: dict[Choice, int] = {}
 
     def cheapest(
-        self, most_load: int | None, near: Choice | None = None, caps: Sequence[tuple[int, int]] = ()
+        self,
+        most_load: int | None,
+        near: Choice | None = None,
+        caps: Sequence[tuple[int, int]] = (),
+        but: Choice | None = None,
     ) -> Answer:
-        """The cheapest choice within the load; with caps on loads the bound holds only within these.
+        """The cheapest choice within the load, apart from `but`; with caps on loads the bound holds only within these.
 
         What was left aside is not counted in.
         """
-        return self._question(self._learned(Question(True, most_load, near=near, caps=tuple(caps))))
+        question = self._learned(Question(True, most_load, near=near, caps=tuple(caps)))
+        aside = question.left_aside if but is None else (*question.left_aside, but)
+        return self._question(replace(question, left_aside=aside))
 
     def cheapest_of_both(self, wanted: Sequence[tuple[int | None, Choice | None]]) -> tuple[Answer, Answer]:
         """The same for two loads, each with a choice to begin with."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, TypeAlias
@@ -84,6 +84,8 @@ class Measure(Protocol):
 
 Place: TypeAlias = Callable[[Choice, int | None], Placed]
 """Places a choice, which is of use only below this value (None: in any case)."""
+PlaceBoth: TypeAlias = Callable[[Sequence[tuple[Choice, int | None]]], Sequence[Placed]]
+"""The same for two choices, side by side where possible: neither profits from what the other shows."""
 OnPoint: TypeAlias = Callable[[Point], None]
 Stopped: TypeAlias = Callable[[], StopReason | None]
 More: TypeAlias = Callable[[], bool]

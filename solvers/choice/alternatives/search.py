@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from ...model.errors import StopReason
 from .coverage import Coverage, Stretch
-from .instance import Choice, Question
+from .easing import choice_with_less_live
+from .instance import Answer, Choice, Question
 from .known import Known
 from .points import Demand, Frontier, Measure, More, OnPoint, Placed, Point
 
@@ -22,12 +23,8 @@ TRIES = 12
 """Choices placed for one point of the frontier, at most."""
 MOST_ASIDE = 1
 """Choices, at most, for which it may stay open whether they can be placed as low as wanted."""
-EASINGS = 6
-"""Choices tried, at most, with less live where the one before reached too high."""
-EASED = 64
-"""Each of them has less live there by 1/EASED."""
-NEAR = 3
-"""It has less live at this many times before and after, too."""
+HARD = 60_000
+"""The work of placing a choice from which on the next one is placed beside it."""
 
 
 class Search:
@@ -50,6 +47,8 @@ class Search:
         """The point of the least value."""
         self._spread: list[int] = []
         """If only part of the frontier is asked for: the values between its ends that are."""
+        self._hard: int | None = None
+        """The last value for which a choice was hard to place, and too high."""
         self._answers: dict[int | None, Point] = {}
         """The point found for each value that was asked for."""
         self._before: dict[int | None, Point] = {}
@@ -157,6 +156,20 @@ class Search:
         below = [self._master.load(each.choice) - 1 for each in found if each is not None and each.choice is not None]
         if found[0] is not None and len(below) > 1:
             self._known.foresee(below)
+        likely = [(choice, value) for value in values if (choice := self._likely(value)) is not None]
+        others = [each for each in likely if each[0] not in self._placed and each[0] != likely[0][0]]
+        if others and likely[0][1] == values[0]:
+            self._known.place_ahead([likely[0], others[0]])
+
+    def _likely(self, value: int) -> Choice | None:
+        """The choice that is placed first for this value, if the answers so far say which."""
+        answer = self._known.answered(self._measure.most_load(value))
+        if answer is None or answer.choice is None:
+            return None
+        below = self._known.answered(self._master.load(answer.choice) - 1)
+        cost = self._master.choices.cost(answer.choice)
+        is_lightest = below is not None and (below.is_impossible or (below.bound is not None and below.bound > cost))
+        return answer.choice if is_lightest else None
 
     def _lowest(self) -> int | None:
         """The least value found; None if nothing was placed."""
@@ -215,7 +228,7 @@ class Search:
         if not over:
             return None
         larger, choice = min(over)
-        eased = self._eased(value, choice)
+        eased = choice_with_less_live(self._known, self._measure, value, choice, self._is_too_dear)
         if eased is not None:
             return self._note(
                 Point(
@@ -234,35 +247,6 @@ class Search:
             return None
         cost = self._master.choices.cost(choice)
         return self._note(Point(choice, larger, cost, self._floor(choice), cheapest.bound), larger)
-
-    def _eased(self, value: int, choice: Choice) -> Choice | None:
-        """A choice placed in the value: one with a little less live where this one reaches too high, or else the cheapest that was placed in it before."""
-        known = [
-            (self._master.choices.cost(each), each)
-            for each, placed in self._placed.items()
-            if placed.value is not None and placed.value <= value and not self._is_too_dear(each)
-        ]
-        if not known:
-            return None
-        cost, anchor = min(known)
-        most_load = self._measure.most_load(value)
-        choices = self._master.choices
-        caps: dict[int, int] = {}
-        for attempt in range(EASINGS):
-            tops = self._placed[choice].tops
-            for k in range(len(tops)):
-                if max(tops[max(k - NEAR, 0) : k + NEAR + 1]) > most_load:
-                    less = caps.get(k, most_load) - most_load // EASED
-                    caps[k] = max(less, choices.loads[k].of(anchor))
-            less = most_load if tops else most_load - (most_load >> (EASINGS - attempt + 4))
-            answer = self._known.ask(self._master.cheapest, less, choice, sorted(caps.items()))
-            if answer is None or answer.choice is None or choices.cost(answer.choice) >= cost:
-                break
-            choice = answer.choice
-            placed = self._known.place(choice).value
-            if placed is not None and placed <= value:
-                return choice
-        return anchor
 
     def _is_too_dear(self, choice: Choice) -> bool:
         most_cost = self._demand.most_cost
@@ -291,12 +275,18 @@ class Search:
             if choice is None:
                 is_impossible = least is None
                 break
-            placed = self._known.place(choice, value)
+            cuts = len(self._master.cuts)
+            placed, following = self._place(choice, value)
             most = value if best is None else best.value - 1
             if placed.value is not None and (most is None or placed.value <= most):
                 paid = self._master.choices.cost(choice)
                 best = Point(choice, placed.value, paid, 0, paid if cost_bound is None else cost_bound)
-            if (best is not None and best.value <= bound) or not self._known.learn(choice, placed):
+            if best is not None and best.value <= bound:
+                break
+            is_learned = self._known.learn(choice, placed)
+            if following is not None:
+                self._known.remember_next(self._most_load(value), following, choice, cuts)
+            if not is_learned:
                 break
             if len(self._master.left_aside) - aside >= MOST_ASIDE:
                 break
@@ -311,6 +301,18 @@ class Search:
                     paid = self._master.choices.cost(found.choice)
                     best = Point(found.choice, worth, paid, 0, paid if cost_bound is None else cost_bound)
         return None if best is None else replace(best, bound=min(bound, best.value))
+
+    def _place(self, choice: Choice, value: int | None) -> tuple[Placed, Answer | None]:
+        """Place the choice; after one that was hard and too high, side by side with the one that is cheapest without it, which is returned, too."""
+        following: Answer | None = None
+        if value is not None and self._hard == value and choice not in self._placed:
+            following = self._known.next_cheapest(self._measure.most_load(value), choice)
+            if following is not None and following.choice is not None and not self._is_too_dear(following.choice):
+                self._known.place_ahead([(choice, value), (following.choice, value)])
+        placed = self._known.place(choice, value)
+        if value is not None and placed.work >= HARD and (placed.value is None or placed.value > value):
+            self._hard = value
+        return placed, following
 
     def _most_load(self, value: int | None) -> int | None:
         return None if value is None else self._measure.most_load(value)

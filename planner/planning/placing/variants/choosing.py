@@ -52,6 +52,8 @@ from .plain import least_cost, plain_choices
 
 OnPlan: TypeAlias = Callable[[Plan], None]
 
+WORK_PER_SECOND = 1_000_000
+"""More than for a plan of one problem: here a unit takes 0.6 to 0.8 microseconds of the processor (docs/experiments/variants.md)."""
 SHARE_OF_A_QUESTION = 64
 """The part of the work for a question about choices."""
 SHARE_OF_AN_EXACT_QUESTION = 32
@@ -97,7 +99,7 @@ class Choosing:
         choices = lowered or Choices((), (), ())
         self._least: int | None = None
         """A lower bound on the objective of every choice, once it is known."""
-        limits = limits_of(options, clock, seconds_to_finish(problem))
+        limits = limits_of(options, clock, seconds_to_finish(problem), rate=WORK_PER_SECOND)
         self._work = limits.work
         self._round = 0
         """Open questions are asked again in the next round."""
@@ -260,7 +262,7 @@ class Choosing:
 
     def _search(self, points: int | None, on_point: OnPoint) -> Search:
         demand = Demand(most_value(self._problem), self._options.max_cost, points)
-        known = Known(self._master, self._exactly, self._measure, self._place, self._stopped)
+        known = Known(self._master, self._exactly, self._measure, self._place, self._stopped, self._placing.place_both)
         return Search(known, self._measure, demand, self._more, on_point)
 
     def _share(self, part: int, doublings: int = 1) -> int | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from functools import partial
+from math import inf
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from solvers.choice.alternatives.instance import Choice as Positions
 from solvers.choice.alternatives.instance import Pick
@@ -14,16 +17,18 @@ from solvers.model.registry import AUTO
 from solvers.model.solver import Goal
 
 from ....facts.variants import with_choice
-from ....model.deadline import OutOfTime
+from ....model.deadline import OutOfTime, until
 from ....model.errors import BadInput, CannotSolve
 from ....model.plan import Plan, PlanStatus
 from ....model.problem import Buffer, BufferId, Problem
+from ....model.versions import cores
 from ...options.options import Options
 from .choices import is_largest, tops_at
 from .settling import LITTLE, MOST_AT_ONCE, Hint, Part, settled
 from .windows import lowered
 
 PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
+Answer = TypeVar("Answer")
 
 THOROUGH = "cpsat_order"
 """The solver that is asked if a little work does not tell whether this many buffers fit."""
@@ -103,6 +108,41 @@ class Placing:
     _open: list[_Open] = field(default_factory=list)
     _refuted: list[tuple[Mapping[BufferId, Buffer], int, int]] = field(default_factory=list)
     """Buffers that did not fit, the room into which they did not, and the work of the proof, the last first."""
+
+    def place_both(self, wanted: Sequence[tuple[Positions, int | None]]) -> list[Placed]:
+        """Return for two choices what `place` does, each with half of what is left and without what the other teaches.
+
+        They are placed side by side if there are workers for it; the answers are the same with one.
+        """
+        left = self.left()
+        half = None if left is None else left // len(wanted)
+        apart = [self._apart(positions, half) for positions, _ in wanted]
+        calls = [partial(each.place, *one) for each, one in zip(apart, wanted, strict=True)]
+        try:
+            return side_by_side(calls) if (self.options.workers or cores()) > 1 else [call() for call in calls]
+        finally:
+            hints, parts = self._refuted, self._open
+            for each in apart:
+                self.plans.update(each.plans)
+                new = [one for one in each._refuted if all(one is not known for known in hints)]
+                old = [one for one in self._refuted if all(one[0] != known[0] for known in new)]
+                self._refuted = [*new, *old][:MOST_HINTS]
+                self._open = [*self._open, *(one for one in each._open if all(one is not known for known in parts))]
+
+    def _apart(self, positions: Positions, left: int | None) -> Placing:
+        """Return a copy for placing one choice, which keeps what it learns to itself."""
+        tried = self._tried.setdefault(positions, _Tried())
+        plans = {positions: self.plans[positions]} if positions in self.plans else {}
+        options = replace(self.options, workers=max((self.options.workers or cores()) // 2, 1))
+        return replace(
+            self,
+            options=options,
+            left=lambda: left,
+            plans=plans,
+            _tried={positions: tried},
+            _open=[*self._open],
+            _refuted=[*self._refuted],
+        )
 
     def place(self, positions: Positions, below: int | None = None) -> Placed:
         """Return the best plan so far of one choice; none if its alternatives contradict each other only in combination.
@@ -271,3 +311,16 @@ def _rank(plan: Plan) -> tuple[bool, int, int]:
     """Return the order in which plans of one choice are preferred: less memory, then more proven."""
     value = plan.objective.value
     return value is None, value or 0, -(plan.objective.bound or 0)
+
+
+def side_by_side(calls: Sequence[Callable[[], Answer]]) -> list[Answer]:
+    """Return the answers of calls, each in a thread with the caller's limit of time. Raises what the first that fails raises, once all have ended."""
+    from concurrent.futures import ThreadPoolExecutor  # imported here: most problems do not need it
+
+    def timed(call: Callable[[], Answer]) -> Answer:
+        with until(inf):  # a deadline of the thread's own, as it measures the processor time of one thread
+            return call()
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        waiting = [threads.submit(copy_context().run, timed, call) for call in calls]
+        return [each.result() for each in waiting]

@@ -109,6 +109,28 @@ def test_answers_hold_until_a_new_cut_contradicts_them() -> None:
         assert final.bound == again.bound == choices.cost(final.choice or ())
 
 
+def test_an_answer_apart_from_one_choice_holds_for_all_once_that_one_is_excluded() -> None:
+    choices = made_up(4)
+    top = choices.load((0,) * GROUPS)
+    with knowing(choices, 1) as known:
+        first = known.cheapest(top)
+        assert first is not None
+        assert first.choice is not None
+        following = known.next_cheapest(top, first.choice)
+        assert following is not None
+        assert following.choice not in (None, first.choice)
+        known.remember_next(top, following, first.choice, 0)
+        assert known.answered(top) == first
+        cut = Cut(tuple(enumerate(first.choice)), top + 1)
+        known.master.know(cut)
+        assert known.answered(top) is None
+        known.remember_next(top, following, first.choice, 0)
+        answer = known.answered(top)
+        assert answer is not None
+        assert answer.choice == following.choice
+        assert answer.bound == cheapest(choices, top, (cut,))
+
+
 def test_no_question_is_asked_ahead_of_a_known_or_only_one() -> None:
     choices = made_up(3)
     top = choices.load((0,) * GROUPS)
