@@ -27,7 +27,7 @@ LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` p
 
 
 class Memory(NamedTuple):
-    """Bytes of memory for each byte of a long file; docs/format.md shows them, and a test enforces them."""
+    """Bytes of memory for each byte of a long file; docs/other-formats.md shows them, and a test enforces them."""
 
     read: int
     cut_off: int

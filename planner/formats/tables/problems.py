@@ -1,6 +1,6 @@
 """Every format of problems. Whatever reads, recognises, names or explains formats reads this table.
 
-A format is a module that reads it and a row here; docs/format.md explains each, and tests/planner/formats/tables/test_every_format.py tries each.
+A format is a module that reads it and a row here; docs/other-formats.md explains each, and tests/planner/formats/tables/test_every_format.py tries each.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from planner.formats import FORMATS, Format, read_problem
 from scripts.measure.reading import MIB, taken
 from scripts.measure.reading_files import FILES, PLAIN, many_buffers
 
-DOCS = Path(__file__).parents[3] / "docs" / "format.md"
+DOCS = Path(__file__).parents[3] / "docs" / "other-formats.md"
 LENGTH = 5 * MIB // 4
 FEW = 6
 FEW_BESIDES = 2
@@ -25,7 +25,7 @@ def test_the_page_states_the_memory_limit_of_every_format() -> None:
     rows = re.findall(r"^\| ([a-z-]+) \| .* \| [0-9.]+ \| (\d+) \| (\d+) \| (\d+) \|$", section, re.MULTILINE)
     documented = {name: tuple(map(int, limits)) for name, *limits in rows}
     assert documented == {row.name: row.memory for row in FORMATS.values()}, (
-        "docs/format.md: the table below 'What reading takes'"
+        "docs/other-formats.md: the table below 'What reading takes'"
     )
 
 
