@@ -17,7 +17,7 @@ from solvers.portfolio.solve import solve
 
 from ...checks import require_sound
 from ...facts.constants import spell_out_constants
-from ...model.deadline import OutOfTime, finish, until
+from ...model.deadline import FINISH_SECONDS, OutOfTime, expect, finish, until
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue
 from ...model.plan import Placement as PlanPlacement
@@ -30,6 +30,7 @@ from ..options.stability import require_no_stability
 from .lifting import lift
 from .lowering import Lowered, has_many_pools, lower, lower_start, place_blocks
 from .pipeline import AnswerPipeline, limits_of
+from .time_to_finish import seconds_to_place
 from .watching import MOST_IN_A_HURRY, Cancelled, Clock, OnLog, OnProgress, Watch
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
 
     def solve(self, known: Placement | None, limits: Limits, watch: Watch) -> Plan:
         options = self.options
+        if (late := seconds_to_place(self.instance.blocks) - FINISH_SECONDS) > 0:
+            expect(late, "solving")
         if known is None and self._many is not None and self._many.start:
             known = place_blocks(self._solved, self._lowered, self._many.start)
         task = Task(limits, options.goal, options.seed, known, warm=options.warm, verbose=options.verbose)

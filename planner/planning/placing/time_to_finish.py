@@ -29,6 +29,15 @@ MICROSECONDS_TO_WRITE = 0.7
 """The part of these that writing takes, for each buffer and each pool."""
 
 
+MICROSECONDS_TO_PLACE = 3.0
+"""Processor time for each block until there is a first placement."""
+
+
+def seconds_to_place(blocks: int) -> float:
+    """Return the processor time that solvers take before they look at the clock."""
+    return MICROSECONDS_TO_PLACE * blocks * 1e-6
+
+
 def seconds_to_finish(problem: Problem) -> float:
     """Return the processor time from a solver's placement to a written answer."""
     return sum(MICROSECONDS[name] * count for name, count in _counts(problem).items()) * 1e-6

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 from ...facts.intervals import merged
-from ...model.plan import PlanStatus
+from ...model.plan import PlanStatus, Shortage
 from ...model.problem import Buffer, BufferId, Interval, Problem
 from ...model.storage import Kind, Sharing, StorageObject
 from .bounds import proven_of_kinds
@@ -62,6 +62,8 @@ class SharingReport:
     """In the order in which the problem's buffers name them."""
     untimed: int
     """The number of buffers with bytes but without lifetimes."""
+    shortage: Shortage | None = None
+    """Why nothing fits, as far as the sharing says."""
 
 
 def sharing_report(problem: Problem, sharing: Sharing) -> SharingReport:
@@ -91,6 +93,7 @@ def sharing_report(problem: Problem, sharing: Sharing) -> SharingReport:
         uses.unused(sharing.objects),
         tuple(kinds),
         sum(1 for buffer in problem.buffers if buffer.size and buffer.live is None),
+        sharing.shortage,
     )
 
 

@@ -8,11 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from planner.model.plan import PlanStatus
 from planner.planning.sharing.report import KindReport, ObjectReport, SharingReport
 
 from ..text import both, grouped, percent, visible
 from .columns import LONGEST_NAME, MAX_ROWS, known_columns
 from .consoles import plain, word
+from .plan import infeasible_panel
 from .report import print_rest
 from .sharing import named_users
 
@@ -27,6 +29,8 @@ def print_sharing_report(report: SharingReport, console: Console) -> None:
         facts.append(f"{percent(report.unused)} unused on average")
     headline = Text.assemble(word(report.status.value), *(t for fact in facts for t in ("   ", plain(fact))))
     console.print(headline)
+    if report.status is PlanStatus.INFEASIBLE:
+        console.print(infeasible_panel(report.shortage, explain=True))
     for each in report.kinds[:MAX_ROWS]:
         console.print()
         console.print(_summary(each))

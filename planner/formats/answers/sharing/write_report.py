@@ -12,6 +12,7 @@ from ....model.storage import Kind
 from ....planning.sharing.report import KindReport, SharingReport
 from ...documents import SHARING_REPORT_FORMAT
 from ...json.lines import document
+from ..plan_writer import shortage_fields
 
 COLUMNS = ("scope", "pool", "device", "dtype", "object", "objects", "size", "bound", "idle", "unused", "buffers")
 
@@ -28,6 +29,7 @@ def write_sharing_report_json(report: SharingReport) -> bytes:
         "unused": report.unused,
         "kinds": [_kind(each) for each in report.kinds],
         "untimed": report.untimed,
+        "shortage": None if report.shortage is None else shortage_fields(report.shortage),
     }
     return document(fields, listed=("kinds",))
 

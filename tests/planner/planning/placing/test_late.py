@@ -139,3 +139,24 @@ def test_without_a_placed_choice_the_run_is_out_of_time(monkeypatch: pytest.Monk
     monkeypatch.setattr(placing, "with_choice", given_up)
     with pytest.raises(OutOfTime):
         pareto(choosing(), Options(workers=1))
+
+
+@pytest.mark.parametrize(("seconds", "is_begun"), [(4.0, True), (6.0, False)])
+def test_solving_is_not_begun_if_its_first_placement_would_come_too_late(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, is_begun: bool
+) -> None:
+    Machine(monkeypatch)
+    monkeypatch.setattr(solving, "seconds_to_place", lambda _: seconds)
+    begun = []
+
+    def noted(*given: Any) -> object:
+        begun.append(given)
+        return solve(*given)
+
+    monkeypatch.setattr(solving, "solve", noted)
+    if is_begun:
+        assert plan(SMALL, Options(time_limit=5.0)).status is PlanStatus.OPTIMAL
+    else:
+        with pytest.raises(OutOfTime, match="while solving the problem"):
+            plan(SMALL, Options(time_limit=5.0))
+    assert bool(begun) == is_begun

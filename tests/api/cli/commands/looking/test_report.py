@@ -138,6 +138,15 @@ def test_a_sharing_has_a_report_of_its_own(shared: tuple[str, str]) -> None:
         assert (code, text.replace("\n", "").isprintable()) == (0, True)
 
 
+def test_the_report_of_an_infeasible_sharing_says_why(shared: tuple[str, str]) -> None:
+    sharing = str(Path(shared[1]).with_name("none.json"))
+    assert run("share", shared[0], "--capacity", "8", "-o", sharing).returncode == 3
+    wanted = json.loads(Path(sharing).read_bytes())["shortage"]
+    given = json.loads(run("report", shared[0], sharing, "--capacity", "8").stdout)
+    assert given["shortage"] == wanted is not None
+    assert b"no plan fits" in run("report", shared[0], sharing, "--capacity", "8", "--report", "full").stdout
+
+
 def test_a_wrong_sharing_or_one_in_cadence_s_tables_gets_no_report(shared: tuple[str, str], tmp_path: Path) -> None:
     sharing = json.loads(Path(shared[1]).read_bytes())
     sharing["assignments"][1]["object"] = 0
