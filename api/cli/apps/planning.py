@@ -87,8 +87,8 @@ def plan(
         baseline=baseline,
     )
     if arenas == "nested":
-        if report or block_map or wanted.explain or proof or baseline:
-            hint = "cannot be combined with --report, --map, --explain, --proof and --baseline"
+        if report or block_map or wanted.explain or proof or baseline or output_format:
+            hint = "cannot be combined with --report, --map, --explain, --proof, --baseline and --as"
             raise typer.BadParameter(hint, param_hint="--arenas")
         from ..commands.planning import nested as nested_command
 

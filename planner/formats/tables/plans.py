@@ -5,7 +5,8 @@ A format is a function from the problem, the plan and the bytes from which the p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks.report import bad_input, quoted
@@ -77,20 +78,22 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
     )
 }
 USUAL = "plan"
-PICTURES = (".svg", ".png", ".pdf", ".html")
-"""Endings of what `memplan draw` makes of a plan."""
+JSON_ENDINGS = (".json",)
+INSTEAD = "for another one, name the format (--as); pictures are made of a written plan, with `memplan draw`"
 
 
-def require_no_picture(file: str, instead: str) -> None:
-    """Raise BadInput for a file that says it is a picture, where text is to be written."""
-    if file.lower().endswith(PICTURES):
-        raise bad_input(Code.INVALID_OPTION, (), f"{quoted(file)} would be a picture: {instead}")
+def require_ending(file: str, endings: Sequence[str], instead: str | None = None) -> None:
+    """Raise BadInput for a file with another ending; a name without one says nothing of what is in the file."""
+    ending = PurePath(file).suffix
+    if ending and not file.lower().endswith(tuple(endings)):
+        text = f"the ending {quoted(ending)} does not say what is written, but {', '.join(endings)} would"
+        raise bad_input(Code.INVALID_OPTION, (), text if instead is None else f"{text}; {instead}")
 
 
 def plan_format(name: str | None, file: str = "") -> PlanFormat:
-    """Return the format NAME (or with settings: NAME:prefix=net), or the one of the file's ending, or JSON. Raises BadInput."""
+    """Return the format NAME (or with settings: NAME:prefix=net), or the one of the file's ending; JSON if it has none. Raises BadInput."""
     if name is None:
-        require_no_picture(file, "write the plan to a .json file, and draw that with `memplan draw`")
+        require_ending(file, [ending for row in PLAN_FORMATS.values() for ending in row.endings], INSTEAD)
         fitting = [
             (len(end), row) for row in PLAN_FORMATS.values() for end in row.endings if file.lower().endswith(end)
         ]

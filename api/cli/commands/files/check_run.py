@@ -12,6 +12,7 @@ from planner.formats.models.tflite.interpreter import INSTALL, MicroRun, is_inst
 from planner.formats.models.tflite.micro import micro_problem
 from planner.formats.models.tflite.model import Model, read_model
 from planner.formats.models.tflite.write import offsets_of, planned_offsets, with_metadata
+from planner.formats.tables.plans import PLAN_FORMATS, require_ending
 from planner.model.errors import CannotSolve, Code, Finding
 from planner.model.plan import Plan
 from planner.model.problem import Problem
@@ -79,7 +80,8 @@ def run(file: str, options: Options, *, out: str | None, estimate: bool, as_json
     """Plan, write and run a model, and report whether the run matches the plan."""
     with refusing(shown_name(file), as_json=as_json):
         output = None if out is None else OutputFile(out)
-        if output is not None:
+        if out is not None and output is not None:
+            require_ending(out, PLAN_FORMATS["tflite"].endings)
             output.check(file)
         if not estimate and not is_installed():
             raise CannotSolve(Finding(Code.UNAVAILABLE, "", f"{INSTALL}; --estimate does without"))

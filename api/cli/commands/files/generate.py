@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 import typer
 
-from planner.formats import write_problem
+from planner.formats.tables.format import Format
+from planner.formats.tables.plans import require_ending
+from planner.formats.tables.problems import USUAL, written
 from planner.generate import Request, generate
 from planner.generate.kinds import check_kind
 from planner.planning.options.capacity import quoted
@@ -14,6 +17,7 @@ from planner.planning.options.capacity import quoted
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
+from .convert import target
 
 
 def known(kind: str) -> str:
@@ -26,14 +30,22 @@ def known(kind: str) -> str:
 def run(kind: str, request: Request, out: str) -> None:
     """Make it and write it."""
     with refusing(None, as_json=False):
+        row = _target(out)
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check()
-        data = write_problem(generate(kind, request))
+        data = row.write(generate(kind, request))
         if out == STANDARD_OUTPUT:
             write_out(data)
         else:
             output.write(data)
+
+
+def _target(out: str) -> Format:
+    """Return the format of the file's ending; the usual one if it has none. Raises BadInput."""
+    known = written()
+    require_ending(out, [ending for row in known.values() for ending in row.endings])
+    return target(out, None if PurePath(out).suffix else USUAL)
 
 
 def parameters(texts: Sequence[str]) -> dict[str, int]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from planner.formats import read_program
 from planner.formats.answers.nested import write_nested_json
+from planner.formats.tables.plans import JSON_ENDINGS, require_ending
 from planner.graph import nested_plan
 from planner.model.problem import Problem
 from planner.planning.options.capacity import with_capacity
@@ -23,6 +24,7 @@ from .plan import EXIT_CODES, Request, checked_output, say_what_is_wrong
 def run(request: Request, options: Options) -> ExitCode:
     """Plan each function within its share of the limits, deliver all plans in one document, and return the exit code."""
     with refusing(shown_name(request.file), as_json=request.as_json):
+        require_ending(request.target or "", JSON_ENDINGS)
         output = checked_output(request)
         file = read_program(read_bytes(request.file))
         pools = with_capacity(Problem((), file.pools), options.capacity).pools if options.capacity else file.pools

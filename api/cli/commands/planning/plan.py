@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import planner
 from planner.formats import read_problem, write_plan, write_sharing
-from planner.formats.tables.plans import USUAL, plan_format
+from planner.formats.tables.plans import JSON_ENDINGS, USUAL, plan_format, require_ending
 from planner.model.deadline import time_limit
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes
@@ -90,13 +90,14 @@ def run(request: Request, options: Options) -> ExitCode:
     hand_over = partial(deliver, has_work_limit=_heeds_work_limit(options))
     if request.proof is None:
         way = planner.plan if old is None else partial(planner.plan, start=old)
-        return carry_out(request, options, Work(way, in_bytes, for_the_file, hand_over))
+        return carry_out(request, options, Work(read_as, way, in_bytes, for_the_file, hand_over))
     from .proof import Proving
 
     proving = Proving(request.proof, options)
     with refusing(shown_name(request.file), as_json=request.as_json):
         proving.check(request.file, request.target)
-    code = carry_out(request, options, Work(partial(proving.plan, start=old), in_bytes, for_the_file, hand_over))
+    work = Work(read_as, partial(proving.plan, start=old), in_bytes, for_the_file, hand_over)
+    code = carry_out(request, options, work)
     with refusing(None, as_json=request.as_json):
         written = proving.write(quiet=request.quiet)
     if proving.is_interrupted:
@@ -106,7 +107,13 @@ def run(request: Request, options: Options) -> ExitCode:
 
 def share(request: Request, options: Options) -> ExitCode:
     """Find a sharing, deliver it, and return the exit code."""
-    return carry_out(request, options, Work(planner.share, lambda _: True, _written_sharing, _deliver_sharing))
+    work = Work(_is_json, planner.share, lambda _: True, _written_sharing, _deliver_sharing)
+    return carry_out(request, options, work)
+
+
+def _is_json(request: Request) -> None:
+    """Raise BadInput if the file's ending says that it is something else."""
+    require_ending(request.target or "", JSON_ENDINGS)
 
 
 def _written_sharing(_request: Request, _given: Input, sharing: planner.Sharing) -> bytes:
@@ -154,6 +161,8 @@ def for_the_file(request: Request, given: Input, plan: Plan) -> bytes | None:
 class Work(NamedTuple, Generic[Answer]):
     """The functions of a command that makes an answer to a problem."""
 
+    read_as: Callable[[Request], str | None]
+    """Returns the default format for reading the problem. Raises BadInput if the file of -o cannot be what its name says."""
     make: Callable[..., Answer]
     in_bytes: Callable[[Problem], bool]
     write: Callable[[Request, Input, Answer], bytes | None]
@@ -165,7 +174,7 @@ def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCod
     """Read the file, make the answer, deliver it; return the exit code."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         output = checked_output(request)
-        given = read_input(request, options.time_limit)
+        given = read_input(request, work.read_as(request), options.time_limit)
         problem = given.problem
         # From here to the last byte written, Ctrl-C must not cost the best answer.
         with Interrupt() as interrupt:
@@ -195,16 +204,20 @@ def checked_output(request: Request) -> OutputFile | None:
     return output
 
 
-def read_input(request: Request, seconds: float | None) -> Input:
-    """The problem, if what was asked for can be written of it. Raises BadInput, and OutOfTime if reading it takes that long."""
-    row = plan_format(request.output_format, request.target or "")
+def read_as(request: Request) -> str | None:
+    """Return the default format for reading the problem of a plan that is written as requested. Raises BadInput if no plan is written so."""
+    return plan_format(request.output_format, request.target or "").read_as
+
+
+def read_input(request: Request, usual: str | None, seconds: float | None) -> Input:
+    """The problem, read in the usual format if none was named. Raises BadInput, and OutOfTime if reading it takes that long."""
     ready = time.monotonic()
     data = read_bytes(request.file)
     begun = request.begun
     if request.file == STANDARD_INPUT:
         begun += time.monotonic() - ready  # waiting for somebody to write the input does not count
     with time_limit(seconds, begun):
-        problem, warnings = read_problem(data, name=request.file, format=request.input_format or row.read_as)
+        problem, warnings = read_problem(data, name=request.file, format=request.input_format or usual)
     return Input(problem, warnings, begun, data)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from planner.formats import read_shaped
 from planner.formats.answers.shapes_writer import write_shapes_plan
-from planner.formats.tables.plans import require_no_picture
+from planner.formats.tables.plans import JSON_ENDINGS, require_ending
 from planner.model.deadline import time_limit
 from planner.planning.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, verify_shapes
@@ -74,7 +74,7 @@ def run(request: Request, options: Options) -> ExitCode:
 def _check_outputs(request: Request) -> PictureFile | None:
     """Check the file of the plot, if one was requested."""
     if request.out is not None:
-        require_no_picture(request.out, DRAWN)
+        require_ending(request.out, JSON_ENDINGS, DRAWN)
     for name in (request.out, request.c):
         if name is not None and name != STANDARD_OUTPUT:
             OutputFile(name).check(request.file)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from planner.formats import read_problem, write_plan
 from planner.formats.answers.sweep import write_sweep_files, write_sweep_json
-from planner.formats.tables.plans import require_no_picture
+from planner.formats.tables.plans import JSON_ENDINGS, require_ending
 from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import PlanStatus
@@ -79,7 +79,7 @@ def run(request: Request, options: Options) -> ExitCode:
 def _check_outputs(request: Request) -> PictureFile | None:
     """Check the file of the plot, if one was requested."""
     if request.out is not None and request.out != STANDARD_OUTPUT:
-        require_no_picture(request.out, DRAWN)
+        require_ending(request.out, JSON_ENDINGS, DRAWN)
         OutputFile(request.out).check(request.file)
     if request.plans is not None:
         folder = Path(request.plans)

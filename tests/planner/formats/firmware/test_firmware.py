@@ -210,13 +210,14 @@ def test_the_ending_decides_the_format_unless_one_is_named(tmp_path: Path) -> No
     assert json.loads((tmp_path / "out.json").read_bytes())["format"] == "memplan-plan/1"
 
 
-@pytest.mark.parametrize("name", ["x.svg", "x.PNG", "x.pdf", "x.html"])
-def test_a_plan_is_not_written_into_a_file_that_says_it_is_a_picture(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["x.svg", "x.PNG", "x.pdf", "x.html", "x.docx", "x.json.old"])
+def test_a_plan_is_not_written_into_a_file_that_says_it_is_something_else(name: str, tmp_path: Path) -> None:
     (tmp_path / "p.json").write_bytes(planner.write_problem(ODD))
     out = tmp_path / name
     refused = CliRunner().invoke(app, ["plan", str(tmp_path / "p.json"), "-o", str(out)])
     assert refused.exit_code == 2
-    assert "would be a picture" in refused.stderr
+    assert ".json, .plan, .tflite" in refused.stderr
+    assert "`memplan draw`" in refused.stderr
     assert not out.exists()
     assert CliRunner().invoke(app, ["plan", str(tmp_path / "p.json"), "-o", str(out), "--as", "plan"]).exit_code == 0
 

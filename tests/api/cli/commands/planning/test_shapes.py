@@ -62,7 +62,7 @@ def test_plan_takes_the_largest_sizes() -> None:
         (["--mode", "buckets"], b"say which shapes"),
         (["--mode", "maximum", "--c", "x.c"], b"C functions are for offsets that are expressions"),
         (["--plot", "x.html"], b"must end in .svg, .png or .pdf"),
-        (["-o", "x.PNG"], b"would be a picture: the option --plot draws"),
+        (["-o", "x.PNG"], b".json would; the option --plot draws"),
         (["--prefix", "1", "--c", "x.c"], b"a prefix is"),
     ],
 )

@@ -108,7 +108,7 @@ def test_a_sweep_in_which_nothing_fits_ends_with_3() -> None:
         (["--capacity", "dram=1"], b"no pool"),
         (["--capacity", "1..9", "--step", "0"], b"the step must be 1 byte or more"),
         (["--capacity", "1..9", "--plot", "x.html"], b"must end in .svg, .png or .pdf"),
-        (["--capacity", "1..9", "-o", "x.svg"], b"would be a picture: the option --plot draws it"),
+        (["--capacity", "1..9", "-o", "x.svg"], b".json would; the option --plot draws it"),
         (["--capacity", "1..9", "--processes", "0"], b"processes"),
     ],
 )

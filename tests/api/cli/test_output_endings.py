@@ -1,0 +1,72 @@
+"""A file gets what the ending of its name says; what no table of formats knows is refused before the work."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from api.cli.app import app
+from api.cli.invocation import invoke
+from planner import read_problem
+from tests.api.cli.test_bad_input import THREE, Captured, written
+
+WITH_OUT = {
+    "plan": ["{problem}"],
+    "share": ["{problem}"],
+    "sweep": ["{problem}", "--capacity", "8..16"],
+    "shapes": ["{problem}"],
+    "draw": ["{problem}", "{plan}"],
+    "convert": ["{problem}"],
+    "write": ["{problem}", "{plan}"],
+    "check-run": ["{problem}", "--estimate"],
+    "export-model": ["{problem}"],
+    "generate": ["random", "-n", "9"],
+}
+
+
+@pytest.mark.parametrize("command", [*WITH_OUT])
+@pytest.mark.parametrize("name", ["x.docx", "x.json.old", "x.exe"])
+def test_nothing_is_written_into_files_whose_ending_says_something_else(
+    command: str, name: str, tmp_path: Path, capfdbinary: Captured
+) -> None:
+    files = {"problem": written(tmp_path, THREE), "plan": str(tmp_path / "plan.json")}
+    assert invoke(["plan", files["problem"], "-o", files["plan"], "-q"]) == 0
+    out = tmp_path / name
+    assert invoke([command, *(word.format(**files) for word in WITH_OUT[command]), "-o", str(out)]) == 2
+    assert re.search(rb"\bmust end in\b|\bending\b", capfdbinary.readouterr()[1])
+    assert not out.exists()
+
+
+def test_every_command_that_writes_one_file_is_tested() -> None:
+    group = typer.main.get_command(app)
+    found = {
+        name
+        for name, command in getattr(group, "commands", {}).items()
+        for option in command.params
+        if "-o" in option.opts and option.metavar not in ("DIR", "FOLDER")
+    }
+    assert found == {*WITH_OUT}
+
+
+@pytest.mark.parametrize(("name", "start"), [("x.csv", b"id,"), ("x.JSON", b"{"), ("x", b"{"), ("x.npz", b"PK")])
+def test_a_made_up_problem_is_written_in_the_format_of_the_ending(name: str, start: bytes, tmp_path: Path) -> None:
+    out = tmp_path / name
+    assert invoke(["generate", "random", "-n", "9", "-o", str(out)]) == 0
+    assert out.read_bytes().startswith(start)
+    assert len(read_problem(out.read_bytes(), name=name)[0].buffers) == 9
+
+
+def test_a_plan_without_an_ending_is_json(tmp_path: Path) -> None:
+    out = tmp_path / "plan"
+    assert invoke(["plan", written(tmp_path, THREE), "-q", "-o", str(out)]) == 0
+    assert out.read_bytes().startswith(b"{")
+
+
+def test_a_comparison_of_arenas_has_one_format(tmp_path: Path, capfdbinary: Captured) -> None:
+    problem = written(tmp_path, THREE)
+    for more, text in ((["--as", "c"], b"--as"), ([], b".json would")):
+        assert invoke(["plan", problem, "--arenas", "nested", "-o", str(tmp_path / "x.h"), *more]) == 2
+        assert text in capfdbinary.readouterr()[1]
