@@ -220,7 +220,7 @@ def test_claims_hold_where_plans_are_placed_too_high(monkeypatch: pytest.MonkeyP
         return replace(placed, value=placed.value + 64 * (sum(choice) % 3), bound=placed.value - 100, is_useless=False)
 
     def lift(self: Choosing, point: points.Point, *_: object) -> SimpleNamespace:
-        return SimpleNamespace(point=point, reproducible=True)
+        return SimpleNamespace(point=point, reproducible=True, status=PlanStatus.OPTIMAL)
 
     monkeypatch.setattr(Choosing, "_place", badly)
     monkeypatch.setattr(Choosing, "_lift", lift)
