@@ -68,8 +68,8 @@ def test_answers_never_beat_the_optimum_where_nothing_is_easy(problem: Problem) 
 
 def test_the_second_term_ends_near_its_bound() -> None:
     """With heights that only keep the slowest memory low, it ended a third above it."""
-    problem = generate("hot", Request(500, 2))
-    made = plan(problem, Options(time_limit=None, work_limit=3_750_000, prefer=Preference.SIZE))
+    problem = generate("hot", Request(300, 2))
+    made = plan(problem, Options(time_limit=None, work_limit=1_000_000, prefer=Preference.SIZE))
     assert not verify(with_preference(problem, Preference.SIZE), made)
     sizes, accesses = made.objective.terms
     assert sizes.value == sizes.bound
