@@ -1,8 +1,8 @@
 // The part of time and address that a map shows: zooming and moving it within the limits.
 
-import { grain } from "./scales.js";
+import { spacing } from "./scales.js";
 
-const LEAST_GRAINS = 2048; // what is rounded to a grain is off by less than a pixel
+const LEAST_SPACINGS = 2048; // what is rounded is off by less than a pixel
 const LEAST_TIME = 2;
 const LEAST_BYTES = 16;
 
@@ -27,8 +27,8 @@ export class MapWindow extends EventTarget {
   // `quietly`: no other map moves along.
   set({ left, right, low, high }, quietly = false) {
     const { full } = this;
-    [left, right] = within(left, right, full.left, full.right, Math.max(LEAST_TIME, LEAST_GRAINS * grain(full.right)));
-    [low, high] = within(low, high, full.low, full.high, Math.max(LEAST_BYTES, LEAST_GRAINS * grain(full.high)));
+    [left, right] = within(left, right, full.left, full.right, Math.max(LEAST_TIME, LEAST_SPACINGS * spacing(full.right)));
+    [low, high] = within(low, high, full.low, full.high, Math.max(LEAST_BYTES, LEAST_SPACINGS * spacing(full.high)));
     this.now = { left, right, low, high };
     this.dispatchEvent(new CustomEvent("change", { detail: { quietly } }));
   }
