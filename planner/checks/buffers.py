@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -96,12 +97,13 @@ def are_in_range(columns: BufferColumns) -> bool:
     if isinstance(ids, range):
         return True
     kinds = {*map(type, ids)}
-    numbers = (id_ for id_ in ids if type(id_) is int)
-    lengths = {len(id_) for id_ in ids if type(id_) is str}
-    return (
-        kinds <= {int, str}
-        and all(-MAX_ADDRESS <= number <= MAX_ADDRESS for number in numbers)
-        and all(0 < length <= MAX_TEXT for length in lengths)
+    if not kinds <= {int, str}:
+        return False
+    numbers = (id_ for id_ in ids if type(id_) is int) if int in kinds else ()
+    texts = (id_ for id_ in ids if type(id_) is str) if int in kinds else cast(Sequence[str], ids)
+    lengths = {*map(len, texts)}
+    return all(-MAX_ADDRESS <= number <= MAX_ADDRESS for number in numbers) and all(
+        0 < length <= MAX_TEXT for length in lengths
     )
 
 

@@ -25,7 +25,7 @@ from ..model.problem import NO_CONSTRAINTS, Alternative, Buffer, Constraints, Ne
 from .constants import spell_out_constants
 from .costs import weighs_moves
 from .intervals import merged
-from .rows import names_of, rows
+from .rows import named_rows, names_of
 
 _VERSION = "memplan/1 problem"
 
@@ -124,13 +124,14 @@ def _of_pools(pools: PoolColumns) -> str:
 
 def _of_columns(columns: BufferColumns) -> Iterator[str]:
     """Return the entries of all buffers, in the form of `_buffer`."""
-    names = names_of(columns.ids, _written)
     numbers = (columns.size, columns.alignment, columns.start, columns.end)
     if columns.kinds is None and columns.hints is None and (columns.start < columns.end).all():
-        for piece, text in enumerate(rows((",[", ",", ",", ",[[", ",", f"]]{_NO_MORE}"), names, *numbers)):
+        words = (",[", ",", ",", ",[[", ",", f"]]{_NO_MORE}")
+        for piece, text in enumerate(named_rows(words, columns.ids, _written, *numbers)):
             look(CHECKING)
             yield text if piece else text[1:]
         return
+    names = names_of(columns.ids, _written)
     kinds = [None] * len(columns) if columns.kinds is None else columns.kinds
     hints = repeat(NO_HINT, len(columns)) if columns.hints is None else columns.hints.tolist()
     written = {kind: f",null,{_written(kind)},0]" for kind in {*kinds}}

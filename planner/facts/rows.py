@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -38,6 +38,16 @@ def rows(words: Sequence[str], *columns: Ints | Sequence[str] | range) -> Iterat
         yield before + "".join(
             [*chain.from_iterable(zip(chain.from_iterable(zip(*names, strict=True)), pieces, strict=True))]
         )
+
+
+def named_rows(
+    words: Sequence[str], ids: Sequence[object], encode: Callable[[object], str], *columns: Ints | Sequence[str]
+) -> Iterator[str]:
+    """Yield the same with the JSON text of each id as first column. Where JSON escapes nothing, quotes are written as words."""
+    if isinstance(ids, range) or not _are_plain(ids):
+        return rows(words, names_of(ids, encode), *columns)
+    names = cast(list[str], ids if isinstance(ids, list) else [*ids])
+    return rows((f'{words[0]}"', f'"{words[1]}', *words[2:]), names, *columns)
 
 
 def _characters(column: Ints | Sequence[str] | range) -> Table:

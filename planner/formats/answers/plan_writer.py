@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...facts.rows import names_of, rows
+from ...facts.rows import named_rows, names_of
 from ...model.placement_columns import PlacementColumns, pools_of
 from ...model.plan import MAX_PROSE, Choice, Plan, PlanCertificate, Run, Shortage
 from ...model.storage import Sharing
@@ -87,14 +87,15 @@ def _placements(plan: Plan) -> Iterator[str]:
 
 def _lines(columns: PlacementColumns) -> Iterator[str]:
     """Yield lines in batches."""
-    ids, used = names_of(columns.ids, compact), pools_of(columns)
+    ids, used = columns.ids, pools_of(columns)
     begin, end = (f'{ITEM}{{"id": ', ', "pool": '), (', "offset": ', ', "size": ', "}")
     if len(used) == 1:
         words = (begin[0], f"{begin[1]}{compact(*used)}{end[0]}", *end[1:])
-        texts = rows(words, ids, columns.offset, columns.size)
+        texts = named_rows(words, ids, compact, columns.offset, columns.size)
     else:
         names = names_of(columns.pools, compact)
-        texts = rows((*begin, *end), ids, [names[p] for p in columns.pool.tolist()], columns.offset, columns.size)
+        pools = [names[p] for p in columns.pool.tolist()]
+        texts = named_rows((*begin, *end), ids, compact, pools, columns.offset, columns.size)
     for text in texts:
         yield text.removeprefix(ITEM)
 

@@ -24,6 +24,8 @@ MARK = b"\xef\xbb\xbf"
 DEFAULT = "default"
 """The memory that is meant where a file names none."""
 NUMBERS = ("size", "alignment", "lower", "upper")
+Cells: TypeAlias = tuple[Ints, Ints]
+"""Where the cells begin and end, a row of numbers for each line."""
 Header: TypeAlias = Callable[[list[str]], tuple[dict[str, int], bool]]
 """From the names of the columns: the number of each, and whether lifetimes are inclusive. Raises BadInput."""
 CONTROL = bytes(byte for byte in (*range(32), 127) if byte != NEWLINE)
@@ -58,7 +60,7 @@ def _columns_of(data: bytes, begin: int, header: Header, *, inclusive: bool) -> 
         return None
     found = [array("q") for _ in NUMBERS]
     ids: list[BufferId] = []
-    pools: set[str] = set()
+    pool = b"" if "pool" in places else DEFAULT.encode()
     for chunk in chunks(data, first, len(data), b"\n"):
         look("reading")
         cells = _cells(chunk, len(places)) if chunk else None
@@ -67,21 +69,23 @@ def _columns_of(data: bytes, begin: int, header: Header, *, inclusive: bool) -> 
             return None
         for numbers_, column in zip(found, columns, strict=True):
             numbers_.frombytes(column.tobytes())
-        ids += _texts(chunk, cells, places["id"])
+        ids += _text(chunk, cells, places["id"])[:-1].decode().split("\n")
         if "pool" in places:
-            pools.update(_texts(chunk, cells, places["pool"]))
-    pool = pools.pop() if pools else DEFAULT
-    if pools or not pool or pool != pool.strip():
+            names = _text(chunk, cells, places["pool"])
+            pool = pool or names[: names.index(b"\n")]
+            if names != (pool + b"\n") * len(cells[0]):
+                return None
+    if not pool or pool != pool.strip():
         return None
     size, alignment, start, end = (np.frombuffer(column, np.int64) for column in found)
     if inclusive or is_inclusive:
         if (end < start).any():
             return None
         end = end + 1
-    return BufferColumns(ids, size, alignment, start, end), pool
+    return BufferColumns(ids, size, alignment, start, end), pool.decode()
 
 
-def _cells(chunk: bytes, count: int) -> tuple[Ints, Ints] | None:
+def _cells(chunk: bytes, count: int) -> Cells | None:
     """Return where the cells of each row begin and end; None unless each row has so many."""
     chars: Bytes = np.frombuffer(chunk, np.uint8)
     marks = np.flatnonzero((chars == COMMA) | (chars == NEWLINE))
@@ -93,14 +97,17 @@ def _cells(chunk: bytes, count: int) -> tuple[Ints, Ints] | None:
     return np.concatenate([[0], marks[:-1] + 1]).reshape(-1, count), marks.reshape(-1, count)
 
 
-def _texts(chunk: bytes, cells: tuple[Ints, Ints], column: int) -> list[str]:
-    """Return the texts of a column."""
-    text = chunk.decode()
-    begin, end = (side[:, column].tolist() for side in cells)
-    return [text[first:last] for first, last in zip(begin, end, strict=True)]
+def _text(chunk: bytes, cells: Cells, column: int) -> bytes:
+    """Return the text of a column, with a newline after each cell."""
+    chars: Bytes = np.frombuffer(chunk, np.uint8)
+    begin, length = cells[0][:, column], cells[1][:, column] - cells[0][:, column] + 1
+    after = np.cumsum(length)
+    text: Bytes = chars[np.arange(after[-1]) + np.repeat(begin - after + length, length)]
+    text[after - 1] = NEWLINE
+    return text.tobytes()
 
 
-def _numbers(chunk: bytes, cells: tuple[Ints, Ints], places: dict[str, int]) -> list[Ints] | None:
+def _numbers(chunk: bytes, cells: Cells, places: dict[str, int]) -> list[Ints] | None:
     """Return the columns of numbers, with 1 for every missing alignment."""
     chars: Bytes = np.frombuffer(chunk, np.uint8)
     begin, end = cells

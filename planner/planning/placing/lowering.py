@@ -6,7 +6,7 @@ Part i of the Instance is buffer i of the Problem, so certificates only need the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -190,7 +190,8 @@ class _Lowering:
             digits = np.searchsorted(TENS, number, side="right") + 1
             return np.lexsort((digits, number * 10 ** (digits.max(initial=1) - digits)))
         names = ids(self.buffers)
-        id_of = [str(names[i]) for i in first.tolist()]
+        is_named = self.blocks == len(names) and {*map(type, names)} == {str}
+        id_of = cast(Sequence[str], names) if is_named else [str(names[i]) for i in first.tolist()]
         return sorted(range(self.blocks), key=id_of.__getitem__)
 
     def _places_that_were(self) -> list[_OldPlace]:

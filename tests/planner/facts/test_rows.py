@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from planner.facts.digest import digest
-from planner.facts.rows import AT_ONCE, names_of, rows
+from planner.facts.rows import AT_ONCE, named_rows, names_of, rows
 from planner.formats.json.lines import compact
 from planner.model.columns import BufferColumns
 from planner.model.problem import Pool, Problem
@@ -45,6 +45,18 @@ def test_names_of_any_kind_are_written() -> None:
 def test_names_are_written_as_the_encoder_does(odd: str | int, encode: Callable[[object], str]) -> None:
     for ids in (["b0", "b 1", "{b~2}"], ["b0", odd]):
         assert names_of(ids, encode) == [encode(each) for each in ids]
+
+
+@pytest.mark.parametrize("odd", ["b1", 'b"1', "ß", 7])
+@pytest.mark.parametrize("kind", [list, tuple])
+@pytest.mark.parametrize("count", [1, AT_ONCE + 1])
+def test_rows_with_ids_have_their_json(
+    odd: str | int, kind: Callable[[Sequence[str | int]], Sequence[str | int]], count: int
+) -> None:
+    ids = kind([odd, *[f"b {i}" for i in range(1, count)]])
+    number = np.arange(count) * 1_001
+    expected = one_by_one([compact(each) for each in ids], number, -number)
+    assert "".join(named_rows(WORDS, ids, compact, number, -number)) == expected
 
 
 def test_no_rows_are_written_for_an_empty_range() -> None:

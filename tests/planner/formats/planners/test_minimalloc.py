@@ -171,6 +171,25 @@ def test_the_column_pool_names_memories(rows: int) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("header", "last"),
+    [
+        (["id", "pool"], "arena"),
+        (["size", "pool", "upper", "id", "lower"], "arenas"),
+        (["pool", "id"], "aren"),
+        (["id", "pool"], ""),
+    ],
+)
+def test_rows_in_columns_are_read_as_rows_one_by_one(header: list[str], last: str) -> None:
+    """A quote anywhere makes the reader go row by row."""
+    names = [*header, *(name for name in ("lower", "upper", "size") if name not in header)]
+    rows = [{"id": f"b{i * i}", "lower": i % 7 - 3, "upper": 9, "size": i, "pool": "arena"} for i in range(40_000)]
+    rows[-1]["pool"] = last
+    lines = [",".join(str(row[name]) for name in names) for row in rows]
+    plain, quoted = (csv(first, *lines) for first in (",".join(names), ",".join([f'"{names[0]}"', *names[1:]])))
+    assert read_problem(plain, name="x.csv")[0] == read_problem(quoted, name="x.csv")[0]
+
+
 def test_a_plan_is_read_back_with_the_memory_s_base() -> None:
     problem = Problem(tuple(Buffer(f"b{i}", 8, 8, ((i, i + 2),)) for i in range(2)), (Pool("p", base=4),))
     found = plan(problem)
