@@ -61,7 +61,7 @@ def named(problem: Problem) -> str:
     return digest(in_one_memory(made))
 
 
-@effort(188, 20_000)
+@effort(100, 20_000)
 @given(problems(max_buffers=4, max_pools=2), st.sampled_from([*written()]), st.integers(0, 3))
 def test_what_comes_back_is_the_problem_if_nothing_is_lost(problem: Problem, name: str, simpler: int) -> None:
     if len(problem.pools) > 1:
