@@ -67,7 +67,7 @@ def _map(problem: Problem, plan: Plan) -> Iterator[str]:
     for memory in memories(problem, plan):
         base = memory.pool.base or 0
         size = "unlimited" if memory.pool.size is None else f"{memory.pool.size} bytes"
-        yield f"{memory.use.name}: from {base:#x}, {size}, {memory.peak} used, {memory.use.bound} at least; aligned to {memory.alignment}"
+        yield f"{remark(memory.use.name)}: from {base:#x}, {size}, {memory.peak} used, {memory.use.bound} at least; aligned to {memory.alignment}"
         width = len(f"{base + memory.peak:x}")
         for _, placement in memory.buffers:
             start = base + placement.offset

@@ -16,6 +16,8 @@ from ...model.problem import Pool, Problem
 MOST_CHARACTERS = 48
 """The longest name derived from a longer one."""
 PREFIX = "memplan"
+_MEANT = re.compile(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)")
+"""Between two characters that mean something in C, even in a comment."""
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -73,4 +75,4 @@ def require_prefix(prefix: str) -> str:
 def remark(text: object) -> str:
     """Return text for a comment of C, which it can neither end nor nest."""
     shown = printable(str(text)).encode("ascii", "backslashreplace").decode("ascii")[:120]
-    return shown.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("??", "? ?")
+    return _MEANT.sub(" ", shown.replace("\\", "/"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -195,6 +196,20 @@ def test_the_memory_map_names_every_buffer_by_address() -> None:
     assert lines[0].startswith("default: from 0x0, 4096 bytes, ")
     assert "  20000020..20000084         100  in place  0..3" in lines
     assert sum("  " in line[:2] for line in lines) == len(ODD.buffers)
+
+
+@pytest.mark.parametrize("form", ["c", "cpp"])
+@pytest.mark.parametrize(
+    "name", ["*\\ int evil; /*", "*\u00e9int evil;", "/\u00e9 static_assert", "???/", "*/*/*/", "/*/\n#error"]
+)
+def test_no_name_ends_the_comment_in_which_it_stands(name: str, form: str, tmp_path: Path) -> None:
+    problem = Problem((Buffer(name, 8, live=((0, 1),)),), (Pool(name),), name=name)
+    header = tmp_path / "plan.h"
+    header.write_bytes(written(form, problem))
+    text = '#include "plan.h"\nint main(void) { return 0; }\n'
+    assert compiled(tmp_path, C if form == "c" else CPP, text).stderr == ""
+    assert "\n#error" not in header.read_text()
+    assert written("map", problem).count(b"\n") == written("map", replace(problem, pools=(Pool("p"),))).count(b"\n")
 
 
 def test_the_ending_decides_the_format_unless_one_is_named(tmp_path: Path) -> None:
