@@ -157,8 +157,8 @@ class Store(Protocol):
     def problem_piece(self, id_: str, start: int, size: int) -> bytes:
         """Return `size` bytes of a job's problem from `start` on."""
 
-    def problem_checksum(self, id_: str) -> int | None:
-        """Return the checksum of all bytes of a job's problem, if there is one."""
+    def check_problem(self, id_: str, found: int) -> None:
+        """Raise StoreDamaged if this is not the checksum of all bytes of a job's problem as written."""
 
     def plan_head(self, id_: str) -> PlanHead | None:
         """Return the description of a job's best plan."""
@@ -166,8 +166,8 @@ class Store(Protocol):
     def plan_piece(self, id_: str, start: int, size: int) -> bytes:
         """Return `size` bytes of it from `start` on. If the job has not ended, it may be another plan by then."""
 
-    def plan_checksum(self, id_: str) -> int | None:
-        """Return the checksum of all bytes of a job's best plan, if there is one."""
+    def check_plan(self, id_: str, found: int) -> None:
+        """Do the same for a job's best plan."""
 
     def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
         """Return what has happened to a job since."""

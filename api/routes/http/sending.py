@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from ...errors import CONTENT_TYPE, Refusal
 from ...service import Service
 from ...store import Store, StoreUnavailable
-from ...store.protocol import checksum, require
+from ...store.protocol import checksum
 from .body import Bodies, Body
 
 log = structlog.get_logger("memplan.http")
@@ -180,16 +180,16 @@ async def until_gone(receive: Receive) -> None:
 
 def problem_in_pieces(store: Store, id_: str, size: int) -> AsyncGenerator[bytes, None]:
     """Yield a job's problem in pieces. Raises StoreUnavailable, at the latest before the last of them."""
-    return in_pieces(size, partial(store.problem_piece, id_), partial(store.problem_checksum, id_))
+    return in_pieces(size, partial(store.problem_piece, id_), partial(store.check_problem, id_))
 
 
 def plan_in_pieces(store: Store, id_: str, size: int) -> AsyncGenerator[bytes, None]:
     """Yield the plan of an ended job likewise."""
-    return in_pieces(size, partial(store.plan_piece, id_), partial(store.plan_checksum, id_))
+    return in_pieces(size, partial(store.plan_piece, id_), partial(store.check_plan, id_))
 
 
 def in_pieces(
-    size: int, read: Callable[[int, int], bytes], expected: Callable[[], int | None]
+    size: int, read: Callable[[int, int], bytes], check: Callable[[int], None]
 ) -> AsyncGenerator[bytes, None]:
     async def pieces() -> AsyncGenerator[bytes, None]:
         found = 0
@@ -199,7 +199,7 @@ def in_pieces(
                 raise StoreUnavailable("what was being sent has been removed")
             found = checksum(piece, found)
             if start + STORED_PIECE >= size:
-                require(found, await asyncio.to_thread(expected))
+                await asyncio.to_thread(check, found)
             yield piece
 
     return pieces()

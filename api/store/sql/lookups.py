@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Table, func, select, tuple_
 
-from ..protocol import StoreDamaged, sound
+from ..protocol import StoreDamaged, require, sound
 from ..records import (
     UNFINISHED,
     Counts,
@@ -86,16 +86,15 @@ class Lookups(Part):
         with self.read() as connection:
             return self.database.piece(connection, problems, id_, start, size)
 
-    def problem_checksum(self, id_: str) -> int | None:
-        return self._checksum(problems, id_)
+    def check_problem(self, id_: str, found: int) -> None:
+        self._check(problems, id_, found)
 
-    def plan_checksum(self, id_: str) -> int | None:
-        return self._checksum(job_plans, id_)
+    def check_plan(self, id_: str, found: int) -> None:
+        self._check(job_plans, id_, found)
 
-    def _checksum(self, table: Table, id_: str) -> int | None:
+    def _check(self, table: Table, id_: str, found: int) -> None:
         with self.read() as connection:
-            found: int | None = connection.execute(select(table.c.checksum).where(table.c.job == id_)).scalar()
-        return found
+            require(found, connection.execute(select(table.c.checksum).where(table.c.job == id_)).scalar())
 
     def plan_head(self, id_: str) -> PlanHead | None:
         head = (job_plans.c.etag, job_plans.c.summary, job_plans.c.created, job_plans.c.size)

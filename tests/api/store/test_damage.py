@@ -12,6 +12,7 @@ import pytest
 
 from api.store import StoreDamaged
 from api.store.opening import open_store
+from api.store.protocol import checksum
 from api.store.records import About, Job, JobState, Kept, NewJob, QueueLimits, StoredPlan, Summary
 from api.store.sql.store import DatabaseStore
 
@@ -95,7 +96,7 @@ def test_what_an_earlier_version_wrote_has_no_checksum(store: DatabaseStore, fil
     job = add(store)
     change(file, "UPDATE problems SET checksum = NULL")
     assert store.problem(job.id) == b"a problem"
-    assert store.problem_checksum(job.id) is None
+    store.check_problem(job.id, 1)
 
 
 def test_a_damaged_page_is_damage_whichever_way_it_is_read(store: DatabaseStore, file: Path) -> None:
@@ -104,6 +105,16 @@ def test_a_damaged_page_is_damage_whichever_way_it_is_read(store: DatabaseStore,
     for read in (store.problem, lambda id_: store.problem_piece(id_, 500_000, 1000)):
         with pytest.raises(StoreDamaged, match="is damaged: put a copy of it back"):
             read(job.id)
+    with pytest.raises(StoreDamaged):
+        store.ping()
+
+
+def test_pieces_that_are_not_what_was_written_are_damage(store: DatabaseStore) -> None:
+    job = add(store)
+    store.check_problem(job.id, checksum(b"problem", checksum(b"a ")))
+    store.ping()
+    with pytest.raises(StoreDamaged):
+        store.check_problem(job.id, checksum(b"A problem"))
     with pytest.raises(StoreDamaged):
         store.ping()
 

@@ -169,7 +169,7 @@ def test_what_a_disk_has_changed_is_refused_and_the_service_is_not_ready(tmp_pat
         assert service.client.get("/readyz").status_code == 200
         table = "job_plans" if what == "plan" else "problems"
         with contextlib.closing(sqlite3.connect(tmp_path / "memplan.sqlite", isolation_level=None)) as other:
-            other.execute(f"UPDATE {table} SET data = replace(data, '3', '4')").close()
+            other.execute(f"UPDATE {table} SET data = CAST(replace(data, '3', '4') AS BLOB)").close()
         found = refusal(service.client.get(f"{job['links']['self']}/{what}"))
         assert (found["status"], found["code"]) == (503, "store_damaged")
         assert "not what was written" in refusal(service.client.get("/readyz"))["detail"]
