@@ -11,6 +11,7 @@ from solvers.model.instance import Term
 from ...checks import require_sound
 from ...facts.constants import spell_out_constants
 from ...facts.costs import costs_of
+from ...facts.intervals import merged
 from ...model.problem import Buffer, Problem
 
 
@@ -84,7 +85,7 @@ def most_live(problem: Problem) -> int:
     most = 0
     for buffer in problem.buffers:
         most = max(most, buffer.size)
-        for start, end in buffer.live or ():
+        for start, end in merged(buffer.live or ()):
             changes[start] = changes.get(start, 0) + buffer.size
             changes[end] = changes.get(end, 0) - buffer.size
     live = 0

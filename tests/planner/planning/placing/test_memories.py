@@ -183,3 +183,15 @@ def test_a_hurried_plan_stacks_no_buffers_needlessly(seed: int) -> None:
     usual = plan(problem, Options(solver="greedy", time_limit=None))
     assert verify(problem, hurried) == ()
     assert (hurried.objective.value or 0) < 1.5 * (usual.objective.value or 0)
+
+
+def test_intervals_that_overlap_weigh_once_in_the_price_of_balanced() -> None:
+    """The digest does not tell them from the merged ones, so neither may the objective."""
+    pools = (Pool("near", 8), Pool("far", rank=3))
+    merged, overlapping = (
+        Problem((Buffer("a", 4, live=live, reads=9), Buffer("b", 2, live=((0, 4),), reads=9)), pools)
+        for live in (((0, 4),), ((0, 4), (1, 3), (1, 4)))
+    )
+    assert digest(merged) == digest(overlapping)
+    prices = [with_preference(each, Preference.BALANCED).peak_price for each in (merged, overlapping)]
+    assert prices == [54 // 6] * 2
