@@ -21,6 +21,7 @@ from planner.planning.options.options import bad_option
 from planner.planning.shapes import (
     Mode,
     ShapedProblem,
+    ShapesPlan,
     c_source,
     parse_shape,
     plan_at,
@@ -100,28 +101,8 @@ class ShapesKind(Kind):
             on_shape=on_shape,
             start=start.values(),
         )
-        wrong = verify_shapes(planned_shapes(problem, instructions.options), found)
-        if wrong:
-            text = f"the plan that was made failed verification and is withheld: {wrong[0]}; please report it"
-            raise Refusal(503, HttpCode.NO_PLAN, text)
-        c = None
-        if "c" in instructions.own:
-            c = c_source(found, [buffer.id for buffer in problem.largest.buffers], instructions.own["c"])
-        best_known, bound = (found.plan.peak, found.plan.bound) if found.plan is not None else (None, None)
-        is_best = found.plan is not None and found.exact
-        settled = all(row.optimum == row.bound for row in found.rows)
-        stop = StopReason.PROVED if is_best or settled else StopReason.WORK_LIMIT
-        if line.cancelled():
-            stop = StopReason.CANCELLED
-        return answer(
-            write_shapes_plan(found, instructions.notes, c),
-            status=(PlanStatus.OPTIMAL if is_best else PlanStatus.FEASIBLE).value,
-            stop=stop.value,
-            best=best_known,
-            bound=bound,
-            gap=gap_to(bound, best_known),
-            lasting=stop is StopReason.PROVED and (is_best or found.plan is None),
-        )
+        _require_right(problem, found, instructions)
+        return _described(problem, found, instructions, line.cancelled())
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         raise Refusal(503, HttpCode.NO_PLAN, f"{stop_in_words(stop)}, which is no plan for all shapes")
@@ -146,6 +127,35 @@ class ShapesKind(Kind):
         shown = ("format", "mode", "symbols", "exact", "shapes", "warnings")
         arena = None if found.plan is None else found.plan.peak
         return json.dumps({"arena": arena, **{name: document[name] for name in shown}}).encode("ascii")
+
+
+def _require_right(problem: ShapedProblem, found: ShapesPlan, instructions: Instructions) -> None:
+    wrong = verify_shapes(planned_shapes(problem, instructions.options), found)
+    if wrong:
+        text = f"the plan that was made failed verification and is withheld: {wrong[0]}; please report it"
+        raise Refusal(503, HttpCode.NO_PLAN, text)
+
+
+def _described(problem: ShapedProblem, found: ShapesPlan, instructions: Instructions, is_cancelled: bool) -> Answer:
+    """Return the bytes of the plan, and what the service must know about it."""
+    c = None
+    if "c" in instructions.own:
+        c = c_source(found, [buffer.id for buffer in problem.largest.buffers], instructions.own["c"])
+    best, bound = (found.plan.peak, found.plan.bound) if found.plan is not None else (None, None)
+    is_best = found.plan is not None and found.exact
+    settled = all(row.optimum == row.bound for row in found.rows)
+    stop = StopReason.PROVED if is_best or settled else StopReason.WORK_LIMIT
+    if is_cancelled:
+        stop = StopReason.CANCELLED
+    return answer(
+        write_shapes_plan(found, instructions.notes, c),
+        status=(PlanStatus.OPTIMAL if is_best else PlanStatus.FEASIBLE).value,
+        stop=stop.value,
+        best=best,
+        bound=bound,
+        gap=gap_to(bound, best),
+        lasting=stop is StopReason.PROVED and (is_best or found.plan is None),
+    )
 
 
 def _plans(best: bytes) -> dict[str, Plan]:
