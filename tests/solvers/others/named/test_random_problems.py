@@ -44,7 +44,7 @@ def free(problem: Problem) -> Problem:
 def test_each_planner_is_valid_gives_up_or_refuses() -> None:
     placed = dict.fromkeys(NAMED, 0)
 
-    @effort(19, 10_000)
+    @effort(30, 10_000)
     @given(problems(max_buffers=4), st.booleans())
     def on_a_random_problem(problem: Problem, easy: bool) -> None:
         problem = free(problem) if easy else problem
