@@ -81,9 +81,12 @@ def _solve_as_written(name: str, instance: Instance, task: Task, control: Contro
     if outcome.infeasible:
         return outcome
     of_several = () if first.of_several is None or not first.of_several.value else (first.of_several,)
+    bound = max(bound, outcome.bound)
+    is_met = outcome.value is not None and outcome.value <= bound
     return replace(
         outcome,
-        bound=max(bound, outcome.bound),
+        stop=StopReason.PROVED if is_met else outcome.stop,
+        bound=bound,
         pool_bounds=outcome.pool_bounds or pool_bounds,
         certificates=(*first.pools, *of_several, *outcome.certificates),
     )

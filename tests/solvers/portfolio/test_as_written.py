@@ -65,7 +65,9 @@ def test_a_solver_as_written_gets_the_unchanged_instance_and_the_bound(stacker: 
 
 def test_a_placement_at_the_bound_is_proven(stacker: type[Stacker], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stacker, "placement", [0, 6, 0])
-    assert run(THREE).is_optimal
+    outcome = run(THREE)
+    assert outcome.is_optimal
+    assert outcome.stop is StopReason.PROVED
 
 
 def test_a_placement_that_breaks_a_rule_leaves_the_bound(
