@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -10,6 +11,8 @@ from ..model.errors import MAX_ECHO, MAX_FINDINGS, BadInput, Code, Finding
 Place: TypeAlias = tuple[str | int, ...]
 """The path from the root of the document to a value: keys and list positions."""
 
+_MEANT_IN_C = re.compile(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)")
+"""Between two characters that mean something in C, even in a comment."""
 MAX_NAME = 64
 """Short enough that two names in one message stay well below MAX_ECHO."""
 
@@ -21,6 +24,12 @@ def printable(text: str) -> str:
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode("ascii") for c in text
     )
+
+
+def in_comment(text: str) -> str:
+    """Return 120 characters of it at most, in ASCII, that can neither end nor open a comment of C."""
+    shown = text.encode("ascii", "backslashreplace").decode("ascii")[:120]
+    return _MEANT_IN_C.sub(" ", shown.replace("\\", "/"))
 
 
 def pointer(place: Place) -> str:

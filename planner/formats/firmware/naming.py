@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from math import lcm
 from typing import NamedTuple
 
-from ...checks.report import bad_input, printable, quoted
+from ...checks.report import bad_input, in_comment, printable, quoted
 from ...facts.names import Names
 from ...model.errors import Code
 from ...model.plan import Placement, Plan, PoolUse
@@ -16,8 +16,6 @@ from ...model.problem import Pool, Problem
 MOST_CHARACTERS = 48
 """The longest name derived from a longer one."""
 PREFIX = "memplan"
-_MEANT = re.compile(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)")
-"""Between two characters that mean something in C, even in a comment."""
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -74,5 +72,4 @@ def require_prefix(prefix: str) -> str:
 
 def remark(text: object) -> str:
     """Return text for a comment of C, which it can neither end nor nest."""
-    shown = printable(str(text)).encode("ascii", "backslashreplace").decode("ascii")[:120]
-    return _MEANT.sub(" ", shown.replace("\\", "/"))
+    return in_comment(printable(str(text)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from ...checks.report import in_comment
 from ..options.options import bad_option
 from .answer import Behind, ShapesPlan
 from .expression import NAME, Expression, Kind
@@ -101,4 +102,4 @@ def _symbol(name: str) -> str:
 
 def _comment(id_: str | int) -> str:
     """Return the buffer's name in ASCII, without anything that could end the comment."""
-    return json.dumps(id_).replace("*/", "* /").replace("\\", "/").replace("??", "? ?")[:120]
+    return in_comment(json.dumps(id_))

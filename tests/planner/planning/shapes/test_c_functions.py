@@ -61,9 +61,10 @@ def test_c_functions_compute_the_same(seed: int, tmp_path: Path) -> None:
     assert net.net_offsets(*outside, made) == net.net_peak(*outside) == -1
 
 
-def test_c_functions_are_ascii_whatever_buffers_are_called() -> None:
-    problem = shaped(Problem((Buffer("ü*/ int x;\n??/", 4), Buffer(3, 4))), {"n": (1, 2)}, {3: "n"})
-    source = c_source(plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS), ["ü*/ int x;\n??/", 3])
+@pytest.mark.parametrize("name", ["ü*/ int x;\n??/", "*ü int x;", '*" int x;', "/ü"])
+def test_c_functions_are_ascii_whatever_buffers_are_called(name: str) -> None:
+    problem = shaped(Problem((Buffer(name, 4), Buffer(3, 4))), {"n": (1, 2)}, {3: "n"})
+    source = c_source(plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS), [name, 3])
     assert source.isascii()
     assert source.count(b"*/") == source.count(b"/*")
     for prefix in ("1x", "a-b", ""):
