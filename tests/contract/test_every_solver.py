@@ -228,6 +228,10 @@ CASES = (
 SMALL = tuple(case for case in CASES if not case.name.startswith("2^40"))
 
 
+def usual(solver: str) -> Options:
+    return replace(LIMITS, work_limit=ENOUGH_WORK) if solver in HEURISTICS else LIMITS
+
+
 @cache
 def attempt(case: Case, solver: str, options: Options) -> Plan | None:
     """Return the solver's plan; None if it refused, which must be allowed and have a typed reason."""
@@ -245,7 +249,7 @@ def attempt(case: Case, solver: str, options: Options) -> Plan | None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize("solver", AVAILABLE)
 def test_a_plan_is_valid_and_claims_nothing_wrong(solver: str, case: Case) -> None:
-    made = attempt(case, solver, replace(LIMITS, work_limit=ENOUGH_WORK) if solver in HEURISTICS else LIMITS)
+    made = attempt(case, solver, usual(solver))
     if made is None:
         return
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE, PlanStatus.INFEASIBLE) or solver in HEURISTICS
@@ -275,7 +279,7 @@ def test_an_exact_solver_settles_a_small_problem(solver: str, case: Case) -> Non
 
 @pytest.mark.parametrize("solver", AVAILABLE)
 def test_a_refusal_is_about_a_feature_the_solver_does_not_state(solver: str) -> None:
-    refused = [case.name for case in CASES if attempt(case, solver, replace(LIMITS, goal=Goal.FIT)) is None]
+    refused = [case.name for case in CASES if attempt(case, solver, usual(solver)) is None]
     assert len(refused) < len(CASES) / 2 or solver in PEERS
     assert not refused or registry.get(solver).features < frozenset(Feature)
 
