@@ -22,6 +22,7 @@ PATIENCE = 90_000
 WATCH = "addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))"
 FORGET = "() => addEventListener('pagehide', () => { localStorage.clear(); sessionStorage.clear(); })"
 """A script that empties the storage when the page is left, after all other handlers."""
+WINDOW = {"width": 1280, "height": 800}
 GUTTER = {"left": 68, "right": 12, "top": 8, "bottom": 24}
 """The margins of the map in pixels, as in map/painter.js."""
 
@@ -46,21 +47,25 @@ class Tab:
 
     def __init__(self, browser: Browser, options: dict[str, Any]) -> None:
         self.context = browser.new_context(
-            **{
-                "viewport": {"width": 1280, "height": 800},
-                "accept_downloads": True,
-                "reduced_motion": "reduce",
-                **options,
-            }
+            **{"viewport": WINDOW, "accept_downloads": True, "reduced_motion": "reduce", **options}
         )
         self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(WATCH)
         self.page: Page = self.context.new_page()
         self.visit: Visit | None = None
+        self.color_scheme = "light"
         self.context.on("request", lambda request: self._tell(lambda visit: visit.sees(request)))
         self.page.on("console", lambda message: self._tell(lambda visit: visit.hears(message)))
         self.page.on("pageerror", lambda error: self._tell(lambda visit: visit.wrong.append(f"error: {error}")))
         self.page.on("dialog", self._dismiss)
+
+    def look(self, viewport: dict[str, int], color_scheme: str) -> None:
+        """Change the window's size and the system's theme, if a visit before had others."""
+        if self.page.viewport_size != viewport:
+            self.page.set_viewport_size(viewport)  # type: ignore[arg-type]
+        if self.color_scheme != color_scheme:
+            self.page.emulate_media(color_scheme=color_scheme)  # type: ignore[arg-type]
+            self.color_scheme = color_scheme
 
     def leave(self) -> None:
         """End the visit, so that nothing of it is left."""
@@ -99,7 +104,15 @@ class Tabs:
 class Visit:
     """One test's use of a page, and everything that happened there and should not have."""
 
-    def __init__(self, tabs: Tabs, address: str, **options: Any) -> None:
+    def __init__(
+        self,
+        tabs: Tabs,
+        address: str,
+        viewport: dict[str, int] = WINDOW,
+        color_scheme: str = "light",
+        **options: Any,
+    ) -> None:
+        """Options besides are the context's; each set of them has tabs of its own."""
         self.address = address
         self.wrong: list[str] = []
         self.wanted = ""
@@ -108,6 +121,7 @@ class Visit:
         """The number of requests that the service refused, which a test may want."""
         self._tabs, self._options = tabs, options
         self._tab = tabs.take(options)
+        self._tab.look(viewport, color_scheme)
         self._tab.visit = self
         self.context, self.page = self._tab.context, self._tab.page
 
