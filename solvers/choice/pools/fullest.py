@@ -94,6 +94,26 @@ class FullestFirst:
         self.best = choice or self.best
         return choice is not None
 
+    def highest(self, work: int) -> tuple[int | None, ...]:
+        """The greatest peak that the held terms leave each pool, the others being as low as the fullest sections allow; None: any."""
+        index, end = self._question.term, self._asking.work + work
+        part = part_of(self._program, sorted(self._first))
+        pools = range(len(self._program.rooms))
+        lowest = []
+        for pool in pools:
+            alone = Costs(tuple((0,) * len(homes) for homes in part.homes), tuple(int(pool == each) for each in pools))
+            asked = replace(part, terms=(*part.terms[:index], alone))
+            left = max(end - self._asking.work, 0) // (len(pools) - pool)
+            lowest.append(self._asking.ask(asked, Question(index, held=self._question.held), left).bound or 0)
+        ends: list[int | None] = [room.capacity for room in self._program.rooms]
+        for term, most in zip(part.terms, self._question.held, strict=False):
+            for pool, price in enumerate(term.of_peaks):
+                if price or term.is_largest:
+                    others = term.of_tops(tuple(low if each != pool else 0 for each, low in enumerate(lowest)))
+                    end_here, known = most if term.is_largest else (most - others) // price, ends[pool]
+                    ends[pool] = end_here if known is None else min(known, end_here)
+        return tuple(ends)
+
     def _choose(self, tops: tuple[int, ...], kept: dict[int, int], work: int) -> Choice | None:
         """A choice of all classes below the tops; None if none was found."""
         self.stretch = [STRETCH] * len(tops)

@@ -14,7 +14,10 @@ from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
 from ...model.outcome import Outcome
 from .cutting import Pieces, prices_of_rows
+from .dearest_first import settled_in
+from .fullest import FullestFirst
 from .packing import ending_at
+from .peaks import is_held_by_peaks
 from .prices.crowds import Priced, prices_of
 from .program import Program
 from .questions.question import Answer, Question
@@ -33,6 +36,9 @@ LEAST_WORK_PER_ENTRY = 16
 """With less work per number in the program, the relaxation of a large program gives nothing."""
 SHARE_OF_PRICES = 1, 8
 SHARE_OF_PIECES = 2, 3
+SHARE_OF_HIGHEST = 1, 8
+SHARE_BELOW_HEIGHTS = 1, 3
+"""Where earlier terms hold the peaks: for how high each pool can be, and for the bound of what then fits. The rest is the windows'."""
 
 
 class InPieces(Standing):
@@ -46,9 +52,36 @@ class InPieces(Standing):
                 self._relax_further()
             elif can_price(self.instance):
                 self._by_prices()
+            self._pack_lower()
             for index in range(len(program.terms)):
+                self._bound_below_heights(index)
                 self._improve(index, self._some(1, 1))
         return self.outcome()
+
+    def _pack_lower(self) -> None:
+        """Pack each pool as low as possible where only that counts: what is proven of later terms then presumes the least peaks."""
+        term = self.program.terms[0]
+        if self.best is None or self._is_over() or self._is_settled(0) or any(map(any, term.of_homes)):
+            return
+        counted = frozenset(pool for pool, price in enumerate(term.of_peaks) if price or term.is_largest)
+        placement, _ = self.packing.pack(self.best.pool, counted, self._work_of_packing(0))
+        self._take(placement)
+
+    def _bound_below_heights(self, index: int) -> None:
+        """Bound a term in pools that are no higher than the earlier terms, at their least, allow."""
+        if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
+            return
+        held = self.value[:index]
+        if self.bound[:index] != held or self._is_settled(index):
+            return
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
+        ends = search.highest(self._some(*SHARE_OF_HIGHEST))
+        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
+        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+        lower = settled_in(lower, only_homes(lower))
+        bound = Pieces(lower, self.asking, (0.0,) * len(lower.rows)).bound(self._some(*SHARE_BELOW_HEIGHTS))
+        if bound is not None:
+            self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
 
     def _is_easy(self) -> bool:
         """Try the whole program with a little work: true if it was solved and packed, or nearly."""
@@ -104,6 +137,18 @@ class InPieces(Standing):
         """Spend the work that is left on the bound."""
         if not self._is_over() and not self._is_settled(0) and self._can_relax(1, 1):
             self._relax(0, None, 1, 1)
+
+
+def only_homes(program: Program) -> dict[int, int]:
+    """The pools of classes with a choice that have room in only one of them, even alone."""
+    closed = set[tuple[int, int]]()
+    for row in program.rows:
+        room = program.rooms[row.pool]
+        if room.capacity is not None:
+            free = room.below(room.capacity) + room.spare - row.always
+            closed.update((group, row.pool) for group, units in row.members if units > free)
+    left = ([pool for pool in homes if (group, pool) not in closed] for group, homes in enumerate(program.homes))
+    return {group: pools[0] for group, pools in enumerate(left) if len(pools) == 1 < len(program.homes[group])}
 
 
 def is_large(instance: Instance, program: Program) -> bool:

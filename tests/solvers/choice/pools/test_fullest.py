@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import assume, given
 
@@ -10,12 +12,15 @@ from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools import fullest, solver
+from solvers.bounds.first_bounds import first_bounds
+from solvers.choice.pools import cutting, fullest, in_pieces, solver
 from solvers.choice.pools.fullest import FullestFirst
 from solvers.choice.pools.program import Program, class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
 from solvers.model.instance import Instance
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task
 from tests.property.test_solvers_alone import check
 from tests.small.oracle import solve
 from tests.small.strategies import effort, problems
@@ -64,6 +69,52 @@ def test_answers_never_beat_the_optimum_where_nothing_is_easy(problem: Problem) 
         patch.setattr(solver, "SHARE_OF_EASY", (1, 1 << 40))
         patch.setattr(fullest, "MOST_CLASSES", 2)
         check("pools_first", problem, solve(problem))
+
+
+@effort(9, 5_000)
+@given(problems(max_buffers=6))
+def test_bounds_below_the_heights_that_are_left_are_true(problem: Problem) -> None:
+    problem = with_preference(problem, Preference.SIZE)
+    assume(lower(problem).instance.has_choice)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_pieces, "LARGE", 0)
+        patch.setattr(cutting, "PIECE", 3)
+        patch.setattr(fullest, "MOST_CLASSES", 2)
+        check("pools_first", problem, solve(problem))
+
+
+@pytest.mark.parametrize("kind", ["hot", "pools", "memories"])
+def test_no_choice_with_what_is_held_is_higher(kind: str, asking: Asking) -> None:
+    """Of all choices of eight buffers."""
+    for seed in range(4):
+        instance = sized(kind, 8, seed)
+        program = program_of(instance)
+        choices = [(program.least_tops(pools), pools) for pools in product(*program.homes)]
+        fitting = [
+            tops
+            for tops, pools in choices
+            if all(room.capacity is None or top <= room.capacity for top, room in zip(tops, program.rooms, strict=True))
+            and all(pools[a] != pools[b] for a, b in program.apart)
+        ]
+        least = min(program.terms[0].of_tops(tops) for tops in fitting)
+        for held in (least, least + least // 8):
+            search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(held,)))
+            ends = search.highest(WORK)
+            kept = [tops for tops in fitting if program.terms[0].of_tops(tops) <= held]
+            assert all(end is None or top <= end for tops in kept for top, end in zip(tops, ends, strict=True))
+
+
+def test_the_second_term_of_a_large_problem_is_bounded_in_pools_as_high_as_the_first_allows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Here they leave the fast pools none; by the cheapest pools alone, a sixth of the second term was proven."""
+    monkeypatch.setattr(in_pieces, "LARGE", 100)
+    instance = sized("pools", 300, 11)
+    found = get("pools_first").solve(
+        instance, Task(Limits(work=2_000_000), bound=first_bounds(instance, Silent().stopped).value), Silent()
+    )
+    assert found.value is not None
+    assert found.value == found.bound
 
 
 def test_the_second_term_ends_near_its_bound() -> None:
