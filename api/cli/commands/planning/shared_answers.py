@@ -14,6 +14,7 @@ from planner.planning.options.options import Options
 from ....jobs.kinds.kind import answer_key
 from ....jobs.kinds.plans import PlanKind, described
 from ....jobs.requests.options import as_document
+from ....process import logs
 from ....settings import Settings
 from ....store.opening import open_store, why
 from ....store.protocol import StoreUnavailable
@@ -30,7 +31,8 @@ class SharedAnswers:
     """Answers to requests without a token, under the service's keys. If the store is lost, a message tells, and planning continues without it."""
 
     def __init__(self, url: str) -> None:
-        """Raises BadInput if it cannot be opened."""
+        """Raises BadInput if it cannot be opened. What the store logs, such as damage, goes to stderr, for people."""
+        logs.configure("text", "warning")
         try:
             self._store = open_store(url)
         except StoreUnavailable as error:
