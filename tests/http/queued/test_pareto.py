@@ -20,9 +20,9 @@ from tests.http.queued.test_jobs import events, until, until_there_is_a_plan
 from tests.http.served import JSON, THREE, Served, refusal
 
 STRIPES: dict[str, Any] = VARIANTS
-LONG = write_problem(generate("variants", Request(60, seed=9, parameters={"groups": 20, "alternatives": 4})))
+LONG = write_problem(generate("variants", Request(200, seed=9, parameters={"groups": 60, "alternatives": 4})))
 LONG_QUERY = "?time_limit=600&work_limit=1000000000000"
-"""With this query, LONG has some points at once, and the search for more takes minutes."""
+"""With this query, LONG has some points at once, and the search for more takes longer."""
 
 
 def pareto(service: Served, problem: object = STRIPES, query: str = "", **headers: str) -> httpx.Response:
