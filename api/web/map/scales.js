@@ -7,7 +7,7 @@ const MOST_COUNTED = 100_000; // in a label there is room for five digits and a 
 
 // The distance between numbers that can be told apart as far as this one; and between whole ones: above 2^53 more than 1.
 export const spacing = (greatest) => 2 ** (Math.floor(Math.log2(Math.max(greatest, 1))) - 52);
-export const grain = (greatest) => Math.max(spacing(greatest), 1);
+const grain = (greatest) => Math.max(spacing(greatest), 1);
 
 export function addressTicks(low, high, most) {
   let step = grain(high);
