@@ -19,6 +19,7 @@ from planner.graph import (
 from planner.graph.operators import functions_of
 from planner.model.problem import Pool
 from tests.planner.graph.random_programs import random_program
+from tests.small.strategies import NIGHTLY
 
 K = OperatorKind
 POOL = (Pool("sram"),)
@@ -83,7 +84,7 @@ def test_nested_arenas_hold_the_memory_of_their_functions() -> None:
 def test_the_whole_program_at_once_needs_no_more() -> None:
     """Left out are programs that run a function from several places, where its arena may lie elsewhere each time."""
     compared = saved = 0
-    for seed in range(50):
+    for seed in range(80 if NIGHTLY else 50):
         program = random_program(seed)
         try:
             whole = solve(program_problem(program, POOL).problem)

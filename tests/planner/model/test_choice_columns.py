@@ -30,9 +30,9 @@ from planner.model.problem import MAX_TEXT, Problem
 from planner.planning.placing.variants.plain import least_cost, plain_choices
 from tests.planner.model.both_readers import check_both_readers, read
 from tests.property.long_lists import problem as grown
-from tests.small.strategies import BRIEF
+from tests.small.strategies import BRIEF, NIGHTLY
 
-TRIES = 30 if BRIEF else 40
+TRIES = 800 if NIGHTLY else 30 if BRIEF else 40
 QUICK = Options(solver="greedy", time_limit=None, work_limit=20_000, workers=1)
 ODD_BUFFERS: list[dict[str, Any]] = [
     {"size": -1},

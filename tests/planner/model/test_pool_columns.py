@@ -19,9 +19,9 @@ from planner.model.problem import MAX_TEXT
 from planner.planning.interfaces.session import Session
 from tests.planner.model.both_readers import check_both_readers, read
 from tests.property.long_lists import problem as grown
-from tests.small.strategies import BRIEF
+from tests.small.strategies import BRIEF, NIGHTLY
 
-TRIES = 30 if BRIEF else 45
+TRIES = 900 if NIGHTLY else 30 if BRIEF else 45
 QUICK = Options(solver="greedy", time_limit=None, work_limit=20_000, workers=1)
 ODD: list[dict[str, Any]] = [
     {"size": None},

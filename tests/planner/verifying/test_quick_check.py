@@ -19,8 +19,11 @@ from planner.model.problem import Colocation, Constraints, Fixed
 from planner.verifying.quick_check import is_plainly_right
 from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
+from tests.small.strategies import NIGHTLY
 
 OPTIONS = Options(time_limit=None, work_limit=100_000, workers=1)
+FAULTS = 600 if NIGHTLY else 60
+"""The number of faults made in each plan."""
 
 
 def problem_of(seed: int) -> Problem:
@@ -137,12 +140,12 @@ def test_the_quick_check_accepts_no_wrong_plan(seed: int) -> None:
     if right.certificates[0].proof is Proof.LIVE_TOGETHER:
         assert is_plainly_right(problem, right, digest)
     refused = 0
-    for _ in range(60):
+    for _ in range(FAULTS):
         found = with_a_fault(right, chance)
         if verify(problem, found):
             refused += 1
             assert not is_plainly_right(problem, found, digest)
-    assert refused > 30
+    assert refused > FAULTS / 2
 
 
 @pytest.mark.parametrize("make", WITH_RULES)
@@ -152,12 +155,12 @@ def test_the_quick_check_accepts_no_wrong_plan_with_rules(seed: int, make: Calla
     right = plan(problem, OPTIONS)
     assert not verify(problem, right)
     refused = 0
-    for _ in range(30):
+    for _ in range(FAULTS // 2):
         found = with_a_fault(right, chance)
         if verify(problem, found):
             refused += 1
             assert not is_plainly_right(problem, found, right.problem_digest)
-    assert refused > 15
+    assert refused > FAULTS / 4
 
 
 @pytest.mark.parametrize("made_up", WITH_RULES)

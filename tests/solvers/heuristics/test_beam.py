@@ -16,6 +16,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
+from tests.small.strategies import NIGHTLY
 from tests.solvers.heuristics.test_improve import first_placement, never, peak, placement, recurrent
 from tests.solvers.kernels.kernel_sets import of_origin, reference, where_native_run
 
@@ -42,7 +43,7 @@ def bound_of(instance: Instance) -> int:
     return int(np.cumsum(live).max())
 
 
-@pytest.mark.parametrize("seeds", [range(first, first + 20) for first in range(0, 40, 20)], ids=str)
+@pytest.mark.parametrize("seeds", [range(first, first + 20) for first in range(0, 800 if NIGHTLY else 40, 20)], ids=str)
 def test_the_kernel_decides_as_the_reference(kernel: Kernels, seeds: range) -> None:
     better = 0
     for seed in seeds:

@@ -28,7 +28,7 @@ from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
 from tests.small.strategies import BRIEF, NIGHTLY
 
-TRIES = 4000 if NIGHTLY else 30 if BRIEF else 60
+TRIES = 4000 if NIGHTLY else 40 if BRIEF else 60
 MARKS = b'0123456789-+.,:[]{}"e \n\r\\u\x00\x0b\xc3\xa9\xff'
 SOUND: list[dict[str, Any]] = [
     {"accesses": 12},

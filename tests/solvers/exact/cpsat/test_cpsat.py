@@ -16,6 +16,7 @@ from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome, Value
 from solvers.model.solver import Silent, Task
 from tests.small.instances import Block, make_instance, plain
+from tests.small.strategies import NIGHTLY
 
 PEAK = "solvers.exact.cpsat:CpSatPeak"
 BOTH_MODES = pytest.mark.parametrize("solver", ["cpsat", PEAK])
@@ -260,7 +261,7 @@ def random_instance(seed: int) -> Instance:
     )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(60 if NIGHTLY else 40))
 def test_random_instances_agree_with_brute_force(seed: int) -> None:
     instance = random_instance(seed)
     agrees(instance, solve(instance, Task(seed=seed)))

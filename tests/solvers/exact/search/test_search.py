@@ -17,11 +17,12 @@ from solvers.model.instance import Instance, Placement, PoolSpec
 from solvers.model.objective import evaluate
 from solvers.model.solver import Feature, Goal, Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
+from tests.small.strategies import NIGHTLY
 from tests.solvers.exact.search.small_instances import KINDS, brute_force, random_block, random_instance
 
 pytestmark = pytest.mark.skipif(Search().unavailable() is not None, reason=f"no search here: {Search().unavailable()}")
 
-CASES = int(os.environ.get("MEMPLAN_SEARCH_CASES", "150"))
+CASES = int(os.environ.get("MEMPLAN_SEARCH_CASES", "3000" if NIGHTLY else "150"))
 """The number of random instances of each kind; the environment variable sets more for a long run."""
 
 IS_NATIVE = active().origin is Origin.NATIVE

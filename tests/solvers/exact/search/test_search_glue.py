@@ -14,6 +14,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
+from tests.small.strategies import NIGHTLY
 from tests.solvers.exact.search.small_instances import brute_force
 
 pytestmark = pytest.mark.skipif(
@@ -44,7 +45,7 @@ def few_lifetimes_and_sizes(seed: int) -> Instance:
 
 
 def test_optima_and_proofs_agree_with_brute_force() -> None:
-    for seed in range(150):
+    for seed in range(3000 if NIGHTLY else 150):
         instance = few_lifetimes_and_sizes(seed)
         expected = brute_force(instance)
         outcome = Search().solve(instance, Task(limits=Limits(work=2_000_000), seed=seed), Silent())

@@ -18,10 +18,11 @@ from planner.graph.cascades.demand import Flow
 from planner.graph.cascades.stripes.group import Group
 from planner.graph.cascades.stripes.paths import Path
 from planner.planning.options.preference import Preference
+from tests.small.strategies import NIGHTLY
 
 from ..networks import random_network
 
-SEEDS = range(12)
+SEEDS = range(20 if NIGHTLY else 12)
 MOST_PATHS = 60
 """Networks with more paths are left out, as they take too long."""
 
