@@ -43,7 +43,7 @@ class ProofKind(PlanKind):
 
         def without_proof(known: Plan | Sharing, notes: tuple[str, ...]) -> Answer:
             assert isinstance(known, Plan)
-            return _proved(known, PlanProof(height(known), None, NoProof.TIME), notes)
+            return _proved(known, PlanProof(height(known), None, NoProof.TIME), notes, known.stop)
 
         def progress(moment: Progress) -> None:
             line.progress(moment, without_proof)
@@ -55,12 +55,14 @@ class ProofKind(PlanKind):
         plan = planner.plan(subject.problem, options, progress, line.cancelled, begun=begun, start=start)
         if plan.status.has_plan:
             progress(Progress(time.monotonic() - begun, plan.objective.value, plan.objective.bound, lambda: plan))
-        return _proved(plan, prove(subject.planned(options), plan, stopped), instructions.notes)
+        found = prove(subject.planned(options), plan, stopped)
+        is_cancelled = found.why_not is NoProof.TIME and line.cancelled()
+        return _proved(plan, found, instructions.notes, StopReason.CANCELLED if is_cancelled else plan.stop)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         document = json.loads(best)
         plan = ended(plan_within(document[PLAN]), stop)
-        return _proved(plan, PlanProof(document["height"], None, NoProof.TIME), ())
+        return _proved(plan, PlanProof(document["height"], None, NoProof.TIME), (), plan.stop)
 
     def part(self, answer: bytes, name: str) -> bytes:
         document: dict[str, Any] = json.loads(answer)
@@ -77,8 +79,8 @@ class ProofKind(PlanKind):
         return super().draw(subject, instructions, self.part(answer, PLAN), None, wanted)
 
 
-def _proved(plan: Plan, found: PlanProof, notes: tuple[str, ...]) -> Answer:
-    """Return the document, and what the service must know about it."""
+def _proved(plan: Plan, found: PlanProof, notes: tuple[str, ...], stop: StopReason) -> Answer:
+    """Return the document, and what the service must know about it. `stop`: why the work on both ended."""
     why_not, text = found.why_not and str(found.why_not), None if found.lines is None else b""
     for piece in found.pieces():
         assert text is not None
@@ -94,6 +96,6 @@ def _proved(plan: Plan, found: PlanProof, notes: tuple[str, ...]) -> Answer:
         "why_not": why_not,
         "plan": json.loads(data),
     }
-    worth = {name: fields[name] for name in ("status", "stop", "best", "bound", "gap")}
+    worth = {name: fields[name] for name in ("status", "best", "bound", "gap")}
     lasting = bool(fields["lasting"]) and text is not None
-    return answer(json.dumps(document, allow_nan=False).encode("ascii"), **worth, lasting=lasting)
+    return answer(json.dumps(document, allow_nan=False).encode("ascii"), stop=stop.value, **worth, lasting=lasting)

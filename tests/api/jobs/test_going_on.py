@@ -13,12 +13,13 @@ import pytest
 from api.jobs.kinds import KINDS, kind_of, proofs
 from api.jobs.kinds.kind import Answer, Instructions, Line, Written
 from api.settings import Settings
-from planner import Options, check_proof, read_plan, verify
+from planner import Options, Plan, Problem, check_proof, read_plan, verify
 from planner.formats import write_problem
 from planner.formats.documents import Source
 from planner.formats.tables.problems import recognised
 from planner.generate import Request, generate
 from planner.planning.placing.watching import Progress
+from planner.verifying.proving.prove import NoProof, PlanProof
 from solvers.model.errors import StopReason
 from tests.http.queued.test_studies import LOOP, SHAPED
 from tests.planner.planning.placing.test_starting import tangle
@@ -159,6 +160,23 @@ def test_the_plan_is_the_answer_when_the_search_for_its_proof_is_ended(monkeypat
     proven = check_proof(subject.problem, json.loads(found)["proof"].encode())
     assert proven.height == json.loads(found)["height"] == document["height"]
     assert kind.run(subject, instructions, Record(), time.monotonic(), b"nonsense")[0]["best"] == head["best"]
+
+
+def test_a_run_stopped_during_the_search_for_its_proof_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so it is begun again after a first look, although the plan alone is proven."""
+    kind, record = kind_of("proof"), Record()
+    source = Source(write_problem(tangle()))
+    subject = kind.read(recognised(source), source)
+
+    def stopped_meanwhile(problem: Problem, plan: Plan, stopped: Callable[[], bool]) -> PlanProof:
+        record.most = 0
+        assert stopped()
+        return PlanProof(plan.peak or 0, None, NoProof.TIME)
+
+    monkeypatch.setattr(proofs, "prove", stopped_meanwhile)
+    head, data = kind.run(subject, Instructions(OPTIONS, {}), record, time.monotonic(), None)
+    assert (head["status"], head["stop"], head["lasting"]) == ("optimal", "cancelled", False)
+    assert read_plan(kind.part(data, "plan")).stop is StopReason.PROVED
 
 
 @pytest.mark.parametrize("name", CASES)
