@@ -60,7 +60,7 @@ def _columns_of(data: bytes, begin: int, header: Header, *, inclusive: bool) -> 
         return None
     found = [array("q") for _ in NUMBERS]
     ids: list[BufferId] = []
-    pool = b"" if "pool" in places else DEFAULT.encode()
+    pool = None if "pool" in places else DEFAULT.encode()
     for chunk in chunks(data, first, len(data), b"\n"):
         look("reading")
         cells = _cells(chunk, len(places)) if chunk else None
@@ -72,7 +72,7 @@ def _columns_of(data: bytes, begin: int, header: Header, *, inclusive: bool) -> 
         ids += _text(chunk, cells, places["id"])[:-1].decode().split("\n")
         if "pool" in places:
             names = _text(chunk, cells, places["pool"])
-            pool = pool or names[: names.index(b"\n")]
+            pool = names[: names.index(b"\n")] if pool is None else pool
             if names != (pool + b"\n") * len(cells[0]):
                 return None
     if not pool or pool != pool.strip():

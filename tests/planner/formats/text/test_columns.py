@@ -242,3 +242,12 @@ def test_digits_are_read_as_numbers() -> None:
     assert found is not None
     assert found.tolist() == [0, 7, 42, 10**18 - 1]
     assert digits.numbers(characters, begin, end) is None
+
+
+def test_rows_without_a_memory_are_in_the_usual_one_wherever_the_text_is_cut(quick: Callable[[bool], None]) -> None:
+    rows = [f"b{i},0,1,2,{'sram' if i >= 42 else ''}" for i in range(10, 80)]  # 16 of the first ones fill a piece
+    data = "\n".join(["id,lower,upper,size,pool", *rows, ""]).encode()
+    quick(True)
+    found = read(data, "minimalloc")
+    assert not isinstance(found, str)
+    assert [pool.name for pool in found[0].pools] == ["default", "sram"]
