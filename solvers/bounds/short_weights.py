@@ -14,6 +14,8 @@ SHORT = 10**9
 """Numbers below this are short enough."""
 LONGEST = 10**18
 """Readers refuse numbers from this on."""
+LONGEST_BITS = 59
+"""Numbers of so many bits are below that."""
 DENOMINATORS = (1, 60, 1 << 10, 10**6, 1 << 30, 10**9)
 """Weights are rounded down to these denominators in turn."""
 
@@ -50,6 +52,14 @@ def shortened(
         if not best[0]:
             raise
     return (whole, tuple(weights)) if best[0] < whole and longest < LONGEST else best
+
+
+def readable(over: int, under: int) -> tuple[int, int]:
+    """The fraction itself, or rounded down to as fine a power of two as readers take."""
+    if max(over, under) < LONGEST:
+        return over, under
+    fine = 1 << max(LONGEST_BITS - (over // under).bit_length(), 0)
+    return over * fine // under, fine
 
 
 def _longest(weights: Weights) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..bounds.first_bounds import FirstBounds, least_of_term, peaks_at_least
 from ..bounds.must_share import shared_value
 from ..bounds.priced_room import priced_value
-from ..bounds.short_weights import shortened
+from ..bounds.short_weights import readable, shortened
 from ..bounds.weighted_sections import Weights, sharing_shortage
 from ..model.instance import Instance, Term
 from ..model.linear_terms import is_counted_in_bytes
@@ -88,10 +88,13 @@ class Proven:
         original = self._original
         term = found.term or original.terms[0]
         times = self._unit_of(term)
-        weights = self._weights_in_bytes(found.weights, term)
-        crowds = tuple((pool, at, parts, over * times, under) for pool, at, parts, over, under in found.crowds)
+        in_bytes = self._weights_in_bytes(found.weights, term)
+        weights = tuple((pool, at, *readable(over, under)) for pool, at, over, under in in_bytes)
+        crowds = tuple(
+            (pool, at, parts, *readable(over * times, under)) for pool, at, parts, over, under in found.crowds
+        )
         held = tuple(
-            (earlier, most * self._unit_of(earlier), over * times, under * self._unit_of(earlier))
+            (earlier, most * self._unit_of(earlier), *readable(over * times, under * self._unit_of(earlier)))
             for earlier, most, over, under in found.held
         )
         value = priced_value(original, weights, crowds, term, held)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import repeat
 
 from .instance import Choices, Load, Memories
 
@@ -37,7 +36,7 @@ def _least(load: Load, choices: Choices) -> int:
         group = picks[0][0]
         if len(picks) > 1 and any(g != group for g, _ in picks):
             continue
-        sizes = of_groups.setdefault(group, [*repeat(0, len(choices.costs[group]))])
+        sizes = of_groups.setdefault(group, [0] * len(choices.costs[group]))
         for _, a in picks:
             sizes[a] += size
     return load.always + sum(map(min, of_groups.values()))

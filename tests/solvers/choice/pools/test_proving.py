@@ -216,3 +216,17 @@ def test_a_step_counts_from_the_height_with_room_for_one_more() -> None:
     assert priced_value(instance, [], ()) == 0
     roomier = replace(instance, pools=(replace(instance.pools[0], capacity=20), *instance.pools[1:]))
     assert priced_value(roomier, [], crowd) == 0
+
+
+def test_prices_of_large_units_are_read_again() -> None:
+    fine = generate("hot", Request(60, 5))
+    pools = tuple(
+        replace(each, size=None if each.size is None else each.size << 12, alignment=1 << 12, speed=None, rank=rank)
+        for rank, each in enumerate(fine.pools)
+    )
+    buffers = tuple(replace(each, size=each.size << 12) for each in fine.buffers)
+    problem = replace(fine, pools=pools, buffers=buffers, terms=(Term.SUM_OF_PEAKS, Term.ACCESS_COST))
+    made = plan(problem, Options(time_limit=None, work_limit=700_000))
+    assert any(proof.held for proof in made.certificates)
+    assert read_plan(write_plan(made)).certificates == made.certificates
+    assert verify(problem, made) == ()
