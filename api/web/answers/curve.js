@@ -169,7 +169,7 @@ export function steps(spots, right = null) {
 }
 
 // 10 000 000, or 1.234·10⁹.
-function shortly(number) {
+export function shortly(number) {
   if (Math.abs(number) < 1e8) return grouped(number);
   const [digits, power] = Number(Number(number).toPrecision(4)).toExponential().split("e+");
   return `${digits}·10${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;

@@ -83,13 +83,14 @@ def test_a_stopping_service_puts_its_jobs_back(tmp_path: Path) -> None:
         running = post_job(service, SLOW, SLOW_QUERY)
         queued = post_job(service, SLOW, f"{SLOW_QUERY}&seed=1")
         until_there_is_a_plan(service, running)
+        until(service, queued, "queued", attempt=1)  # a first look at it is over
         heard = []
         for _, kind, _ in events(service, queued):
             heard.append(kind)
             if len(heard) == 1:
                 processes = group(service.children())
                 service.process.send_signal(signal.SIGTERM)
-        assert heard == ["state", "closing"]
+        assert heard == [*["state"] * 3, "closing"], "queued, looked at, and queued again"
         assert service.stop() == 0
         assert gone(processes)
         assert not any("Traceback" in line for line in service.log), service.log

@@ -242,7 +242,9 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
         every = every_choice(problem)
         found = pareto(problem, WORKERS)
         assert [(p.choice and p.choice.cost, p.objective.value) for p in found.points] == best_of(every), seed
-        assert found.is_complete == bool(every), seed
+        shown = all(each.status is PlanStatus.OPTIMAL for each in found.points)
+        assert found.is_complete == (bool(every) and shown), seed
+        assert all(p.choice and p.choice.cost == p.choice.cost_bound for p in found.points), seed
         assert not any(verify(problem, each) for each in found.points), seed
     assert partial
     assert useless
