@@ -46,11 +46,9 @@ TERMS = {
 
 def with_preference(problem: Problem, prefer: Preference | None) -> Problem:
     """Return the problem with the preset's objective. Raises BadInput for a problem that is wrong in itself."""
-    if prefer is None:
-        return problem
-    require_sound(problem)
-    if problem.variants is not None:
+    if prefer is None or problem.variants is not None:
         return problem  # the cost of alternatives is no term of the objective: see planner.planning.placing.variants.choosing
+    require_sound(problem)
     if prefer is Preference.BALANCED:
         return replace(problem, terms=TERMS[prefer], peak_price=fair_price(problem))
     return replace(problem, terms=TERMS[prefer])

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import lcm
 from typing import TypeAlias
 
+from solvers.model.errors import StopReason
+
 from ...facts.colocation import groups
 from ...facts.digest import digest
 from ...model.errors import BadInput, echo
+from ...model.plan import Plan, PlanStatus
 from ...model.problem import Buffer, BufferId, Pool, Problem
+from ...verifying.findings import FindingKind
+from ...verifying.verify import verify
 from .answer import Behind, Mode, ShapesPlan
 from .expression import LIMIT, Expression, ExpressionError, Values, ceildiv, number
 from .polynomial import Polynomial, alternatives, constant, is_multiple, never_below, plus
@@ -26,6 +32,8 @@ from .shaped import ShapedProblem, require_shape
 Alternatives: TypeAlias = Mapping[BufferId, Sequence[Polynomial]]
 """For each buffer, the expressions whose maximum is its offset or size."""
 
+BETWEEN_TWO = (FindingKind.OVERLAP, FindingKind.SEPARATION_BROKEN)
+"""Findings that _rows looks for, shape by shape."""
 TRIED = 64
 """The shapes tried besides those that the plan lists."""
 MOST_LISTED = 20
@@ -46,6 +54,8 @@ def _findings(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
         yield "it was made for another problem: the digests or the symbols differ"
         return
     if found.mode is Mode.EXPRESSIONS:
+        if found.exact and not (all(each.exact for each in found.behind) and all(pool.exact for pool in found.pools)):
+            yield "it claims to be exact, but some of its expressions are not"
         structure = [*_pools(problem.largest, found), *_order(problem.largest, found.behind)]
         yield from structure
         if structure:
@@ -97,7 +107,7 @@ def _pools(problem: Problem, found: ShapesPlan) -> Iterator[str]:
 def _order(problem: Problem, behind: Sequence[Behind]) -> Iterator[str]:
     """Check that each buffer appears once, in an allowed pool, behind earlier buffers only, and that conflicting buffers lie behind each other."""
     index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
-    if sorted(map(str, index)) != sorted(str(each.id) for each in behind) or any(e.id not in index for e in behind):
+    if len(behind) != len(index) or {each.id for each in behind} != index.keys():
         yield "it does not name every buffer once"
         return
     pools = {pool.name: pool for pool in problem.pools}
@@ -239,18 +249,15 @@ def _end(offset: Polynomial, size: Polynomial, step: int) -> Polynomial:
 
 
 def _fixed(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
-    """Check fixed offsets: for every shape, if the largest sizes have room; otherwise _rows checks the listed shapes."""
+    """Check the plan of fixed offsets; _rows checks what overlaps in the listed shapes."""
     if found.plan is None or [p.id for p in found.plan.placements] != [b.id for b in problem.largest.buffers]:
         yield "it does not place every buffer once, in the problem's order"
         return
-    places = {place.id: place for place in found.plan.placements}
-    for tie in problem.largest.constraints.colocations:
-        inner, base = places[tie.buffer], places[tie.base]
-        if (inner.pool, inner.offset) != (base.pool, base.offset + tie.offset):
-            yield f"buffer {echo(tie.buffer)} does not lie at {tie.offset} of {echo(tie.base)}"
-    if found.mode is Mode.MAXIMUM:
-        from ...verifying.verify import verify
-
+    if found.exact and found.plan.status is not PlanStatus.OPTIMAL:
+        yield f"it claims to be exact, but its plan is {found.plan.status}"
+    if found.mode is Mode.BUCKETS:
+        yield from _for_list(problem, found, found.plan)
+    else:
         yield from (finding.message for finding in verify(problem.largest, found.plan))
         for size, place in zip(problem.sizes, found.plan.placements, strict=True):
             try:
@@ -260,6 +267,45 @@ def _fixed(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
                 continue
             if most > place.size:
                 yield f"buffer {echo(place.id)} has room for {place.size} bytes, and can need {most}"
+
+
+def _for_list(problem: ShapedProblem, found: ShapesPlan, plan: Plan) -> Iterator[str]:
+    """Check the plan with each buffer's largest size among the listed shapes.
+
+    Where buffers are empty in some shapes, others may lie over them: _rows checks this in each shape, and the plan's bound is believed, as
+    searches are.
+    """
+    try:
+        shapes = [problem.at(row.values).buffers for row in found.rows]
+    except BadInput as error:
+        yield error.findings[0].message
+        return
+    if not shapes:
+        yield "it is for a list of shapes, and lists none"
+        return
+    sizes = [[buffer.size for buffer in of_one] for of_one in zip(*shapes, strict=True)]
+    buffers = (replace(b, size=max(of_b)) for b, of_b in zip(problem.largest.buffers, sizes, strict=True))
+    target = replace(problem.largest, buffers=tuple(buffers))
+    if any(0 in of_one for of_one in sizes):
+        wrong = [each for each in verify(target, _claiming_nothing(plan)) if each.kind not in BETWEEN_TWO]
+    else:
+        wrong = [*verify(target, plan)]
+    yield from (finding.message for finding in wrong)
+
+
+def _claiming_nothing(plan: Plan) -> Plan:
+    """Return the plan without what it claims to be proven."""
+    terms = tuple(replace(term, bound=None) for term in plan.objective.terms)
+    return replace(
+        plan,
+        status=PlanStatus.FEASIBLE,
+        stop=StopReason.WORK_LIMIT,
+        bound=0,
+        gap=None,
+        objective=replace(plan.objective, bound=None, terms=terms),
+        pools=tuple(replace(use, bound=0) for use in plan.pools),
+        certificates=(),
+    )
 
 
 def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
@@ -320,5 +366,6 @@ def _closed(
             yield f"where {values_text(values)}, the offset of {echo(each.id)} is {offsets[each.id]}, not {closed}"
     for claim in found.pools:
         peak = claim.peak.at(values)
-        if peak < peaks[claim.name]:
+        ends = (offsets[each.id] + each.size.at(values) for each in found.behind if each.pool == claim.name)
+        if peak < peaks[claim.name] or (claim.exact and peak != max(ends, default=0)):
             yield f"where {values_text(values)}, pool {echo(claim.name)} needs {peaks[claim.name]}, not {peak}"

@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from solvers.model.instance import Term
+
 from ...facts.digest import digest
 from ...model.plan import Placement, Plan, PlanStatus, PoolUse
 from ...model.problem import Buffer, Colocation, Constraints, Problem
 from ..options.options import Options
 from ..placing.solving import plan
+
+OF_PEAKS = ((Term.SUM_OF_PEAKS,), (Term.LARGEST_PEAK,))
+"""The objectives that the construction keeps: others count each buffer, of which it makes one for each shape."""
 
 
 def for_all_at_once(target: Problem, shapes: Sequence[Problem], options: Options) -> Plan | None:
@@ -21,7 +26,7 @@ def for_all_at_once(target: Problem, shapes: Sequence[Problem], options: Options
     c = target.constraints
     if c.colocations or c.conflicts or c.reuse_penalties or c.same_pool or c.different_pool or target.was:
         return None
-    if len(target.terms) > 1 or any(
+    if target.terms not in OF_PEAKS or any(
         b.fixed is not None or b.max_offset is not None or b.live is None for b in target.buffers
     ):
         return None

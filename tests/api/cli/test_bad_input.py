@@ -98,6 +98,7 @@ def test_usage_errors_are_reported(arguments: list[str], capfdbinary: Captured) 
     ("arguments", "start", "code"),
     [
         (["--solver", "abacus\x1b[31m"], "error: --solver: ", "unknown_solver"),
+        (["--solver", "abacus", "--work-limit", "9"], "error: --solver: ", "unknown_solver"),
         (["--capacity", "dram=2KiB"], "error: --capacity: ", "invalid_option"),
         (["--format", "excel"], "error: ", "invalid_option"),
         (["-o", "no/such/folder/plan.json"], "error: cannot write no/such/folder/plan.json: ", "invalid_option"),

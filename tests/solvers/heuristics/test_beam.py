@@ -57,7 +57,7 @@ def test_the_kernel_decides_as_the_reference(kernel: Kernels, seeds: range) -> N
         assert violation(instance, placement(found)) is None, seed
         assert peak(instance, found) <= peak(instance, start)
         better += peak(instance, found) < peak(instance, start)
-    assert better > 5
+    assert better > 2
 
 
 def test_the_beam_lowers_the_peak_of_a_recurrent_network(solve: Beam) -> None:

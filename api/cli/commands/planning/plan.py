@@ -87,7 +87,7 @@ def run(request: Request, options: Options) -> ExitCode:
 
     with refusing(None, as_json=request.as_json):
         old = read_baseline(request.baseline)
-    hand_over = partial(deliver, has_work_limit=_heeds_work_limit(options))
+    hand_over = partial(deliver, options=options)
     if request.proof is None:
         way = planner.plan if old is None else partial(planner.plan, start=old)
         return carry_out(request, options, Work(read_as, way, in_bytes, for_the_file, hand_over))
@@ -240,7 +240,7 @@ def log(text: str) -> None:
         say(f"  {visible(line)}")
 
 
-def deliver(request: Request, problem: Problem, plan: Plan, *, has_work_limit: bool) -> None:
+def deliver(request: Request, problem: Problem, plan: Plan, *, options: Options) -> None:
     """Print the plan as JSON, as tables, or, where only its absence matters, as one line."""
     if request.prints_json:
         print_document(write_plan(plan))
@@ -253,7 +253,7 @@ def deliver(request: Request, problem: Problem, plan: Plan, *, has_work_limit: b
             explain=request.explain,
             written_to=request.target,
             as_map=request.block_map,
-            has_work_limit=has_work_limit,
+            has_work_limit=_heeds_work_limit(options),
         )
     elif not request.as_json:
         say_what_is_wrong(plan, quiet=request.quiet)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
+from planner import Buffer, Constraints, PlanStatus, Pool, Problem
 from planner.planning.shapes import (
     Mode,
     ShapesPlan,
     parse,
     plan_shapes,
+    shaped,
     verify_shapes,
 )
+from solvers.model.errors import StopReason
 from tests.planner.planning.shapes.shaped_problems import OPTIONS, TWO
 
 FOUND = plan_shapes(TWO, Mode.EXPRESSIONS, (), OPTIONS)
@@ -40,6 +46,8 @@ def test_the_verifier_sees_each_fault() -> None:
         replace(FOUND, rows=(replace(FOUND.rows[0], values={"n": 101}),)),
         replace(FOUND, pools=(replace(FOUND.pools[0], peak=parse("3*n", ("n",))),)),
         replace(FOUND, pools=()),
+        replace(FOUND, pools=(replace(FOUND.pools[0], peak=parse("999*n", ("n",))),)),
+        replace(FOUND, pools=(replace(FOUND.pools[0], exact=False),)),
     ]
     for each in faulty:
         assert verify_shapes(TWO, each) != ()
@@ -52,3 +60,47 @@ def test_the_verifier_sees_faults_of_fixed_offsets() -> None:
     smaller = tuple(replace(p, size=p.size - 1) for p in found.plan.placements)
     for placements in (moved, smaller, moved[1:]):
         assert verify_shapes(TWO, replace(found, plan=replace(found.plan, placements=placements))) != ()
+
+
+SOMETIMES_EMPTY = shaped(
+    Problem(
+        (
+            Buffer("a", 0, live=((0, 2),), pools=("fast",)),
+            Buffer("b", 0, live=((0, 2),), max_offset=3),
+            Buffer("c", 8, live=((0, 2),)),
+        ),
+        (Pool("slow"), Pool("fast", 64, rank=1)),
+        Constraints(same_pool=(("a", "b"),)),
+    ),
+    {"n": (0, 4)},
+    {"a": "n", "b": "4 - n"},
+)
+
+
+@pytest.mark.parametrize("shapes", [({"n": 1}, {"n": 3}), ({"n": 0}, {"n": 4})])
+def test_the_verifier_sees_faults_of_offsets_for_a_list_of_shapes(shapes: Sequence[dict[str, int]]) -> None:
+    found = plan_shapes(SOMETIMES_EMPTY, Mode.BUCKETS, shapes, OPTIONS)
+    assert verify_shapes(SOMETIMES_EMPTY, found) == ()
+    made = found.plan
+    assert made is not None
+    a, b, c = made.placements
+    faulty = [
+        *(replace(made, placements=(replace(a, pool=pool), b, c)) for pool in ("slow", "nowhere")),
+        replace(made, placements=(a, replace(b, offset=40), c)),
+        replace(made, placements=(replace(a, size=a.size + 1), b, c)),
+        replace(made, peak=1),
+        replace(made, objective=replace(made.objective, value=1)),
+        replace(made, problem_digest="0" * 64),
+    ]
+    for each in faulty:
+        assert verify_shapes(SOMETIMES_EMPTY, replace(found, plan=each)) != ()
+    assert verify_shapes(SOMETIMES_EMPTY, replace(found, rows=())) != ()
+    open_ = replace(made, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT)
+    assert verify_shapes(SOMETIMES_EMPTY, replace(found, plan=open_, exact=True)) != ()
+
+
+def test_a_number_and_the_same_digits_as_text_are_two_buffers() -> None:
+    problem = shaped(Problem((Buffer(1, 0, live=((0, 1),)), Buffer("1", 4, live=((0, 1),)))), {"n": (1, 2)}, {1: "n"})
+    found = plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    assert verify_shapes(problem, replace(found, behind=(found.behind[0],) * 2)) != ()

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from planner import BadInput, Buffer, Options, Pool, Problem, plan, sweep, verify_sweep, with_capacity
+from planner import BadInput, Buffer, Options, Pool, Problem, plan, sweep, verify, verify_sweep, with_capacity
 from planner.facts.digest import digest
 from planner.formats.answers.sweep import read_sweep_figures, read_sweep_json, write_sweep_json
 from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
 from planner.model.problem import Alternative, CostTerm, Fixed, VariantGroup, Variants
+from planner.planning.options.capacity import planned_problem
 from planner.planning.options.preference import Preference
 from planner.planning.sweeping import Sweep
 from planner.planning.sweeping.answer import SmallestCapacity
@@ -204,3 +205,14 @@ def test_known_plans_of_other_choices_decide_nothing(known_options: Options) -> 
         assert found.smallest is not None
         assert (found.smallest.capacity, found.smallest.bound) == (5, 5)
         assert verify_sweep(problem, found) == ()
+
+
+def test_a_plan_of_a_size_that_leaves_an_alternative_no_place_is_verified_with_the_sweep_s_options() -> None:
+    far = Alternative("far", (1,), (Buffer("f", 30, live=((0, 1),), fixed=Fixed("p", 120)),))
+    near = Alternative("near", (2,), (Buffer("n", 40, live=((0, 1),)),))
+    variants = Variants((VariantGroup("g", (far, near)),), (CostTerm("cycles"),))
+    problem = Problem((), (Pool("p", 200),), variants=variants)
+    found = sweep(problem, {"p": (80, 200)}, replace(OPTIONS, prefer=Preference.SPEED), processes=1)
+    made = found.points[0].plan
+    assert made is not None
+    assert verify(planned_problem(problem, 80, Preference.SPEED), made) == ()
