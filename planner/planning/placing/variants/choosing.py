@@ -179,8 +179,12 @@ class Choosing:
         search = self._search(points, on_point)
         search.begin_with(known)
         found = self._found(search, search.frontier, on_point)
+        weak = {point.choice for point in known if point.value != point.bound}
+        for point in found.points:  # a known plan may show less than the search
+            if point.is_proven and point.choice in weak and self._stopped() is None:
+                self._place(point.choice)
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
-        if not all(plan.status is PlanStatus.OPTIMAL for plan in plans):  # a known plan shows less than the search
+        if not all(plan.status is PlanStatus.OPTIMAL for plan in plans):
             found = replace(found, is_complete=False, stop=_open_stop(found.stop))
         missing = self._missing()[0].message if found.is_impossible else None
         return Frontier(

@@ -220,16 +220,25 @@ def test_known_points_that_cost_too_much_are_left_out() -> None:
         assert verify_frontier(two_ways(), found) == ()
 
 
-def test_a_known_point_whose_plan_shows_too_little_leaves_the_frontier_incomplete() -> None:
-    problem = two_ways()
-    problem = replace(problem, pools=(Pool("p", 20), Pool("q", 2, rank=1)))
+@pytest.mark.parametrize("pools", [(Pool("p"),), (Pool("p", 20), Pool("q", 2, rank=1))])
+def test_a_known_point_whose_plan_shows_too_little_is_planned_again(pools: tuple[Pool, ...]) -> None:
+    problem = replace(two_ways(), pools=pools)
     known = pareto(problem, OPTIONS)
+    found = pareto(problem, OPTIONS, start=[claiming_nothing_of_memory(point) for point in known.points])
     assert known.is_complete
+    assert found.is_complete
+    assert verify_frontier(problem, found) == ()
+    assert [(p.objective, p.choice) for p in found.points] == [(p.objective, p.choice) for p in known.points]
+
+
+def test_without_work_for_it_a_known_point_keeps_what_its_plan_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = two_ways()
+    known = pareto(problem, OPTIONS)
+    monkeypatch.setattr(Choosing, "_place", lambda *_: None)
     found = pareto(problem, OPTIONS, start=[claiming_nothing_of_memory(point) for point in known.points])
     assert verify_frontier(problem, found) == ()
-    assert [(p.objective.value, p.choice) for p in found.points] == [
-        (p.objective.value, p.choice) for p in known.points
-    ]
+    assert not found.is_complete
+    assert [p.choice for p in found.points] == [p.choice for p in known.points]
 
 
 def claiming_nothing_of_memory(made: Plan) -> Plan:
