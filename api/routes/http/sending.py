@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 from functools import partial
+from typing import ClassVar
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
@@ -121,6 +122,9 @@ class Stream(Response):
     Starlette's own leaves the data in a reference cycle, through the library with which it waits, when its client goes away.
     """
 
+    begins_at_once: ClassVar[bool] = False
+    """True if it may be long until there is anything to send: clients are told first that it has begun."""
+
     def __init__(self, content: AsyncGenerator[bytes, None], headers: dict[str, str], kind: str) -> None:
         super().__init__(None, 200, headers, kind)
         if "content-length" not in {name.lower() for name in headers}:
@@ -142,7 +146,7 @@ class Stream(Response):
     async def _send(self, send: Send) -> None:
         """Send all of it. What cannot be read at once is refused; what cannot be read later on is cut off."""
         try:
-            piece: bytes | None = await anext(self._content, b"")
+            piece: bytes | None = b"" if self.begins_at_once else await anext(self._content, b"")
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             try:
                 while piece is not None:
@@ -158,6 +162,8 @@ class Stream(Response):
 
 class Following(Stream):
     """An answer that lasts for as long as something continues; its place among a token's is already taken."""
+
+    begins_at_once = True
 
     def __init__(
         self, service: Service, owner: str, content: AsyncGenerator[bytes, None], headers: dict[str, str], kind: str
