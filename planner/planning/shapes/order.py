@@ -48,7 +48,8 @@ def require_plain(problem: Problem) -> None:
         if pool.reserved:
             raise _refused(f"/pools/{p}/reserved", f"pool {echo(pool.name)} has reserved ranges")
         for buffer in problem.buffers:
-            if pool.base is not None and pool.base % buffer.alignment:
+            may_be_there = buffer.pools is None or pool.name in buffer.pools
+            if may_be_there and pool.base is not None and pool.base % buffer.alignment:
                 raise _refused(
                     f"/pools/{p}/base", f"the base of pool {echo(pool.name)} is no multiple of {buffer.alignment}"
                 )

@@ -241,6 +241,12 @@ def test_rules_that_expressions_cannot_keep_are_refused(change: dict[str, object
     assert [(f.code, f.pointer) for f in refused.value.findings] == [(Code.UNSUPPORTED, place)]
 
 
+def test_a_base_matters_only_to_buffers_that_may_be_in_its_pool() -> None:
+    buffers = (Buffer("a", 8, 16, ((0, 2),), pools=("p",)), Buffer("b", 8, live=((0, 2),)))
+    problem = shaped(Problem(buffers, (Pool("p"), Pool("odd", base=3))), {"n": (1, 9)}, {"a": "n"})
+    assert verify_shapes(problem, plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS)) == ()
+
+
 def test_a_capacity_must_be_enough_for_every_shape() -> None:
     problem = Problem((Buffer("a", 0, live=((0, 1),)),), (Pool("p", 100),))
     found = plan_shapes(shaped(problem, {"n": (1, 10)}, {"a": "10*n"}), Mode.EXPRESSIONS, (), OPTIONS)
