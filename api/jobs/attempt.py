@@ -27,7 +27,7 @@ MOST_DEATHS = 3
 """A job that has killed this many workers is given up."""
 AGAIN_SECONDS = 0.5
 """The delay before the store is tried again after it could not be reached."""
-LOOK_SECONDS = 0.5
+FIRST_LOOK_SECONDS = 0.5
 """How long a first look at a long job takes at most: it delays short ones by so much."""
 
 log = structlog.get_logger("memplan.runner")
@@ -91,7 +91,7 @@ class Attempt:
     def at(cls, claim: Claim, store: Store, endings: Endings, *, is_look: bool = False) -> Attempt:
         """Return an attempt at a claimed job."""
         job, task = claim.job, solving(claim.job.about, claim.problem, claim.best)
-        task.stop_after = LOOK_SECONDS if is_look else None
+        task.stop_after = FIRST_LOOK_SECONDS if is_look else None
         attempt = cls(store, endings, job.owner, b"", task, job, is_look=is_look)
         attempt.about.set_result(job.about)
         if job.cancelling:

@@ -56,7 +56,7 @@ def test_the_plan_is_the_same_with_and_without_a_first_look(url: str) -> None:
 
 
 def test_a_job_is_cancelled_during_its_first_look(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.jobs.attempt.LOOK_SECONDS", 600.0)
+    monkeypatch.setattr("api.jobs.attempt.FIRST_LOOK_SECONDS", 600.0)
 
     async def work(made: Rig) -> None:
         await made.until_there_is_a_plan(made.add(SLOW, FOREVER))

@@ -115,6 +115,7 @@ class Database(ABC):
         except PoolTimeout as error:
             raise StoreUnavailable("the store has too much to do") from error
         except (TypeError, ValueError) as error:  # of a value in a row
+            log.error("a record cannot be read", reason=type(error).__name__)
             raise self.noted(StoreDamaged("a record is not what was written: the store is damaged")) from error
         except StoreDamaged as error:
             raise self.noted(error) from error.__cause__
