@@ -12,6 +12,7 @@ from . import dims as d
 from .function import ABSENT, Scope, Several, Value, Written
 from .model import BOOL, INT64, Attribute, Declared, Graph, Node
 from .rules.site import NotKnown, ShapeError, Site, Type
+from .sequences import DEPENDS
 from .turns import called, unrolled
 from .values import is_settled
 
@@ -72,7 +73,7 @@ def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Writte
     written = [each for each, _ in arms]
     if any(len(each.back) != len(node.outputs) for each in written):
         raise ShapeError("its graphs do not give out as many values as it does")
-    forms = [_form(node, j, [each.back[j] for each in written]) for j in range(len(node.outputs))]
+    forms = [_form(low, node, j, [each.back[j] for each in written]) for j in range(len(node.outputs))]
     given = [[value for j, form in enumerate(forms) for value in _filled(each, j, form)] for each in written]
     named = [name for name, form in zip(node.outputs, forms, strict=True) for name in _names(name, form)]
     types = [_either(low, name, [values[j].type for values in given]) for j, name in enumerate(named)]
@@ -100,24 +101,28 @@ def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Writte
         is_maybe = _is_maybe(low, [each.back[j] for each in written])
         if name and isinstance(form, Several):
             items = tuple(scope.values.pop(each) for each in _names(name, form))
-            scope.hold(name, Several(items, form.is_absent, is_maybe))
+            scope.hold(name, replace(form, items=items, is_maybe=is_maybe))
         elif name and is_maybe:
             low.maybe.add(scope.values[name])
 
 
-def _form(node: Node, j: int, given: list[Value | Several]) -> Value | Several:
-    """Return the common form of both arms' output, if it exists: tensors, equally many."""
+def _form(low: Lowering, node: Node, j: int, given: list[Value | Several]) -> Value | Several:
+    """Return the form that has room for both arms' output: a tensor, or the longer of two sequences."""
     there = [each for each in given if each != ABSENT]
     if not there:
         return given[0]
-    counts = {len(each.items) if isinstance(each, Several) else None for each in there}
-    if len(counts) > 1:
-        lengths = " and ".join(
-            "a tensor" if each is None else f"a sequence of {each}" for each in sorted(counts, key=str)
-        )
-        text = f"its graphs give out {lengths} for {quoted(node.outputs[j])}, and memplan plans one length alone: give lengths that agree, or which of the graphs runs"
+    sequences = [each for each in there if isinstance(each, Several)]
+    if not sequences:
+        return there[0]
+    if len(sequences) < len(there):
+        text = f"one of its graphs gives out a tensor for {quoted(node.outputs[j])}, the other one a sequence: say which of them runs"
         raise NotKnown(text, of=node.inputs[0])
-    return there[0]
+    longest = max(sequences, key=lambda each: len(each.items))
+    least = min(each.least for each in sequences)
+    if least == len(longest.items):
+        return longest
+    low.warnings[DEPENDS] = None
+    return replace(longest, fewest=least)
 
 
 def _is_maybe(low: Lowering, given: list[Value | Several]) -> bool:
@@ -128,11 +133,9 @@ def _is_maybe(low: Lowering, given: list[Value | Several]) -> bool:
 
 
 def _filled(written: Written, j: int, form: Value | Several) -> list[Value]:
-    """Return the arm's tensors; if its value is absent, room for those of the other arm."""
-    own = written.back[j]
-    if own == ABSENT:
-        return [written.constant(value.name, value.type, None) for value in _items(form)]
-    return list(_items(own))
+    """Return the arm's tensors, and room for those that only the other arm has."""
+    own = () if written.back[j] == ABSENT else _items(written.back[j])
+    return [*own, *(written.constant(value.name, value.type, None) for value in _items(form)[len(own) :])]
 
 
 def _items(value: Value | Several) -> tuple[Value, ...]:

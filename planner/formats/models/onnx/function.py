@@ -59,6 +59,13 @@ class Several:
     is_absent: bool = False
     is_maybe: bool = False
     """It exists in only one arm of a branch."""
+    fewest: int | None = None
+    """Only so many of the tensors are there for certain; the others may be missing, the last one first. None: all are there."""
+
+    @property
+    def least(self) -> int:
+        """Return the least length that it may have."""
+        return len(self.items) if self.fewest is None else self.fewest
 
 
 ABSENT = Several(is_absent=True)

@@ -1,15 +1,17 @@
 """Sequences and optional values: names for tensors in place. Building a sequence or taking it apart copies nothing.
 
-The number of tensors in a sequence must be known: for an input it is given, and a loop that extends a sequence is written out turn by turn.
+How many tensors a sequence has at most must be known: for an input it is given, and a loop that extends a sequence is written out turn by turn.
+Arms of a branch may give out sequences of different lengths; then the last tensors may be missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ....checks.report import bad_input, quoted
+from ....checks.report import Place, bad_input, quoted
 from ....graph.operators import Operator, OperatorKind, TensorKind
 from ....model.errors import Code
 from ....planning.shapes.expression import Expression
@@ -27,11 +29,19 @@ MOST_ITEMS = 4096
 """The most tensors in a sequence."""
 
 
+DEPENDS = "which tensors a sequence has depends on data; the most that it can have are planned, and room for the largest where any may lie"
+
+
 class Lowering(Protocol):
     """What lowers graphs."""
 
     symbols: Symbols
+    warnings: dict[str, None]
     maybe: set[Value]
+
+    def count(self, more: int, place: Place) -> None:
+        """Count further nodes."""
+        ...
 
     def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
         """Lower the nodes in order."""
@@ -54,27 +64,44 @@ def empty(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value 
 
 
 def insert(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    items = list(_sequence(node, scope, 0).items)
-    at = _position(node, scope, 2, len(items) + 1, len(items))
-    items.insert(at, _tensor(node, scope, 1))
-    if len(items) > MOST_ITEMS:
+    found, new = _sequence(node, scope, 0), _tensor(node, scope, 1)
+    items, most = found.items, len(found.items)
+    if most == MOST_ITEMS:
         raise bad_input(Code.TOO_LARGE, node.place, f"a sequence of more than {MOST_ITEMS} tensors")
-    return [Several(tuple(items))]
+    first, last = _places(node, scope, 2, found, after=1)
+    made = []
+    for i in range(most + 1):
+        stays = items[i : i + 1] if i < last else ()
+        moves = items[i - 1 : i] if i > first else ()
+        made.append(_one_of(low, node, (*stays, *((new,) if first <= i <= last else ()), *moves), into))
+    return [_several(made, max(found.least, first) + 1)]
 
 
 def erase(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    items = list(_sequence(node, scope, 0).items)
-    del items[_position(node, scope, 1, len(items), len(items) - 1)]
-    return [Several(tuple(items))]
+    found = _sequence(node, scope, 0)
+    first, last = _places(node, scope, 1, found)
+    made = []
+    for i in range(len(found.items) - 1):
+        stays = found.items[i : i + 1] if i < last else ()
+        moves = found.items[i + 1 : i + 2] if i >= first else ()
+        made.append(_one_of(low, node, (*stays, *moves), into))
+    return [_several(made, max(found.least, first + 1) - 1)]
 
 
 def at(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    items = _sequence(node, scope, 0).items
-    return [items[_position(node, scope, 1, len(items), 0)]]
+    found = _sequence(node, scope, 0)
+    first, last = _places(node, scope, 1, found)
+    return [_one_of(low, node, found.items[first : last + 1], into)]
 
 
 def length(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    return [into.constant(_name(node), Type(INT64, ()), as_values([len(_sequence(node, scope, 0).items)], ()))]
+    """Known unless the length depends on data."""
+    found = _sequence(node, scope, 0)
+    if found.fewest is not None:
+        count = into.value(_name(node), Type(INT64, ()), TensorKind.INTERMEDIATE)
+        into.run(Operator(OperatorKind.COMPUTE, (), into.used([count]), name=_name(node)))
+        return [count]
+    return [into.constant(_name(node), Type(INT64, ()), as_values([len(found.items)], ()))]
 
 
 def split(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
@@ -108,9 +135,12 @@ def split(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value 
 
 def joined(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
     """Join a whole sequence to one tensor, along a dimension or a new one."""
-    items = _sequence(node, scope, 0).items
+    found = _sequence(node, scope, 0)
+    items = found.items
     if not items:
         raise ShapeError("its sequence is empty")
+    if found.fewest is not None:
+        low.warnings[DEPENDS] = None
     types = [item.type for item in items]
     if node.attributes.get("new_axis", 0):
         shape = list(types[0].shape)
@@ -131,17 +161,19 @@ def mapped(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value
     body = node.attributes.get("body")
     if not isinstance(body, Graph):
         raise ShapeError("it has no graph body")
-    first = _sequence(node, scope, 0).items
     given = [scope.sequence(name) or _tensor(node, scope, j) for j, name in enumerate(node.inputs)]
     if len(body.inputs) != len(given):
         raise ShapeError(f"its graph takes {len(body.inputs)} values, and is given {len(given)}")
     found: list[list[Value]] = [[] for _ in body.outputs]
-    for i in range(len(first)):
+    sequences = [_sequence(node, scope, 0), *(each for each in given if isinstance(each, Several))]
+    most = min(len(each.items) for each in sequences)
+    least = max(each.least for each in sequences)
+    if least > most:
+        raise ShapeError("its sequences are of different lengths")
+    for i in range(most):
         inner = Scope(scope, scope.opsets, body.known)
         low.constants(body, inner, into)
         for declared, each in zip(body.inputs, given, strict=True):
-            if isinstance(each, Several) and len(each.items) != len(first):
-                raise ShapeError("its sequences are of different lengths")
             inner.hold(declared.name, each.items[i] if isinstance(each, Several) else each)
         low.nodes(body.nodes, inner, into)
         for declared, items in zip(body.outputs, found, strict=True):
@@ -149,7 +181,7 @@ def mapped(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value
             if value is None:
                 raise ShapeError(f"its graph makes no tensor {quoted(declared.name)}")
             items.append(value)
-    return [Several(tuple(items)) for items in found]
+    return [_several(items, least) for items in found]
 
 
 def optional(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
@@ -218,18 +250,64 @@ def _anything(node: Node, scope: Scope) -> Value | Several:
     return (scope.sequence(node.inputs[0]) if node.inputs else None) or _tensor(node, scope, 0)
 
 
-def _position(node: Node, scope: Scope, j: int, count: int, default: int) -> int:
-    """Return the position among `count` that is meant."""
-    found = default
-    if j < len(node.inputs) and node.inputs[j]:
-        tensor = _tensor(node, scope, j)
-        if tensor.content is None or tensor.content.size != 1 or not isinstance(tensor.content.ravel()[0], int):
-            of = node.inputs[j]
-            raise NotKnown(f"which tensor of the sequence is meant depends on what is in {quoted(of)}", of=of)
-        found = tensor.content.ravel()[0]
-    if not -count <= found < count:
-        raise ShapeError(f"there is no place {found} in a sequence of {count}")
-    return found % count
+def _several(items: Sequence[Value], least: int) -> Several:
+    """Return a sequence of at least so many of these tensors."""
+    return Several(tuple(items), fewest=least if least < len(items) else None)
+
+
+def _places(node: Node, scope: Scope, j: int, found: Several, after: int = 0) -> tuple[int, int]:
+    """Return the first and the last place that input `j` may mean, by default the end. `after`: how many places there are behind the sequence."""
+    least, most = found.least, len(found.items)
+    end = most + after - 1
+    place = _place(node, scope, j)
+    if place is None:
+        first, last = 0, end
+    elif place >= 0:
+        first = last = place
+    else:  # from the back; without the input, what is last
+        from_back = place if _is_given(node, j) else place + after
+        first, last = max(least + from_back, 0), most + from_back
+    if not 0 <= first <= last <= end:
+        raise ShapeError(f"there is no place {-1 if place is None else place} in a sequence of {most}")
+    return first, last
+
+
+def _place(node: Node, scope: Scope, j: int) -> int | None:
+    """Return the number in input `j`, by default -1; None if it depends on data."""
+    if not _is_given(node, j):
+        return -1
+    content = _tensor(node, scope, j).content
+    if content is None or any(isinstance(each, Expression) for each in content.ravel()):
+        return None
+    if content.size != 1 or not isinstance(content.ravel()[0], int):
+        raise ShapeError(f"a place in a sequence is one whole number, and {quoted(node.inputs[j])} is none")
+    return int(content.ravel()[0])
+
+
+def _is_given(node: Node, j: int) -> bool:
+    return j < len(node.inputs) and node.inputs[j] != ""
+
+
+def _one_of(low: Lowering, node: Node, values: Sequence[Value], into: Written) -> Value:
+    """Return the tensor that lies at a place; if that depends on data, a copy with room for the largest of those that may."""
+    several = tuple(dict.fromkeys(values))
+    if len(several) == 1:
+        return several[0]
+    low.count(1, node.place)
+    low.warnings[DEPENDS] = None
+    made = into.value(_name(node), _largest([value.type for value in several]), TensorKind.INTERMEDIATE)
+    into.run(Operator(OperatorKind.COMPUTE, into.used(several), into.used([made]), name=_name(node)))
+    return made
+
+
+def _largest(types: Sequence[Type]) -> Type:
+    """Return a type with room for each of these."""
+    first = types[0]
+    if any(len(each.shape) != len(first.shape) or each.element != first.element for each in types):
+        raise ShapeError("which of its tensors is meant depends on data, and their shapes do not go together")
+    return Type(
+        first.element, tuple(reduce(d.most, dims) for dims in zip(*(each.shape for each in types), strict=True))
+    )
 
 
 def _axis(node: Node, rank: int) -> int:

@@ -107,7 +107,7 @@ def test_a_number_may_count_from_the_end() -> None:
     nodes = [node("SequenceConstruct", "x z", "s"), node("SequenceAt", "s i", "y0"), node("Relu", "y0", "y")]
     made = model(graph(nodes, [value("x", [8]), value("z", [2]), value("i", [], INT64)], [value("y", None)]))
     assert [lives(read(made, f"i.0={i}"))["y"][0] for i in (0, -1)] == [32, 8]
-    assert "give dim i.0=4" in refused(made)[2]
+    assert lives(read(made))["y"][0] == 32
 
 
 def test_a_shape_missing_in_the_file_may_be_stated() -> None:
@@ -148,21 +148,4 @@ def test_an_optional_sequence_grows_in_a_loop() -> None:
     inputs = [value("x", [8]), sequence("o", [8], is_optional=True)]
     made = model(graph(whole, inputs, [value("y", None)], [tensor("n", [3], [])]))
     assert lives(read(made, "o=1"))["y"][0] == 4 * 32
-    assert "one length" in refused(made, "o=2")[2]
-
-
-def test_arms_of_different_lengths_need_to_know_which_one_runs() -> None:
-    arms = [
-        graph([node("SequenceConstruct", "x", "a")], [], [value("a", None)]),
-        graph([node("SequenceConstruct", "x x", "b")], [], [value("b", None)]),
-    ]
-    nodes = [
-        node("If", "go", "s", then_branch=("graph", arms[0]), else_branch=("graph", arms[1])),
-        node("ConcatFromSequence", "s", "y", axis=0),
-    ]
-    made = model(graph(nodes, [value("x", [8]), value("go", [], BOOL)], [value("y", None)]))
-    found = refused(made)
-    assert found[:2] == ("invalid_value", "/graph/node/0")
-    assert "a sequence of 1 and a sequence of 2 for 's'" in found[2]
-    assert "give dim go.0=1" in found[2]
-    assert [lives(read(made, f"go.0={go}"))["y"][0] for go in (0, 1)] == [64, 32]
+    assert lives(read(made, "o=2"))["y"][0] == 5 * 32
