@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from planner.model.versions import MEMPLAN
 
 from .errors import HttpCode, Refusal, too_busy
-from .jobs.processes.pool import WorkerDied, WorkerFault
+from .jobs.processes.pool import CalledOff, WorkerDied, WorkerFault
 from .jobs.requests.options import wrong_options
 from .process import logs
 from .process.garbage import forget_frames
@@ -253,6 +253,7 @@ HANDLERS: dict[type[Exception], Handler] = {
     MemoryError: _on_memory,
     StoreUnavailable: _on_store,
     WorkerDied: _on_death,
+    CalledOff: _on_death,
     WorkerFault: _on_fault,
 }
 

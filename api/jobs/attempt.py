@@ -21,7 +21,7 @@ from ..process.garbage import forget_frames
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
 from .processes.messages import as_failure
-from .processes.pool import Reply, Task, WorkerDied, WorkerLate, WorkerPool
+from .processes.pool import CalledOff, Reply, Task, WorkerDied, WorkerLate, WorkerPool
 
 MOST_DEATHS = 3
 """A job that has killed this many workers is given up."""
@@ -300,7 +300,7 @@ class Endings:
         """Record the end. False if that failed: another process then finds the job running without a worker, and restarts it."""
         error = attempt.reply.exception()
         ending: Callable[[], Any]
-        if isinstance(error, (WorkerDied, OutOfMemory)) and attempt.is_put_back:
+        if isinstance(error, CalledOff) or (isinstance(error, (WorkerDied, OutOfMemory)) and attempt.is_put_back):
             ending = partial(self._store.release, job.id, job.attempt)
         elif isinstance(error, WorkerDied):
             log.warning("worker died", job=job.id, attempt=job.attempt, reason=str(error))

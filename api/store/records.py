@@ -53,6 +53,14 @@ class JobState(StrEnum):
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 
 
+class Look(StrEnum):
+    """Where a job stands with its first look; one that will have none, or had it, stands nowhere."""
+
+    DUE = "due"
+    BEGUN = "begun"
+    """It runs, and still counts as waiting."""
+
+
 class EventKind(StrEnum):
     """The kinds of events of a job."""
 

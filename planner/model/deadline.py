@@ -7,7 +7,7 @@ done: they look at the clock as they go, and raise OutOfTime soon after the limi
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
@@ -38,13 +38,22 @@ class OutOfTime(PlannerError):
     """The time limit passed before there was an answer."""
 
 
+class CalledOff(PlannerError):
+    """The caller does not want the answer any more."""
+
+
+def _never() -> bool:
+    return False
+
+
 class _Deadline:
     """The end of the time, on time.monotonic()."""
 
-    __slots__ = ("_began", "_late", "_owed", "end", "grace", "limit", "ticks")
+    __slots__ = ("_began", "_late", "_owed", "called_off", "end", "grace", "limit", "ticks")
 
-    def __init__(self, limit: float, end: float) -> None:
+    def __init__(self, limit: float, end: float, called_off: Callable[[], bool] = _never) -> None:
         self.limit, self.end, self.ticks, self.grace = limit, end, 0, GRACE_SECONDS
+        self.called_off = called_off
         self._began = time.monotonic(), time.thread_time()
         self._late: float | None = None
         """The thread's processor time when the end was first noticed, or when there was a plan."""
@@ -63,7 +72,9 @@ class _Deadline:
         self._owed = max(FINISH_SECONDS + min(left, max(OWED_SECONDS, counted)), LEAST_SECONDS)
 
     def is_over(self, ahead: float = 0.0) -> bool:
-        """True if the time is over, or will be after `ahead` more seconds."""
+        """True if the time is over, or will be after `ahead` more seconds. Raises CalledOff."""
+        if self.called_off():
+            raise CalledOff
         if time.monotonic() + ahead <= self.end + self.grace:
             return False
         spent = time.thread_time()
@@ -76,19 +87,22 @@ _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
-def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[None]:
+def time_limit(
+    seconds: float | None, begun: float | None = None, called_off: Callable[[], bool] = _never
+) -> Iterator[None]:
     """Limit the time of the block to `seconds` from `begun` (on time.monotonic(); default: now), plus 0.2 s, or 0.3 s once there is a plan.
 
     On a busy machine a plan is still finished with the processor time that an idle machine would have given: at most OWED_SECONDS more, or what
     was counted for the rest.
 
-    After that it raises OutOfTime. None means no limit. Inside another limit this one has no effect: the whole request has one limit,
+    After that it raises OutOfTime, and CalledOff soon after `called_off` is true. None means no limit. Inside another limit this one has no effect: the whole request has one limit,
     however it is divided.
     """
     if seconds is None or _current.get() is not None:
         yield
         return
-    token = _current.set(_Deadline(seconds, (time.monotonic() if begun is None else begun) + seconds))
+    end = (time.monotonic() if begun is None else begun) + seconds
+    token = _current.set(_Deadline(seconds, end, called_off))
     try:
         yield
     finally:
@@ -102,7 +116,7 @@ def until(end: float) -> Iterator[None]:
     if deadline is None:
         yield
         return
-    sooner = _Deadline(deadline.limit, min(end, deadline.end))
+    sooner = _Deadline(deadline.limit, min(end, deadline.end), deadline.called_off)
     sooner.grace = 0.0
     token = _current.set(sooner)
     try:

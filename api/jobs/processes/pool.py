@@ -62,6 +62,10 @@ class WorkerLate(WorkerDied):
     """It was killed for taking much longer than allowed."""
 
 
+class CalledOff(Exception):
+    """The task was cancelled before there was anything to answer."""
+
+
 class WorkerFault(Exception):
     """A worker raised an unexpected error: a fault of memplan itself."""
 
@@ -129,7 +133,7 @@ class Slot:
         return None if self._process is None else self._process.pid
 
     def do(self, task: Task) -> Reply:
-        """Block until it is done. Raises WorkerDied, WorkerFault and Refusal."""
+        """Block until it is done. Raises WorkerDied, WorkerFault, CalledOff and Refusal."""
         return answer_in(self.hear(task))
 
     def hear(self, task: Task) -> Reply:
@@ -228,14 +232,16 @@ def is_too_late(late: float, had: float | None, has: float | None) -> bool:
     return has - had > LATE_SECONDS - 2 * TICK_SECONDS
 
 
-ENDS = ("done", "refused", "fault")
+ENDS = ("done", "refused", "called_off", "fault")
 
 
 def answer_in(reply: Reply) -> Reply:
-    """Return the reply if it is an answer. Raises WorkerFault or Refusal otherwise."""
+    """Return the reply if it is an answer. Raises WorkerFault, CalledOff or Refusal otherwise."""
     match reply.header["kind"]:
         case "refused":
             raise as_refusal(reply.header)
+        case "called_off":
+            raise CalledOff("it was called off while its problem was read")
         case "out_of_memory":
             raise OutOfMemory
         case "fault":
@@ -260,7 +266,7 @@ class WorkerPool(Protocol):
     """Does tasks: processes of this machine, or a cluster."""
 
     async def do(self, task: Task) -> Reply:
-        """Do a task. Raises WorkerDied, WorkerFault and Refusal."""
+        """Do a task. Raises WorkerDied, WorkerFault, CalledOff and Refusal."""
         ...
 
 

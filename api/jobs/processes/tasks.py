@@ -90,18 +90,20 @@ def about(found: Understood) -> dict[str, Any]:
 def _solve(header: dict[str, Any], parts: list[bytes], _settings: Settings, line: Line) -> Answer:
     """Work on what `read` has found sound, from the best known result, if any."""
     begun = time.monotonic()
-    kind, subject, instructions = _again(header, parts[0], begun)
+    kind, subject, instructions = _again(header, parts[0], begun, line.cancelled)
     return kind.run(subject, instructions, line, begun, parts[1] if len(parts) > 1 else None)
 
 
-def _again(header: dict[str, Any], problem: bytes, begun: float | None = None) -> tuple[Kind, Subject, Instructions]:
-    """Return a job's problem and options, which were checked before. Once its time has begun, reading counts."""
+def _again(
+    header: dict[str, Any], problem: bytes, begun: float | None = None, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[Kind, Subject, Instructions]:
+    """Return a job's problem and options, which were checked before. Once its time has begun, reading counts. Raises CalledOff."""
     kind = kind_of(header.get("kind", "plan"))
     data, _solve_options = separate(problem, header["format"])
     source = Source(data)
     row = recognised(source) if header["format"] is None else format_named(header["format"])
     options, own = from_record(header["options"], kind.name)
-    with time_limit(None if begun is None else options.time_limit, begun):
+    with time_limit(None if begun is None else options.time_limit, begun, cancelled):
         return kind, kind.read(row, source), Instructions(options, own, tuple(header.get("notes", ())))
 
 

@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import planner
+from planner.model.deadline import CalledOff
 from planner.model.errors import PlannerError
 from planner.model.plan import PlanStatus
 from planner.planning.placing.watching import Progress
@@ -246,6 +247,8 @@ class Worker:
         try:
             fields, data = do(header, parts, self._settings, reporter)
             return {"kind": "done", **fields}, data
+        except CalledOff:
+            return {"kind": "called_off"}, b""
         except PlannerError as error:
             return as_message(refused(error)), b""
         except Refusal as refusal:

@@ -196,11 +196,11 @@ class QueueWorker:
         # a failed delivery was not carried out, so it is delivered again
         @app.task(name=SOLVE, queue=QUEUE, pass_context=True, retry=RetryStrategy(wait=1))
         async def solve(context: JobContext, id_: str) -> None:
-            await self._carry_out(context, id_)
+            await self._carry_out(context, id_, connector.wake)
 
         return app
 
-    async def _carry_out(self, context: JobContext, id_: str) -> None:
+    async def _carry_out(self, context: JobContext, id_: str, wake: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Handle one delivery, from fetching until its attempt has ended. Cancelling this stops the attempt, but does not yet end it."""
         from procrastinate.job_context import AbortReason
 
@@ -213,6 +213,7 @@ class QueueWorker:
         is_look = queue == FIRST_QUEUE and queues == LOOKING
         self._turns_for_all += QUEUE in queues
         work = asyncio.create_task(self._attempt(turn, id_, context.job.id, pool, is_look=is_look))
+        waking = asyncio.create_task(wake())  # if all of these are taken now, what waits is due for first looks
         try:
             while True:
                 try:
@@ -224,6 +225,7 @@ class QueueWorker:
                     turn.call_off(Attempt.stop if by_user else Attempt.put_back)
         finally:
             self._turns_for_all -= QUEUE in queues
+            waking.cancel()
 
     async def _attempt(self, turn: Turn, id_: str, delivery: int, pool: WorkerPool, *, is_look: bool) -> None:
         claim = await self._claim(id_, delivery, is_look=is_look)

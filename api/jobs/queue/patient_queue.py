@@ -8,6 +8,7 @@ the time after which a silent worker is considered dead.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable
 
 import structlog
@@ -46,18 +47,42 @@ def pool(conninfo: str, stalled_seconds: float) -> AsyncConnectionPool:
     )
 
 
+WOKEN = json.dumps({"type": "job_inserted", "job_id": 0})
+"""What the queue's workers are told where something may have become theirs without being new."""
+
+
 class PatientConnector(PsycopgConnector):
-    """Listens again after a failure."""
+    """Listens again after a failure, and knows how much was heard."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard = 0
+        self._listeners: dict[Notify, None] = {}
+
+    async def wake(self) -> None:
+        """Have this process's workers of the queue look for jobs."""
+        self.heard += 1
+        for listener in tuple(self._listeners):
+            await listener(channel="", payload=WOKEN)
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
         """Listen until cancelled."""
         names = tuple(channels)
-        while True:
-            try:
-                await super().listen_notify(on_notification, names)
-            except ConnectorException as error:
-                log.debug("nothing is heard of the queue", reason=type(error.__cause__).__name__)
-                await asyncio.sleep(AGAIN_SECONDS)
+
+        async def on_news(*, channel: str, payload: str) -> None:
+            self.heard += 1
+            await on_notification(channel=channel, payload=payload)
+
+        self._listeners[on_notification] = None
+        try:
+            while True:
+                try:
+                    await super().listen_notify(on_news, names)
+                except ConnectorException as error:
+                    log.debug("nothing is heard of the queue", reason=type(error.__cause__).__name__)
+                    await asyncio.sleep(AGAIN_SECONDS)
+        finally:
+            del self._listeners[on_notification]
 
 
 class PatientManager(JobManager):
@@ -66,6 +91,7 @@ class PatientManager(JobManager):
     def __init__(self, connector: PatientConnector, has_room: Callable[[], bool]) -> None:
         """`has_room`: whether this process can carry out a long job whole, so that none need be looked at."""
         super().__init__(connector)
+        self._connector = connector
         self._has_room = has_room
 
     async def update_heartbeat(self, worker_id: int) -> None:
@@ -88,13 +114,20 @@ class PatientManager(JobManager):
             return ()
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """Return the next job. Once the request is sent, a missing answer leaves it unknown who has the job: that is an error."""
-        wanted = tuple(queues or QUEUES)
-        if wanted == LOOKING and self._has_room():
-            wanted = (SHORT_QUEUE,)
-        try:
-            return await super().fetch_job(list(wanted), worker_id)
-        except ConnectorException as error:
-            if isinstance(error.__cause__, PoolTimeout):
-                return None
-            raise
+        """Return the next job. Once the request is sent, a missing answer leaves it unknown who has the job: that is an error.
+
+        What is heard in the meantime would be forgotten with the answer "nothing new", so it asks again.
+        """
+        while True:
+            heard = self._connector.heard
+            wanted = tuple(queues or QUEUES)
+            if wanted == LOOKING and self._has_room():
+                wanted = (SHORT_QUEUE,)
+            try:
+                job = await super().fetch_job(list(wanted), worker_id)
+            except ConnectorException as error:
+                if isinstance(error.__cause__, PoolTimeout):
+                    return None
+                raise
+            if job is not None or heard == self._connector.heard:
+                return job

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, and_, func, insert, select
 
 from ..protocol import BatchEnded, Collision, KeyReused, QueueFull, checksum
-from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
+from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, Look, NewJob, Once, QueueLimits, StoredPlan
 from .databases.database import Database
 from .rows import job_of, plan_row, values_of
 from .tables import events, job_plans, jobs, once, problems
@@ -127,7 +127,10 @@ class Intake(Part):
         """Insert a new job with its first event."""
         values = values_of(new) | facts | {"events": 1}
         if queued:
-            values["delivery"] = self.database.deliver(connection, values["id"], values["owner"], values["priority"])
+            whose = values["id"], values["owner"], values["priority"]
+            values["delivery"] = self.database.deliver(connection, *whose, look=values["look"] is not None)
+        else:
+            values["look"] = None
         event = {name: values[name] for name in ("state", "attempt") if name in facts}
         connection.execute(insert(jobs).values(**values))
         # Compiled statements are cached with the values in them, so these are not.
@@ -166,10 +169,13 @@ class Intake(Part):
                 raise QueueFull("the store is full")
 
     def _count(self, connection: Connection, owner: str, limits: QueueLimits) -> None:
-        """Count the existing jobs. Raises QueueFull if one more would be too many."""
+        """Count the existing jobs. Raises QueueFull if one more would be too many. A job in its first look may be put back, so it counts as waiting."""
+        looked_at = and_(jobs.c.look == Look.BEGUN.value, jobs.c.state == JobState.RUNNING.value)
         queued = select(func.count()).select_from(jobs).where(jobs.c.state == JobState.QUEUED.value)
+        in_look = select(func.count()).select_from(jobs).where(looked_at)
         mine = select(func.count()).select_from(jobs).where(jobs.c.state.in_(UNFINISHED), jobs.c.owner == owner)
-        waiting, unfinished = connection.execute(select(queued.scalar_subquery(), mine.scalar_subquery())).one()
+        counts = select(queued.scalar_subquery() + in_look.scalar_subquery(), mine.scalar_subquery())
+        waiting, unfinished = connection.execute(counts).one()
         if waiting >= limits.queued:
             raise QueueFull("too many jobs are waiting")
         if unfinished >= limits.unfinished:

@@ -11,9 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, update
 
 from ..protocol import StoreDamaged, checksum, sound
-from ..records import About, EventKind, Job, JobState, NewJob, StoredPlan, Summary, new_id
+from ..records import About, EventKind, Job, JobState, Look, NewJob, StoredPlan, Summary, new_id
 from .tables import events, jobs
-from .turns import priority_of
+from .turns import is_looked_at, priority_of
 
 
 def job_of(row: Row[Any] | SimpleNamespace) -> Job:
@@ -72,6 +72,7 @@ def values_of(new: NewJob) -> dict[str, Any]:
         "events": 0,
         "has_plan": False,
         "delivery": None,
+        "look": Look.DUE.value if is_looked_at(new.about) else None,
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, delete, insert, select, update
 
 from ..protocol import Collision, StoreDamaged, sound
-from ..records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary, Where
+from ..records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, Look, StoredPlan, Summary, Where
 from .databases.database import Database, Told
 from .intake import Intake
 from .keeping import forget_old, put, shrink
@@ -77,6 +77,7 @@ class DatabaseStore(Intake, Lookups):
                 "state": JobState.RUNNING.value,
                 "attempt": row.attempt + 1,
                 "started": row.started or time.time(),
+                "look": Look.BEGUN.value if look else None,
             }
             event = (EventKind.STATE, {"state": values["state"], "attempt": values["attempt"]})
             self._change(connection, row, values, event)
@@ -238,7 +239,7 @@ class DatabaseStore(Intake, Lookups):
     def _requeue(self, connection: Connection, row: Row[Any]) -> None:
         queued = {"state": JobState.QUEUED.value}
         delivery = self.database.deliver(connection, row.id, row.owner, row.priority, row.delivery)
-        self._change(connection, row, {**queued, "delivery": delivery}, (EventKind.STATE, queued))
+        self._change(connection, row, {**queued, "delivery": delivery, "look": None}, (EventKind.STATE, queued))
 
     def _bury(self, connection: Connection, row: Row[Any], why: str, most: int) -> Job:
         # A worker that does not stop in time is killed, which says nothing about the job.

@@ -44,12 +44,14 @@ jobs = Table(
     Column("events", Integer, nullable=False),
     Column("has_plan", Boolean, nullable=False),
     Column("delivery", BigInteger),
+    Column("look", String(10)),
     Index("jobs_by_turn", "state", "priority", "id"),
     Index("jobs_by_state_and_owner", "state", "owner", "priority", "id"),
     Index("jobs_by_owner", "owner", "id"),
     Index("jobs_by_owner_and_state", "owner", "state", "id"),
     Index("jobs_by_batch", "batch", "line"),
     Index("jobs_by_end", "finished"),
+    Index("jobs_by_look", "look", "state", "owner", "priority", "id"),
 )
 
 problems = Table(

@@ -50,6 +50,6 @@ class Part:
             "gap": gap_of(best, bound) if end.summary is None else end.summary.gap,
             "failure": None if end.failure is None else dict(end.failure),
         }
-        ended = {**facts, "finished": time.time(), "has_plan": has_plan}
+        ended = {**facts, "finished": time.time(), "has_plan": has_plan, "look": None}
         points = ((EventKind.POINT, point) for point in end.points)
         self._change(connection, row, ended, *points, (EventKind.DONE, facts))

@@ -9,11 +9,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, select, true
 
-from ..records import UNFINISHED, JobState, Where
+from ..records import UNFINISHED, About, JobState, Look, Where
 from .tables import jobs
 
 SHORT_SECONDS = 10.0
 """A job with at most this time limit is short: one worker is left to those, however many others wait."""
+LOOKED_AT_BUFFERS = 50_000
+"""A job with more buffers is not over within a first look: reading and placing so many takes all of it."""
 URGENT, SHORT = 2, 1
 """A job's priority is the sum of these."""
 STEP = URGENT + SHORT + 1
@@ -25,6 +27,11 @@ def is_short(options: Mapping[str, Any]) -> bool:
     """True if it will be over soon."""
     limit = options.get("time_limit")
     return limit is not None and limit <= SHORT_SECONDS
+
+
+def is_looked_at(about: About) -> bool:
+    """True if a first look may find it over soon, although it may take long."""
+    return not is_short(about.options) and about.buffers <= LOOKED_AT_BUFFERS
 
 
 def priority_of(options: Mapping[str, Any], *, urgent: bool, where: Where = Where.HERE) -> int:
@@ -86,15 +93,13 @@ class Turns:
     def __init__(self) -> None:
         self._served: dict[str, int] = {}
         self._numbers = itertools.count(1)
-        self._looked: dict[tuple[str, int], str] = {}
-        """The last job of each owner and priority that was returned for a first look."""
 
     def next(
         self, connection: Connection, *, short: bool, look: bool = False, where: Where | None = None
     ) -> Row[Any] | None:
         """Return the job whose turn it is, locked against others; optionally only among short ones, or those for `where`.
 
-        With `look`, only among long jobs that this has not returned for a look before.
+        With `look`, only among long jobs that are due for a first look.
         """
         running = jobs.c.state == JobState.RUNNING.value
         counts = select(jobs.c.owner, func.count()).where(running, of(where)).group_by(jobs.c.owner)
@@ -109,14 +114,13 @@ class Turns:
     def _first(self, connection: Connection, owner: str, priorities: Sequence[int], *, look: bool) -> Row[Any] | None:
         """Return the owner's next job. In this form, the query finds it by the index, without sorting the waiting ones."""
         mine = [jobs.c.state == JobState.QUEUED.value, jobs.c.owner == owner]
+        if look:
+            mine.append(jobs.c.look == Look.DUE.value)
         for priority in priorities:
-            after = self._looked.get((owner, priority), "") if look else ""
-            those = select(jobs).where(*mine, jobs.c.priority == priority, jobs.c.id > after)
+            those = select(jobs).where(*mine, jobs.c.priority == priority)
             turn = those.order_by(jobs.c.id).limit(1).with_for_update(skip_locked=True)
             row = connection.execute(turn).one_or_none()
             if row is not None:
-                if look:
-                    self._looked[owner, priority] = row.id
                 return row
         return None
 

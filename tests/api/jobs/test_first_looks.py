@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from api.jobs.kinds.plans import PlanKind
 from api.store.records import JobState
 from planner import Options, read_plan
+from planner.model.deadline import look
 from tests.api.jobs.rigs import EASY, FOREVER, SLOW, Rig, spied, with_rig
+from tests.running.postgresql import Server
 
 
 async def one_runs_and_two_wait(made: Rig) -> None:
@@ -67,3 +72,58 @@ def test_a_job_is_cancelled_during_its_first_look(url: str, monkeypatch: pytest.
         assert (now.attempt, now.deaths) == (1, 0)
 
     with_rig(url, work, size=2)
+
+
+ENDLESS = EASY.replace(b"{", b'{"name": "endless", ', 1)
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make workers read this problem for ever, as long as the clock allows."""
+    read = PlanKind.read
+
+    def reading(kind: PlanKind, row: Any, source: Any) -> Any:
+        while b"endless" in source.data:
+            time.sleep(0.01)
+            look("reading")
+        return read(kind, row, source)
+
+    monkeypatch.setattr(PlanKind, "read", reading)
+
+
+@pytest.mark.usefixtures("endless")
+def test_a_look_at_what_is_still_read_ends_without_killing_its_process(url: str) -> None:
+    async def work(made: Rig) -> None:
+        await made.until_there_is_a_plan(made.add(SLOW, FOREVER))
+        looked = made.add(ENDLESS, FOREVER)
+        now = await made.until(looked, JobState.QUEUED, attempt=1)
+        assert (now.deaths, made.processes.deaths) == (0, 0)
+
+    with_rig(url, work, size=2)
+
+
+@pytest.mark.usefixtures("endless")
+def test_a_job_is_cancelled_while_it_is_read_without_killing_its_process(url: str) -> None:
+    async def work(made: Rig) -> None:
+        job = made.add(ENDLESS, FOREVER)
+        await made.until(job, JobState.RUNNING)
+        made.cancel(job)
+        await made.until(job, JobState.CANCELLED)
+        assert made.processes.deaths == 0
+
+    with_rig(url, work)
+
+
+def test_a_look_begins_as_soon_as_there_is_no_room_for_long_jobs(
+    postgresql: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not only when the queue is asked again."""
+    monkeypatch.setattr("api.jobs.queue.consumer.LOOK_SECONDS", 3600.0)
+
+    async def work(made: Rig) -> None:
+        long = [made.add(SLOW, replace(FOREVER, seed=number)) for number in range(3)]
+        await made.until_there_is_a_plan(long[0])
+        for job in long[1:]:
+            await made.until(job, JobState.QUEUED, attempt=1)
+
+    with_rig(postgresql.new_database(), work, size=2)

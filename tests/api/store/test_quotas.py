@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -37,6 +38,18 @@ def test_exactly_the_allowed_number_of_jobs_is_accepted(store: Store) -> None:
         with pytest.raises(QueueFull, match="your jobs" if owner == "me" else "waiting"):
             store.add(NewJob(owner, ABOUT), b"", limits)
     assert store.counts().queued == 60
+
+
+def test_a_job_in_its_first_look_still_counts_as_waiting(store: Store) -> None:
+    """It may be put back."""
+    long = replace(ABOUT, options={"time_limit": 600.0})
+    job = store.add(NewJob("me", long), b"", QueueLimits(1, 10, WORST)).job
+    assert store.claim(job.id, job.delivery, look=True) is not None
+    with pytest.raises(QueueFull, match="waiting"):
+        store.add(NewJob("me", long), b"", QueueLimits(1, 10, WORST))
+    store.release(job.id, 1)
+    assert store.claim(job.id, store.job(job.id).delivery) is not None  # type: ignore[union-attr]
+    store.add(NewJob("me", long), b"", QueueLimits(1, 10, WORST))
 
 
 def test_problems_beyond_the_quota_are_refused(store: Store) -> None:

@@ -62,11 +62,18 @@ class Database(ABC):
 
     @abstractmethod
     def deliver(
-        self, connection: Connection, id_: str, owner: str, priority: int, before: int | None = None
+        self,
+        connection: Connection,
+        id_: str,
+        owner: str,
+        priority: int,
+        before: int | None = None,
+        *,
+        look: bool = False,
     ) -> int | None:
         """Have a worker elsewhere take the job; return the number of this delivery. None: workers look for jobs themselves.
 
-        It keeps the turn of the delivery `before`.
+        It keeps the turn of the delivery `before`. `look`: it is due for a first look.
         """
 
     def begin(self, connection: Connection, delivery: int) -> None:

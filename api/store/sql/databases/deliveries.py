@@ -39,12 +39,12 @@ class Deliveries:
 
         self._manager = JobManager(SyncPsycopgConnector())  # is never opened: every call brings its connection
 
-    def add(self, connection: psycopg.Connection[Any], id_: str, turn: Turn, *, is_first: bool) -> int:
+    def add(self, connection: psycopg.Connection[Any], id_: str, turn: Turn, *, look: bool) -> int:
         """Have some worker take the job; return the number of this delivery."""
         from procrastinate.jobs import Job
 
         new = Job(
-            queue=_queue(turn, is_first=is_first),
+            queue=_queue(turn, look=look),
             task_name=SOLVE,
             task_kwargs={"id_": id_},
             priority=turn.rank,
@@ -106,12 +106,12 @@ class Deliveries:
             connection.execute(f"INSERT INTO {STEPS} VALUES (%s)", (step.name,))
 
 
-def _queue(turn: Turn, *, is_first: bool) -> str:
+def _queue(turn: Turn, *, look: bool) -> str:
     if turn.where is Where.CLUSTER:
         return CLUSTER_QUEUE
     if turn.is_short:
         return SHORT_QUEUE
-    return FIRST_QUEUE if is_first else QUEUE
+    return FIRST_QUEUE if look else QUEUE
 
 
 @contextmanager

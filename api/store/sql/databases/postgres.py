@@ -76,14 +76,23 @@ class PostgresDatabase(Database):
     def listen(self, on_change: Told) -> None:
         self._listeners.append(Listener(self.conninfo, on_change))
 
-    def deliver(self, connection: Connection, id_: str, owner: str, priority: int, before: int | None = None) -> int:
+    def deliver(
+        self,
+        connection: Connection,
+        id_: str,
+        owner: str,
+        priority: int,
+        before: int | None = None,
+        *,
+        look: bool = False,
+    ) -> int:
         driver, where = _driver(connection), where_of(priority)
         rank = None if before is None else self._deliveries.least_rank(driver, [before])
         if rank is not None:
-            return self._deliveries.add(driver, id_, Turn(is_short_at(priority), where, rank), is_first=False)
+            return self._deliveries.add(driver, id_, Turn(is_short_at(priority), where, rank), look=look)
         now = self._deliveries.rank_now(driver, where)
         mine = self._deliveries.least_rank(driver, last_deliveries(connection, owner, priority))
-        return self._deliveries.add(driver, id_, turn_of(priority, now, mine), is_first=before is None)
+        return self._deliveries.add(driver, id_, turn_of(priority, now, mine), look=look)
 
     def begin(self, connection: Connection, delivery: int) -> None:
         self._deliveries.begin(_driver(connection), delivery)

@@ -153,7 +153,16 @@ class SqliteDatabase(Database):
     def listen(self, on_change: Told) -> None:
         self._listeners.append(on_change)
 
-    def deliver(self, connection: Connection, id_: str, owner: str, priority: int, before: int | None = None) -> None:
+    def deliver(
+        self,
+        connection: Connection,
+        id_: str,
+        owner: str,
+        priority: int,
+        before: int | None = None,
+        *,
+        look: bool = False,
+    ) -> None:
         return None
 
     def withdraw(self, connection: Connection, delivery: int | None) -> None: ...

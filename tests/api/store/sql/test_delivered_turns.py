@@ -10,6 +10,8 @@ import pytest
 from api.store import Store
 from api.store.opening import open_store
 from api.store.records import About, End, JobState, NewJob, QueueLimits, Where
+from api.store.sql.databases.deliveries import FIRST_QUEUE, QUEUE
+from api.store.sql.turns import LOOKED_AT_BUFFERS
 from tests.running.postgresql import Server
 
 LIMITS = QueueLimits(1000, 1000, 1 << 30)
@@ -23,9 +25,16 @@ class Queue:
         self._line = psycopg.connect(url, autocommit=True)
 
     def add(
-        self, owner: str, count: int, *, seconds: float = 600.0, urgent: bool = False, where: Where = Where.HERE
+        self,
+        owner: str,
+        count: int,
+        *,
+        seconds: float = 600.0,
+        urgent: bool = False,
+        where: Where = Where.HERE,
+        buffers: int = 3,
     ) -> None:
-        about = About("key", "digest", owner, 3, {"time_limit": seconds}, (), None)
+        about = About("key", "digest", owner, buffers, {"time_limit": seconds}, (), None)
         for _ in range(count):
             self.store.add(NewJob(owner, about, urgent, where=where), b"{}", LIMITS)
 
@@ -45,6 +54,9 @@ class Queue:
                 assert self.store.finish(claim.job.id, claim.job.attempt, End(JobState.CANCELLED))
                 self._line.execute("DELETE FROM procrastinate_jobs WHERE id = %s", (found[0],))
         return taken
+
+    def queues(self) -> list[str]:
+        return [name for (name,) in self._line.execute("SELECT queue_name FROM procrastinate_jobs ORDER BY id")]
 
     def close(self) -> None:
         self._line.close()
@@ -90,6 +102,12 @@ def test_urgent_and_short_jobs_pass_their_owner_s_others(queue: Queue) -> None:
     queue.add("a", 1, seconds=2.0, urgent=True)
     assert queue.take(1) == "a"
     assert sorted(queue.take(2)) == ["a", "b"]
+
+
+def test_what_cannot_be_over_in_a_look_is_not_delivered_for_one(queue: Queue) -> None:
+    queue.add("a", 1)
+    queue.add("a", 1, buffers=LOOKED_AT_BUFFERS + 1)
+    assert queue.queues() == [FIRST_QUEUE, QUEUE]
 
 
 def test_jobs_for_a_cluster_have_turns_of_their_own(queue: Queue) -> None:

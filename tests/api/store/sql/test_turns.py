@@ -11,6 +11,7 @@ import pytest
 from api.store import Store
 from api.store.opening import open_store
 from api.store.records import About, JobState, NewJob, QueueLimits, Where
+from api.store.sql.turns import LOOKED_AT_BUFFERS
 
 LIMITS = QueueLimits(1000, 1000, 1 << 30)
 
@@ -77,6 +78,14 @@ def test_each_long_job_is_looked_at_once_and_keeps_its_place(store: Store) -> No
     assert looked == ["waited for", "b0", "a0", "a1"]
     order = [taken(store) for _ in range(5)]
     assert [name for name in order if name != "b0"] == ["waited for", "short", "a0", "a1"]
+
+
+def test_what_cannot_be_over_in_a_look_is_not_looked_at(store: Store) -> None:
+    about = About("key", "digest", "large", LOOKED_AT_BUFFERS + 1, {"time_limit": 600.0}, (), None)
+    store.add(NewJob("a", about), b"{}", LIMITS)
+    queue(store, "a", "long")
+    assert [taken(store, look=True) for _ in range(2)] == ["long", None]
+    assert taken(store) == "large"
 
 
 def test_a_job_that_is_to_stop_is_not_put_back(store: Store) -> None:
