@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from math import ceil
 
 from ..checks.report import printable
@@ -90,6 +91,19 @@ def number(value: float) -> str:
 
 def text(x: float, y: float, words: str, kind: str) -> str:
     return f'<text x="{number(x)}" y="{number(y)}" class="{kind}">{safe(words)}</text>'
+
+
+LETTER = 6.5
+"""The width of a letter of a mark's label."""
+
+
+def without_overlaps(marks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Return every mark along a field, or every second, third and so on if there is no room for all labels: each is at its middle."""
+    for step in range(1, len(marks)):
+        kept = marks[::step]
+        if all(b - a > LETTER * (len(said) + len(after)) / 2 for (a, said), (b, after) in pairwise(kept)):
+            return list(kept)
+    return list(marks[:1])
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-MOST_DIGITS = 20
-ONLY_ZEROS = re.compile(r"\.0+(?=\D|$)")
-"""What makes 16.0 look unlike 16."""
+LONG = 10**9
+"""From here on a number may be shorter as a power of ten."""
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -54,10 +52,22 @@ def _tens() -> Iterator[int]:
         power *= 10
 
 
-def short_bytes(size: int, more: int = 0) -> str:
-    """Return a short form, exact if possible: 24 KiB, 3920 B, 1.53 MiB; `more`: in bytes if that fits beside a field, or with so many more digits."""
-    if more and size < 10**8:
-        return f"{grouped(size)} B"
+def number_labels(ticks: Sequence[int]) -> list[str]:
+    """Return the ticks in words, never rounded: 12 345 678, or 1.2345e+12 if that is shorter."""
+    return [_shortest(tick) for tick in ticks]
+
+
+def _shortest(number: int) -> str:
+    if abs(number) < LONG:
+        return grouped(number)
+    digits = str(abs(number))
+    rest = digits[1:].rstrip("0")
+    power = f"{'-' if number < 0 else ''}{digits[0]}{'.' if rest else ''}{rest}e+{len(digits) - 1:02}"
+    return min(grouped(number), power, key=len)
+
+
+def short_bytes(size: int) -> str:
+    """Return a short form, exact if possible: 24 KiB, 3920 B, 1.53 MiB."""
     unit = 0
     while unit + 1 < len(UNITS) and size >= 1024 ** (unit + 1) and (size % 1024 ** (unit + 1) == 0 or size >= 10_000):
         unit += 1
@@ -65,22 +75,7 @@ def short_bytes(size: int, more: int = 0) -> str:
     if size % whole == 0:
         return f"{size // whole} {UNITS[unit]}"
     value = size / whole
-    return f"{value:.{more + (0 if value >= 100 else 1 if value >= 10 else 2)}f} {UNITS[unit]}"
-
-
-def short_number(number: int, more: int = 0) -> str:
-    """Return a number that fits beside a field: 12 345 678, 1.2346e+12; `more`: with so many more digits."""
-    return grouped(number) if abs(number) < 10**9 else f"{number:.{5 + more}g}"
-
-
-def told_apart(values: Sequence[float], say: Callable[[int, int], str]) -> list[str]:
-    """Return the values rounded and said with as few more digits as tell them apart, as on a narrow range."""
-    whole = [round(value) for value in values]
-    for more in range(MOST_DIGITS):
-        said = [say(value, more) for value in whole]
-        if len({ONLY_ZEROS.sub("", each) for each in said}) == len({*whole}):
-            break
-    return said
+    return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f} {UNITS[unit]}"
 
 
 def exact_bytes(size: int) -> str:

@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -184,6 +185,19 @@ def test_marks_of_addresses_have_different_labels(page: Page, low: float, high: 
     assert [float(address_of(label)) for label in labels] == [float(tick) for tick in ticks], "none is rounded"
 
 
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0, 1), (4.5, 5.5), (0, 84), (123_456_000, 123_457_000), (3 * 10**9, 3 * 10**9 + 90), (-5, 10**18)],
+)
+def test_marks_of_numbers_are_whole_and_never_rounded(page: Page, low: float, high: float) -> None:
+    ticks = call_module(page, "map/scales", "plainTicks", low, high, 8)
+    labels = call_module(page, "map/scales", "plainLabels", ticks)
+    powers = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+    said = [Fraction(label.replace("\u202f", "").replace("·10", "e").translate(powers)) for label in labels]
+    assert said == ticks
+    assert all(float(tick).is_integer() for tick in ticks)
+
+
 @pytest.mark.parametrize("begin", [0, -(2**62), 2**60 + 3])
 @pytest.mark.parametrize(("low", "high"), [(0, 2), (3, 80), (0, 2**61), (2**59, 2**59 + 2**18)])
 def test_marks_of_times_are_round_and_exact(page: Page, begin: int, low: float, high: float) -> None:
@@ -259,8 +273,8 @@ def test_numbers_too_large_for_javascript_are_shown_exactly(page: Page) -> None:
 
 
 def test_figures_at_axes_are_short_and_without_computer_notation(page: Page) -> None:
-    figures = (10_000_000, -99_999_999, 123_456_789_012, 10**18)
-    found = [call_module(page, "answers/curve", "shortly", figure) for figure in figures]
+    figures = (10_000_000, -99_999_999, 123_500_000_000, 10**18)
+    found = call_module(page, "map/scales", "plainLabels", figures)
     assert found == ["10\u202f000\u202f000", "-99\u202f999\u202f999", "1.235·10¹¹", "1·10¹⁸"]
 
 

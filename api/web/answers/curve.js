@@ -1,7 +1,7 @@
 // A curve with points to choose, by pointer, finger or arrows; each stands for a part of an answer. Kinds of answers define the axes.
 
-import { element, grouped, plural } from "../text.js";
-import { addressLabels, addressTicks, plainTicks } from "../map/scales.js";
+import { element, plural } from "../text.js";
+import { addressLabels, addressTicks, plainLabels, plainTicks } from "../map/scales.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 220;
@@ -106,14 +106,14 @@ export class Curve extends EventTarget {
   #axes(width) {
     const { left, right, low, high, isDoubling } = this.range;
     const up = this.inBytes ? addressTicks(low, high, 5) : plainTicks(low, high, 5);
-    const labels = this.inBytes ? addressLabels(up) : up.map(shortly);
+    const labels = this.inBytes ? addressLabels(up) : plainLabels(up);
     up.forEach((tick, i) => {
       this.svg.append(part("line", { class: "rule", x1: EDGE.left, x2: width - EDGE.right, y1: this.y(tick), y2: this.y(tick) }));
       this.write(labels[i], EDGE.left - 8, this.y(tick) + 4, "end");
     });
     const room = Math.max(Math.floor((width - EDGE.left - EDGE.right) / 90), 3);
     const marks = isDoubling ? doubled(left, right, room) : this.inSizes ? addressTicks(left, right, room) : plainTicks(left, right, room);
-    const said = this.inSizes ? addressLabels(marks) : marks.map(shortly);
+    const said = this.inSizes ? addressLabels(marks) : plainLabels(marks);
     marks.forEach((tick, i) => this.write(said[i], this.x(tick), HEIGHT - EDGE.bottom + 16, "middle"));
     const [name, height] = this.names();
     this.write(name, width - EDGE.right, HEIGHT - 6, "end");
@@ -166,13 +166,6 @@ export class Curve extends EventTarget {
 export function steps(spots, right = null) {
   const corners = spots.flatMap(([x, y], i) => (i ? [[x, spots[i - 1][1]], [x, y]] : [[x, y]]));
   return right === null || !spots.length ? corners : [...corners, [right, spots.at(-1)[1]]];
-}
-
-// 10 000 000, or 1.234·10⁹.
-export function shortly(number) {
-  if (Math.abs(number) < 1e8) return grouped(number);
-  const [digits, power] = Number(Number(number).toPrecision(4)).toExponential().split("e+");
-  return `${digits}·10${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
 }
 
 function ends(values) {

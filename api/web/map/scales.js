@@ -3,6 +3,7 @@
 import { bytes, grouped, UNITS } from "../text.js";
 
 const MOST_TICKS = 100;
+const LONG = 1e8; // from here on a number may be shorter as a power of ten
 const MOST_COUNTED = 100_000; // in a label there is room for five digits and a unit
 
 // The distance between numbers that can be told apart as far as this one; and between whole ones: above 2^53 more than 1.
@@ -30,8 +31,21 @@ function inBytes(text) {
   return Number(figure) * 1024 ** UNITS.indexOf(unit);
 }
 
+// Marks of whole numbers.
 export function plainTicks(low, high, most) {
-  return multiples(low, high, round((high - low) / most));
+  return multiples(low, high, round(Math.max((high - low) / most, grain(high))));
+}
+
+// The label of each mark, never rounded: 12 345 678, or 1.2345·10⁹ if that is shorter.
+export function plainLabels(ticks) {
+  return ticks.map((tick) => {
+    if (Math.abs(tick) < LONG) return grouped(tick);
+    const digits = String(BigInt(Math.abs(tick)));
+    const rest = digits.slice(1).replace(/0+$/, "");
+    const power = [...String(digits.length - 1)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
+    const said = [grouped(digits), `${digits[0]}${rest && "."}${rest}·10${power}`];
+    return (tick < 0 ? "-" : "") + said.reduce((short, other) => (other.length < short.length ? other : short));
+  });
 }
 
 // Round times between two that are counted from `begin`, as exact integers.

@@ -9,7 +9,7 @@ from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Plan
 from ...model.problem import Problem, measures_bytes
 from ..frame import LEFT, STANDARD, Sheet, line, number, text
-from ..ticks import exact_bytes, grouped, short_bytes, short_number, time_ticks, told_apart, value_ticks
+from ..ticks import address_labels, exact_bytes, grouped, number_labels, time_ticks, value_ticks
 
 ABOVE = 78
 MOST_LINES = 6
@@ -80,7 +80,7 @@ def _grid(field: Field, *, in_bytes: bool) -> Iterator[str]:
     sheet = field.sheet
     yield f'<rect class="field" x="{LEFT}" y="{ABOVE}" width="{sheet.inside}" height="{number(field.height)}"/>'
     values = (value_ticks if in_bytes else time_ticks)(field.low, field.high, MOST_LINES)
-    for value, label in zip(values, told_apart(values, short_bytes if in_bytes else short_number), strict=True):
+    for value, label in zip(values, (address_labels if in_bytes else number_labels)(values), strict=True):
         at = field.y(value)
         yield line(LEFT, at, sheet.right, at, "grid")
         yield text(LEFT - 8, at + 4, label, "soft right")

@@ -10,7 +10,7 @@ from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Frontier
 from ...model.problem import Problem, measures_bytes
 from ..frame import STANDARD, Sheet
-from ..ticks import short_bytes, short_number
+from ..ticks import address_labels, number_labels
 from .plot import Axes, Curve, curves
 
 
@@ -28,12 +28,12 @@ def frontier_curve(problem: Problem, frontier: Frontier, sheet: Sheet = STANDARD
         Curve("proven: no plan of that cost needs less", _floor(spots, frontier.within), steps=True, dashed=True),
     )
     in_bytes = measures_bytes(problem)
-    axes = Axes("memory by cost", drawn, short_bytes if in_bytes else short_number, in_bytes=in_bytes)
+    axes = Axes("memory by cost", drawn, address_labels if in_bytes else number_labels, in_bytes=in_bytes)
     whole = "all of it, proven" if frontier.is_complete else "a part of it"
     if not frontier.is_complete and frontier.within is not None:
         whole += f"; any plan is matched by one of these but for {frontier.within:.2%}"
     figures = f"{len(spots)} point{'' if len(spots) == 1 else 's'} of the frontier of memory and cost, {whole}"
-    return curves(problem.name or "Memory and cost", figures, [axes], short_number, sheet)
+    return curves(problem.name or "Memory and cost", figures, [axes], number_labels, sheet)
 
 
 class _Spot(NamedTuple):

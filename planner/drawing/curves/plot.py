@@ -6,17 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log2
 
-from ..frame import LEFT, STANDARD, Sheet, cut, line, number, safe, text
+from ..frame import LEFT, LETTER, STANDARD, Sheet, cut, line, number, safe, text, without_overlaps
 from ..style import CURVES
-from ..ticks import time_ticks, told_apart, value_ticks
+from ..ticks import time_ticks, value_ticks
 
 ABOVE, HEIGHT, BETWEEN = 86, 220, 64
 MOST_LINES = 5
 MOST_MARKS = 8
-LETTER = 6.5
-"""The width of a letter of a mark's label."""
 AIR = 5
 """At least so much is free around it."""
+
+
+Labels = Callable[[Sequence[int]], list[str]]
+"""Returns the marks of an axis in words, exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,7 @@ class Axes:
 
     title: str
     curves: Sequence[Curve]
-    say: Callable[[int, int], str]
-    """Returns a rounded value in words, with so many more digits than usual."""
+    say: Labels
     marks: Sequence[tuple[int, str]] = ()
     """Labelled positions on the lower axis."""
     doubling: bool = False
@@ -79,7 +80,7 @@ def curves(
     title: str,
     figures: str,
     fields: Sequence[Axes],
-    say: Callable[[int, int], str],
+    say: Labels,
     sheet: Sheet = STANDARD,
     *,
     doubling: bool = False,
@@ -109,29 +110,29 @@ def _values(axes: Axes) -> tuple[float, float]:
     return max(low - air, 0.0), high + air
 
 
-def _ticks(axes: Axes, low: float, high: float) -> Sequence[float]:
+def _ticks(axes: Axes, low: float, high: float) -> Sequence[int]:
     """Return round values in the range."""
     if axes.doubling:
         base = 2 if axes.in_bytes else 10
         powers = [base**k for k in range(64) if low <= base**k <= high]
         return powers[:: -(-len(powers) // MOST_LINES) or 1]
-    ticks = (value_ticks if axes.in_bytes else time_ticks)(ceil(low), floor(high), MOST_LINES)
-    # a flat curve has no room for several round values
-    return ticks or [(low + high) / 2]
+    return (value_ticks if axes.in_bytes else time_ticks)(ceil(low), floor(high), MOST_LINES)
 
 
-def _drawn(field: _Field, say: Callable[[int, int], str]) -> Iterator[str]:
+def _drawn(field: _Field, say: Labels) -> Iterator[str]:
     axes, sheet = field.axes, field.sheet
     yield text(LEFT, field.above - 10, axes.title, "ink pool")
     yield f'<rect class="field" x="{LEFT}" y="{number(field.above)}" width="{sheet.inside}" height="{HEIGHT}"/>'
     low, high = field.values
     values, marks = _ticks(axes, low, high), _marks(field)
-    for value, label in zip(values, told_apart(values, axes.say), strict=True):
+    for value, label in zip(values, axes.say(values), strict=True):
         yield line(LEFT, field.y(value), sheet.right, field.y(value), "grid")
         yield text(LEFT - 8, field.y(value) + 4, label, "soft right")
-    for at, label in zip(marks, told_apart(marks, say), strict=True):
-        yield line(field.x(at), field.above, field.x(at), field.below, "grid")
-        yield text(min(field.x(at), sheet.width - 4 * len(label)), field.below + 16, label, "soft mid")
+    below = [(min(field.x(at), sheet.width - 4 * len(said)), said) for at, said in zip(marks, say(marks), strict=True)]
+    for each in marks:
+        yield line(field.x(each), field.above, field.x(each), field.below, "grid")
+    for middle, label in without_overlaps(below):
+        yield text(middle, field.below + 16, label, "soft mid")
     for at, label in axes.marks:
         yield line(field.x(at), field.above, field.x(at), field.below, "end")
         x, width = field.x(at) + 5, LETTER * len(label)
@@ -143,8 +144,8 @@ def _drawn(field: _Field, say: Callable[[int, int], str]) -> Iterator[str]:
         if curve.points:
             yield f'<path class="curve {kind}" d="{_path(field, curve)}"><title>{safe(curve.name)}</title></path>'
         if len(curve.points) == 1:
-            at, value = curve.points[0]
-            yield f'<circle class="curve {kind}" cx="{number(field.x(at))}" cy="{number(field.y(value))}" r="3"/>'
+            ((only, height),) = curve.points
+            yield f'<circle class="curve {kind}" cx="{number(field.x(only))}" cy="{number(field.y(height))}" r="3"/>'
     if len(axes.curves) > 1:
         yield from _legend(field)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...model.errors import BadInput, Code, Finding
 from ...planning.shapes import Mode, ShapesPlan
 from ..frame import STANDARD, Sheet
-from ..ticks import short_bytes, short_number
+from ..ticks import address_labels, number_labels
 from .plot import Axes, Curve, curves
 
 NAMES = {
@@ -40,11 +40,11 @@ def shapes_curve(name: str | None, plans: Sequence[ShapesPlan], sheet: Sheet = S
         Axes(
             "bytes that must be there",
             [*arenas, best],
-            short_bytes,
+            address_labels,
             doubling=True,
             in_bytes=True,
         ),
-        Axes("times the best", more, short_number, doubling=True),
+        Axes("times the best", more, number_labels, doubling=True),
     ]
     figures = f"{len(rows)} shapes" + (
         "" if len(others) == 1 else f"; of those with one {along} the one that takes most"
@@ -53,7 +53,7 @@ def shapes_curve(name: str | None, plans: Sequence[ShapesPlan], sheet: Sheet = S
         name or "Sizes that depend on symbols",
         figures,
         fields,
-        lambda at, _: f"{along}={at}",
+        lambda marks: [f"{along}={at}" for at in marks],
         sheet,
         doubling=all(row.values[along] > 0 for row in rows),
     )

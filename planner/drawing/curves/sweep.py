@@ -10,7 +10,7 @@ from solvers.model.linear_terms import is_counted_in_bytes
 from ...model.errors import BadInput, Code, Finding
 from ...planning.sweeping import Sweep, SweepPoint
 from ..frame import STANDARD, Sheet
-from ..ticks import exact_bytes, short_bytes, short_number
+from ..ticks import address_labels, exact_bytes, number_labels
 from .plot import Axes, Curve, curves
 
 MOST_CURVES = 6
@@ -27,13 +27,18 @@ def sweep_curve(sweep: Sweep, sheet: Sheet = STANDARD) -> bytes:
         raise BadInput(Finding(Code.INVALID_OPTION, "/options/capacity", text))
     fields = [_axes(sweep, rows, title, figure, in_bytes=in_bytes) for title, figure, in_bytes in _figures(sweep)]
     title = f"{sweep.name or 'A problem'}: what the size of {pool} buys"
-    return curves(title, _line(sweep, pool), fields, short_bytes, sheet, in_bytes=True)
+    return curves(title, _line(sweep, pool), fields, address_labels, sheet, in_bytes=True)
+
+
+def exactly(size: int) -> str:
+    """Return a size as a mark has it."""
+    return address_labels([size])[0]
 
 
 def _rows(points: Sequence[SweepPoint], pool: str) -> dict[str, list[SweepPoint]]:
     rows: dict[str, list[SweepPoint]] = {}
     for point in points:
-        others = ", ".join(f"{name} {short_bytes(size)}" for name, size in point.capacity.items() if name != pool)
+        others = ", ".join(f"{name} {exactly(size)}" for name, size in point.capacity.items() if name != pool)
         rows.setdefault(others, []).append(point)
     return rows
 
@@ -69,8 +74,8 @@ def _axes(sweep: Sweep, rows: dict[str, list[SweepPoint]], title: str, figure: F
     if least is not None and least.capacity is not None:
         sizes = [point.capacity[least.pool] for point in sweep.points]
         if min(sizes) <= least.capacity <= max(sizes):
-            marks.append((least.capacity, f"smallest: {short_bytes(least.capacity)}"))
-    return Axes(title, drawn, short_bytes if in_bytes else short_number, marks, in_bytes=in_bytes)
+            marks.append((least.capacity, f"smallest: {exactly(least.capacity)}"))
+    return Axes(title, drawn, address_labels if in_bytes else number_labels, marks, in_bytes=in_bytes)
 
 
 def _line(sweep: Sweep, pool: str) -> str:

@@ -25,7 +25,7 @@ from unittest.mock import patch
 from planner import Buffer, Lifetimes, Options, Plan, Pool, Problem, plan
 from planner.drawing import Sheet, Theme
 from planner.drawing.curves.plot import Axes, Curve, curves
-from planner.drawing.ticks import short_number
+from planner.drawing.ticks import number_labels
 from planner.generate import Request, generate
 from planner.planning.placing.pipeline import WORK_PER_SECOND
 from scripts.measure.solving.dense import family
@@ -343,14 +343,14 @@ def draw(drawn: list[Curve], folder: Path) -> None:
     axes = Axes(
         "times as fast as one worker, by replayed work",
         drawn,
-        short_number,
+        number_labels,
         doubling=True,
         in_bytes=True,
     )
     title = "What rounds allow"
     subtitle = "over the number of workers; means of the problems that take longer than 0.2 s"
     for theme in (Theme.LIGHT, Theme.DARK):
-        picture = curves(title, subtitle, [axes], short_number, Sheet(900, theme), doubling=True)
+        picture = curves(title, subtitle, [axes], number_labels, Sheet(900, theme), doubling=True)
         (folder / f"cores-{theme}.svg").write_bytes(picture)
 
 

@@ -14,10 +14,9 @@ from planner.drawing.ticks import (
     address_ticks,
     exact_bytes,
     grouped,
+    number_labels,
     short_bytes,
-    short_number,
     time_ticks,
-    told_apart,
     value_ticks,
 )
 
@@ -94,10 +93,20 @@ def test_rounded_sizes_are_given_to_the_byte_too() -> None:
     ]
 
 
-def test_values_on_a_narrow_range_get_as_many_digits_as_tell_them_apart() -> None:
-    assert told_apart([15_872, 15_904, 15_936], short_bytes) == ["15 872 B", "15 904 B", "15 936 B"]
-    assert told_apart([1 << 40, (1 << 40) + (1 << 20)], short_bytes) == ["1 TiB", "1.000001 TiB"]
-    assert told_apart([16_384, 16_400], short_bytes) == ["16 384 B", "16 400 B"]
-    assert told_apart([16_384, 32_768], short_bytes) == ["16 KiB", "32 KiB"]
-    assert told_apart([2_000_000_000, 2_000_010_000], short_number) == ["2e+09", "2.00001e+09"]
-    assert told_apart([-1.6, 5.0], short_number) == ["-2", "5"]
+@pytest.mark.parametrize(
+    ("ticks", "labels"),
+    [
+        ([15_872, 15_904, 15_936], ["15 872 B", "15 904 B", "15 936 B"]),
+        ([1 << 40, (1 << 40) + (1 << 20)], ["1 048 576 MiB", "1 048 577 MiB"]),
+        ([16_384, 32_768], ["16 KiB", "32 KiB"]),
+    ],
+)
+def test_marks_in_bytes_are_never_rounded(ticks: list[int], labels: list[str]) -> None:
+    assert address_labels(ticks) == labels
+
+
+def test_marks_of_numbers_are_never_rounded() -> None:
+    numbers = [0, -5, 12_345_678, 2 * 10**9, -2_000_010_000, 1_234_567_891, 10**18 + 10**9, (1 << 63) - 1]
+    labels = number_labels(numbers)
+    assert labels[:6] == ["0", "-5", "12 345 678", "2e+09", "-2.00001e+09", "1 234 567 891"]
+    assert [int(Fraction(label.replace(" ", ""))) for label in labels] == numbers

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from planner import BadInput, Options, sweep
 from planner.drawing import Axes, Curve, Sheet, Theme, curves, shapes_curve, sweep_curve
-from planner.drawing.ticks import short_bytes, short_number
+from planner.drawing.curves.plot import Labels
+from planner.drawing.ticks import address_labels, number_labels
 from planner.generate import Request, generate, shaped_transformer
 from planner.planning.shapes import Mode, plan_shapes
 
@@ -50,11 +51,9 @@ def test_each_combination_of_the_other_pools_has_a_curve_up_to_a_number() -> Non
         sweep_curve(many)
 
 
-@pytest.mark.parametrize(("say", "in_bytes"), [(short_bytes, True), (short_number, False)])
+@pytest.mark.parametrize(("say", "in_bytes"), [(address_labels, True), (number_labels, False)])
 @pytest.mark.parametrize("low", [15_800, 3_000_000_000])
-def test_each_mark_of_a_narrow_range_has_a_label_of_its_own(
-    say: Callable[[int, int], str], low: int, *, in_bytes: bool
-) -> None:
+def test_each_mark_of_a_narrow_range_has_a_label_of_its_own(say: Labels, low: int, *, in_bytes: bool) -> None:
     drawn = [Curve("flat", [(low, float(low)), (low + 100, low + 90.0)])]
     axes = Axes("values", drawn, say, in_bytes=in_bytes)
     picture = ET.fromstring(curves("narrow", "", [axes], say, in_bytes=in_bytes))
@@ -64,9 +63,20 @@ def test_each_mark_of_a_narrow_range_has_a_label_of_its_own(
         assert len({*labels}) == len(labels)
 
 
+def test_long_labels_do_not_lie_on_each_other() -> None:
+    low = 123_456_789_000_000
+    axes = Axes("values", [Curve("one", [(low, float(low)), (low + 90, low + 90.0)])], number_labels)
+    picture = ET.fromstring(curves("narrow", "", [axes], number_labels))
+    labels = [each for each in picture.iter(NAMESPACE + "text") if each.get("class") == "soft mid"]
+    assert len(labels) > 2
+    for label, after in pairwise(labels):
+        assert label.text is not None
+        assert float(after.attrib["x"]) - float(label.attrib["x"]) > 6 * len(label.text)
+
+
 def test_names_have_no_power_over_the_picture() -> None:
-    axes = Axes("a & b", [Curve("<script>", [(1, 1.0), (2, 3.0)]), Curve("one", [(1, 2.0)])], short_number)
-    picture = ET.fromstring(curves("<t>", "", [axes], short_number, doubling=True))
+    axes = Axes("a & b", [Curve("<script>", [(1, 1.0), (2, 3.0)]), Curve("one", [(1, 2.0)])], number_labels)
+    picture = ET.fromstring(curves("<t>", "", [axes], number_labels, doubling=True))
     assert "<script>" in " ".join(each.text or "" for each in picture.iter(NAMESPACE + "text"))
     assert not list(picture.iter(NAMESPACE + "script"))
 
@@ -86,8 +96,8 @@ def test_plans_for_all_shapes_are_drawn_beside_the_best_for_each() -> None:
 @pytest.mark.parametrize("mark", [0, 40, 98])
 def test_the_label_of_a_mark_lies_on_no_curve(mark: int, heights: tuple[int, ...], *, is_steps: bool) -> None:
     drawn = [Curve("cost", [(20 * k, float(y)) for k, y in enumerate((*heights, 5))], steps=is_steps)]
-    axes = Axes("cost", drawn, short_number, [(mark, "smallest")])
-    picture = ET.fromstring(curves("one", "", [axes], short_number))
+    axes = Axes("cost", drawn, number_labels, [(mark, "smallest")])
+    picture = ET.fromstring(curves("one", "", [axes], number_labels))
     (label,) = (each for each in picture.iter(NAMESPACE + "text") if each.text == "smallest")
     left, base = float(label.attrib["x"]), float(label.attrib["y"])
     (path,) = (each for each in picture.iter(NAMESPACE + "path") if each.attrib["class"].startswith("curve"))
