@@ -300,6 +300,7 @@ class Service:
         found: dict[str, Any] = {"store": None, "solvers": {}}
         try:
             await asyncio.to_thread(self.store.ping)
+            found["set_aside"] = await asyncio.to_thread(self.store.set_aside)
         except StoreUnavailable as error:
             found["store"] = str(error)
         try:

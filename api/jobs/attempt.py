@@ -18,7 +18,7 @@ from solvers.model.errors import StopReason
 
 from ..errors import HttpCode, OutOfMemory, Refusal
 from ..process.garbage import forget_frames
-from ..store import Store, StoreUnavailable
+from ..store import Store, StoreDamaged, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
 from .processes.messages import as_failure
 from .processes.pool import CalledOff, Reply, Task, WorkerDied, WorkerLate, WorkerPool
@@ -315,10 +315,13 @@ class Endings:
         return await self._insist(ending)
 
     async def _insist(self, ending: Callable[[], Any]) -> bool:
-        """Retry, so that a job's end is not lost if the store is unreachable for a moment."""
+        """Retry, so that a job's end is not lost if the store is unreachable for a moment. In a damaged store it is lost: carrying it out again is of no use."""
         while True:
             try:
                 await asyncio.to_thread(ending)
+            except StoreDamaged as error:
+                log.error("the end of a job cannot be noted, and never will be", reason=str(error))
+                return True
             except StoreUnavailable as error:
                 log.error("the end of a job cannot be noted", reason=str(error))
                 if self.closing:

@@ -160,6 +160,8 @@ class EmbeddedDispatcher:
                     self._begin(Attempt.at(claim, self._store, self._endings, is_look=is_look))
             except StoreUnavailable as error:
                 log.error("no job can be taken on", reason=str(error))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others' jobs go on
+                log.error("fault while taking on a job", reason=f"{type(error).__name__}: {error}"[:500])
             try:
                 async with asyncio.timeout(LOOK_SECONDS):
                     await self._wake.wait()

@@ -102,6 +102,9 @@ class Metrics:
                 server.server_close()
 
 
+DAMAGED = "Jobs that were found damaged, and are kept for the operator."
+
+
 class _Jobs(Collector):
     """The store's jobs at the moment of the request."""
 
@@ -111,18 +114,22 @@ class _Jobs(Collector):
     def describe(self) -> Iterator[Metric]:
         """Describe them without asking the store."""
         yield GaugeMetricFamily("memplan_jobs", "Jobs by state.")
+        yield GaugeMetricFamily("memplan_jobs_set_aside", DAMAGED)
         yield GaugeMetricFamily("memplan_store_up", "Does the store answer?")
 
     def collect(self) -> Iterator[Metric]:
         jobs = GaugeMetricFamily("memplan_jobs", "Jobs by state.", labels=["state"])
+        damaged = GaugeMetricFamily("memplan_jobs_set_aside", DAMAGED)
         up = GaugeMetricFamily("memplan_store_up", "Does the store answer?")
         try:
-            counts = self._store.counts().by_state
+            counts, set_aside = self._store.counts().by_state, self._store.set_aside()
         except StoreUnavailable:
             up.add_metric([], 0)
         else:
             up.add_metric([], 1)
             for state in JobState:
                 jobs.add_metric([state.value], counts.get(state, 0))
+            damaged.add_metric([], set_aside)
         yield jobs
+        yield damaged
         yield up

@@ -89,7 +89,7 @@ async def healthz() -> dict[str, str]:
 async def readyz(service: TheService) -> dict[str, Any]:
     """Check the service by solving five buffers with each solver and writing to the store; the result is kept for some seconds.
 
-    If a cluster carries out batches, `cluster` is its state. Without the cluster only batches wait, and the service is still ready.
+    `set_aside` is the number of jobs that were found damaged and failed, if there are any. If a cluster carries out batches, `cluster` is its state. Without the cluster only batches wait, and the service is still ready.
     """
     if service.closing.is_set():
         raise Refusal(503, HttpCode.STOPPING, "the service is stopping")
@@ -101,6 +101,8 @@ async def readyz(service: TheService) -> dict[str, Any]:
         text = f"not everything works: {'; '.join(broken)}"[:500]
         raise Refusal(503, HttpCode.NOT_READY, text, headers={"Retry-After": "5"}, members={"checks": found})
     ready = {"status": "ready", "solvers": sorted(found["solvers"])}
+    if found["set_aside"]:
+        ready["set_aside"] = found["set_aside"]
     if "cluster" in found:
         ready["cluster"] = "ready" if found["cluster"] is None else found["cluster"]
     return ready

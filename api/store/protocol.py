@@ -181,6 +181,9 @@ class Store(Protocol):
     def prune(self, older_than: float, max_bytes: int) -> int:
         """Forget finished jobs and plans from before then, and the oldest beyond a total size; return how many. If another does so already, nothing is done."""
 
+    def set_aside(self) -> int:
+        """Return how many jobs were found damaged, which failed and are kept for the operator."""
+
     def ping(self) -> None:
         """Raise StoreUnavailable if nothing can be read or written, or if damage was noticed."""
 
@@ -188,16 +191,21 @@ class Store(Protocol):
         """Release everything."""
 
 
+CHANGED = "a stored value is not what was written: the store is damaged"
+
+
 def checksum(data: bytes | bytearray, of_what_precedes: int = 0) -> int:
     return zlib.crc32(data, of_what_precedes)
 
 
-def sound(data: bytes, expected: int | None) -> bytes:
+def sound(data: object, expected: int | None) -> bytes:
     """Return the data. Raises StoreDamaged if it has changed; what an earlier version wrote has no checksum."""
+    if not isinstance(data, bytes):
+        raise StoreDamaged(CHANGED)
     require(checksum(data) if expected is not None else None, expected)
     return data
 
 
 def require(found: int | None, expected: int | None) -> None:
     if expected is not None and found != expected:
-        raise StoreDamaged("a stored value is not what was written: the store is damaged")
+        raise StoreDamaged(CHANGED)

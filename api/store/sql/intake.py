@@ -147,7 +147,7 @@ class Intake(Part):
             return None
         if row.fingerprint != idempotency.fingerprint:
             raise KeyReused
-        return job_of(self._row(connection, row.job))
+        return self._job(connection, row.job)
 
     def _note_once(self, connection: Connection, owner: str, idempotency: Once, id_: str) -> None:
         connection.execute(

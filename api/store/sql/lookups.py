@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Table, func, select, tuple_
+from typing import Any
+
+from sqlalchemy import Select, Table, func, select, tuple_
 
 from ..protocol import StoreDamaged, require, sound
 from ..records import (
@@ -10,17 +12,15 @@ from ..records import (
     Counts,
     Ended,
     Event,
-    EventKind,
     Job,
     JobFilter,
     JobState,
     PlanHead,
     StoredPlan,
-    Summary,
 )
 from .keeping import find
-from .rows import job_of, plan_of
-from .tables import events, job_plans, jobs, problems
+from .rows import damaged_columns, event_of, job_of, plan_of, summary_of
+from .tables import events, job_plans, jobs, problems, set_aside
 from .transactions import Part
 
 
@@ -31,9 +31,8 @@ class Lookups(Part):
         wanted = select(jobs).where(jobs.c.id == id_)
         if owner is not None:
             wanted = wanted.where(jobs.c.owner == owner)
-        with self.read() as connection:
-            row = connection.execute(wanted).one_or_none()
-            return None if row is None else job_of(row)
+        found = self._jobs(wanted)
+        return found[0] if found else None
 
     def jobs(self, wanted: JobFilter) -> list[Job]:
         query = select(jobs).where(jobs.c.owner == wanted.owner)
@@ -43,14 +42,22 @@ class Lookups(Part):
             query = query.where(jobs.c.batch == wanted.batch)
         if wanted.before is not None:
             query = query.where(jobs.c.id < wanted.before)
-        with self.read() as connection:
-            return [job_of(row) for row in connection.execute(query.order_by(jobs.c.id.desc()).limit(wanted.limit))]
+        return self._jobs(query.order_by(jobs.c.id.desc()).limit(wanted.limit))
 
     def ended(self, owner: str, batch: str, after: Ended, limit: int = 100) -> list[Job]:
         place = tuple_(jobs.c.finished, jobs.c.id)
         query = select(jobs).where(jobs.c.owner == owner, jobs.c.batch == batch, place > tuple_(*after))
+        return self._jobs(query.order_by(jobs.c.finished, jobs.c.id).limit(limit))
+
+    def _jobs(self, query: Select[Any]) -> list[Job]:
+        """Return those jobs. A damaged one is set aside, and has failed."""
         with self.read() as connection:
-            return [job_of(row) for row in connection.execute(query.order_by(jobs.c.finished, jobs.c.id).limit(limit))]
+            rows = connection.execute(query).all()
+        return [self._read_again(row.id) if damaged_columns(row) else job_of(row) for row in rows]
+
+    def _read_again(self, id_: str) -> Job:
+        with self.write() as connection:
+            return self._job(connection, id_)
 
     def batch_counts(self, owner: str, batch: str) -> tuple[int, int]:
         columns = func.count(), func.count().filter(jobs.c.state.in_(UNFINISHED))
@@ -65,7 +72,12 @@ class Lookups(Part):
     def counts(self) -> Counts:
         with self.read() as connection:
             rows = connection.execute(select(jobs.c.state, func.count()).group_by(jobs.c.state))
-            return Counts({JobState(state): number for state, number in rows})
+            states = {each.value: each for each in JobState}
+            return Counts({states[state]: number for state, number in rows if state in states})
+
+    def set_aside(self) -> int:
+        with self.read() as connection:
+            return int(connection.execute(select(func.count()).select_from(set_aside)).scalar_one())
 
     def problem(self, id_: str) -> bytes | None:
         with self.read() as connection:
@@ -100,7 +112,7 @@ class Lookups(Part):
         head = (job_plans.c.etag, job_plans.c.summary, job_plans.c.created, job_plans.c.size)
         with self.read() as connection:
             row = connection.execute(select(*head).where(job_plans.c.job == id_)).one_or_none()
-        return None if row is None else PlanHead(row.etag, Summary(**row.summary), row.created, row.size)
+        return None if row is None else PlanHead(row.etag, summary_of(row.summary), row.created, row.size)
 
     def plan_piece(self, id_: str, start: int, size: int) -> bytes:
         with self.read() as connection:
@@ -109,8 +121,7 @@ class Lookups(Part):
     def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
         query = select(events).where(events.c.job == id_, events.c.number > after).order_by(events.c.number)
         with self.read() as connection:
-            rows = connection.execute(query.limit(limit))
-            return [Event(row.number, EventKind(row.kind), row.data) for row in rows]
+            return [event_of(row) for row in connection.execute(query.limit(limit))]
 
     def kept(self, owner: str, key: str) -> StoredPlan | None:
         with self.read() as connection:

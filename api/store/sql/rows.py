@@ -11,28 +11,32 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, update
 
 from ..protocol import StoreDamaged, checksum, sound
-from ..records import About, EventKind, Job, JobState, Look, NewJob, StoredPlan, Summary, new_id
+from ..records import About, Event, EventKind, Job, JobState, Look, NewJob, StoredPlan, Summary, new_id
+from .columns import Damaged
 from .tables import events, jobs
 from .turns import is_looked_at, priority_of
 
 
+def damaged_columns(row: Row[Any]) -> list[str]:
+    """Return the columns of a row of `jobs` that are not what was written."""
+    values = row._mapping
+    found = [name for name, value in values.items() if isinstance(value, Damaged)]
+    for name, decoded in (("state", JobState), ("about", _about_of)):
+        if name not in found:
+            try:
+                decoded(values[name])
+            except (KeyError, TypeError, ValueError, AttributeError):
+                found.append(name)
+    return found
+
+
 def job_of(row: Row[Any] | SimpleNamespace) -> Job:
-    """Return the job in a row of `jobs`, or in the values of one. Raises StoreDamaged."""
-    try:
-        return _job_of(row)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreDamaged("a job's record is not what was written: the store is damaged") from error
-
-
-def _job_of(row: Row[Any] | SimpleNamespace) -> Job:
-    about = row.about
-    if "kind" not in about:  # it was queued by an earlier version
-        about = about | {"kind": "sharing" if about["options"].get("objects") else "plan"}
+    """Return the job in a sound row of `jobs`, or in the values of one."""
     return Job(
         id=row.id,
         owner=row.owner,
         state=JobState(row.state),
-        about=About(**(about | {"notes": tuple(about["notes"])})),
+        about=_about_of(row.about),
         created=row.created,
         started=row.started,
         finished=row.finished,
@@ -50,6 +54,31 @@ def _job_of(row: Row[Any] | SimpleNamespace) -> Job:
         has_plan=row.has_plan,
         delivery=row.delivery,
     )
+
+
+def _about_of(about: dict[str, Any]) -> About:
+    if "kind" not in about:  # it was queued by an earlier version
+        about = about | {"kind": "sharing" if about["options"].get("objects") else "plan"}
+    found = About(**(about | {"notes": tuple(about["notes"])}))
+    if not (isinstance(found.options, dict) and isinstance(found.buffers, int) and isinstance(found.kind, str)):
+        raise TypeError
+    return found
+
+
+def summary_of(value: object) -> Summary:
+    """Return the summary in a column. Raises StoreDamaged."""
+    try:
+        return Summary(**value)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise StoreDamaged("a plan's summary is not what was written: the store is damaged") from error
+
+
+def event_of(row: Row[Any]) -> Event:
+    """Return the event in a row of `events`. Raises StoreDamaged."""
+    kinds = {each.value: each for each in EventKind}
+    if row.kind not in kinds or not isinstance(row.data, dict) or not isinstance(row.number, int):
+        raise StoreDamaged("an event is not what was written: the store is damaged")
+    return Event(row.number, kinds[row.kind], row.data)
 
 
 def values_of(new: NewJob) -> dict[str, Any]:
@@ -78,7 +107,7 @@ def values_of(new: NewJob) -> dict[str, Any]:
 
 def plan_of(row: Row[Any]) -> StoredPlan:
     """Return the plan in a row of `plans` or `job_plans`. Raises StoreDamaged."""
-    return StoredPlan(sound(row.data, row.checksum), row.etag, Summary(**row.summary), row.created)
+    return StoredPlan(sound(row.data, row.checksum), row.etag, summary_of(row.summary), row.created)
 
 
 def plan_values(plan: StoredPlan) -> dict[str, Any]:

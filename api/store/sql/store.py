@@ -15,7 +15,7 @@ from .databases.database import Database, Told
 from .intake import Intake
 from .keeping import forget_old, put, shrink
 from .lookups import Lookups
-from .rows import gap_of, job_of, plan_of, plan_row
+from .rows import gap_of, job_of, plan_of, plan_row, summary_of
 from .tables import ended_batches, job_plans, jobs, problems
 from .turns import Turns, of
 
@@ -56,21 +56,17 @@ class DatabaseStore(Intake, Lookups):
         if id_ is None and self._is_empty(where):
             return None
         with self.write() as connection:
-            if id_ is None:
-                row = self._turns.next(connection, short=short, look=look, where=where)
-            else:
-                this = and_(jobs.c.state == JobState.QUEUED.value, jobs.c.id == id_, jobs.c.delivery == delivery)
-                row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
-            if row is None:
-                return None
-            try:
-                found = connection.execute(select(problems).where(problems.c.job == row.id)).one()
-                problem = sound(found.data, found.checksum)
-            except StoreDamaged as damaged:
-                self.database.noted(damaged)
-                failure = {"status": 503, "code": "store_damaged", "detail": str(damaged), "findings": [], "more": 0}
-                self._end(connection, row, End(JobState.FAILED, failure=failure), has_plan=row.has_plan)
-                return None
+            found = None
+            while found is None:
+                if id_ is None:
+                    row = self._turns.next(connection, short=short, look=look, where=where)
+                else:
+                    this = and_(jobs.c.state == JobState.QUEUED.value, jobs.c.id == id_, jobs.c.delivery == delivery)
+                    row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
+                if row is None:
+                    return None
+                found = self._sound_with_problem(connection, row)
+            row, problem = found
             if delivery is not None and not look:
                 self.database.begin(connection, delivery)
             values = {
@@ -82,6 +78,17 @@ class DatabaseStore(Intake, Lookups):
             event = (EventKind.STATE, {"state": values["state"], "attempt": values["attempt"]})
             self._change(connection, row, values, event)
             return Claim(job_of(self._row(connection, row.id)), problem, self._best(connection, row.id))
+
+    def _sound_with_problem(self, connection: Connection, row: Row[Any]) -> tuple[Row[Any], bytes] | None:
+        """Return a job's row and its problem. If either is damaged the job is set aside: nobody can carry it out."""
+        if not self._if_sound(connection, [row]):
+            return None
+        found = connection.execute(select(problems).where(problems.c.job == row.id)).one()
+        try:
+            return row, sound(found.data, found.checksum)
+        except StoreDamaged:
+            self._set_aside(connection, row, "its problem is not what was written")
+            return None
 
     def _best(self, connection: Connection, id_: str) -> bytes | None:
         """Return the best plan of an earlier attempt. One that is damaged is not missed."""
@@ -161,7 +168,7 @@ class DatabaseStore(Intake, Lookups):
     def redeliver(self, id_: str, delivery: int) -> bool:
         this = and_(jobs.c.id == id_, jobs.c.state == JobState.QUEUED.value, jobs.c.delivery == delivery)
         with self.write() as connection:
-            row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
+            row = self._one(connection, select(jobs).where(this).with_for_update())
             if row is not None:
                 again = self.database.deliver(connection, id_, row.owner, row.priority, row.delivery)
                 self._change(connection, row, {"delivery": again})
@@ -170,14 +177,16 @@ class DatabaseStore(Intake, Lookups):
     def recover(self, why: str, most: int) -> list[Job]:
         with self.write() as connection:
             running = select(jobs).where(jobs.c.state == JobState.RUNNING.value)
-            rows = connection.execute(running.with_for_update()).all()
+            rows = self._sound(connection, running.with_for_update())
             return [self._bury(connection, row, why, most) for row in rows]
 
     def cancel(self, id_: str, owner: str) -> Job | None:
         with self.write() as connection:
             mine = select(jobs).where(jobs.c.id == id_, jobs.c.owner == owner)
-            row = connection.execute(mine.with_for_update()).one_or_none()
-            return None if row is None else self._cancel(connection, row)
+            if connection.execute(mine.with_for_update()).one_or_none() is None:
+                return None
+            row = self._one(connection, mine)
+            return self._job(connection, id_) if row is None else self._cancel(connection, row)
 
     def _cancel(self, connection: Connection, row: Row[Any]) -> Job:
         if row.state == JobState.QUEUED.value:
@@ -197,7 +206,7 @@ class DatabaseStore(Intake, Lookups):
     def cancel_lines(self, owner: str, batch: str, limit: int = 100) -> list[Job]:
         mine = and_(jobs.c.owner == owner, jobs.c.batch == batch, jobs.c.state.in_(UNFINISHED), ~jobs.c.cancelling)
         with self.write() as connection:
-            rows = connection.execute(select(jobs).where(mine).order_by(jobs.c.id).limit(limit).with_for_update()).all()
+            rows = self._sound(connection, select(jobs).where(mine).order_by(jobs.c.id).limit(limit).with_for_update())
             return [self._cancel(connection, row) for row in rows]
 
     def keep(self, kept: Sequence[Kept]) -> None:
@@ -218,14 +227,14 @@ class DatabaseStore(Intake, Lookups):
     def _running(self, connection: Connection, id_: str, attempt: int) -> Row[Any] | None:
         """Return the job, if this attempt is still current."""
         mine = select(jobs).where(jobs.c.id == id_, jobs.c.attempt == attempt, jobs.c.state == JobState.RUNNING.value)
-        return connection.execute(mine.with_for_update()).one_or_none()
+        return self._one(connection, mine.with_for_update())
 
     def _is_worse(self, connection: Connection, id_: str, summary: Summary) -> bool:
         """True if a better plan is kept already. A proven answer is never worse."""
         if summary.status in ("optimal", "infeasible"):
             return False
         row = connection.execute(select(job_plans.c.best).where(job_plans.c.job == id_)).one_or_none()
-        if row is None or row.best is None:
+        if row is None or not isinstance(row.best, int):
             return False
         return summary.best is None or summary.best > row.best
 
@@ -262,9 +271,13 @@ class DatabaseStore(Intake, Lookups):
         return job_of(self._row(connection, row.id))
 
     def _summary(self, connection: Connection, row: Row[Any]) -> Summary | None:
-        """Return the kept plan's summary, if there is one."""
+        """Return the kept plan's summary, if there is one that is sound."""
         found = connection.execute(select(job_plans.c.summary).where(job_plans.c.job == row.id)).one_or_none()
-        return None if found is None else Summary(**found.summary)
+        try:
+            return None if found is None else summary_of(found.summary)
+        except StoreDamaged as damaged:
+            self.database.noted(damaged)
+            return None
 
 
 __all__ = ["DatabaseStore"]

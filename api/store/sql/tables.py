@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-)
+from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
+
+from .columns import BYTES, DOCUMENT, FLAG, LARGE_WHOLE, NUMBER, WHOLE, text
 
 metadata = MetaData()
 
 jobs = Table(
     "jobs",
     metadata,
-    Column("id", String(40), primary_key=True),
-    Column("owner", String(200), nullable=False),
-    Column("state", String(20), nullable=False),
-    Column("priority", Integer, nullable=False),
-    Column("about", JSON(none_as_null=True), nullable=False),
-    Column("created", Float, nullable=False),
-    Column("started", Float),
-    Column("finished", Float),
-    Column("attempt", Integer, nullable=False),
-    Column("deaths", Integer, nullable=False),
-    Column("cancelling", Boolean, nullable=False),
-    Column("status", String(20)),
-    Column("stop", String(20)),
-    Column("best", BigInteger),
-    Column("bound", BigInteger),
-    Column("gap", Float),
-    Column("failure", JSON(none_as_null=True)),
-    Column("batch", String(40)),
-    Column("line", Integer),
-    Column("events", Integer, nullable=False),
-    Column("has_plan", Boolean, nullable=False),
-    Column("delivery", BigInteger),
-    Column("look", String(10)),
+    Column("id", text(40), primary_key=True),
+    Column("owner", text(200), nullable=False),
+    Column("state", text(20), nullable=False),
+    Column("priority", WHOLE, nullable=False),
+    Column("about", DOCUMENT, nullable=False),
+    Column("created", NUMBER, nullable=False),
+    Column("started", NUMBER),
+    Column("finished", NUMBER),
+    Column("attempt", WHOLE, nullable=False),
+    Column("deaths", WHOLE, nullable=False),
+    Column("cancelling", FLAG, nullable=False),
+    Column("status", text(20)),
+    Column("stop", text(20)),
+    Column("best", LARGE_WHOLE),
+    Column("bound", LARGE_WHOLE),
+    Column("gap", NUMBER),
+    Column("failure", DOCUMENT),
+    Column("batch", text(40)),
+    Column("line", WHOLE),
+    Column("events", WHOLE, nullable=False),
+    Column("has_plan", FLAG, nullable=False),
+    Column("delivery", LARGE_WHOLE),
+    Column("look", text(10)),
     Index("jobs_by_turn", "state", "priority", "id"),
     Index("jobs_by_state_and_owner", "state", "owner", "priority", "id"),
     Index("jobs_by_owner", "owner", "id"),
@@ -57,70 +46,81 @@ jobs = Table(
 problems = Table(
     "problems",
     metadata,
-    Column("job", String(40), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
-    Column("size", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),  # behind those that are read without it
-    Column("checksum", BigInteger),  # None: an earlier version wrote it
+    Column("job", text(40), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("size", LARGE_WHOLE, nullable=False),
+    Column("data", BYTES, nullable=False),  # behind those that are read without it
+    Column("checksum", LARGE_WHOLE),  # None: an earlier version wrote it
 )
 
 job_plans = Table(
     "job_plans",
     metadata,
-    Column("job", String(40), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
-    Column("created", Float, nullable=False),
-    Column("etag", String(80), nullable=False),
-    Column("summary", JSON, nullable=False),
-    Column("best", BigInteger),
-    Column("size", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),  # behind those that are read without it
-    Column("checksum", BigInteger),  # None: an earlier version wrote it
+    Column("job", text(40), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("created", NUMBER, nullable=False),
+    Column("etag", text(80), nullable=False),
+    Column("summary", DOCUMENT, nullable=False),
+    Column("best", LARGE_WHOLE),
+    Column("size", LARGE_WHOLE, nullable=False),
+    Column("data", BYTES, nullable=False),  # behind those that are read without it
+    Column("checksum", LARGE_WHOLE),  # None: an earlier version wrote it
 )
 
 events = Table(
     "events",
     metadata,
-    Column("job", String(40), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("kind", String(20), nullable=False),
-    Column("data", JSON, nullable=False),
+    Column("job", text(40), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", WHOLE, primary_key=True),
+    Column("kind", text(20), nullable=False),
+    Column("data", DOCUMENT, nullable=False),
 )
 
 plans = Table(
     "plans",
     metadata,
-    Column("owner", String(200), primary_key=True),
-    Column("key", String(64), primary_key=True),
-    Column("created", Float, nullable=False),
-    Column("etag", String(80), nullable=False),
-    Column("summary", JSON, nullable=False),
-    Column("size", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),  # behind those that are read without it
-    Column("checksum", BigInteger),  # None: an earlier version wrote it
+    Column("owner", text(200), primary_key=True),
+    Column("key", text(64), primary_key=True),
+    Column("created", NUMBER, nullable=False),
+    Column("etag", text(80), nullable=False),
+    Column("summary", DOCUMENT, nullable=False),
+    Column("size", LARGE_WHOLE, nullable=False),
+    Column("data", BYTES, nullable=False),  # behind those that are read without it
+    Column("checksum", LARGE_WHOLE),  # None: an earlier version wrote it
     Index("plans_by_age", "created"),
 )
 
 once = Table(
     "once",
     metadata,
-    Column("owner", String(200), primary_key=True),
-    Column("key", String(255), primary_key=True),
-    Column("fingerprint", String(64), nullable=False),
-    Column("job", String(40), ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("owner", text(200), primary_key=True),
+    Column("key", text(255), primary_key=True),
+    Column("fingerprint", text(64), nullable=False),
+    Column("job", text(40), ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False, index=True),
 )
 
 ended_batches = Table(
     "ended_batches",
     metadata,
-    Column("owner", String(200), primary_key=True),
-    Column("batch", String(40), primary_key=True),
-    Column("created", Float, nullable=False),
+    Column("owner", text(200), primary_key=True),
+    Column("batch", text(40), primary_key=True),
+    Column("created", NUMBER, nullable=False),
 )
 """Those of which no more lines are taken."""
+
+set_aside = Table(
+    "set_aside",
+    metadata,
+    Column("job", text(40), primary_key=True),
+    Column("owner", text(200), nullable=False),
+    Column("created", NUMBER, nullable=False),
+    Column("why", text(500), nullable=False),
+    Column("record", text(100_000), nullable=False),
+)
+"""Jobs whose record or problem was found damaged, for the operator: what was in the record, and why it is here."""
 
 probe = Table(
     "probe",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("data", LargeBinary, nullable=False),
+    Column("id", WHOLE, primary_key=True),
+    Column("data", BYTES, nullable=False),
 )
 """One row, written to find out whether anything can be written."""

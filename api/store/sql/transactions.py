@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+import structlog
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
-from ..records import End, EventKind
+from ..protocol import CHANGED, StoreDamaged
+from ..records import About, End, EventKind, Job, JobState, NewJob
 from .databases.database import Database
-from .rows import change, gap_of
-from .tables import ended_batches, jobs
+from .rows import change, damaged_columns, gap_of, job_of, values_of
+from .tables import ended_batches, events, jobs, set_aside
+
+BLANK = values_of(NewJob("", About("", "", None, 0, {}, (), None)))
+"""What a damaged column gets, so that the job can be read again."""
+MOST_OF_A_RECORD = 100_000
+"""In characters: so much of a damaged record is kept."""
+
+log = structlog.get_logger("memplan.store")
 
 
 class Part:
@@ -23,6 +33,49 @@ class Part:
 
     def _row(self, connection: Connection, id_: str) -> Row[Any]:
         return connection.execute(select(jobs).where(jobs.c.id == id_)).one()
+
+    def _sound(self, connection: Connection, query: Select[Any]) -> list[Row[Any]]:
+        """Return the rows of those jobs. A damaged one is set aside, and is not among them."""
+        return self._if_sound(connection, connection.execute(query).all())
+
+    def _one(self, connection: Connection, query: Select[Any]) -> Row[Any] | None:
+        """Do the same for one job at most."""
+        rows = self._sound(connection, query)
+        return rows[0] if rows else None
+
+    def _if_sound(self, connection: Connection, rows: Iterable[Row[Any]]) -> list[Row[Any]]:
+        """Return those of them that are sound, and set the others aside."""
+        found = []
+        for row in rows:
+            if damaged := damaged_columns(row):
+                self._set_aside(connection, row, f"its record is not what was written ({', '.join(damaged)})", damaged)
+            else:
+                found.append(row)
+        return found
+
+    def _job(self, connection: Connection, id_: str) -> Job:
+        """Return a job; a damaged one is set aside, and has failed."""
+        row = self._one(connection, select(jobs).where(jobs.c.id == id_))
+        return job_of(self._row(connection, id_) if row is None else row)
+
+    def _set_aside(self, connection: Connection, row: Row[Any], why: str, damaged: Sequence[str] = ()) -> None:
+        """End a job that was found damaged, and keep its record for the operator. What is damaged of it gets harmless values."""
+        if "id" in damaged:
+            raise StoreDamaged(CHANGED)
+        log.error("a job is damaged and was set aside", job=row.id, reason=why)
+        if damaged:
+            last = select(func.coalesce(func.max(events.c.number), 0)).where(events.c.job == row.id)
+            blank = {**BLANK, "events": last.scalar_subquery()}
+            harmless = {name: blank[name] for name in damaged}
+            connection.execute(update(jobs).where(jobs.c.id == row.id).values(**harmless))
+        now = self._row(connection, row.id)
+        record = json.dumps(dict(row._mapping), default=repr)[:MOST_OF_A_RECORD]
+        connection.execute(delete(set_aside).where(set_aside.c.job == row.id))
+        kept = {"job": row.id, "owner": now.owner, "created": time.time(), "why": why, "record": record}
+        connection.execute(insert(set_aside).values(**kept))
+        self.database.withdraw(connection, now.delivery)
+        failure = {"status": 503, "code": "store_damaged", "detail": why, "findings": [], "more": 0}
+        self._end(connection, now, End(JobState.FAILED, failure=failure), has_plan=now.has_plan)
 
     def _has_ended(self, connection: Connection, owner: str, batch: str) -> bool:
         this = select(ended_batches.c.batch).where(ended_batches.c.owner == owner, ended_batches.c.batch == batch)

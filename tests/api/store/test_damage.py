@@ -5,15 +5,28 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from api.store import StoreDamaged
 from api.store.opening import open_store
 from api.store.protocol import checksum
-from api.store.records import About, Job, JobState, Kept, NewJob, QueueLimits, StoredPlan, Summary
+from api.store.records import (
+    About,
+    End,
+    EventKind,
+    Job,
+    JobFilter,
+    JobState,
+    Kept,
+    NewJob,
+    QueueLimits,
+    StoredPlan,
+    Summary,
+)
 from api.store.sql.store import DatabaseStore
 
 LIMITS = QueueLimits(1000, 1000, 1 << 30)
@@ -60,7 +73,6 @@ def test_a_job_with_a_damaged_problem_fails_and_others_go_on(store: DatabaseStor
     change(file, "UPDATE problems SET data = ? WHERE job = ?", b"a prob\x80em", spoilt.id)
     with pytest.raises(StoreDamaged, match="not what was written"):
         store.problem(spoilt.id)
-    assert store.claim() is None
     claim = store.claim()
     assert claim is not None
     assert (claim.job.id, claim.problem) == (sound.id, b"a problem")
@@ -68,6 +80,7 @@ def test_a_job_with_a_damaged_problem_fails_and_others_go_on(store: DatabaseStor
     assert failed is not None
     assert failed.failure is not None
     assert (failed.state, failed.failure["code"]) == (JobState.FAILED, "store_damaged")
+    assert store.set_aside() == 1
     with pytest.raises(StoreDamaged):
         store.ping()
 
@@ -128,15 +141,102 @@ def test_a_value_of_another_type_is_damage(store: DatabaseStore, file: Path, val
             read(job.id)
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("about", "{{"), ("about", b"\xff\xfe"), ("about", "[1]"), ("about", '{"kind": 3}'), ("state", "rumming")],
-)
-def test_a_damaged_record_is_damage(store: DatabaseStore, file: Path, column: str, value: object) -> None:
+RECORDS = [
+    ("about", "{{"),
+    ("about", b"\xff\xfe"),
+    ("about", "[1]"),
+    ("about", '{"kind": 3}'),
+    ("about", "no text"),
+    ("state", "rumming"),
+    ("events", "x"),
+    ("created", "x"),
+    ("deaths", b"\xff"),
+]
+
+
+def spoil(file: Path, job: Job, column: str, value: object) -> None:
+    """Change a value of a job's record. Text gets a byte that no text has."""
+    change(file, f"UPDATE jobs SET {column} = ? WHERE id = ?", value, job.id)
+    if value == "no text":
+        change(file, f"UPDATE jobs SET {column} = CAST(x'7b22ff' AS TEXT) WHERE id = ?", job.id)
+
+
+def is_set_aside(store: DatabaseStore, id_: str) -> bool:
+    job = store.job(id_)
+    assert job is not None
+    return (
+        job.state is JobState.FAILED
+        and job.failure is not None
+        and job.failure["code"] == "store_damaged"
+        and [event.kind for event in store.events(id_, 0)][-1] is EventKind.DONE
+        and store.set_aside() == 1
+    )
+
+
+@pytest.mark.parametrize(("column", "value"), RECORDS)
+def test_a_damaged_record_does_not_keep_the_queue(store: DatabaseStore, file: Path, column: str, value: object) -> None:
+    spoilt, sound = add(store), add(store)
+    spoil(file, spoilt, column, value)
+    claim = store.claim()
+    assert claim is not None
+    assert (claim.job.id, store.claim()) == (sound.id, None)
+    assert is_set_aside(store, spoilt.id)
+    store.ping()
+    with store.read() as connection:
+        kept = connection.execute(text("SELECT job, owner, record FROM set_aside")).one()
+    assert kept[:2] == (spoilt.id, "me")
+    assert f'"{column}": ' in kept[2]
+
+
+@pytest.mark.parametrize(("column", "value"), RECORDS)
+def test_a_damaged_record_fails_whoever_finds_it(store: DatabaseStore, file: Path, column: str, value: object) -> None:
+    finders: list[Callable[[str], object]] = [
+        store.job,
+        lambda _: store.jobs(JobFilter("me")),
+        lambda id_: store.cancel(id_, "me"),
+        lambda _: store.recover("it was killed", 3),
+        lambda id_: store.finish(id_, 1, End(JobState.SUCCEEDED, PLAN.summary, PLAN)),
+        lambda id_: store.died(id_, 1, "it was killed", 3),
+        lambda _: store.cancel_lines("me", "batch"),
+    ]
+    for number, find in enumerate(finders):
+        job = store.add(NewJob("me", ABOUT, batch="batch", line=number), b"a problem", LIMITS).job
+        store.claim()
+        spoil(file, job, column, value)
+        find(job.id)
+        assert is_set_aside(store, job.id), number
+        change(file, "DELETE FROM set_aside")
+        store.remove(job.id)
+
+
+def test_a_fault_of_the_program_is_no_damage(store: DatabaseStore) -> None:
+    for fault in (TypeError, ValueError):
+        with pytest.raises(fault), store.write():
+            raise fault
+        with pytest.raises(fault), store.read():
+            raise fault
+    store.ping()
+
+
+def test_a_damaged_summary_is_damage_of_its_plan_alone(store: DatabaseStore, file: Path) -> None:
     job = add(store)
-    change(file, f"UPDATE jobs SET {column} = ?", value)
+    store.claim()
+    store.save(job.id, 1, PLAN)
+    change(file, "UPDATE job_plans SET summary = '{}'")
+    for read in (store.plan, store.plan_head):
+        with pytest.raises(StoreDamaged):
+            read(job.id)
+    assert [each.id for each in store.recover("it was killed", 3)] == [job.id]
+    again = store.claim()
+    assert again is not None
+    assert again.best is None
+
+
+def test_a_damaged_event_is_damage(store: DatabaseStore, file: Path) -> None:
+    job = add(store)
+    change(file, "UPDATE events SET kind = 'stade'")
     with pytest.raises(StoreDamaged):
-        store.job(job.id)
+        store.events(job.id, 0)
 
 
 def test_an_error_is_said_without_the_driver_s_words(store: DatabaseStore, file: Path) -> None:

@@ -175,3 +175,19 @@ def test_what_a_disk_has_changed_is_refused_and_the_service_is_not_ready(tmp_pat
         assert "not what was written" in refusal(service.client.get("/readyz"))["detail"]
         assert service.client.post("/v1/plans", content=json.dumps(THREE), headers=JSON).status_code == 200
         assert not any("Traceback" in line for line in service.log)
+
+
+def test_a_job_whose_record_is_damaged_is_set_aside_and_all_else_goes_on(tmp_path: Path) -> None:
+    with serving(tmp_path, ready_seconds="0.05") as service:
+        job = post_job(service, THREE)
+        until(service, job, "succeeded")
+        assert "set_aside" not in service.client.get("/readyz").json()
+        with contextlib.closing(sqlite3.connect(tmp_path / "memplan.sqlite", isolation_level=None)) as other:
+            other.execute("UPDATE jobs SET about = substr(about, 2)").close()
+        listed = service.client.get("/v1/jobs").json()["jobs"]
+        assert [(each["state"], each["failure"]["code"]) for each in listed] == [("failed", "store_damaged")]
+        assert service.client.get("/readyz").json()["set_aside"] == 1
+        assert "memplan_jobs_set_aside 1.0" in service.client.get("/metrics").text
+        until(service, post_job(service, THREE), "succeeded")
+        assert service.client.delete(job["links"]["self"]).status_code == 200
+        assert not any("Traceback" in line for line in service.log)

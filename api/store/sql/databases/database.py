@@ -11,11 +11,12 @@ from typing import ClassVar
 import structlog
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, LargeBinary, Table, delete, func, insert, select
+from sqlalchemy import Connection, Engine, Table, delete, func, insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from ...protocol import Collision, StoreDamaged, StoreUnavailable
+from ...protocol import Collision, StoreDamaged, StoreUnavailable, sound
+from ..columns import BYTES
 from ..tables import probe
 
 log = structlog.get_logger("memplan.store")
@@ -94,8 +95,8 @@ class Database(ABC):
 
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
         """Return some bytes of a job's data in the table; empty if there are none. The rest is not loaded."""
-        cut = func.substr(table.c.data, start + 1, size, type_=LargeBinary)
-        return bytes(connection.execute(select(cut).where(table.c.job == job)).scalar() or b"")
+        cut = func.substr(table.c.data, start + 1, size, type_=BYTES)
+        return sound(connection.execute(select(cut).where(table.c.job == job)).scalar() or b"", None)
 
     def ping(self) -> None:
         """Write something. Raises StoreUnavailable if that is impossible, or if damage was noticed."""
@@ -121,9 +122,6 @@ class Database(ABC):
             raise self.noted(self.trouble(error)) from error
         except PoolTimeout as error:
             raise StoreUnavailable("the store has too much to do") from error
-        except (TypeError, ValueError) as error:  # of a value in a row
-            log.error("a record cannot be read", reason=type(error).__name__)
-            raise self.noted(StoreDamaged("a record is not what was written: the store is damaged")) from error
         except StoreDamaged as error:
             raise self.noted(error) from error.__cause__
 

@@ -15,6 +15,7 @@ from sqlalchemy import URL, Connection, Engine, Integer, Table, create_engine, e
 from sqlalchemy.exc import ArgumentError, DatabaseError, SAWarning
 
 from ...protocol import StoreDamaged, StoreUnavailable
+from ..columns import utf8
 from .database import UNUSABLE, Database, Told, migrate
 
 LEAST_FREE = 1 << 20
@@ -185,6 +186,7 @@ def _engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: Any) -> None:
+        connection.text_factory = utf8
         connection.isolation_level = None  # the only begin is SQLAlchemy's, below
         connection.execute("PRAGMA journal_mode=WAL").close()
         connection.execute("PRAGMA synchronous=NORMAL").close()  # a crash of this process loses nothing

@@ -1,0 +1,60 @@
+"""Whatever a store raises about one job, the jobs of others are carried out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.store import Store, StoreDamaged
+from api.store.records import JobState
+from tests.api.jobs.rigs import Rig, with_rig
+
+
+class Failing:
+    """A store of which one method fails once."""
+
+    def __init__(self, store: Store, method: str, error: Exception) -> None:
+        self._store, self._method, self._error = store, method, error
+        self.failed = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name != self._method or self.failed:
+            return getattr(self._store, name)
+
+        def fail(*_: Any, **__: Any) -> Any:
+            self.failed = True
+            raise self._error
+
+        return fail
+
+
+def test_a_fault_while_a_job_is_claimed_does_not_end_the_dispatcher(url: str) -> None:
+    async def work(made: Rig) -> None:
+        await made.until(made.add(), JobState.SUCCEEDED)
+
+    with_rig(url, work, lambda store: Failing(store, "claim", TypeError("a fault")))
+
+
+def test_an_end_that_cannot_be_recorded_for_damage_frees_its_process(url: str) -> None:
+    async def work(made: Rig) -> None:
+        lost, next_ = made.add(), made.add()
+        await made.until(next_, JobState.SUCCEEDED)
+        await made.until(lost, JobState.RUNNING)
+
+    with_rig(url, work, AlwaysDamaged)
+
+
+class AlwaysDamaged:
+    """A store that cannot record the end of its first job: there is damage where it would be written."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._first: str | None = None
+
+    def finish(self, id_: str, *arguments: Any) -> bool:
+        self._first = self._first or id_
+        if id_ == self._first:
+            raise StoreDamaged("damaged")
+        return self._store.finish(id_, *arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
