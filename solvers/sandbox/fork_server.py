@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import FrameType
 
+from solvers.kernels.selection import Wanted, select
+
 from .child import run_job
 from .frames import HEADER
 from .parent_death import die_with, kill_group
@@ -163,7 +165,13 @@ def _read_boot(orders: socket.socket) -> tuple[list[str], str | None]:
 
 
 def _preload(module: str | None) -> None:
-    """Imports what all children of this fork server need. If an import fails, the solver reports it later."""
+    """Imports what all children of this fork server need. If an import fails, the solver reports it later.
+
+    Which kernels run is left to the child, whose environment says so. `numpy.ma` is what numpy imports when `unique` is first called.
+    """
+    with contextlib.suppress(Exception):
+        select(Wanted.AUTO)
+        import_module("numpy.ma")
     if module is None:
         return
     with contextlib.suppress(Exception):

@@ -80,6 +80,7 @@ class Surroundings(Faulty):
             "group": os.getpgrp() == os.getpid(),
             "scratch": tempfile.gettempdir(),
             "path": sys.path,
+            "modules": sorted(sys.modules),
             "descriptors": len(list(Path("/proc/self/fd").iterdir())),
         }
         raise Unsupported("surroundings", json.dumps(found))

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from solvers import sandbox
+from solvers.kernels.selection import NATIVE_MODULE
 from solvers.model.errors import StopReason, UnknownSolver, Unsupported
 from solvers.model.instance import Placement
 from solvers.model.outcome import Outcome, Value
@@ -197,6 +198,10 @@ def test_the_process_that_forks_has_one_thread() -> None:
     sandbox.run("cpsat", INSTANCE, Task(), Silent())
     process, _ = launcher._fork_servers["solvers.exact.cpsat"]
     assert len(list(Path(f"/proc/{process.pid}/task").iterdir())) == 1
+
+
+def test_a_child_need_not_load_what_each_child_needs() -> None:
+    assert {NATIVE_MODULE, "numpy.ma"} <= {*surroundings()["modules"]}
 
 
 UNGUARDED = """
