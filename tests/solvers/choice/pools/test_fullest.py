@@ -23,7 +23,7 @@ from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.property.test_solvers_alone import check
 from tests.small.oracle import solve
-from tests.small.strategies import effort, problems
+from tests.small.strategies import NIGHTLY, effort, problems
 
 WORK = 3_000_000
 
@@ -33,7 +33,7 @@ def sized(kind: str, buffers: int, seed: int) -> Instance:
 
 
 @pytest.mark.parametrize("kind", ["hot", "pools"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if NIGHTLY else 2))
 @pytest.mark.parametrize("few", [4, 12])
 def test_the_best_choice_is_between_bound_and_choice(
     kind: str, seed: int, few: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
@@ -130,9 +130,9 @@ def test_the_second_term_ends_near_its_bound() -> None:
 
 
 def test_a_second_term_of_peaks_is_bounded_without_a_limit_on_its_value() -> None:
-    """With the limit it ended 7.6 % above its bound."""
-    problem = generate("pools", Request(1_000, 8001))
-    made = plan(problem, Options(time_limit=None, work_limit=7_500_000, prefer=Preference.SPEED))
+    """With the limit it ended 6.6 % above its bound."""
+    problem = generate("pools", Request(700, 8003))
+    made = plan(problem, Options(time_limit=None, work_limit=4_000_000, prefer=Preference.SPEED))
     _, peaks = made.objective.terms
     assert peaks.value is not None
     assert peaks.bound is not None
@@ -143,8 +143,7 @@ def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking:
     """Asked for with all costs at once they left a dear class no room, and the choice cost a seventh more."""
     instance = sized("hot", 1_000, 9512)
     program = program_of(instance)
-    least = asking.ask(program, Question(0), WORK).value
-    assert least is not None
+    (least,) = first_bounds(instance, Silent().stopped).value
     relaxed = asking.relax(program, (least,), (), WORK, 1)
     assert relaxed is not None
     search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(least,)))

@@ -33,11 +33,11 @@ def test_the_dearest_pool_is_lowered_first_and_the_cheapest_never(kind: str) -> 
 
 def test_some_blocks_leave_the_last_pool() -> None:
     """All blocks in one pool reach the least sum of peaks, too, but from there no window finds an improvement."""
-    problem = generate("hot", Request(500, 7004))
-    made = plan(problem, Options(time_limit=None, work_limit=2_500_000, prefer=Preference.SIZE))
+    problem = generate("hot", Request(200, 7004))
+    made = plan(problem, Options(time_limit=None, work_limit=700_000, prefer=Preference.SIZE))
     assert not verify(with_preference(problem, Preference.SIZE), made)
     sizes, accesses = made.objective.terms
     assert sizes.value == sizes.bound
     assert accesses.value is not None
     assert accesses.bound is not None
-    assert accesses.value <= 1.5 * accesses.bound
+    assert accesses.value <= 1.1 * accesses.bound

@@ -69,12 +69,12 @@ def test_the_second_term_of_a_thousand_is_proven() -> None:
 
 
 def test_boxes_raise_the_bound_where_much_is_open_although_crowds_gain_little() -> None:
-    """Without them 1.6 % was open."""
-    limits = Options(time_limit=None, work_limit=3_000_000, prefer=Preference.BALANCED)
-    (term,) = plan(generate("pools", Request(200, 9504)), limits).objective.terms
+    """Without them 0.85 % was open."""
+    limits = Options(time_limit=None, work_limit=1_500_000, prefer=Preference.BALANCED)
+    (term,) = plan(generate("pools", Request(150, 2)), limits).objective.terms
     assert term.value is not None
     assert term.bound is not None
-    assert term.bound <= term.value <= 1.012 * term.bound
+    assert term.bound <= term.value <= 1.004 * term.bound
 
 
 def test_any_number_of_workers_makes_the_same_plan() -> None:
@@ -112,9 +112,9 @@ def test_little_work_left_means_little_work_done(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["pools", "hot"])
 def test_lowering_heights_and_then_windows_ends_near_the_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows alone, which keep below the peaks of greedy's placement, end 10 to 50 % above the bound."""
-    monkeypatch.setattr(in_pieces, "LARGE_WITH_PEAKS", 100)
-    made = planned(kind, 140, 12, Preference.BALANCED, WORK // 3).objective
+    """Windows alone, which keep below the peaks of greedy's placement, end 2 to 3 % above the bound, and of larger problems 10 to 50."""
+    monkeypatch.setattr(in_pieces, "LARGE_WITH_PEAKS", 50)
+    made = planned(kind, 100, 1, Preference.BALANCED, WORK // 6).objective
     assert made.value is not None
     assert made.bound is not None
-    assert made.bound <= made.value <= 1.04 * made.bound
+    assert made.bound <= made.value <= 1.02 * made.bound
