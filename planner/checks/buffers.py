@@ -11,6 +11,7 @@ from ..model.columns import NO_HINT, BufferColumns
 from ..model.deadline import CHECKING, in_time
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Problem, has_one_peak
+from ..model.texts import Texts
 from .names import Names
 from .report import Place, Report, quoted
 from .values import check_allowed_pools, check_length, check_number, check_ranges
@@ -96,7 +97,7 @@ def are_in_range(columns: BufferColumns) -> bool:
     ids = columns.ids
     if isinstance(ids, range):
         return True
-    kinds = {*map(type, ids)}
+    kinds = {str} if isinstance(ids, Texts) else {*map(type, ids)}
     if not kinds <= {int, str}:
         return False
     numbers = (id_ for id_ in ids if type(id_) is int) if int in kinds else ()

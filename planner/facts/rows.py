@@ -10,6 +10,8 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
+from ..model.texts import Texts
+
 Table: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.uint8]]
 """One row of bytes each; a zero stands for no character."""
 
@@ -46,7 +48,7 @@ def named_rows(
     """Yield the same with the JSON text of each id as first column. Where JSON escapes nothing, quotes are written as words."""
     if isinstance(ids, range) or not _are_plain(ids):
         return rows(words, names_of(ids, encode), *columns)
-    names = cast(list[str], ids if isinstance(ids, list) else [*ids])
+    names = cast(Sequence[str], ids if isinstance(ids, list | Texts) else [*ids])
     return rows((f'{words[0]}"', f'"{words[1]}', *words[2:]), names, *columns)
 
 
@@ -68,6 +70,8 @@ def names_of(ids: Sequence[object], encode: Callable[[object], str]) -> Sequence
 
 def _are_plain(ids: Sequence[object]) -> bool:
     """Return True if all ids are strings of ASCII in which JSON escapes nothing."""
+    if isinstance(ids, Texts):
+        return ids.whole.isascii() and len(ids.whole.translate(None, ESCAPED)) == len(ids.whole) - len(ids)
     try:
         text = "".join(ids)  # type: ignore[arg-type]  # raises TypeError itself
     except TypeError:

@@ -120,7 +120,7 @@ class BufferColumns(Columns[Buffer]):
     """Buffers with only a size, an alignment, one lifetime, a kind and a hint. The arrays never change."""
 
     ids: Sequence[BufferId]
-    """A list, or 0, 1, 2, … as a range."""
+    """A list, texts packed into one, or 0, 1, 2, … as a range."""
     size: Ints
     alignment: Ints
     start: Ints
@@ -141,11 +141,14 @@ class BufferColumns(Columns[Buffer]):
         return Buffer(self.ids[i], int(self.size[i]), int(self.alignment[i]), live, hint=hint, kind=kind)
 
     def __iter__(self) -> Iterator[Buffer]:
-        numbers = (column.tolist() for column in (self.size, self.alignment, self.start, self.end))
-        kinds = repeat(None, len(self.ids)) if self.kinds is None else self.kinds
-        hints = repeat(None, len(self.ids)) if self.hints is None else _hints(self.hints)
-        for id_, size, alignment, start, end, kind, hint in zip(self.ids, *numbers, kinds, hints, strict=True):
-            yield Buffer(id_, size, alignment, ((start, end),) if start != end else (), hint=hint, kind=kind)
+        for first in range(0, len(self), FEW):
+            some = slice(first, first + FEW)
+            numbers = (column[some].tolist() for column in (self.size, self.alignment, self.start, self.end))
+            ids = self.ids[some]
+            kinds = repeat(None, len(ids)) if self.kinds is None else self.kinds[some]
+            hints = repeat(None, len(ids)) if self.hints is None else _hints(self.hints[some])
+            for id_, size, alignment, start, end, kind, hint in zip(ids, *numbers, kinds, hints, strict=True):
+                yield Buffer(id_, size, alignment, ((start, end),) if start != end else (), hint=hint, kind=kind)
 
     def kept(self) -> KeptBuffers:
         """Return the same buffers, for reading them one by one, several times."""

@@ -11,7 +11,8 @@ import numpy as np
 from solvers.model.instance import Ints
 
 from .columns import FEW, NO_HINT, BufferColumns
-from .problem import Buffer, BufferId, Pool
+from .problem import Buffer, Pool
+from .texts import GatheredTexts
 
 _RARE = attrgetter("fixed", "max_offset", "accesses", "device", "dtype", "reads", "writes", "data")
 _NOT_SAID = _RARE(Buffer(0, 0))
@@ -23,7 +24,7 @@ class Gathered:
     """Keeps buffer objects only for those with more than numbers, one lifetime, memories and a kind."""
 
     def __init__(self) -> None:
-        self._ids: list[BufferId] = []
+        self._ids = GatheredTexts()
         self._numbers = tuple(array("q") for _ in range(5))
         """Size, alignment, start, end and hint of each buffer."""
         self._said = array("l")
@@ -70,7 +71,7 @@ class Gathered:
         size, alignment, start, end, hints = (_column(each) for each in self._numbers)
         has_hints = bool((hints != NO_HINT).any())
         kinds = None if used == {(None, None)} else [said[i][1] for i in self._said]
-        return BufferColumns(self._ids, size, alignment, start, end, kinds, hints if has_hints else None)
+        return BufferColumns(self._ids.all(), size, alignment, start, end, kinds, hints if has_hints else None)
 
     def _sayings_without(self, only: str | None) -> list[tuple[tuple[str, ...] | None, str | None]]:
         """Return memories and kinds by their index, but no list of nothing else than this memory."""
@@ -78,7 +79,7 @@ class Gathered:
 
     def _rows(self, first: int, end: int, only: str | None = None) -> Iterator[Buffer]:
         sayings = self._sayings_without(only)
-        for i in range(first, end):
+        for i, id_ in zip(range(first, end), self._ids.rows(first), strict=False):
             if i in self._whole:
                 yield self._whole[i]
                 continue
@@ -86,7 +87,7 @@ class Gathered:
             pools, kind = sayings[self._said[i]]
             live = ((start, stop),) if start != stop else ()
             wanted = None if hint == NO_HINT else hint
-            yield Buffer(self._ids[i], size, alignment, live, pools, hint=wanted, kind=kind)
+            yield Buffer(id_, size, alignment, live, pools, hint=wanted, kind=kind)
 
 
 def _column(numbers: array[int]) -> Ints:

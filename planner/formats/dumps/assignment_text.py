@@ -12,6 +12,7 @@ from ...checks.report import Report, quoted
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from ...model.texts import GatheredTexts
 from ..text.lines import lines, require_any, times, whole
 from .shared_places import OwnPlan, tied
 
@@ -38,8 +39,7 @@ class _Values:
     """The values of temporary allocations, and their places in these, in columns."""
 
     def __init__(self) -> None:
-        self._ids: list[str] = []
-        self._names: list[str] = []
+        self._ids, self._names = GatheredTexts(), GatheredTexts()
         self._sizes, self._offsets, self._pools = (array("q") for _ in range(3))
         self._numbers: dict[str, int] = {}
         """By memory."""
@@ -52,12 +52,12 @@ class _Values:
         self._pools.append(self._numbers.setdefault(pool, len(self._numbers)))
 
     def taken_out(self) -> Iterator[tuple[str, str, int, int, str]]:
-        """Yield them, in their order, and forget their names and ids."""
+        """Yield them, in their order, and forget them."""
         pools = [*self._numbers]
-        ids, names = self._ids[::-1], self._names[::-1]
-        self._ids, self._names = [], []
-        for size, offset, pool in zip(self._sizes, self._offsets, self._pools, strict=True):
-            yield ids.pop(), names.pop(), size, offset, pools[pool]
+        ids, names = self._ids.all(), self._names.all()
+        self._ids, self._names = GatheredTexts(), GatheredTexts()
+        for id_, name, size, offset, pool in zip(ids, names, self._sizes, self._offsets, self._pools, strict=True):
+            yield str(id_), str(name), size, offset, pools[pool]
 
 
 class _Dump:
@@ -71,8 +71,8 @@ class _Dump:
         """By the name of a value: where its times are."""
         self.times = array("q")
         """Begin and end of each."""
-        self._seen: set[str] = set()
-        """The ids of all values."""
+        self._seen: set[int | str] = set()
+        """The ids of all values; those without leading zeros as numbers, which are smaller."""
         self._pool: str | None = None
         """The memory of the temporary allocation being read; None: not a temporary one."""
 
@@ -101,11 +101,12 @@ class _Dump:
         id_, name = match["id"], match["name"]
         size = whole(match["size"], number, "the size", self.report)
         offset = whole(match["offset"], number, "the offset", self.report)
-        if id_ in self._seen:
+        key = int(id_) if id_.isascii() and not id_.startswith("0") else id_
+        if key in self._seen:
             self._twice(number, f"value {id_}")
         elif self._pool is not None:
             self.values.add(id_, name, size, offset, self._pool)
-        self._seen.add(id_)
+        self._seen.add(key)
 
     def add_range(self, number: int, line: str) -> None:
         """Read a line with the time of a value."""

@@ -8,6 +8,8 @@ from math import gcd
 
 import numpy as np
 
+from solvers.model.instance import Ints
+
 from ...checks.report import Place, bad_input
 from ...model.columns import BufferColumns, ids
 from ...model.errors import Code
@@ -55,19 +57,11 @@ def _colocations(buffers: Sequence[Buffer], place: Place) -> Iterator[Colocation
             i = base[i]
         return i
 
-    start, end, home, low, size = array("q"), array("q"), array("q"), array("Q"), array("Q")
-    memories: dict[tuple[str, ...] | None, int] = {}
-    for buffer in buffers:
-        ((first, last),) = buffer.live or NEVER
-        start.append(first)
-        end.append(last)
-        home.append(memories.setdefault(buffer.pools, len(memories)))
-        low.append(buffer.hint or 0)
-        size.append(buffer.size)
-    active: list[list[int]] = [[] for _ in memories]
+    start, end, low, size, home = _numbers(buffers)
+    active: list[list[int]] = [[] for _ in range(max(home, default=0) + 1)]
     """The buffers that are needed now, by their memory."""
     looked = 0
-    for i in np.argsort(np.frombuffer(start, np.int64), kind="stable").tolist():
+    for i in _listed(np.argsort(np.frombuffer(start, np.int64), kind="stable")):
         there = active[home[i]]
         there[:] = [j for j in there if end[j] > start[i]]
         looked += len(there)
@@ -83,3 +77,25 @@ def _colocations(buffers: Sequence[Buffer], place: Place) -> Iterator[Colocation
         if i in base:
             top = root(i)
             yield Colocation(names[i], names[top], low[i] - low[top])
+
+
+def _numbers(buffers: Sequence[Buffer]) -> tuple[array[int], ...]:
+    """Return begin, end, place and size of each buffer, and the number of its memory. Buffers that are never needed begin and end at 0."""
+    if isinstance(buffers, BufferColumns):
+        never = buffers.start == buffers.end
+        begin, end = (np.where(never, 0, column) for column in (buffers.start, buffers.end))
+        low = np.zeros_like(begin) if buffers.hints is None else np.maximum(buffers.hints, 0)
+        return tuple(map(_listed, (begin, end, low, buffers.size, np.zeros_like(begin))))
+    found = (array("q"), array("q"), array("Q"), array("Q"), array("q"))
+    memories: dict[tuple[str, ...] | None, int] = {}
+    for buffer in buffers:
+        ((first, last),) = buffer.live or NEVER
+        row = first, last, buffer.hint or 0, buffer.size, memories.setdefault(buffer.pools, len(memories))
+        for column, number in zip(found, row, strict=True):
+            column.append(number)
+    return found
+
+
+def _listed(numbers: Ints) -> array[int]:
+    """Return the same numbers, which become objects one by one."""
+    return array("q", numbers.astype(np.int64).tobytes())

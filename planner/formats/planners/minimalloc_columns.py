@@ -16,7 +16,7 @@ from solvers.model.instance import Ints
 from ...model.columns import BufferColumns
 from ...model.deadline import look
 from ...model.errors import BadInput
-from ...model.problem import BufferId
+from ...model.texts import GatheredTexts
 from ..text.digits import Bytes, chunks, numbers
 
 COMMA, NEWLINE, MINUS = b",\n-"
@@ -59,7 +59,7 @@ def _columns_of(data: bytes, begin: int, header: Header, *, inclusive: bool) -> 
     if not places.keys() <= {"id", "pool", *NUMBERS} or first == len(data):
         return None
     found = [array("q") for _ in NUMBERS]
-    ids: list[BufferId] = []
+    ids = GatheredTexts()
     pool = None if "pool" in places else DEFAULT.encode()
     for chunk in chunks(data, first, len(data), b"\n"):
         look("reading")
@@ -69,7 +69,7 @@ def _columns_of(data: bytes, begin: int, header: Header, *, inclusive: bool) -> 
             return None
         for numbers_, column in zip(found, columns, strict=True):
             numbers_.frombytes(column.tobytes())
-        ids += _text(chunk, cells, places["id"])[:-1].decode().split("\n")
+        ids.add_lines(_text(chunk, cells, places["id"]))
         if "pool" in places:
             names = _text(chunk, cells, places["pool"])
             pool = names[: names.index(b"\n")] if pool is None else pool
@@ -82,7 +82,7 @@ def _columns_of(data: bytes, begin: int, header: Header, *, inclusive: bool) -> 
         if (end < start).any():
             return None
         end = end + 1
-    return BufferColumns(ids, size, alignment, start, end), pool.decode()
+    return BufferColumns(ids.all(), size, alignment, start, end), pool.decode()
 
 
 def _cells(chunk: bytes, count: int) -> Cells | None:

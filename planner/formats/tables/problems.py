@@ -41,7 +41,7 @@ FORMATS: dict[str, Format] = {
             signs.is_minimalloc,
             "planner.formats.planners.minimalloc:read",
             "id,lower,upper,size\na,0,2,64\nb,1,3,32\n",
-            Memory(10, 10),
+            Memory(6, 7),
             "planner.formats.planners.minimalloc_writer:write_csv",
             settings=(
                 Setting(
@@ -165,7 +165,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"first_used=" in source.data and b"(id=" in source.data,
             "planner.formats.dumps.micro_log:read",
             examples.MICRO_LOG,
-            Memory(6, 6, besides=2),
+            Memory(5, 5, besides=2),
         ),
         Format(
             "vela-log",
@@ -175,7 +175,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"Tensor Allocation for mem_area " in source.data,
             "planner.formats.dumps.vela:read",
             examples.VELA,
-            Memory(8, 8, besides=3),
+            Memory(5, 5, besides=3),
         ),
         Format(
             "torch-snapshot",
@@ -238,7 +238,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"BufferAssignment:\nallocation " in source.data,
             "planner.formats.dumps.assignment_text:read",
             examples.XLA_TEXT,
-            Memory(9, 8, besides=2),
+            Memory(7, 6, besides=2),
         ),
         Format(
             "xla-memory-space",

@@ -11,7 +11,7 @@ from planner import plan, read_problem, verify
 from planner.formats import FORMATS
 from planner.formats.dumps.chrome import write
 from planner.model.errors import BadInput
-from planner.model.problem import Problem
+from planner.model.problem import Colocation, Problem
 from tests.planner.formats.models.onnx.models import inside, number
 
 VELA = FORMATS["vela-log"].example
@@ -57,6 +57,17 @@ def test_tables_of_vela_are_memories_and_fused_tensors_one_piece() -> None:
     }
     found = plan(problem)
     assert (found.peak, verify(problem, found)) == (192, ())
+
+
+@pytest.mark.parametrize("count", [9, 5_000])
+def test_a_tensor_of_vela_may_write_its_addresses_in_another_way(count: int) -> None:
+    row = "{} - {}: {} - {}: 64: 64: FeatureMap: NHWC: t{}"
+    rows = [row.format(i, i + 1, "0x0", "0x40", i) for i in range(count)]
+    again = row.format(3, 4, "0x00", "0x040", "again")
+    later = row.format(3, 4, "0x00", "0x080", "larger")
+    problem = read("\n".join([*VELA.splitlines()[:3], *rows, again, later]), "vela-log")
+    assert problem.constraints.colocations == (Colocation("tagain", "t3", 0),)
+    assert [buffer.id for buffer in problem.buffers][-3:] == [f"t{count - 1}", "tagain", "tlarger"]
 
 
 def test_memory_events_of_a_profiler_are_paired_by_address() -> None:

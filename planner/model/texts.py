@@ -1,0 +1,123 @@
+"""Many short texts as one: a name takes its characters and little more, and is an object only while somebody looks at it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import overload
+
+import numpy as np
+
+from .problem import BufferId
+
+BLOCK = 64
+"""The texts that are taken apart together."""
+AT_ONCE = 64
+"""The blocks that are taken apart together if all texts are wanted."""
+END = "\n"
+
+
+class Texts(Sequence[str]):
+    """Texts without newlines, each of which ends with one in the whole. Equals the list of them."""
+
+    __slots__ = ("_begins", "_count", "whole")
+
+    def __init__(self, whole: bytearray, begins: array[int], count: int) -> None:
+        self.whole = whole
+        """All of them in UTF-8, each with a newline behind it."""
+        self._begins, self._count = begins, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, int):
+            block, place = divmod(range(self._count)[at], BLOCK)
+            return self._blocks(block, block + 1)[place]
+        wanted = range(self._count)[at]
+        if wanted.step != 1:
+            return [self[i] for i in wanted]
+        first = wanted.start // BLOCK
+        return self._blocks(first, -(-wanted.stop // BLOCK))[wanted.start - first * BLOCK :][: len(wanted)]
+
+    def __iter__(self) -> Iterator[str]:
+        blocks = range(0, len(self._begins), AT_ONCE)
+        return chain.from_iterable(self._blocks(block, block + AT_ONCE) for block in blocks)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Texts | list):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True)))
+
+    __hash__ = None  # type: ignore[assignment]  # as a list's
+
+    def __repr__(self) -> str:
+        return repr([*self])
+
+    def _blocks(self, first: int, end: int) -> list[str]:
+        """Return the texts of these blocks, of which the last ones need not exist."""
+        if first >= len(self._begins):
+            return []
+        stop = self._begins[end] if end < len(self._begins) else len(self.whole)
+        return self.whole[self._begins[first] : stop].decode("utf-8", "surrogatepass").split(END)[:-1]
+
+
+class GatheredTexts:
+    """Ids as they are read. If one is no text, or has a newline, they are kept as they are."""
+
+    def __init__(self) -> None:
+        self._whole, self._begins = bytearray(), array("q")
+        self._packed = 0
+        self._recent: list[BufferId] = []
+        """Those that are not packed yet."""
+        self._kept: list[BufferId] | None = None
+        """All before these, if they cannot be packed."""
+
+    def __len__(self) -> int:
+        return len(self._before()) + len(self._recent)
+
+    def append(self, id_: BufferId) -> None:
+        self._recent.append(id_)
+        if len(self._recent) == BLOCK:
+            self._pack()
+
+    def add_lines(self, lines: bytes) -> None:
+        """Add texts, each of which ends with a newline. Nothing else may have been added."""
+        ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord(END)) + 1
+        first = np.concatenate([[0], ends[:-1]])[-self._packed % BLOCK :: BLOCK] + len(self._whole)
+        self._begins.frombytes(first.astype(np.int64).tobytes())
+        self._packed += len(ends)
+        self._whole += lines
+
+    def rows(self, first: int) -> Iterator[BufferId]:
+        """Yield the ids from this one on."""
+        before = self._before()
+        return chain((before[i] for i in range(first, len(before))), self._recent[max(first - len(before), 0) :])
+
+    def all(self) -> Sequence[BufferId]:
+        """Return all of them; no more can be added."""
+        self._pack()
+        return self._before()
+
+    def _before(self) -> Sequence[BufferId]:
+        return Texts(self._whole, self._begins, self._packed) if self._kept is None else self._kept
+
+    def _pack(self) -> None:
+        if self._kept is None:
+            text = END.join(map(str, self._recent))
+            are_texts = {*map(type, self._recent)} == {str}
+            if are_texts and text.count(END) == len(self._recent) - 1:
+                self._begins.append(len(self._whole))
+                self._packed += len(self._recent)
+                self._whole += f"{text}{END}".encode("utf-8", "surrogatepass")
+                self._recent.clear()
+            elif self._recent:
+                self._kept = [*Texts(self._whole, self._begins, self._packed)]
+        if self._kept is not None:
+            self._kept += self._recent
+            self._recent.clear()

@@ -1,0 +1,59 @@
+"""Texts packed into one come out unchanged, one by one, in parts and all together."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from planner.model.problem import BufferId
+from planner.model.texts import BLOCK, GatheredTexts, Texts
+
+COUNTS = [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3, 90 * BLOCK + 7]
+STRANGE: list[BufferId] = ["", "é" * 9, "\ud800", "a b", "\t", "\0", "\x85", "\u2028", "\r"]
+
+
+def gathered(ids: list[BufferId]) -> GatheredTexts:
+    made = GatheredTexts()
+    for id_ in ids:
+        made.append(id_)
+    return made
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_texts_come_out_unchanged(count: int) -> None:
+    names: list[BufferId] = [f"name {i}" if i % 10 else STRANGE[i // 10 % len(STRANGE)] for i in range(count)]
+    made = gathered(names)
+    for first in (0, 1, BLOCK, count - 1):
+        assert [*made.rows(max(first, 0))] == names[max(first, 0) :]
+    assert len(made) == count
+    packed = made.all()
+    assert isinstance(packed, Texts)
+    assert packed == names == [*packed] == pickle.loads(pickle.dumps(packed))
+    assert packed != [*names, "more"]
+    assert [packed[i] for i in range(count)] == names == [packed[i - count] for i in range(count)]
+    for some in (slice(1, 3), slice(BLOCK - 1, 3 * BLOCK), slice(None, None, -7), slice(-5, None), slice(9, 2)):
+        assert packed[some] == names[some]
+    with pytest.raises(IndexError):
+        packed[count]
+
+
+@pytest.mark.parametrize("other", [7, "two\nlines"])
+@pytest.mark.parametrize("at", [0, BLOCK - 1, BLOCK, 3 * BLOCK - 1])
+def test_other_ids_are_kept_as_they_are(other: BufferId, at: int) -> None:
+    names: list[BufferId] = [f"name {i}" for i in range(3 * BLOCK)]
+    names[at] = other
+    made = gathered(names)
+    assert [*made.rows(0)] == names
+    assert made.all() == names
+    assert made.all() == names
+
+
+@pytest.mark.parametrize("piece", [1, 3, BLOCK, BLOCK + 1])
+def test_lines_become_texts(piece: int) -> None:
+    lines = [f"{i:x}" for i in range(5 * BLOCK + 9)]
+    made = GatheredTexts()
+    for first in range(0, len(lines), piece):
+        made.add_lines("".join(f"{line}\n" for line in lines[first : first + piece]).encode())
+    assert made.all() == lines
+    assert made.all()[2 * BLOCK + 1] == lines[2 * BLOCK + 1]
