@@ -19,6 +19,7 @@ from .columns import operator_forms
 from .operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, Workspace, functions_of
 from .problem import GraphOptions, program_problem
 from .program import Function, Program
+from .written import Written
 
 STATE = "state"
 """The arena of mutable tensors, which all entries share."""
@@ -84,8 +85,10 @@ def nested_plan(
     unlimited = tuple(Pool(pool.name, None, pool.alignment, cost=pool.cost, rank=pool.rank) for pool in pools)
     needs: dict[str, Arena] = {}
     peaks = dict.fromkeys((pool.name for pool in pools), 0)
-    for name in _innermost_first(program.entries, functions):
-        lowered = _with_opaque_calls(functions[name], functions, program, needs)
+    order = _innermost_first(program.entries, functions)
+    written = Written(program, order)
+    for name in order:
+        lowered = _with_opaque_calls(functions[name], functions, program, needs, written)
         if name in program.entries:
             problem = _beside(state, program_problem(lowered, pools, replace(options, plan_state=False)).problem)
         else:
@@ -165,28 +168,43 @@ def _needs(problem: Problem, plan: Plan) -> Arena:
 
 
 def _with_opaque_calls(
-    function: Function, functions: Mapping[str, Function], program: Program, needs: Mapping[str, Arena]
+    function: Function,
+    functions: Mapping[str, Function],
+    program: Program,
+    needs: Mapping[str, Arena],
+    written: Written,
 ) -> Program:
-    """Return the function with each call replaced by one operator that needs an arena."""
+    """Return the function with each call replaced by one operator that needs an arena, and writes what is written inside."""
     tensors = {tensor.id: tensor for tensor in (*program.tensors, *function.tensors)}
     made: list[Tensor] = []
     operators: list[Operator] = []
     for i, operator in enumerate(function.operators):
+        changed = written.by(function.name, operator)
         if operator.kind not in CONTROL:
-            operators.append(operator)
+            operators.append(_named(operator, i) if operator.workspaces else operator)
+            if changed:
+                operators.append(_opaque(None, (), changed, ()))
         elif operator.kind is OperatorKind.LOOP:
-            operators.extend(_turns(i, operator, functions, tensors, needs, made))
+            operators.extend(_turns(i, operator, functions, tensors, needs, made, changed))
         else:
             arena = _workspaces(needs[name] for name in operator.functions)
-            operators.append(_opaque(operator, operator.inputs, operator.outputs, arena))
+            name = _named(operator, i).name
+            operators.append(_opaque(name, operator.inputs, (*operator.outputs, *changed), arena))
+            if changed:  # whatever was handed over may be read after that
+                operators.append(_opaque(None, operator.inputs, (), ()))
     lowered = replace(function, tensors=(*function.tensors, *made), operators=tuple(operators))
     return Program((lowered,), (function.name,), program.tensors, program.devices)
 
 
+def _named(operator: Operator, index: int) -> Operator:
+    """Return the operator with a name: memory that belongs to it is named after it, or after its place in the program."""
+    return operator if operator.name is not None else replace(operator, name=f"{operator.kind.value}{index}")
+
+
 def _opaque(
-    operator: Operator, inputs: Iterable[BufferId], outputs: Iterable[BufferId], workspaces: tuple[Workspace, ...]
+    name: str | None, inputs: Iterable[BufferId], outputs: Iterable[BufferId], workspaces: tuple[Workspace, ...]
 ) -> Operator:
-    return Operator(OperatorKind.COMPUTE, tuple(inputs), tuple(outputs), name=operator.name, workspaces=workspaces)
+    return Operator(OperatorKind.COMPUTE, tuple(inputs), tuple(outputs), name=name, workspaces=workspaces)
 
 
 def _workspaces(arenas: Iterable[Arena]) -> tuple[Workspace, ...]:
@@ -206,22 +224,25 @@ def _turns(
     tensors: Mapping[BufferId, Tensor],
     needs: Mapping[str, Arena],
     made: list[Tensor],
+    changed: tuple[BufferId, ...],
 ) -> list[Operator]:
     """Return a loop's operators: enter, ask, take a turn, and copy its results for the next."""
-    nameless = replace(operator, name=None)
+    name = _named(operator, index).name
     carried, same = operator.carried, operator.inputs[operator.carried + operator.scanned :]
     results = operator.outputs[:carried]
-    steps = [_opaque(operator, operator.inputs[:carried], operator.outputs, ())]
+    steps = [_opaque(operator.name, operator.inputs[:carried], operator.outputs, ())]
     stay = (*results, *operator.inputs[carried:], *operator.outputs[carried:])
     if operator.condition is not None:
         condition = functions[operator.condition]
         sample = next(tensor for tensor in (*condition.tensors, *tensors.values()) if tensor.id == condition.outputs[0])
         truth = _fresh(f"loop{index}.condition", sample, tensors, made)
-        steps.append(_opaque(nameless, (*results, *same), (truth,), _workspaces([needs[operator.condition]])))
-        steps.append(_opaque(nameless, (truth, *stay), (), ()))
+        asked = _workspaces([needs[operator.condition]])
+        steps.append(_opaque(f"{name}.condition", (*results, *same), (truth, *changed), asked))
+        steps.append(_opaque(None, (truth, *stay), (), ()))
     next_ = [_fresh(f"loop{index}.next{j}", tensors[id_], tensors, made) for j, id_ in enumerate(results)]
-    steps.append(_opaque(nameless, stay, next_, _workspaces([needs[operator.functions[0]]])))
-    steps.append(_opaque(nameless, (*next_, *stay), (), ()))
+    turn = _workspaces([needs[operator.functions[0]]])
+    steps.append(_opaque(f"{name}.turn", stay, (*next_, *changed), turn))
+    steps.append(_opaque(None, (*next_, *stay), (), ()))
     return steps
 
 
