@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +12,7 @@ from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
 from ..contents import Contents, own_peak
 from ..documents import FRONTIER_REPORT_FORMAT, INSPECTION_FORMAT, REPORT_FORMAT
 from ..json.lines import document
+from ..text.comma_separated import table
 from .frontier import point_fields
 from .plan_writer import shortage_fields
 
@@ -56,15 +55,13 @@ def write_report_csv(report: MemoryReport, naming: Callable[[str], str] = str) -
     `buffers` is a JSON list: for a memory, those that would have to shrink for its peak to fall; for all, those in use at the step. `naming`
     determines what replaces names; terminals must not get them unchanged.
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    rows = list[dict[str, Any]]()
     for pool in report.pools:
         fields = _pool(pool)
         buffers = [] if pool.cause is None else list(pool.cause.buffers)
         row = {name: fields[name] for name in COLUMNS if name in fields}
         row |= {"scope": "memory", "name": naming(pool.name), "buffers": naming(_listed(buffers))}
-        writer.writerow(row)
+        rows.append(row)
     sizes = [pool.size for pool in report.pools if pool.size is not None]
     total: dict[str, Any] = {
         "scope": "all",
@@ -78,8 +75,7 @@ def write_report_csv(report: MemoryReport, naming: Callable[[str], str] = str) -
             "step": report.live.step,
             "buffers": naming(_listed([buffer.id for buffer in report.live.buffers])),
         }
-    writer.writerow(total)
-    return text.getvalue().encode("utf-8", "surrogatepass")
+    return table(COLUMNS, [*rows, total]).encode("utf-8", "surrogatepass")
 
 
 def _pool(pool: PoolReport) -> dict[str, Any]:

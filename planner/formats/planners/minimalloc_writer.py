@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from itertools import pairwise
 from math import lcm
@@ -15,6 +13,7 @@ from ...facts.variants import as_chosen
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Problem
 from ..memories import in_one_memory
+from ..text.comma_separated import table
 from .minimalloc_columns import DEFAULT
 from .minimalloc_windows import without_windows
 
@@ -111,12 +110,9 @@ def _table(rows: list[dict[str, int | str]]) -> bytes:
         for name in ("id", "lower", "upper", "size", *OPTIONAL)
         if name not in OPTIONAL or any(row[name] != "" for row in rows)
     ]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow(row | ({"alignment": row["alignment"] or 1} if "alignment" in columns else {}))
-    return text.getvalue().encode()
+    if "alignment" in columns:
+        rows = [row | {"alignment": row["alignment"] or 1} for row in rows]
+    return table(columns, rows).encode()
 
 
 def _require_plain(problem: Problem) -> None:

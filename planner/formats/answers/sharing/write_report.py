@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +10,7 @@ from ....model.storage import Kind
 from ....planning.sharing.report import KindReport, SharingReport
 from ...documents import SHARING_REPORT_FORMAT
 from ...json.lines import document
+from ...text.comma_separated import table
 from ..plan_writer import shortage_fields
 
 COLUMNS = ("scope", "pool", "device", "dtype", "object", "objects", "size", "bound", "idle", "unused", "buffers")
@@ -39,20 +38,18 @@ def write_sharing_report_csv(report: SharingReport, naming: Callable[[str], str]
 
     `buffers` is a JSON list of the object's users. `naming` determines what replaces names; terminals must not get them unchanged.
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    rows = list[dict[str, Any]]()
     for each in report.kinds:
         named = {name: value and naming(value) for name, value in _key(each.kind).items()}
         for thing in each.objects:
             users = naming(json.dumps(thing.users, ensure_ascii=False))
             row = {"scope": "object", **named, "object": thing.id, "size": thing.size, "buffers": users}
-            writer.writerow(row | {"idle": thing.idle, "unused": thing.unused})
+            rows.append(row | {"idle": thing.idle, "unused": thing.unused})
         whole = {"scope": "kind", **named, "objects": len(each.objects), "size": each.total}
-        writer.writerow(whole | {"bound": each.bound, "unused": each.unused})
+        rows.append(whole | {"bound": each.bound, "unused": each.unused})
     whole = {"scope": "all", "objects": sum(len(each.objects) for each in report.kinds), "size": report.total}
-    writer.writerow(whole | {"bound": report.bound, "unused": report.unused})
-    return text.getvalue().encode("utf-8", "surrogatepass")
+    rows.append(whole | {"bound": report.bound, "unused": report.unused})
+    return table(COLUMNS, rows).encode("utf-8", "surrogatepass")
 
 
 def _kind(each: KindReport) -> dict[str, Any]:
