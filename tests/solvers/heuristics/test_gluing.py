@@ -46,6 +46,22 @@ def packing(count: int, seed: int, dropped: int = 0, alignment: int = 1) -> Inst
     return make_instance([plain(start, end, size, alignment=alignment) for start, end, size in rows])
 
 
+def shrunk(count: int, seed: int) -> Instance:
+    """The same with lives up to a quarter shorter and sizes up to a twentieth smaller: gluing leaves some pieces."""
+    whole, rng = packing(count, seed), random.Random(seed)
+    rows = zip(whole.rect_start.tolist(), whole.rect_end.tolist(), whole.part_high.tolist(), strict=True)
+    return make_instance(
+        [
+            plain(
+                start,
+                max(start + 1, end - rng.randint(0, (end - start) // 4)),
+                max(1, size * rng.randint(95, 100) // 100),
+            )
+            for start, end, size in rows
+        ]
+    )
+
+
 def compare(kernel: Kernels, instance: Instance, seed: int, work: int) -> int:
     """Assert that both kernels decide alike; return by how much the peak is lower than that of a first placement."""
     start = first_placement(instance, seed)
@@ -73,6 +89,11 @@ def test_the_kernel_decides_as_the_reference_on_packings(
 ) -> None:
     for seed in range(3):
         assert compare(kernel, packing(buffers, seed, dropped, alignment), seed, 1_500) > 0
+
+
+def test_the_kernel_decides_as_the_reference_where_it_goes_on_to_lower_heights(kernel: Kernels) -> None:
+    for seed in range(4):
+        assert compare(kernel, shrunk(120, seed), seed, 10_000) > 0
 
 
 def test_no_result_is_below_the_least_peak(kernel: Kernels) -> None:
@@ -132,6 +153,20 @@ def test_packings_with_missing_pieces_are_packed_near_the_bound() -> None:
         assert outcome.placement is not None
         assert violation(instance, outcome.placement) is None
         assert peak(instance, outcome.placement.offset) <= 1.005 * bound_of(instance)
+
+
+@where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
+def test_what_was_glued_is_kept_at_lower_heights() -> None:
+    """Only the joints that waste too much room are taken apart, and the exact search places the few pieces that are left."""
+    for seed, gap in ((2, 0.001), (4, 0.01)):
+        instance = packing(8_000, seed)
+        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
+        bound = bound_of(instance)
+        task = Task(limits=Limits(work=500_000), start=placement(start), bound=(bound,))
+        outcome = Gluing().solve(instance, task, Silent())
+        assert outcome.placement is not None
+        assert violation(instance, outcome.placement) is None
+        assert peak(instance, outcome.placement.offset) <= (1 + gap) * bound
 
 
 def test_unsupported_instances_keep_their_start() -> None:

@@ -9,16 +9,16 @@
 namespace memplan {
 
 using Node = std::int32_t;
-inline constexpr Node kNone = -1;
+inline constexpr Node kNoNode = -1;
 
 enum class Joint : std::uint8_t { kLeaf, kStack, kChain };
 
 struct Piece {
     std::int32_t begin = 0, end = 0;  // sections
     Coord height = 0;
-    Node first = kNone, second = kNone;  // the lower and the upper, or the earlier and the later
-    Node next_begin = kNone, last_begin = kNone;  // links among the loose pieces with the same begin
-    Node next_end = kNone, last_end = kNone;      // links among those with the same end
+    Node first = kNoNode, second = kNoNode;  // the lower and the upper, or the earlier and the later
+    Node next_begin = kNoNode, last_begin = kNoNode;  // links among the loose pieces with the same begin
+    Node next_end = kNoNode, last_end = kNoNode;      // links among those with the same end
     std::int32_t place = 0;  // index in the list of loose pieces
     Joint joint = Joint::kLeaf;
     bool loose = false;
@@ -28,12 +28,13 @@ class Forest {
 public:
     void reset(std::size_t sections, std::vector<Piece> leaves) {
         pieces_ = std::move(leaves), unused_.clear(), loose_.clear();
-        begins_.assign(sections + 1, kNone), ends_.assign(sections + 1, kNone);
+        begins_.assign(sections + 1, kNoNode), ends_.assign(sections + 1, kNoNode);
         begin_marks_.assign(sections / 64 + 1, 0), end_marks_.assign(sections / 64 + 1, 0);
         for (Node leaf = static_cast<Node>(pieces_.size()); leaf-- > 0;) loosen(leaf);
     }
 
     const Piece& operator[](Node node) const { return pieces_[static_cast<std::size_t>(node)]; }
+    std::size_t nodes() const { return pieces_.size(); }
     const std::vector<Node>& loose() const { return loose_; }
     Node beginning_at(std::int32_t time) const { return begins_[static_cast<std::size_t>(time)]; }
     Node ending_at(std::int32_t time) const { return ends_[static_cast<std::size_t>(time)]; }
@@ -63,7 +64,7 @@ public:
 
     void give_back(Node node) { unused_.push_back(node); }
 
-    // The next time from `time` on, or the last up to it, at which a loose piece begins or ends; kNone if there is none.
+    // The next time from `time` on, or the last up to it, at which a loose piece begins or ends; kNoNode if there is none.
     std::int32_t next_begin(std::int32_t time) const { return next(begin_marks_, time); }
     std::int32_t last_begin(std::int32_t time) const { return last(begin_marks_, time); }
     std::int32_t next_end(std::int32_t time) const { return next(end_marks_, time); }
@@ -79,13 +80,13 @@ private:
         piece.loose = true, piece.place = static_cast<std::int32_t>(loose_.size());
         loose_.push_back(node);
         Node& begin = begins_[static_cast<std::size_t>(piece.begin)];
-        piece.last_begin = kNone, piece.next_begin = begin;
-        if (begin != kNone) at(begin).last_begin = node;
+        piece.last_begin = kNoNode, piece.next_begin = begin;
+        if (begin != kNoNode) at(begin).last_begin = node;
         begin = node;
         begin_marks_[static_cast<std::size_t>(piece.begin) / 64] |= std::uint64_t{1} << (piece.begin % 64);
         Node& end = ends_[static_cast<std::size_t>(piece.end)];
-        piece.last_end = kNone, piece.next_end = end;
-        if (end != kNone) at(end).last_end = node;
+        piece.last_end = kNoNode, piece.next_end = end;
+        if (end != kNoNode) at(end).last_end = node;
         end = node;
         end_marks_[static_cast<std::size_t>(piece.end) / 64] |= std::uint64_t{1} << (piece.end % 64);
     }
@@ -96,39 +97,39 @@ private:
         const Node moved = loose_.back();
         loose_.pop_back();
         if (moved != node) loose_[static_cast<std::size_t>(piece.place)] = moved, at(moved).place = piece.place;
-        if (piece.next_begin != kNone) at(piece.next_begin).last_begin = piece.last_begin;
-        if (piece.last_begin != kNone) {
+        if (piece.next_begin != kNoNode) at(piece.next_begin).last_begin = piece.last_begin;
+        if (piece.last_begin != kNoNode) {
             at(piece.last_begin).next_begin = piece.next_begin;
         } else {
             begins_[static_cast<std::size_t>(piece.begin)] = piece.next_begin;
-            if (piece.next_begin == kNone) begin_marks_[static_cast<std::size_t>(piece.begin) / 64] &= ~(std::uint64_t{1} << (piece.begin % 64));
+            if (piece.next_begin == kNoNode) begin_marks_[static_cast<std::size_t>(piece.begin) / 64] &= ~(std::uint64_t{1} << (piece.begin % 64));
         }
-        if (piece.next_end != kNone) at(piece.next_end).last_end = piece.last_end;
-        if (piece.last_end != kNone) {
+        if (piece.next_end != kNoNode) at(piece.next_end).last_end = piece.last_end;
+        if (piece.last_end != kNoNode) {
             at(piece.last_end).next_end = piece.next_end;
         } else {
             ends_[static_cast<std::size_t>(piece.end)] = piece.next_end;
-            if (piece.next_end == kNone) end_marks_[static_cast<std::size_t>(piece.end) / 64] &= ~(std::uint64_t{1} << (piece.end % 64));
+            if (piece.next_end == kNoNode) end_marks_[static_cast<std::size_t>(piece.end) / 64] &= ~(std::uint64_t{1} << (piece.end % 64));
         }
     }
 
     static std::int32_t next(const Marks& marks, std::int32_t time) {
         auto word = static_cast<std::size_t>(time) / 64;
-        if (word >= marks.size()) return kNone;
+        if (word >= marks.size()) return kNoNode;
         std::uint64_t bits = marks[word] & (~std::uint64_t{0} << (time % 64));
         while (bits == 0) {
-            if (++word == marks.size()) return kNone;
+            if (++word == marks.size()) return kNoNode;
             bits = marks[word];
         }
         return static_cast<std::int32_t>(word * 64) + __builtin_ctzll(bits);
     }
 
     static std::int32_t last(const Marks& marks, std::int32_t time) {
-        if (time < 0) return kNone;
+        if (time < 0) return kNoNode;
         auto word = static_cast<std::size_t>(time) / 64;
         std::uint64_t bits = marks[word] & (~std::uint64_t{0} >> (63 - time % 64));
         while (bits == 0) {
-            if (word-- == 0) return kNone;
+            if (word-- == 0) return kNoNode;
             bits = marks[word];
         }
         return static_cast<std::int32_t>(word * 64) + 63 - __builtin_clzll(bits);

@@ -6,9 +6,8 @@
 #include <queue>
 #include <tuple>
 
-#include "gluing/forest.hpp"
-#include "gluing/leaves.hpp"
-#include "gluing/slack.hpp"
+#include "gluing/assembly.hpp"
+#include "gluing/boxes.hpp"
 #include "shared/random.hpp"
 
 namespace memplan {
@@ -16,7 +15,6 @@ namespace memplan {
 namespace {
 
 // The same numbers stand in solvers/kernels/python/gluing.
-constexpr Coord kOne = Coord{1} << 16;           // one, in logarithms and energies
 constexpr Coord kTrifle = Coord{1} << 20;        // cost of a joint that wastes nothing
 constexpr std::size_t kCandidates = 8;           // most joints kept for a piece
 constexpr int kNear = 4;                         // number of times before and after at which neighbours are looked for,
@@ -32,20 +30,14 @@ constexpr std::int64_t kPartOfWork = 4;          // this part of all work for on
 constexpr std::int64_t kLooksABlock = 400'000;   // but at first no more than this
 constexpr int kMostFailures = 5;                 // rounds of failed heights, each with twice as much work
 constexpr std::int64_t kStuck = 30;              // without a new minimum of pieces for this multiple of the work of the first gluing
-constexpr std::size_t kMostLeft = 30;            // with at most this many pieces left, they are piled up
+constexpr std::size_t kMostLeft = 30;            // if at most this many pieces are left, they are piled up;
 constexpr Coord kMostRivals = 64;
 constexpr Coord kMostSurety = 20 * kOne;         // most by which a chain of equal heights is cheaper, as a logarithm
-constexpr std::int64_t kLooksAJoint = 20;
-constexpr std::int64_t kLooksAPayment = 10;
+constexpr std::size_t kMostBoxes = 100;          // with at most this many, the exact search is asked,
+constexpr std::int64_t kBoxesWork = 20'000;      // with this many microseconds of work
+constexpr std::int64_t kShort = 2;               // going on from a success begins with this multiple of the work of the first gluing,
+constexpr int kSteps = 4;                        // and tries this many heights before it takes twice as much
 constexpr std::chrono::milliseconds kBreath{3};
-
-// The logarithm to base 2 in 65536ths: exact for powers of two, linear between them.
-Coord log2_of(std::uint64_t number) {
-    const int top = 63 - __builtin_clzll(number | 1);
-    const std::uint64_t rest = number ^ (std::uint64_t{1} << top);
-    const std::uint64_t part = top >= 16 ? rest >> (top - 16) : rest << (16 - top);
-    return (static_cast<Coord>(top) << 16) + static_cast<Coord>(part);
-}
 
 struct Candidate {
     Coord key;
@@ -56,23 +48,17 @@ struct Candidate {
     bool operator>(const Candidate& other) const { return std::tie(key, turn) > std::tie(other.key, other.turn); }
 };
 
-struct Change {
-    Node node;
-    bool made;  // made or taken apart
-};
-
 class Gluing {
 public:
     Gluing(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
-        : blocks_(input), options_(options), report_(report), live_(blocks_.live()), unit_(blocks_.unit()) {
+        : blocks_(input), glued_(blocks_), options_(options), report_(report), live_(blocks_.live()), unit_(blocks_.unit()) {
         result_.offsets.assign(options.start.begin(), options.start.end());
-        slack_.resize(live_.size());
         for (const Coord live : live_) least_ = std::max(least_, live);
         result_.peak = blocks_.peak_of(result_.offsets);
         least_ = std::max(least_, std::min(options.enough, result_.peak) / unit_);
     }
 
-    // Tries height after height: closer to `enough` after a success, farther from it after a failure, and with more work once all have failed.
+    // Tries height after height: closer to `enough` after a success, going on from it, farther after a failure, and with more work once all have failed.
     Improvement run() {
         if (live_.empty()) return std::move(result_);
         std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(blocks_.count()));
@@ -89,7 +75,8 @@ public:
             const Coord known = result_.peak;
             is_better = attempt(least_ + gap, result_.work + patience) || result_.peak < known;
             if (is_better) {
-                gap /= 2;
+                go_on(patience);
+                gap = most_gap() / 2;
                 noise_ = kNoises[0];
                 continue;
             }
@@ -119,39 +106,91 @@ private:
 
     bool glue_all(Coord height, std::int64_t until) {
         const std::int64_t begun = result_.work;
-        slack_.fill(height, live_);
-        forest_.reset(live_.size(), blocks_.pieces());
-        whole_ = slack_.total(), waste_ = 0;
+        glued_.reset(height);
         forget();
         for (Node leaf = 0; leaf < static_cast<Node>(blocks_.count()) && !is_over(); ++leaf) look_around(leaf);
         glue();
+        once_ = result_.work - begun;
+        return improve(until);
+    }
+
+    // Goes on from what was glued with success to lower heights: half of the gap lower, and less after failures.
+    void go_on(std::int64_t patience) {
+        Assembly kept = glued_;
+        std::int64_t work = kShort * once_;
+        int failed = 0;
+        while (work <= kShort * patience && most_gap() > 0 && result_.peak > options_.enough && !is_over()) {
+            const Coord known = result_.peak, step = std::max<Coord>(most_gap() >> (failed + 1), 1);
+            glue_lower(least_ + most_gap() - step, result_.work + work);
+            if (result_.peak < known) {
+                kept = glued_;
+                failed = std::max(failed - 1, 0), work = std::max(work / 2, kShort * once_);
+                continue;
+            }
+            glued_ = kept;
+            if (++failed == kSteps) failed = 0, work *= 2;
+        }
+    }
+
+    void glue_lower(Coord height, std::int64_t until) {
+        glued_.lower(height, result_.work);
+        forget();
+        noise_ = 0;
+        const std::vector<Node> loose = glued_.forest().loose();
+        for (const Node node : loose) {
+            if (is_over()) return;
+            look_around(node);
+        }
+        glue();
+        if (!fits()) improve(until);
+    }
+
+    // Takes apart and glues again until one piece is left, or it gets stuck. True if the blocks have a place below the height.
+    bool improve(std::int64_t until) {
         log_.clear();
-        const std::int64_t once = result_.work - begun;
         std::int64_t last = result_.work;
-        std::size_t fewest = forest_.loose().size();
+        std::size_t fewest = glued_.loose();
         Coord energy = energy_now();
-        while (forest_.loose().size() > 1 && result_.work < until && result_.work - last < kStuck * once && !is_over()) {
-            if (forest_.loose().size() < fewest) fewest = forest_.loose().size(), last = result_.work;
+        while (glued_.loose() > 1 && result_.work < until && result_.work - last < kStuck * once_ && !is_over()) {
+            if (glued_.loose() < fewest) fewest = glued_.loose(), last = result_.work;
             move();
             const Coord next = energy_now();
             if (!is_over() && next - energy <= leniency()) {
                 energy = next;
                 for (const Change& change : log_) {
-                    if (!change.made) forest_.give_back(change.node);
+                    if (!change.made) glued_.give_back(change.node);
                 }
             } else {
-                undo();
+                glued_.undo(log_, result_.work);
             }
             log_.clear();
         }
-        if (forest_.loose().size() <= kMostLeft) settle();
-        return forest_.loose().size() == 1;
+        if (fits()) return true;
+        if (glued_.loose() <= kMostLeft) {
+            const std::vector<Node> boxes = by_area(glued_.forest(), glued_.slack());
+            settle(boxes, piled(glued_.forest(), boxes, [this](std::uint64_t most) { return below(most); }, result_.work));
+        }
+        return glued_.loose() == 1;
+    }
+
+    // Asks the exact search for places of the pieces that are left.
+    bool fits() {
+        const std::int64_t left = (options_.work - result_.work) / kGluingLooksPerMicrosecond;
+        if (glued_.loose() < 2 || glued_.loose() > kMostBoxes || left <= 0) return false;
+        std::int64_t done = 0;
+        const auto bases = placed_below(glued_.height(), glued_.forest(), random_.next(), std::min(left, kBoxesWork), done, [this] {
+            tick();
+            return stopped_;
+        });
+        result_.work += done * kGluingLooksPerMicrosecond;
+        if (bases) settle(glued_.forest().loose(), *bases);
+        return bases.has_value();
     }
 
     void forget() { queue_ = {}, turn_ = 0, log_.clear(), fresh_.clear(); }
 
     Coord energy_now() const {
-        return static_cast<Coord>(forest_.loose().size()) * kOne + waste_ / (whole_ / (kWasteWeighs * kOne) + 1);
+        return static_cast<Coord>(glued_.loose()) * kOne + glued_.waste() / (glued_.room() / (kWasteWeighs * kOne) + 1);
     }
 
     // The increase of energy that a move is allowed, at a constant temperature.
@@ -166,11 +205,11 @@ private:
     void move() {
         forget();
         noise_ = kNoises[below(std::size(kNoises))];
-        const std::vector<Node>& loose = forest_.loose();
+        const std::vector<Node>& loose = glued_.forest().loose();
         // The time is an end of a loose piece or of any block; loose pieces alone would leave few times.
         const Node where = below(2) == 0 ? loose[below(loose.size())] : static_cast<Node>(below(blocks_.count()));
-        const std::int32_t time = below(2) == 0 ? forest_[where].begin : forest_[where].end;
-        const bool is_loose = forest_[where].loose;
+        const std::int32_t time = below(2) == 0 ? glued_.forest()[where].begin : glued_.forest()[where].end;
+        const bool is_loose = glued_.forest()[where].loose;
         touching_.clear();
         for (const Node other : loose) {
             if (other != where && touches(other, time)) touching_.push_back(other);
@@ -181,7 +220,7 @@ private:
         if (is_loose) take_apart(where, time);
         for (std::size_t i = 0; i < others; ++i) take_apart(touching_[i], time);
         for (const Node node : fresh_) {
-            if (forest_[node].loose) look_around(node);
+            if (glued_.forest()[node].loose) look_around(node);
         }
         glue();
     }
@@ -189,10 +228,9 @@ private:
     void take_apart(Node node, std::int32_t time) {
         fresh_.push_back(node);
         const std::uint64_t most = std::uint64_t{2} << below(kPathBits);
-        for (std::uint64_t steps = 1 + below(most); steps > 0 && forest_[node].joint != Joint::kLeaf; --steps) {
-            const Piece piece = forest_[node];
-            pay(piece, -1);
-            forest_.split(node);
+        for (std::uint64_t steps = 1 + below(most); steps > 0 && glued_.forest()[node].joint != Joint::kLeaf; --steps) {
+            const Piece piece = glued_.forest()[node];
+            glued_.split(node, result_.work);
             log_.push_back({node, false});
             fresh_.push_back(piece.first), fresh_.push_back(piece.second);
             const bool in_first = touches(piece.first, time), in_second = touches(piece.second, time);
@@ -201,57 +239,16 @@ private:
         }
     }
 
-    bool touches(Node node, std::int32_t time) const { return forest_[node].begin <= time && time <= forest_[node].end; }
-
-    void undo() {
-        for (std::size_t i = log_.size(); i-- > 0;) {
-            const Piece piece = forest_[log_[i].node];
-            if (log_[i].made) {
-                pay(piece, -1), forest_.split(log_[i].node), forest_.give_back(log_[i].node);
-            } else {
-                forest_.rejoin(log_[i].node), pay(piece, 1);
-            }
-        }
-    }
-
-    // The rectangles of the joined piece that neither of its two pieces fills.
-    template <typename Do>
-    bool wasted(const Piece& made, const Piece& a, const Piece& b, const Do& take) const {
-        if (made.joint == Joint::kStack) {
-            return take(made.begin, a.begin, a.height) && take(a.end, made.end, a.height) && take(made.begin, b.begin, b.height) && take(b.end, made.end, b.height);
-        }
-        return take(a.begin, a.end, made.height - a.height) && take(a.end, b.begin, made.height) && take(b.begin, b.end, made.height - b.height);
-    }
-
-    void pay(const Piece& made, int sign) {
-        result_.work += kLooksAJoint;
-        wasted(made, forest_[made.first], forest_[made.second], [&](std::int32_t begin, std::int32_t end, Coord height) {
-            if (begin < end && height > 0) {
-                slack_.take(static_cast<std::size_t>(begin), static_cast<std::size_t>(end), sign * height);
-                waste_ += sign * slack_.scaled(height) * (end - begin);
-                result_.work += kLooksAPayment + 2 * (end - begin);
-            }
-            return true;
-        });
-    }
-
-    Piece joined(Node first, Node second, Joint joint) const {
-        const Piece &a = forest_[first], &b = forest_[second];
-        Piece made;
-        made.first = first, made.second = second, made.joint = joint;
-        made.begin = std::min(a.begin, b.begin), made.end = std::max(a.end, b.end);
-        made.height = joint == Joint::kStack ? a.height + b.height : std::max(a.height, b.height);
-        return made;
-    }
+    bool touches(Node node, std::int32_t time) const { return glued_.forest()[node].begin <= time && time <= glued_.forest()[node].end; }
 
     // Sets the logarithm of the joint's cost; false if there is not enough slack.
     bool key_of(Node first, Node second, Joint joint, Coord& key) {
-        const Piece &a = forest_[first], &b = forest_[second];
+        const Piece &a = glued_.forest()[first], &b = glued_.forest()[second];
         Coord cost = kTrifle;
         result_.work += kLooksAJoint;
-        const Piece made = joined(first, second, joint);
-        if (!wasted(made, a, b, [&](std::int32_t begin, std::int32_t end, Coord height) {
-                return begin >= end || height <= 0 || slack_.price(static_cast<std::size_t>(begin), static_cast<std::size_t>(end), height, cost, result_.work);
+        const Piece made = glued_.joined(first, second, joint);
+        if (!glued_.wasted(made, [&](std::int32_t begin, std::int32_t end, Coord height) {
+                return glued_.slack().price(static_cast<std::size_t>(begin), static_cast<std::size_t>(end), height, cost, result_.work);
             })) return false;
         const bool is_exact = cost == kTrifle && joint == Joint::kChain;
         if (is_exact) cost *= rivals(a, b);
@@ -264,15 +261,15 @@ private:
     // The number of pairs that could be chained there.
     Coord rivals(const Piece& a, const Piece& b) {
         Coord ends = 0, begins = 0;
-        for (Node n = forest_.ending_at(a.end); n != kNone && ends < kMostRivals; n = forest_[n].next_end) ++ends;
-        for (Node n = forest_.beginning_at(b.begin); n != kNone && begins < kMostRivals; n = forest_[n].next_begin) ++begins;
+        for (Node n = glued_.forest().ending_at(a.end); n != kNoNode && ends < kMostRivals; n = glued_.forest()[n].next_end) ++ends;
+        for (Node n = glued_.forest().beginning_at(b.begin); n != kNoNode && begins < kMostRivals; n = glued_.forest()[n].next_begin) ++begins;
         result_.work += ends + begins;
         return ends * begins;
     }
 
     void consider(Node node, Node other) {
         if (node == other) return;
-        const Piece &a = forest_[node], &b = forest_[other];
+        const Piece &a = glued_.forest()[node], &b = glued_.forest()[other];
         Candidate c;
         c.joint = a.end <= b.begin || b.end <= a.begin ? Joint::kChain : Joint::kStack;
         const bool in_order = c.joint == Joint::kChain ? a.end <= b.begin : node < other;
@@ -292,28 +289,28 @@ private:
 
     void look_around(Node node) {
         found_.clear();
-        const Piece& piece = forest_[node];
+        const Piece& piece = glued_.forest()[node];
         const auto beginning = [&](std::int32_t time) {
             int n = 0;
-            for (Node other = forest_.beginning_at(time); other != kNone && n < kMostAtOnce; other = forest_[other].next_begin, ++n) consider(node, other);
+            for (Node other = glued_.forest().beginning_at(time); other != kNoNode && n < kMostAtOnce; other = glued_.forest()[other].next_begin, ++n) consider(node, other);
         };
         const auto ending = [&](std::int32_t time) {
             int n = 0;
-            for (Node other = forest_.ending_at(time); other != kNone && n < kMostAtOnce; other = forest_[other].next_end, ++n) consider(node, other);
+            for (Node other = glued_.forest().ending_at(time); other != kNoNode && n < kMostAtOnce; other = glued_.forest()[other].next_end, ++n) consider(node, other);
         };
         beginning(piece.begin), ending(piece.end);
         std::int32_t t = piece.begin;
-        for (int i = 0; i < kNear && (t = forest_.next_begin(t + 1)) != kNone; ++i) beginning(t);
+        for (int i = 0; i < kNear && (t = glued_.forest().next_begin(t + 1)) != kNoNode; ++i) beginning(t);
         t = piece.begin;
-        for (int i = 0; i < kNear && (t = forest_.last_begin(t - 1)) != kNone; ++i) beginning(t);
+        for (int i = 0; i < kNear && (t = glued_.forest().last_begin(t - 1)) != kNoNode; ++i) beginning(t);
         t = piece.end;
-        for (int i = 0; i < kNear && (t = forest_.next_end(t + 1)) != kNone; ++i) ending(t);
+        for (int i = 0; i < kNear && (t = glued_.forest().next_end(t + 1)) != kNoNode; ++i) ending(t);
         t = piece.end;
-        for (int i = 0; i < kNear && (t = forest_.last_end(t - 1)) != kNone; ++i) ending(t);
+        for (int i = 0; i < kNear && (t = glued_.forest().last_end(t - 1)) != kNoNode; ++i) ending(t);
         t = piece.end - 1;
-        for (int i = 0; i < kNear && (t = forest_.next_begin(t + 1)) != kNone; ++i) beginning(t);
+        for (int i = 0; i < kNear && (t = glued_.forest().next_begin(t + 1)) != kNoNode; ++i) beginning(t);
         t = piece.begin + 1;
-        for (int i = 0; i < kNear && (t = forest_.last_end(t - 1)) != kNone; ++i) ending(t);
+        for (int i = 0; i < kNear && (t = glued_.forest().last_end(t - 1)) != kNoNode; ++i) ending(t);
         const std::size_t kept = std::min(found_.size(), kCandidates);
         for (std::size_t i = 0; i < found_.size(); ++i) found_[i].turn = static_cast<std::uint32_t>(i);
         std::partial_sort(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(kept), found_.end(), [](const Candidate& a, const Candidate& b) { return b > a; });
@@ -326,7 +323,7 @@ private:
             Candidate c = queue_.top();
             queue_.pop();
             result_.work += kLooksAPayment;
-            if (!forest_[c.first].loose || !forest_[c.second].loose) continue;
+            if (!glued_.forest()[c.first].loose || !glued_.forest()[c.second].loose) continue;
             Coord key;
             if (!key_of(c.first, c.second, c.joint, key)) continue;
             key += c.noise;
@@ -335,16 +332,15 @@ private:
                 queue_.push(c);
                 continue;
             }
-            const Piece made = joined(c.first, c.second, c.joint);
-            pay(made, 1);
-            const Node node = forest_.join(made);
+            const Node node = glued_.join(glued_.joined(c.first, c.second, c.joint), result_.work);
             log_.push_back({node, true});
             look_around(node);
         }
     }
 
-    void settle() {
-        auto offsets = blocks_.settle(forest_, slack_, [this](std::uint64_t most) { return below(most); }, result_.work);
+    // Takes the placement of the pieces at these bases if it is better.
+    void settle(const std::vector<Node>& boxes, const std::vector<Coord>& bases) {
+        auto offsets = blocks_.settle(glued_.forest(), boxes, bases, result_.work);
         if (!offsets) return;
         const Coord peak = blocks_.peak_of(*offsets);
         if (peak >= result_.peak) return;
@@ -365,13 +361,13 @@ private:
     }
 
     const LeafBlocks blocks_;
+    Assembly glued_;
     const ImprovementOptions& options_;
     const ImprovementReport& report_;
     const std::vector<Coord>& live_;
     const Coord unit_;
-    Coord least_ = 0, whole_ = 0, waste_ = 0, noise_ = 0;
-    Slack slack_;
-    Forest forest_;
+    Coord least_ = 0, noise_ = 0;
+    std::int64_t once_ = 0;  // the work of the first gluing
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;
     std::uint32_t turn_ = 0;
     std::vector<Candidate> found_;

@@ -61,31 +61,6 @@ std::pair<Coord, std::vector<Coord>> lowest_bases(const Forest& forest, const st
     return {peak, std::move(bases)};
 }
 
-// The loose pieces and their bases. The largest is placed first; then two are exchanged, repeatedly, if that makes the whole no higher.
-std::vector<std::pair<Coord, Node>> piled(const Forest& forest, const Slack& slack, const Below& below, std::int64_t& work) {
-    std::vector<Node> boxes = forest.loose();
-    const auto area = [&](Node node) { return slack.scaled(forest[node].height) * (forest[node].end - forest[node].begin); };
-    std::sort(boxes.begin(), boxes.end(), [&](Node a, Node b) { return std::pair(-area(a), a) < std::pair(-area(b), b); });
-    std::vector<std::size_t> order(boxes.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    auto best = lowest_bases(forest, boxes, order);
-    const std::size_t tries = boxes.size() > 2 ? kTriesABox * boxes.size() : 0;
-    for (std::size_t n = 0; n < tries; ++n) {
-        const std::size_t a = below(order.size()), b = below(order.size());
-        std::swap(order[a], order[b]);
-        auto next = lowest_bases(forest, boxes, order);
-        if (next.first <= best.first) {
-            best = std::move(next);
-        } else {
-            std::swap(order[a], order[b]);
-        }
-    }
-    work += static_cast<std::int64_t>((tries + 1) * boxes.size() * boxes.size()) * kLooksAPair;
-    std::vector<std::pair<Coord, Node>> result;
-    for (std::size_t i = 0; i < boxes.size(); ++i) result.push_back({best.second[i], boxes[i]});
-    return result;
-}
-
 }  // namespace
 
 LeafBlocks::LeafBlocks(const SearchInput& input)
@@ -116,10 +91,11 @@ Coord LeafBlocks::peak_of(const std::vector<Coord>& offsets) const {
     return peak;
 }
 
-std::optional<std::vector<Coord>> LeafBlocks::settle(const Forest& forest, const Slack& slack, const Below& below, std::int64_t& work) const {
+std::optional<std::vector<Coord>> LeafBlocks::settle(const Forest& forest, const std::vector<Node>& boxes, const std::vector<Coord>& floors,
+                                                     std::int64_t& work) const {
     std::vector<std::pair<Coord, Node>> leaves;
-    for (const auto& [floor, whole] : piled(forest, slack, below, work)) {
-        for (const auto& [base, leaf] : leaves_of(forest, whole)) leaves.push_back({floor + base, leaf});
+    for (std::size_t box = 0; box < boxes.size(); ++box) {
+        for (const auto& [base, leaf] : leaves_of(forest, boxes[box])) leaves.push_back({floors[box] + base, leaf});
     }
     std::sort(leaves.begin(), leaves.end());
     std::vector<Coord> top(live_.size(), 0), bases(count(), 0);
@@ -145,6 +121,32 @@ Coord LeafBlocks::suitable(std::size_t block, Coord base) const {
     base = std::max(base, input_.lowest[block]);
     const Coord rest = (base - input_.residue[block]) % input_.modulus[block];
     return rest == 0 ? base : base - rest + (rest > 0 ? input_.modulus[block] : 0);
+}
+
+std::vector<Node> by_area(const Forest& forest, const Slack& slack) {
+    std::vector<Node> boxes = forest.loose();
+    const auto area = [&](Node node) { return slack.scaled(forest[node].height) * (forest[node].end - forest[node].begin); };
+    std::sort(boxes.begin(), boxes.end(), [&](Node a, Node b) { return std::pair(-area(a), a) < std::pair(-area(b), b); });
+    return boxes;
+}
+
+std::vector<Coord> piled(const Forest& forest, const std::vector<Node>& boxes, const Below& below, std::int64_t& work) {
+    std::vector<std::size_t> order(boxes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    auto best = lowest_bases(forest, boxes, order);
+    const std::size_t tries = boxes.size() > 2 ? kTriesABox * boxes.size() : 0;
+    for (std::size_t n = 0; n < tries; ++n) {
+        const std::size_t a = below(order.size()), b = below(order.size());
+        std::swap(order[a], order[b]);
+        auto next = lowest_bases(forest, boxes, order);
+        if (next.first <= best.first) {
+            best = std::move(next);
+        } else {
+            std::swap(order[a], order[b]);
+        }
+    }
+    work += static_cast<std::int64_t>((tries + 1) * boxes.size() * boxes.size()) * kLooksAPair;
+    return std::move(best.second);
 }
 
 }  // namespace memplan

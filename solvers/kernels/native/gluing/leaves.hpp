@@ -27,9 +27,8 @@ public:
     const std::vector<Coord>& live() const { return live_; }
     Coord peak_of(const std::vector<Coord>& offsets) const;
 
-    // The placement that the loose pieces stand for, each as a box as low as it fits, in the best order found; then all blocks fall. None if a block
-    // has no suitable base.
-    std::optional<std::vector<Coord>> settle(const Forest& forest, const Slack& slack, const Below& below, std::int64_t& work) const;
+    // The placement of the blocks if these pieces have these bases, and then all blocks fall. None if a block has no suitable base.
+    std::optional<std::vector<Coord>> settle(const Forest& forest, const std::vector<Node>& boxes, const std::vector<Coord>& bases, std::int64_t& work) const;
 
 private:
     bool put(Node leaf, Coord floor, std::vector<Coord>& bases) const;
@@ -41,5 +40,12 @@ private:
     std::vector<Piece> pieces_;
     std::vector<Coord> size_, live_;
 };
+
+// The bases of the pieces, given from the largest to the smallest. Each is put as low as it fits; then two are exchanged, repeatedly, if that makes the
+// whole no higher.
+std::vector<Coord> piled(const Forest& forest, const std::vector<Node>& boxes, const Below& below, std::int64_t& work);
+
+// The loose pieces from the largest to the smallest.
+std::vector<Node> by_area(const Forest& forest, const Slack& slack);
 
 }  // namespace memplan

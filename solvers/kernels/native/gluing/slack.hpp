@@ -14,6 +14,16 @@ inline constexpr int kHeightBits = 24;              // costs use the leading bit
 inline constexpr std::uint32_t kWholeCost = 1U << 31;  // cost of all the room that a section has
 inline constexpr std::size_t kSectionsABlock = 64;
 
+inline constexpr Coord kOne = Coord{1} << 16;           // one, in logarithms and energies
+
+// The logarithm to base 2 in 65536ths: exact for powers of two, linear between them.
+inline Coord log2_of(std::uint64_t number) {
+    const int top = 63 - __builtin_clzll(number | 1);
+    const std::uint64_t rest = number ^ (std::uint64_t{1} << top);
+    const std::uint64_t part = top >= 16 ? rest >> (top - 16) : rest << (16 - top);
+    return (static_cast<Coord>(top) << 16) + static_cast<Coord>(part);
+}
+
 class Slack {
 public:
     void resize(std::size_t sections) {
@@ -32,6 +42,20 @@ public:
         renew(0, free_.size());
     }
 
+    // The same use of room below a height that is so much higher.
+    void shift_by(Coord higher) {
+        for (Coord& room : free_) room += higher;
+        renew(0, free_.size());
+    }
+
+    // True if one of these sections has less than no room.
+    bool lacks(std::size_t first, std::size_t last) const {
+        for (std::size_t t = first; t < last; ++t) {
+            if (free_[t] < 0) return true;
+        }
+        return false;
+    }
+
     Coord scaled(Coord height) const { return (height + (Coord{1} << shift_) - 1) >> shift_; }
     Coord at(std::size_t section) const { return free_[section]; }
 
@@ -39,6 +63,13 @@ public:
     Coord total() const {
         Coord sum = 0;
         for (const Coord room : free_) sum += room >> shift_;
+        return sum;
+    }
+
+    // The same below this height over these live sums, with nothing used.
+    Coord room(Coord height, const std::vector<Coord>& live) const {
+        Coord sum = 0;
+        for (const Coord used : live) sum += (height - used) >> shift_;
         return sum;
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(slots=True)
@@ -37,6 +37,14 @@ class Forest:
         self.ends: list[list[int]] = [[] for _ in range(sections + 1)]
         for leaf in reversed(range(len(leaves))):
             self._loosen(leaf)
+
+    def copy(self) -> Forest:
+        """Another one like this."""
+        new = Forest(0, [])
+        new.pieces = [replace(piece) for piece in self.pieces]
+        new.loose, new.unused = self.loose.copy(), self.unused.copy()
+        new.begins, new.ends = [row.copy() for row in self.begins], [row.copy() for row in self.ends]
+        return new
 
     def __getitem__(self, node: int) -> Piece:
         return self.pieces[node]

@@ -3,7 +3,8 @@
 Pieces are joined, one on top of the other or one after the other, until one is left: the placement. Below the height that is tried, each section has
 some slack. A joint uses up slack where neither of its two pieces fills the joined one; the less slack a section has, the more that costs. First the
 cheapest joints are made. Then pieces that meet at one time are taken apart some way down and glued again, with random noise on the costs; the result
-is kept if it leaves fewer pieces, or little more.
+is kept if it leaves fewer pieces, or little more. The exact search places the few pieces that are left. From each success it goes on to lower heights,
+where only the joints that waste too much room are taken apart.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from ...columns import Columns
 from ...interface import Report
 from ..beam import is_plain
 from ..input import check_start, demand, instance_of
+from .assembly import LOOKS_A_JOINT, LOOKS_A_PAYMENT, Assembly
+from .boxes import placed_below
 from .forest import Forest, Piece
-from .leaves import LeafBlocks
-from .slack import Slack
+from .leaves import LeafBlocks, by_area, piled
+from .slack import ONE, Slack, log2
 
 # The same numbers stand in kernels/native/gluing.
-ONE = 1 << 16
 TRIFLE = 1 << 20
 CANDIDATES = 8
 NEAR = 4
@@ -40,10 +42,12 @@ LOOKS_A_BLOCK = 400_000
 MOST_FAILURES = 5
 STUCK = 30
 MOST_LEFT = 30
+MOST_BOXES = 100
+BOXES_WORK = 20_000
+SHORT = 2
+STEPS = 4
 MOST_RIVALS = 64
 MOST_SURETY = 20 * ONE
-LOOKS_A_JOINT = 20
-LOOKS_A_PAYMENT = 10
 LOOKS_PER_MICROSECOND = 500
 
 
@@ -62,21 +66,33 @@ def gluing(
 class _Gluing:
     def __init__(self, blocks: LeafBlocks, start: Ints, enough: int, seed: int, limit: int, report: Report) -> None:
         self.blocks, self.enough, self.limit, self.report = blocks, enough, limit, report
-        self.slack = Slack(0, blocks.live)
-        self.forest = Forest(len(blocks.live), [])
+        self.glued = Assembly(blocks, 0)
         self.random = SplitMix64(seed)
         self.best: list[int] = start.tolist()
         self.peak = blocks.peak_of(self.best)
         self.least = max([*blocks.live, min(enough, self.peak) // blocks.unit])
         self.stopped = False
-        self.whole = self.waste = self.noise = self.turn = 0
+        self.noise = self.turn = 0
+        self.once = 0
+        """The work of the first gluing."""
         self.queue: list[tuple[int, int, int, int, int]] = []
         self.log: list[tuple[int, bool]] = []
         self.fresh: list[int] = []
 
+    @property
+    def forest(self) -> Forest:
+        return self.glued.forest
+
+    @property
+    def slack(self) -> Slack:
+        return self.glued.slack
+
     def _is_over(self) -> bool:
+        return self._stops() or self.slack.work >= self.limit
+
+    def _stops(self) -> bool:
         self.stopped = self.stopped or self.report(None)
-        return self.stopped or self.slack.work >= self.limit
+        return self.stopped
 
     def _most_gap(self) -> int:
         return -(-self.peak // self.blocks.unit) - self.least
@@ -95,7 +111,8 @@ class _Gluing:
             gap, known = min(gap, self._most_gap() // 2), self.peak
             is_better = self._attempt(self.least + gap, self.slack.work + patience) or self.peak < known
             if is_better:
-                gap //= 2
+                self._go_on(patience)
+                gap = self._most_gap() // 2
                 self.noise = NOISES[0]
                 continue
             gap = min(WIDER * max(gap, 1), self._most_gap())
@@ -117,44 +134,93 @@ class _Gluing:
 
     def _glue_all(self, height: int, until: int) -> bool:
         begun = self.slack.work
-        self.slack = Slack(height, self.blocks.live, self.slack.work)
-        self.forest = Forest(len(self.blocks.live), self.blocks.pieces)
-        self.whole, self.waste = self.slack.total(), 0
+        self.glued = Assembly(self.blocks, height, self.slack.work)
         self._forget()
         for leaf in range(len(self.blocks.pieces)):
             if self._is_over():
                 break
             self._look_around(leaf)
         self._glue()
+        self.once = self.slack.work - begun
+        return self._improve(until)
+
+    def _go_on(self, patience: int) -> None:
+        """Goes on from what was glued with success to lower heights: half of the gap lower, and less after failures."""
+        kept = self.glued.copy()
+        work, failed = SHORT * self.once, 0
+        while work <= SHORT * patience and self._most_gap() > 0 and self.peak > self.enough and not self._is_over():
+            known, step = self.peak, max(self._most_gap() >> (failed + 1), 1)
+            self._glue_lower(self.least + self._most_gap() - step, self.slack.work + work)
+            if self.peak < known:
+                kept = self.glued.copy()
+                failed, work = max(failed - 1, 0), max(work // 2, SHORT * self.once)
+                continue
+            kept.slack.work = self.slack.work
+            self.glued = kept.copy()
+            failed += 1
+            if failed == STEPS:
+                failed, work = 0, 2 * work
+
+    def _glue_lower(self, height: int, until: int) -> None:
+        self.glued.lower(height)
+        self._forget()
+        self.noise = 0
+        for node in self.glued.loose.copy():
+            if self._is_over():
+                return
+            self._look_around(node)
+        self._glue()
+        if not self._fits():
+            self._improve(until)
+
+    def _improve(self, until: int) -> bool:
+        """Takes apart and glues again until one piece is left, or it gets stuck. True if the blocks have a place below the height."""
         self.log.clear()
-        last = self.slack.work
-        patience = STUCK * (last - begun)
-        fewest, energy = len(self.forest.loose), self._energy()
-        while len(self.forest.loose) > 1 and self.slack.work < until:
+        last, patience = self.slack.work, STUCK * self.once
+        fewest, energy = len(self.glued.loose), self._energy()
+        while len(self.glued.loose) > 1 and self.slack.work < until:
             if self.slack.work - last >= patience or self._is_over():
                 break
-            if len(self.forest.loose) < fewest:
-                fewest, last = len(self.forest.loose), self.slack.work
+            if len(self.glued.loose) < fewest:
+                fewest, last = len(self.glued.loose), self.slack.work
             self._move()
             after = self._energy()
             if not self._is_over() and after - energy <= self._leniency():
                 energy = after
-                self.forest.unused += [node for node, was_made in self.log if not was_made]
+                for node, was_made in self.log:
+                    if not was_made:
+                        self.glued.give_back(node)
             else:
-                self._undo()
+                self.glued.undo(self.log)
             self.log.clear()
-        if len(self.forest.loose) <= MOST_LEFT:
-            self._settle()
-        return len(self.forest.loose) == 1
+        if self._fits():
+            return True
+        if len(self.glued.loose) <= MOST_LEFT:
+            boxes = by_area(self.forest, self.slack)
+            self._settle(boxes, piled(self.forest, self.slack, boxes, self._below))
+        return len(self.glued.loose) == 1
+
+    def _fits(self) -> bool:
+        """Asks the exact search for places of the pieces that are left."""
+        left = (self.limit - self.slack.work) // LOOKS_PER_MICROSECOND
+        if len(self.glued.loose) < 2 or len(self.glued.loose) > MOST_BOXES or left <= 0:
+            return False
+        seed = self.random.next()
+        bases, work = placed_below(self.glued.height, self.forest, seed, min(left, BOXES_WORK), self._stops)
+        self.slack.work += work * LOOKS_PER_MICROSECOND
+        if bases is None:
+            return False
+        self._settle(self.forest.loose, bases)
+        return True
 
     def _forget(self) -> None:
         self.queue, self.turn, self.log, self.fresh = [], 0, [], []
 
     def _energy(self) -> int:
-        return len(self.forest.loose) * ONE + self.waste // (self.whole // (WASTE_WEIGHS * ONE) + 1)
+        return len(self.glued.loose) * ONE + self.glued.waste // (self.glued.room // (WASTE_WEIGHS * ONE) + 1)
 
     def _leniency(self) -> int:
-        return ((64 << 16) - _log2(self.random.next())) * TEMPERATURE >> 16
+        return ((64 << 16) - log2(self.random.next())) * TEMPERATURE >> 16
 
     def _below(self, most: int) -> int:
         return (self.random.next() >> 32) * most >> 32
@@ -186,71 +252,29 @@ class _Gluing:
             piece = forest[node]
             if piece.is_leaf:
                 break
-            self._pay(piece, -1)
-            forest.split(node)
+            self.glued.split(node)
             self.log.append((node, False))
             self.fresh += (piece.first, piece.second)
             in_first, in_second = forest[piece.first].touches(time), forest[piece.second].touches(time)
             goes_first = self._below(2) == 0 if in_first == in_second else in_first
             node = piece.first if goes_first else piece.second
 
-    def _undo(self) -> None:
-        for node, was_made in reversed(self.log):
-            if was_made:
-                self._pay(self.forest[node], -1)
-                self.forest.split(node)
-                self.forest.unused.append(node)
-            else:
-                self.forest.rejoin(node)
-                self._pay(self.forest[node], 1)
-
-    def _wasted(self, made: Piece) -> list[tuple[int, int, int]]:
-        """The rectangles of the joined piece that neither of its two pieces fills, as (begin, end, height)."""
-        a, b = self.forest[made.first], self.forest[made.second]
-        if made.is_chain:
-            found = [
-                (a.begin, a.end, made.height - a.height),
-                (a.end, b.begin, made.height),
-                (b.begin, b.end, made.height - b.height),
-            ]
-        else:
-            found = [
-                (made.begin, a.begin, a.height),
-                (a.end, made.end, a.height),
-                (made.begin, b.begin, b.height),
-                (b.end, made.end, b.height),
-            ]
-        return [(begin, end, height) for begin, end, height in found if begin < end and height > 0]
-
-    def _pay(self, made: Piece, sign: int) -> None:
-        self.slack.work += LOOKS_A_JOINT
-        for begin, end, height in self._wasted(made):
-            self.slack.take(begin, end, sign * height)
-            self.waste += sign * self.slack.scaled(height) * (end - begin)
-            self.slack.work += LOOKS_A_PAYMENT + 2 * (end - begin)
-
-    def _joined(self, first: int, second: int) -> Piece:
-        a, b = self.forest[first], self.forest[second]
-        is_chain = a.end <= b.begin
-        height = max(a.height, b.height) if is_chain else a.height + b.height
-        return Piece(min(a.begin, b.begin), max(a.end, b.end), height, first, second, is_chain)
-
     def _key(self, made: Piece) -> int | None:
         """The logarithm of the joint's cost; None if there is not enough slack."""
         self.slack.work += LOOKS_A_JOINT
         cost = TRIFLE
-        for begin, end, height in self._wasted(made):
+        for begin, end, height in self.glued.wasted(made):
             price = self.slack.price(begin, end, height)
             if price is None:
                 return None
             cost += price
         if cost > TRIFLE or not made.is_chain:
-            return _log2(cost)
+            return log2(cost)
         ends = min(len(self.forest.ends[self.forest[made.first].end]), MOST_RIVALS)
         begins = min(len(self.forest.begins[self.forest[made.second].begin]), MOST_RIVALS)
         self.slack.work += ends + begins
         # Equal heights are the less likely by chance the greater they are, so such joints are cheaper. Many rivals make a joint dearer: it can wait.
-        return _log2(cost * ends * begins) - min(_log2(made.height + 1), MOST_SURETY)
+        return log2(cost * ends * begins) - min(log2(made.height + 1), MOST_SURETY)
 
     def _look_around(self, node: int) -> None:
         found: dict[tuple[int, int], tuple[int, int, int] | None] = {}
@@ -270,7 +294,7 @@ class _Gluing:
         pair = (node, other) if in_order else (other, node)
         if found.get(pair) is not None:
             return
-        key = self._key(self._joined(*pair))
+        key = self._key(self.glued.joined(*pair))
         if key is None:
             return
         noise = 0
@@ -309,7 +333,7 @@ class _Gluing:
             self.slack.work += LOOKS_A_PAYMENT
             if not self.forest.is_loose(first) or not self.forest.is_loose(second):
                 continue
-            made = self._joined(first, second)
+            made = self.glued.joined(first, second)
             key = self._key(made)
             if key is None:
                 continue
@@ -318,23 +342,16 @@ class _Gluing:
                 heappush(self.queue, (key, self.turn, first, second, noise))
                 self.turn += 1
                 continue
-            self._pay(made, 1)
-            node = self.forest.join(made)
+            node = self.glued.join(made)
             self.log.append((node, True))
             self._look_around(node)
 
-    def _settle(self) -> None:
-        offsets = self.blocks.settle(self.forest, self.slack, self._below)
+    def _settle(self, boxes: list[int], bases: list[int]) -> None:
+        """Takes the placement of the pieces at these bases if it is better."""
+        offsets = self.blocks.settle(self.forest, self.slack, boxes, bases)
         if offsets is None:
             return
         peak = self.blocks.peak_of(offsets)
         if peak < self.peak:
             self.best, self.peak = offsets, peak
             self.stopped = self.report(np.array(offsets, dtype=np.int64)) or self.stopped
-
-
-def _log2(number: int) -> int:
-    """The logarithm to base 2 in 65536ths: exact for powers of two, linear between them."""
-    top = (number | 1).bit_length() - 1
-    rest = number ^ (1 << top)
-    return (top << 16) + (rest >> (top - 16) if top >= 16 else rest << (16 - top))

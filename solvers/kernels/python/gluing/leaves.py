@@ -49,14 +49,11 @@ class LeafBlocks:
     def peak_of(self, offsets: list[int]) -> int:
         return max((offset + size for offset, size in zip(offsets, self._sizes, strict=True)), default=0)
 
-    def settle(self, forest: Forest, slack: Slack, below: Callable[[int], int]) -> list[int] | None:
-        """The placement that the loose pieces stand for, each as a box as low as it fits, in the best order found; then all blocks fall.
-
-        None if a block has no suitable base.
-        """
+    def settle(self, forest: Forest, slack: Slack, boxes: list[int], floors: list[int]) -> list[int] | None:
+        """The placement of the blocks if these pieces have these bases, and then all blocks fall. None if a block has no suitable base."""
         leaves = [
             (floor + base, leaf)
-            for floor, whole in _piled(forest, slack, below)
+            for floor, whole in zip(floors, boxes, strict=True)
             for base, leaf in _leaves_of(forest, whole)
         ]
         top, bases = [0] * len(self.live), [0] * len(self.pieces)
@@ -80,14 +77,21 @@ class LeafBlocks:
         return base + (self._residue[block] - base) % self._modulus[block]
 
 
-def _piled(forest: Forest, slack: Slack, below: Callable[[int], int]) -> list[tuple[int, int]]:
-    """The loose pieces and their bases. The largest is placed first; then two are exchanged, repeatedly, if that makes the whole no higher."""
+def by_area(forest: Forest, slack: Slack) -> list[int]:
+    """The loose pieces from the largest to the smallest."""
 
     def largest_first(node: int) -> tuple[int, int]:
         piece = forest[node]
         return -slack.scaled(piece.height) * (piece.end - piece.begin), node
 
-    boxes = sorted(forest.loose, key=largest_first)
+    return sorted(forest.loose, key=largest_first)
+
+
+def piled(forest: Forest, slack: Slack, boxes: list[int], below: Callable[[int], int]) -> list[int]:
+    """The bases of the pieces, given from the largest to the smallest.
+
+    Each is put as low as it fits; then two are exchanged, repeatedly, if that makes the whole no higher.
+    """
     order = list(range(len(boxes)))
     peak, bases = _lowest_bases(forest, boxes, order)
     tries = TRIES_A_BOX * len(boxes) if len(boxes) > 2 else 0
@@ -100,7 +104,7 @@ def _piled(forest: Forest, slack: Slack, below: Callable[[int], int]) -> list[tu
         else:
             order[a], order[b] = order[b], order[a]
     slack.work += (tries + 1) * len(boxes) * len(boxes) * LOOKS_A_PAIR
-    return list(zip(bases, boxes, strict=True))
+    return bases
 
 
 def _lowest_bases(forest: Forest, boxes: list[int], order: list[int]) -> tuple[int, list[int]]:

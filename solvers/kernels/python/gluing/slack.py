@@ -6,6 +6,8 @@ from __future__ import annotations
 HEIGHT_BITS = 24
 WHOLE_COST = 1 << 31
 SECTIONS_A_BLOCK = 64
+ONE = 1 << 16
+"""One, in logarithms and energies."""
 EXACT_END = 10
 
 
@@ -22,6 +24,20 @@ class Slack:
 
     def total(self) -> int:
         return sum(room >> self.shift for room in self.free)
+
+    def copy(self) -> Slack:
+        """Another one like this."""
+        new = Slack(0, [])
+        new.free, new.shift, new.work = self.free.copy(), self.shift, self.work
+        return new
+
+    def room(self, height: int, live: list[int]) -> int:
+        """The total below this height over these live sums, with nothing used."""
+        return sum((height - used) >> self.shift for used in live)
+
+    def shift_by(self, higher: int) -> None:
+        """The same use of room below a height that is so much higher."""
+        self.free = [room + higher for room in self.free]
 
     def take(self, first: int, last: int, height: int) -> None:
         self.free[first:last] = [room - height for room in self.free[first:last]]
@@ -46,3 +62,10 @@ class Slack:
         if (free[last] if last < len(free) else 0) == free[last - 1] - height:
             wasted //= EXACT_END
         return wasted
+
+
+def log2(number: int) -> int:
+    """The logarithm to base 2 in 65536ths: exact for powers of two, linear between them."""
+    top = (number | 1).bit_length() - 1
+    rest = number ^ (1 << top)
+    return (top << 16) + (rest >> (top - 16) if top >= 16 else rest << (16 - top))

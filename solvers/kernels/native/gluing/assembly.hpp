@@ -1,0 +1,128 @@
+// What is glued so far below a height: the pieces, and the room that their joints waste.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gluing/forest.hpp"
+#include "gluing/leaves.hpp"
+#include "gluing/slack.hpp"
+
+namespace memplan {
+
+// The same numbers stand in solvers/kernels/python/gluing.
+inline constexpr std::int64_t kLooksAJoint = 20;
+inline constexpr std::int64_t kLooksAPayment = 10;
+
+struct Change {
+    Node node;
+    bool made;  // made or taken apart
+};
+
+class Assembly {
+public:
+    explicit Assembly(const LeafBlocks& blocks) : blocks_(&blocks) { slack_.resize(blocks.live().size()); }
+
+    const Forest& forest() const { return forest_; }
+    const Slack& slack() const { return slack_; }
+    std::size_t loose() const { return forest_.loose().size(); }
+    Coord height() const { return height_; }
+    // The room in all sections while nothing is wasted, and what is wasted of it, scaled.
+    Coord room() const { return room_; }
+    Coord waste() const { return waste_; }
+
+    // Begins with loose blocks.
+    void reset(Coord height) {
+        height_ = height;
+        slack_.fill(height, blocks_->live());
+        forest_.reset(blocks_->live().size(), blocks_->pieces());
+        room_ = slack_.total(), waste_ = 0;
+    }
+
+    Piece joined(Node first, Node second, Joint joint) const {
+        const Piece &a = forest_[first], &b = forest_[second];
+        Piece made;
+        made.first = first, made.second = second, made.joint = joint;
+        made.begin = std::min(a.begin, b.begin), made.end = std::max(a.end, b.end);
+        made.height = joint == Joint::kStack ? a.height + b.height : std::max(a.height, b.height);
+        return made;
+    }
+
+    // Calls `look` with begin, end and height of each rectangle of the joined piece that neither of its two pieces fills, until one returns false.
+    template <typename Look>
+    bool wasted(const Piece& made, const Look& look) const {
+        const Piece &a = forest_[made.first], &b = forest_[made.second];
+        const auto at = [&](std::int32_t begin, std::int32_t end, Coord height) { return begin >= end || height <= 0 || look(begin, end, height); };
+        if (made.joint == Joint::kStack) {
+            return at(made.begin, a.begin, a.height) && at(a.end, made.end, a.height) && at(made.begin, b.begin, b.height) && at(b.end, made.end, b.height);
+        }
+        return at(a.begin, a.end, made.height - a.height) && at(a.end, b.begin, made.height) && at(b.begin, b.end, made.height - b.height);
+    }
+
+    Node join(const Piece& made, std::int64_t& work) {
+        pay(made, 1, work);
+        return forest_.join(made);
+    }
+
+    // Takes a piece apart. Its node keeps its data until it is given back.
+    void split(Node node, std::int64_t& work) {
+        pay(forest_[node], -1, work);
+        forest_.split(node);
+    }
+
+    void give_back(Node node) { forest_.give_back(node); }
+
+    void undo(const std::vector<Change>& changes, std::int64_t& work) {
+        for (std::size_t i = changes.size(); i-- > 0;) {
+            const Node node = changes[i].node;
+            if (changes[i].made) {
+                split(node, work), give_back(node);
+            } else {
+                forest_.rejoin(node), pay(forest_[node], 1, work);
+            }
+        }
+    }
+
+    // Takes apart what cannot be kept below this lower height: each joint that wastes room where it is short, and all joints above it.
+    void lower(Coord height, std::int64_t& work) {
+        slack_.shift_by(height - height_), height_ = height;
+        room_ = slack_.room(height, blocks_->live());
+        std::vector<Node> nodes = forest_.loose();
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const Piece& piece = forest_[nodes[i]];
+            if (piece.joint != Joint::kLeaf) nodes.push_back(piece.first), nodes.push_back(piece.second);
+        }
+        work += kLooksAPayment * static_cast<std::int64_t>(nodes.size());
+        std::vector<bool> goes(forest_.nodes(), false);
+        for (std::size_t i = nodes.size(); i-- > 0;) {
+            const Piece& piece = forest_[nodes[i]];
+            if (piece.joint == Joint::kLeaf) continue;
+            goes[static_cast<std::size_t>(nodes[i])] =
+                goes[static_cast<std::size_t>(piece.first)] || goes[static_cast<std::size_t>(piece.second)] ||
+                !wasted(piece, [&](std::int32_t begin, std::int32_t end, Coord) { return !slack_.lacks(static_cast<std::size_t>(begin), static_cast<std::size_t>(end)); });
+        }
+        for (const Node node : nodes) {
+            if (goes[static_cast<std::size_t>(node)]) split(node, work), give_back(node);
+        }
+    }
+
+private:
+    void pay(const Piece& made, int sign, std::int64_t& work) {
+        work += kLooksAJoint;
+        wasted(made, [&](std::int32_t begin, std::int32_t end, Coord height) {
+            slack_.take(static_cast<std::size_t>(begin), static_cast<std::size_t>(end), sign * height);
+            waste_ += sign * slack_.scaled(height) * (end - begin);
+            work += kLooksAPayment + 2 * (end - begin);
+            return true;
+        });
+    }
+
+    const LeafBlocks* blocks_;
+    Coord height_ = 0, room_ = 0, waste_ = 0;
+    Slack slack_;
+    Forest forest_;
+};
+
+}  // namespace memplan
