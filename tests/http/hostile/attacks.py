@@ -158,7 +158,7 @@ def large_bodies(most: int) -> Iterator[Attack]:
         yield Attack(name, whole("/v1/plans", body), (status,))
     yield Attack("lines of a table", whole("/v1/plans", b"\n" * most, CSV), (422,))
     yield Attack("columns of a table", whole("/v1/plans", b"," * most, CSV), (422,))
-    yield Attack("blank problems of a batch", whole("/v1/batches", b"\n" * (most // 50), LINES), (413,))
+    yield Attack("blank problems of a batch", whole("/v1/batches", b"\n" * 20_000, LINES), (413,))
     yield Attack("short problems of a batch", whole("/v1/batches", b"0\n" * (most // 2), LINES), (200,))
     yield Attack("deep problems of a batch", whole("/v1/batches", (b"[" * (most // 251) + b"\n") * 250, LINES), (200,))
     for path in ("pareto", "sweep?capacity=64", "shapes"):

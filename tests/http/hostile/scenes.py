@@ -236,7 +236,10 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
                     a.post(f"{path}&seed={n}", content=body, headers={"Prefer": "respond-async"}).json()["id"]
                     for n in range(jobs)
                 ]
-                time.sleep(1)
+                end = time.monotonic() + SECONDS
+                while len(a.get("/v1/jobs?state=running").json()["jobs"]) < int(BOTH["workers"]):
+                    assert time.monotonic() < end
+                    time.sleep(0.05)
                 yield
                 for id_ in reversed(ids):
                     a.delete(f"/v1/jobs/{id_}")
