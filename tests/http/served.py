@@ -10,16 +10,20 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+import uvicorn
 
+from api.app import Application, create_app
+from api.settings import Settings
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from tests.running.forked import Forked, can_fork, children_of, environment
+from tests.running.forked import Forked, can_fork, children_of, environment, forking_workers
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"memplan is served at (\S+)|Uvicorn running on (http://[0-9.:]+)")
@@ -114,6 +118,28 @@ def serving(folder: Path, **variables: str) -> Iterator[Served]:
         yield service
     finally:
         service.stop()
+
+
+@contextmanager
+def running_inside(folder: Path, **settings: Any) -> Iterator[tuple[httpx.Client, Application]]:
+    """Run a service in this process, so that tests can look at its objects and replace them; its workers are forked."""
+    app = create_app(Settings(data_dir=folder, workers=1, readers=1, **settings))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
+    thread = threading.Thread(target=server.run)
+    with forking_workers():
+        thread.start()
+        end = time.monotonic() + SECONDS
+        while not server.started:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        address = f"http://127.0.0.1:{port}"
+        try:
+            with httpx.Client(base_url=address, timeout=SECONDS, trust_env=False, verify=PLAIN) as client:
+                yield client, app
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def refusal(response: httpx.Response) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import json
 import logging
 import resource
 import socket
-import threading
 import time
 import tracemalloc
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -17,20 +16,17 @@ from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 from starlette.responses import Response
 from starlette.types import Message
 
-from api.app import create_app
 from api.errors import Refusal
 from api.process.memory_budget import Budget
 from api.routes.http import sending
 from api.routes.http.body import Bodies, Body
 from api.routes.http.guard import Guard
 from api.routes.http.sending import Sender, Stream
-from api.settings import Settings
 from tests.http.hostile.attacks import connected, many, memory, whole
-from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
+from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, running_inside, serving
 
 MIB = 1 << 20
 MOST_BYTES = 10 * MIB
@@ -40,20 +36,10 @@ MOST_BYTES = 10 * MIB
 @pytest.fixture(scope="module")
 def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Client, Bodies]]:
     """A service in this process, so that tests can look at its objects."""
-    app = create_app(
-        Settings(data_dir=tmp_path_factory.mktemp("data"), workers=1, readers=1, max_body_bytes=MOST_BYTES)
-    )
-    guard = app._guarded
-    assert isinstance(guard, Guard)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    until(lambda: server.started)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=SECONDS, trust_env=False, verify=PLAIN) as client:
+    with running_inside(tmp_path_factory.mktemp("data"), max_body_bytes=MOST_BYTES) as (client, app):
+        guard = app._guarded
+        assert isinstance(guard, Guard)
         yield client, guard.bodies
-    server.should_exit = True
-    thread.join()
 
 
 def until(true: Callable[[], bool]) -> None:

@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from api.routes.queued import batch_intake
 from planner import read_plan, read_problem, verify
-from tests.http.served import SECONDS, SLOW, THREE, Served, refusal, serving
+from tests.http.served import SECONDS, SLOW, THREE, Served, refusal, running_inside, serving
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -256,10 +257,13 @@ def test_excessive_lines_end_the_batch(tmp_path: Path, body: bytes, answered: in
         assert (last["problems"], last["error"]["code"], len(found)) == (answered, code, answered + 2)
 
 
-def test_too_many_wrong_lines_end_the_batch(service: Served) -> None:
-    found = service.client.post("/v1/batches", content=b"0\n" * 5000, headers=LINES).text.splitlines()
+def test_too_many_wrong_lines_end_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert batch_intake.MOST_REFUSED == 1000
+    monkeypatch.setattr(batch_intake, "MOST_REFUSED", 50)
+    with running_inside(tmp_path) as (client, _):
+        found = client.post("/v1/batches", content=b"0\n" * 500, headers=LINES).text.splitlines()
     last = json.loads(found[-1])
-    assert 1000 <= last["problems"] <= 1010
+    assert 50 <= last["problems"] <= 60
     assert last["error"]["code"] == "invalid_value"
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from api.errors import Refusal
 from api.jobs.kinds.kind import Answer, Written
-from api.jobs.processes.tasks import do
+from api.jobs.processes.tasks import FIVE_BUFFERS, do
 from api.jobs.requests.options import as_document
 from api.settings import Settings
 from planner import Buffer, Options, Problem, plan, read_problem, share
@@ -24,6 +24,7 @@ from planner.model.errors import Code, Finding
 from planner.planning.placing.watching import Progress
 from tests.planner.planning.placing.test_starting import GREEDY, tangle
 from tests.planner.planning.sharing.truth import FOUND_BY_SEARCH
+from tests.running.installed import waiting_planner
 
 ROOT = Path(__file__).resolve().parents[4]
 PROBLEM = write_problem(tangle())
@@ -137,3 +138,7 @@ def test_tasks_that_examine_a_plan_end_at_their_time_limit(
     with pytest.raises(Refusal, match="this takes longer than 60 seconds to look at") as refused:
         do(order, [write_problem(apart) if task == "validate" else body], Settings(), Line())
     assert refused.value.status == 413
+
+
+def test_the_planner_that_waits_knows_the_five_buffers_that_every_solver_is_given() -> None:
+    assert sorted(buffer.size for buffer in FIVE_BUFFERS.buffers) == waiting_planner.SIZES_OF_READYZ
