@@ -224,6 +224,7 @@ def _neighbours_apart(pieces: Pieces) -> bool:
         if not begins:
             live.discard(rank)
             continue
+        tick(VERIFYING)
         below, above = live.before(rank), live.after(rank)
         if (below is not None and high[below] > low[rank]) or (above is not None and low[above] < high[rank]):
             return False

@@ -71,7 +71,7 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
         used = _without_views(pieces, group)
     if not len(owner) or not all(all_apart(each) for each in _by_pool(used, pool[used.owner], len(peaks))):
         return False
-    bounds = _proven(problem, pieces, pool, group, index, plan.certificates)
+    bounds = _proven(problem, known, pieces, pool, group, index, plan.certificates)
     return bounds is not None and _claims_exactly(problem, plan, peaks, bounds)
 
 
@@ -192,6 +192,7 @@ def _placed(problem: Problem, known: Figures, places: Sequence[Placement]) -> tu
 
 def _proven(
     problem: Problem,
+    known: Figures,
     pieces: Pieces,
     pool: Integers,
     group: Integers | None,
@@ -201,6 +202,7 @@ def _proven(
     """Return what the certificates prove about each pool; None if one is not simple."""
     bounds = [0] * len(problem.pools)
     names = [each.name for each in problem.pools]
+    known_ids = ids(problem.buffers)
     for certificate in certificates:
         if certificate.pool not in names or bounds[names.index(certificate.pool)]:
             return None
@@ -208,26 +210,25 @@ def _proven(
         if certificate.proof is Proof.CONFLICT_CLIQUE:
             rows = _in_conflict(problem, index, group, certificate)
         else:
-            rows = _live_then(problem, p, pieces, pool, certificate)
+            rows = _live_then(known_ids, problem.pools[p].name, p, pieces, pool, certificate)
         if rows is None:
             if not any(_ends_there(buffer, problem.pools[p], certificate) for _, buffer in restricted(problem.buffers)):
                 return None
-        elif not _cannot_end_lower(problem, p, rows, group, certificate.value):
+        elif not _cannot_end_lower(problem, known, p, rows, group, certificate.value):
             return None
         bounds[p] = certificate.value
     return bounds
 
 
 def _live_then(
-    problem: Problem, p: int, pieces: Pieces, number: Integers, certificate: PlanCertificate
+    known_ids: Sequence[BufferId], pool: str, p: int, pieces: Pieces, number: Integers, certificate: PlanCertificate
 ) -> list[int] | None:
     """Return the buffers that are live in the pool at the certificate's time, if it says nothing but that."""
     if certificate.time is None:
         return None
     here = pieces.owner[(pieces.start <= certificate.time) & (certificate.time < pieces.end)]
     rows: list[int] = here[number[here] == p].tolist()
-    buffers = tuple(problem.buffers[i].id for i in rows)
-    pool = problem.pools[p].name
+    buffers = tuple(map(known_ids.__getitem__, rows))
     proof = PlanCertificate(Proof.LIVE_TOGETHER, certificate.value, pool, certificate.time, buffers)
     return rows if certificate == proof else None
 
@@ -249,24 +250,28 @@ def _in_conflict(
     return None
 
 
-def _cannot_end_lower(problem: Problem, p: int, rows: list[int], group: Integers | None, value: int) -> bool:
+def _cannot_end_lower(
+    problem: Problem, known: Figures, p: int, rows: list[int], group: Integers | None, value: int
+) -> bool:
     """True if these buffers cannot be elsewhere than in the pool, and cannot end lower: stacked, or beside what is in the way.
 
     Only the largest of each group counts.
     """
     pool = problem.pools[p]
-    live = [problem.buffers[i] for i in rows]
-    if not live or (len(problem.pools) > 1 and not all(_is_at_home(buffer, pool) for buffer in live)):
+    if not rows:
         return False
+    if len(problem.pools) > 1 and (known.is_plain or not all(_is_at_home(problem.buffers[i], pool) for i in rows)):
+        return False
+    live = rows
     if group is not None:
-        largest = {int(group[i]): problem.buffers[i] for i in sorted(rows, key=lambda i: problem.buffers[i].size)}
-        live = list(largest.values())
-    grain = gcd(pool.base or 0, *(lcm(pool.alignment, buffer.alignment) for buffer in live))
-    padding = [-buffer.size % grain for buffer in live]
-    least = sum(buffer.size for buffer in live) + sum(padding) - max(padding)
+        live = [*{int(group[i]): i for i in sorted(rows, key=known.size.__getitem__)}.values()]
+    size = known.size[live].tolist()
+    grain = gcd(pool.base or 0, *(lcm(pool.alignment, each) for each in {*known.alignment[live].tolist()}))
+    padding = [-each % grain for each in size]
+    least = sum(size) + sum(padding) - max(padding)
     if value <= least:
         return True
-    if not pool.reserved and all(buffer.fixed is None for buffer in live):
+    if not pool.reserved and (known.is_plain or all(problem.buffers[i].fixed is None for i in live)):
         return False
     return value <= least_height(Places(problem), pool.name, rows)
 

@@ -177,16 +177,17 @@ def _fixed(instance: Instance, pool: int, blocks: Ints) -> Bools:
 
 def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
     """A lower bound on the height of these parts in the pool. No two parts of different blocks may overlap."""
+    some = np.array([*parts], dtype=np.int64)
     by_block: dict[int, list[tuple[int, int]]] = {}
-    for part in parts:
-        low, high = int(instance.part_low[part]), int(instance.part_high[part])
-        by_block.setdefault(int(instance.part_block[part]), []).append((low, high))
-    blocks = sorted(by_block)
-    fixed = _fixed(instance, pool, np.array(blocks, dtype=np.int64))
+    columns = (each[some].tolist() for each in (instance.part_block, instance.part_low, instance.part_high))
+    for block, low, high in zip(*columns, strict=True):
+        by_block.setdefault(block, []).append((low, high))
+    blocks = np.array(sorted(by_block), dtype=np.int64)
+    fixed = _fixed(instance, pool, blocks)
     movable: list[Piece] = []
     places: list[Piece] = []
-    for block, is_fixed in zip(blocks, fixed.tolist(), strict=True):
-        lowest, modulus = int(instance.lowest[block, pool]), int(instance.modulus[block, pool])
+    bases = (each.tolist() for each in (blocks, fixed, instance.lowest[blocks, pool], instance.modulus[blocks, pool]))
+    for block, is_fixed, lowest, modulus in zip(*bases, strict=True):
         for low, high in union(by_block[block]):
             (places if is_fixed else movable).append(Piece(lowest + low, high - low, modulus))
     places.sort()

@@ -202,6 +202,8 @@ def _by_prices(problem: Problem, outcome: Outcome) -> dict[Term | None, int]:
 def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCertificate:
     """Return a proof in terms of buffers and times."""
 
+    ids = ids_of(problem.buffers)
+
     def time(section: int) -> int:
         return int(lowered.times[section])
 
@@ -210,14 +212,13 @@ def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCert
         value=c.value,
         pool=None if c.pool is None else problem.pools[c.pool].name,
         time=None if c.section is None else time(c.section),
-        buffers=tuple(problem.buffers[part].id for part in c.parts),
+        buffers=tuple(ids[part] for part in c.parts),
         weights=tuple((problem.pools[p].name, time(s), n, d) for p, s, n, d in c.weights),
         solver=c.solver,
         term=c.term,
-        sets=tuple((tuple(problem.buffers[part].id for part in parts), n, d) for parts, n, d in c.sets),
+        sets=tuple((tuple(ids[part] for part in parts), n, d) for parts, n, d in c.sets),
         crowds=tuple(
-            (problem.pools[p].name, time(s), tuple(problem.buffers[part].id for part in parts), n, d)
-            for p, s, parts, n, d in c.crowds
+            (problem.pools[p].name, time(s), tuple(ids[part] for part in parts), n, d) for p, s, parts, n, d in c.crowds
         ),
         held=c.held,
     )

@@ -5,7 +5,7 @@ Part i of the Instance is buffer i of the Problem, so certificates only need the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -20,7 +20,10 @@ from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
 from ...facts.intervals import merged
 from ...model.columns import BufferColumns, hints, ids, restricted, sizes
 from ...model.deadline import PREPARING, in_time, look
+from ...model.placement_columns import PlacementColumns, pool_numbers
+from ...model.plan import Placement as PlanPlacement
 from ...model.plan import Plan
+from ...model.pool_columns import names_of as pool_names
 from ...model.problem import BufferId, Pair, Problem
 from .bases import Bases, Blocks
 
@@ -54,18 +57,24 @@ def lower(problem: Problem) -> Lowered:
 
 def lower_start(problem: Problem, lowered: Lowered, start: Plan) -> Placement | None:
     """Return where a plan puts the problem's blocks; None if it lacks buffers or tears blocks apart. Other rules are not checked."""
-    return place_blocks(problem, lowered, {place.id: (place.pool, place.offset) for place in start.placements})
+    return place_blocks(problem, lowered, start.placements)
 
 
-def place_blocks(problem: Problem, lowered: Lowered, where: Mapping[BufferId, tuple[str, int]]) -> Placement | None:
-    """Do the same for a pool and an offset for each buffer."""
-    pools = {pool.name: number for number, pool in enumerate(problem.pools)}
-    i, count = lowered.instance, len(problem.buffers)
-    try:
-        part_pool = np.fromiter((pools[where[buffer.id][0]] for buffer in problem.buffers), np.int64, count)
-        part_base = np.fromiter((where[buffer.id][1] for buffer in problem.buffers), np.int64, count) - i.part_low
-    except (KeyError, OverflowError):
-        return None
+def place_blocks(problem: Problem, lowered: Lowered, places: Sequence[PlanPlacement]) -> Placement | None:
+    """Return where these places put the problem's blocks; None if they lack buffers or tear blocks apart. Other rules are not checked."""
+    i, names, buffers = lowered.instance, pool_names(problem.pools), ids(problem.buffers)
+    if isinstance(places, PlacementColumns) and places.ids == buffers:
+        part_pool, part_base = pool_numbers(places, names), places.offset - i.part_low
+        if (part_pool < 0).any():
+            return None
+    else:
+        pools = {name: number for number, name in enumerate(names)}
+        where = {place.id: (place.pool, place.offset) for place in places}
+        try:
+            part_pool = np.fromiter((pools[where[id_][0]] for id_ in buffers), np.int64, len(buffers))
+            part_base = np.fromiter((where[id_][1] for id_ in buffers), np.int64, len(buffers)) - i.part_low
+        except (KeyError, OverflowError):
+            return None
     pool, offset = np.zeros(i.blocks, dtype=np.int64), np.zeros(i.blocks, dtype=np.int64)
     pool[i.part_block], offset[i.part_block] = part_pool, part_base
     whole = (pool[i.part_block] == part_pool).all() and (offset[i.part_block] == part_base).all()

@@ -24,7 +24,7 @@ from ...model.placement_columns import peaks_of, pools_of
 from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.pool_columns import cost_one_byte, costs_of, names_of, ranks_of
 from ...model.pool_columns import sizes_of as sizes_of_pools
-from ...model.problem import BufferId, Constraints, Problem
+from ...model.problem import Constraints, Problem
 from .by_birth import plan_by_birth
 from .easy_bounds import easy_bound
 from .lifting import unproven_plan
@@ -66,11 +66,11 @@ class ManyPools:
             self.part, self._stop = self._nothing, self._stop or StopReason.TIME_LIMIT
 
     @property
-    def start(self) -> dict[BufferId, tuple[str, int]]:
+    def start(self) -> Sequence[Placement]:
         """Return where the quick plan puts the buffers; nothing if there is none, or if it needs too many pools for solvers."""
         if self._quick is None or not self.part.buffers:
-            return {}
-        return {place.id: (place.pool, place.offset) for place in self._quick}
+            return ()
+        return self._quick
 
     def whole(self, made: Plan) -> Plan:
         """Return the plan of the whole problem from a plan of the part."""

@@ -211,7 +211,7 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         made = plan_by_birth(Places(self._solved), [pool.name for pool in order], lambda: self.clock.is_over)
         if made is None:
             return outcome
-        found = place_blocks(self._solved, self._lowered, {place.id: (place.pool, place.offset) for place in made})
+        found = place_blocks(self._solved, self._lowered, made)
         if found is None:
             return outcome
         value, is_late = evaluate(self.instance, found), self.clock.is_over

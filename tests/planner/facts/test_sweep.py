@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from planner.facts import sweep
 from planner.facts.sweep import SUMMABLE, WORD, Piece, Pieces, RankSet, all_apart, exact_array, meetings
+from planner.model import deadline
 from tests.small.oracle import shares
 from tests.small.strategies import effort
 
@@ -85,6 +86,13 @@ def test_many_pieces_are_kept_apart_across_words() -> None:
     assert all_apart(Pieces.of(stack))
     met = meetings(Pieces.of([*stack, (10 * WORD - 5, 10 * WORD + 5, 4, 6, count)]))
     assert list(met) == [(WORD - 1, count), (WORD, count)]
+
+
+def test_a_long_sweep_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
+    stack = [(10 * n, 10 * n + 10, 0, 5, n) for n in range(deadline.LOOK_EVERY + 1)]
+    with deadline.time_limit(0.0, begun=-1e9), pytest.raises(deadline.OutOfTime):
+        all_apart(Pieces.of(stack))
 
 
 @pytest.mark.parametrize("size", [1, WORD - 1, WORD, WORD + 1, 3 * WORD])

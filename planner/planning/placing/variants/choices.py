@@ -140,10 +140,23 @@ def _with_more(
 def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ...]:
     """Return how high a plan's buffers reach at each of the times."""
     tops = [0] * len(times)
-    for buffer, place in zip(problem.buffers, plan.placements, strict=True):
+    free = [*range(len(times) + 1)]
+    """For each time a later one, or itself, before which all are settled."""
+
+    def next_free(k: int) -> int:
+        while free[k] != k:
+            free[k] = k = free[free[k]]
+        return k
+
+    ends = [(place.offset + place.size, buffer) for buffer, place in zip(problem.buffers, plan.placements, strict=True)]
+    for top, buffer in sorted(
+        ends, key=lambda each: -each[0]
+    ):  # so whoever comes first at a time reaches highest there
         for start, end in buffer.live or ():
-            for k in range(bisect_left(times, start), bisect_left(times, end)):
-                tops[k] = max(tops[k], place.offset + place.size)
+            k, stop = next_free(bisect_left(times, start)), bisect_left(times, end)
+            while k < stop:
+                tops[k], free[k] = top, k + 1
+                k = next_free(k)
     return tuple(tops)
 
 

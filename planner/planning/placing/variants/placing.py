@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -172,17 +173,30 @@ class Placing:
         steps = (self._settle, self._lower, self._settle)
         for step in steps[:1] if is_new and is_small else steps:
             plan = self.plans[positions]
+            if self.seconds_left() == 0:
+                break
             if plan.placements and not tried.is_settled(plan) and plan.peak != tried.peaks.get(step.__name__):
-                work += step(problem, positions, tried)
+                work += self._in_time(step, problem, positions, tried)
                 tried.peaks[step.__name__] = self.plans[positions].peak
         plan = self.plans[positions]
         value, bound = plan.objective.value, plan.objective.bound or 0
         is_open = value is not None and value > bound and len(problem.pools) == 1
-        tops = tops_at(self.times, problem, plan) if is_open and plan.placements else ()
+        tops = tops_at(self.times, problem, plan) if is_open and plan.placements and self.seconds_left() != 0 else ()
         tried.peaks.pop(self._settle.__name__, None)  # with more work it may succeed
         is_useless = value is not None and below is not None and value > bound >= below
         picks = tried.picks if plan.bound <= tried.bound else None
         return Placed(value, bound, work, tops, picks, is_useless)
+
+    def _in_time(
+        self, step: Callable[[Problem, Positions, _Tried], int], problem: Problem, positions: Positions, tried: _Tried
+    ) -> int:
+        """Take a step that may improve the plan, and give it up when the time is over; return the work used."""
+        left = self.seconds_left()
+        try:
+            with until(inf if left is None else time.monotonic() + left):
+                return step(problem, positions, tried)
+        except OutOfTime:
+            return 0
 
     def _peak_of(self, value: int) -> int | None:
         """Return the least peak worth at least this value, with one memory; None if peaks cost nothing."""

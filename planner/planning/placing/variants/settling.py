@@ -5,14 +5,18 @@ In a long and thin problem such a proof takes a fraction of the work for all buf
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from heapq import nsmallest
+from itertools import accumulate, pairwise
 from typing import NamedTuple, Protocol, TypeAlias
 
 from solvers.model.errors import StopReason
 
+from ....facts.intervals import merged
 from ....facts.part import only
+from ....model.deadline import in_time, look
 from ....model.plan import Plan, PlanCertificate, PlanStatus, gap_to
 from ....model.problem import Buffer, BufferId, Problem
 from ....verifying.verify import verify
@@ -40,6 +44,8 @@ class Fit(Protocol):
         None: no work is left.
         """
 
+
+SETTLING = "settling the plan of"
 
 LITTLE, HALF, MOST, ALL = 0, 50, 75, 100
 
@@ -105,6 +111,10 @@ class _Settling:
         """Have all been placed lower? Then they are asked for half of the way that is left."""
         self._least = 0
         """The least height to ask all for: for lower ones it stayed open."""
+        self._near: dict[int, list[BufferId]] = {}
+        """The buffers nearest to each core."""
+        self._is_spent = False
+        """True once no work or time is left."""
 
     def settle(self, first: Sequence[Hint], hard: Part) -> None:
         """Continue until it is proven, or nothing more can be done."""
@@ -164,6 +174,8 @@ class _Settling:
         cores = _cores(self._problem.buffers)
         for smaller, size in pairwise((0, *SIZES)):
             for core in tuple(cores):
+                if self._is_spent:
+                    return
                 if size < len(self._every) and self._ask(self._around(core, size), LITTLE):
                     cores.remove(core)
                     self._narrow(core, smaller, size)
@@ -180,7 +192,10 @@ class _Settling:
             self.hard = self._around(core, hard)
 
     def _around(self, core: int, count: int) -> Part:
-        return frozenset(_nearest(self._problem.buffers, core, count))
+        if core not in self._near:
+            look(SETTLING)
+            self._near[core] = _nearest(self._problem.buffers, core, SIZES[-1])
+        return frozenset(self._near[core][:count])
 
     def _ask(self, part: Part, work: int, room: int | None = None, most: int | None = None) -> bool:
         """Try whether this part fits into the room, or at all lower, and record what follows. True: that stays open."""
@@ -195,6 +210,7 @@ class _Settling:
             return room >= bound
         answer = self._fit(self._in_room(part, room), work, most)
         if answer is None:
+            self._is_spent = True
             return False
         if answer.status is PlanStatus.INFEASIBLE:
             self._refute(answer, part)
@@ -214,11 +230,16 @@ class _Settling:
 
 def _cores(buffers: Sequence[Buffer]) -> list[int]:
     """Return the times at which most is live, each a local maximum."""
-    times = sorted({start for buffer in buffers for start, _ in buffer.live or ()})
-    loads = [
-        sum(buffer.size for buffer in buffers if any(start <= time < end for start, end in buffer.live or ()))
-        for time in times
-    ]
+    begins = {start for buffer in buffers for start, _ in buffer.live or ()}
+    change = Counter(dict.fromkeys(begins, 0))
+    for buffer in in_time(buffers, SETTLING, "buffer"):
+        for start, end in merged(buffer.live or ()):
+            change[start] += buffer.size
+            change[end] -= buffer.size
+    times = sorted(change)
+    load_at = dict(zip(times, accumulate(change[time] for time in times), strict=True))
+    times = sorted(begins)
+    loads = [load_at[time] for time in times]
     tops = [
         (-load, time)
         for before, load, after, time in zip([0, *loads], loads, [*loads[1:], 0], times, strict=False)
@@ -233,8 +254,7 @@ def _nearest(buffers: Sequence[Buffer], core: int, count: int) -> list[BufferId]
     def distance(buffer: Buffer) -> tuple[int, int]:
         return min((max(start - core, core - end + 1, 0), start) for start, end in buffer.live or ())
 
-    order = sorted(range(len(buffers)), key=lambda k: (distance(buffers[k]), k))
-    return [buffers[k].id for k in order[:count]]
+    return [buffer.id for buffer in nsmallest(count, buffers, key=distance)]
 
 
 def _proven(made: Plan, proof: PlanCertificate) -> Plan:

@@ -13,6 +13,7 @@ from solvers.model.errors import StopReason
 
 from ....facts.colocation import groups
 from ....facts.part import only
+from ....model.deadline import look
 from ....model.plan import Plan, PlanStatus, TermValue, gap_to
 from ....model.problem import Buffer, BufferId, Fixed, Problem
 from ....verifying.verify import verify
@@ -21,6 +22,8 @@ SIZES = (48, 96, 192)
 """The approximate numbers of buffers in a window that may move."""
 CLOSE = 500
 """The search ends when the gap between what was reached and what was not is at most this part of the peak."""
+
+LOWERING = "lowering the plan of"
 
 Fit: TypeAlias = Callable[[Problem], Plan | None]
 """Returns any plan within the capacities. None: there is no time for it."""
@@ -78,6 +81,9 @@ class _Windows:
             for buffer, start, end in self._spans
             if buffer.id not in failed and self._end(buffer) > target
         ]:
+            if self._is_over:
+                return False
+            look(LOWERING)
             start, end, _ = min(over, key=lambda each: each[:2])
             if not self._lower_one((start, end), target):
                 failed.update(id_ for begin, stop, id_ in over if begin < end and stop > start)
@@ -90,6 +96,8 @@ class _Windows:
             free = self._window(core, target, size)
             if len(free) > tried and self._place(free, target):
                 return True
+            if self._is_over:
+                return False
             tried = len(free)
         return False
 
@@ -101,6 +109,7 @@ class _Windows:
         )
         free = {self._spans[k][0].id for *_, k in nearest[:size]}
         while True:
+            look(LOWERING)
             low = min(begin for buffer, begin, _ in self._spans if buffer.id in free)
             high = max(stop for buffer, _, stop in self._spans if buffer.id in free)
             more = {

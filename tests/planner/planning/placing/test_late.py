@@ -16,6 +16,7 @@ from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, 
 from planner.planning.options.options import Options
 from planner.planning.placing import pipeline, solving, watching
 from planner.planning.placing.solving import pareto, plan
+from planner.planning.placing.variants import choosing as choosing_module
 from planner.planning.placing.variants import placing
 from planner.verifying.verify import verify
 from solvers.model.errors import StopReason
@@ -31,7 +32,7 @@ class Machine:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.had, self.now = 5.0, 100.0
-        for module in (deadline, watching, solving):
+        for module in (deadline, watching, solving, choosing_module, placing):
             monkeypatch.setattr(module, "time", self)
         monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
         self._patch = monkeypatch.setattr
@@ -130,6 +131,22 @@ def test_placed_choices_are_returned_when_time_is_over(monkeypatch: pytest.Monke
     monkeypatch.undo()
     assert not verify(problem, made)
     assert not any(verify(problem, point) for point in found.points)
+
+
+@pytest.mark.parametrize("step", ["settled", "lowered"])
+def test_a_choice_is_not_lost_when_improving_it_takes_too_long(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    problem = replace(
+        choosing(), buffers=tuple(Buffer(i, 5 + i % 7, live=(((i * 5) % 31, (i * 5) % 31 + 9),)) for i in range(80))
+    )
+    machine = Machine(monkeypatch)
+    monkeypatch.setattr(placing, "LEAST_FOR_WINDOWS", 0)
+    monkeypatch.setattr(choosing_module, "lowered_in_time", lambda *_: None)
+    monkeypatch.setattr(placing._Tried, "is_settled", lambda *_: False)
+    machine.takes(step, 100.0, placing)
+    made = plan(problem, Options(workers=1, time_limit=5.0))
+    assert made.placements
+    assert not verify(problem, made)
+    assert machine.had < 5 + 20
 
 
 def test_without_a_placed_choice_the_run_is_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from planner import Options, plan
+from planner import Options, PlanStatus, plan
 from planner.facts.colocation import Congruence, groups
+from planner.model.columns import FEW, BufferColumns, buffer_columns
 from planner.model.errors import BadInput
+from planner.model.placement_columns import PlacementColumns
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
-from planner.planning.placing.lowering import lower
+from planner.planning.placing.lowering import lower, place_blocks
 from solvers.model.instance import PoolSpec, Term
 
 
@@ -150,3 +155,40 @@ def test_chains_of_colocations_form_one_group() -> None:
     (group,) = groups("dcba", [Colocation("b", "a", 4), Colocation("c", "b", 4), Colocation("d", "a", 2)])
     assert group.members == (0, 1, 2, 3)
     assert group.offsets == (2, 8, 4, 0)
+
+
+def test_no_objects_are_made_of_many_plain_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where all are live together, so that one certificate names all of them, and where a plan is made by birth."""
+    count = FEW + 1
+    size, zero = np.arange(1, count + 1), np.zeros(count, dtype=np.int64)
+    buffers = buffer_columns(range(count), size, zero + 1, zero, zero + 2)
+    made_objects: list[int] = []
+
+    def every(_: object) -> object:
+        made_objects.append(-1)
+        return iter(())
+
+    monkeypatch.setattr(BufferColumns, "row", lambda _, i: made_objects.append(i))
+    monkeypatch.setattr(BufferColumns, "__iter__", every)
+    made = plan(Problem(buffers, (Pool("p"),)), Options(workers=1))
+    assert made.status is PlanStatus.OPTIMAL
+    assert len(made.certificates[0].buffers) == count
+    assert made_objects == []
+
+
+def test_places_in_columns_mean_the_same_as_places_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = FEW + 1
+    zero = np.zeros(count, dtype=np.int64)
+    problem = Problem(buffer_columns(range(count), zero + 3, zero + 1, zero, zero + 2), (Pool("p"), Pool("q")))
+    lowered = lower(problem)
+    places = PlacementColumns(
+        range(count), ("q", "unused", "p"), np.arange(count) % 2 * 2, 5 * np.arange(count), zero + 3
+    )
+    one_by_one = place_blocks(problem, lowered, (*places,))
+    monkeypatch.setattr(PlacementColumns, "__iter__", lambda _: iter(()))
+    together = place_blocks(problem, lowered, places)
+    assert one_by_one is not None
+    assert together is not None
+    assert (one_by_one.pool.tolist(), one_by_one.offset.tolist()) == (together.pool.tolist(), together.offset.tolist())
+    strange = replace(places, pools=("q", "unused", "nowhere"))
+    assert place_blocks(problem, lowered, strange) is None

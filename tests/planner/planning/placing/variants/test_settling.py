@@ -191,6 +191,29 @@ def test_without_more_work_the_plan_stays() -> None:
     assert settled(problem, made, lambda *_: None) == Settled(made)
 
 
+def test_no_more_parts_are_tried_once_no_work_is_left() -> None:
+    problem = generate("random", Request(MOST_AT_ONCE + 10, 3))
+    asked: list[Problem] = []
+    settled(problem, stacked(problem), lambda part, *_: asked.append(part))
+    assert len(asked) == 1
+
+
+def test_the_busiest_times_are_found_without_looking_at_all_buffers_at_each_time() -> None:
+    class Read(Buffer):
+        times = 0
+
+        @property
+        def size(self) -> int:
+            Read.times += 1
+            return 3
+
+    buffers = [Read.__new__(Read) for _ in range(400)]
+    for i, buffer in enumerate(buffers):
+        object.__setattr__(buffer, "live", ((2 * i, 2 * i + 30), (2 * i + 20, 2 * i + 40 + i % 3)))
+    assert settling._cores(buffers)
+    assert Read.times <= 2 * len(buffers)
+
+
 def kept_apart() -> Problem:
     """Return a problem in which an alternative without buffers keeps two of the problem's buffers apart.
 

@@ -82,3 +82,11 @@ def test_a_plan_that_cannot_be_lowered_stays() -> None:
     pair = Problem((Buffer("a", 3), Buffer("b", 4)), constraints=Constraints(conflicts=(("a", "b"),)))
     apart = stacked(pair)
     assert lowered(pair, apart, fit) is apart
+
+
+def test_no_more_windows_are_tried_once_no_work_is_left() -> None:
+    problem = generate("random", Request(300, 3))
+    made = stacked(problem)
+    asked: list[Problem] = []
+    assert lowered(problem, made, asked.append) == made
+    assert len(asked) == 1
