@@ -175,3 +175,27 @@ def test_the_form_offers_kinds_of_answers_that_make_sense(
     expect(page.locator("#jobs li").first).to_contain_text(button)
     if button == "sweep":
         expect(page.locator("#jobs li").first).to_contain_text("smallest")
+
+
+@pytest.mark.parametrize(
+    ("path", "figures"),
+    [("/v1/jobs?objects=true", "all objects96 Bbound96 Bbuffers3"), ("/v1/proof", "best84bound84gap0 %buffers3")],
+)
+def test_figures_of_an_answer_without_a_map_are_not_called_the_best_so_far(
+    visiting: Visiting, service: Served, path: str, figures: str
+) -> None:
+    headers = {"Content-Type": "application/json", "Prefer": "respond-async"}
+    job = service.client.post(path, content=json.dumps(THREE), headers=headers).json()
+    until(service, job, "succeeded")
+    page = visiting().open(f"/#{job['id']}")
+    expect(page.locator(".pane")).to_contain_text("of which this page has no map")
+    expect(page.locator(".figures")).to_have_text(figures)
+
+
+def test_an_infeasible_problem_has_no_bound(visiting: Visiting, service: Served) -> None:
+    """0 B would look as if everything fitted into nothing."""
+    small = {**THREE, "pools": [{"name": "arena", "size": 40}]}
+    job = service.client.post("/v1/jobs", json=small).json()
+    until(service, job, "succeeded")
+    page = visiting().open(f"/#{job['id']}")
+    expect(page.locator(".figures")).to_contain_text("peak–bound–gap–")

@@ -3,7 +3,8 @@
 import { countsBytes, element, exactBytes, grouped, name, percent, plural, seconds, visible } from "../text.js";
 
 // The best value of jobs with more than a plan; for a frontier, that is a curve.
-const NAMED = new Map([["frontier", ""], ["sweep", "smallest size"], ["nested", "peak"], ["shapes", "peak"]]);
+const NAMED = new Map([["frontier", ""], ["sweep", "smallest size"], ["nested", "peak"], ["shapes", "peak"], ["sharing", "all objects"]]);
+const OPEN = ["queued", "running"];
 const LISTED = 40; // buffers
 const CLAIMS = new Set(["peak", "bound", "gap"]); // claims of a plan, which may be false
 
@@ -12,7 +13,8 @@ const CLAIMS = new Set(["peak", "bound", "gap"]); // claims of a plan, which may
 export function figures(job, plan, map, more = []) {
   const rows = [...more];
   const best = plan?.peak ?? job?.best ?? null;
-  const bound = plan?.bound ?? job?.bound ?? null;
+  // A plan that cannot be has no least peak either.
+  const bound = plan?.status === "infeasible" ? null : (plan?.bound ?? job?.bound ?? null);
   // Before there is a plan, only the minimised value is known, which need not be bytes.
   const shown = plan || map?.document.in_bytes ? exactBytes : grouped;
   const isNamed = !plan && NAMED.has(job?.kind);
@@ -24,7 +26,8 @@ export function figures(job, plan, map, more = []) {
     if (best !== null) rows.push([NAMED.get(job.kind), exactBytes(best)], ["bound", bound === null ? "–" : exactBytes(bound)]);
   } else {
     const unit = isCost ? " (a cost, not bytes)" : "";
-    rows.push([plan ? "peak" : `best so far${unit}`, best === null ? "–" : shown(best)]);
+    const name = OPEN.includes(job?.state) ? "best so far" : "best";
+    rows.push([plan ? "peak" : `${name}${unit}`, best === null ? "–" : shown(best)]);
     rows.push(["bound", bound === null ? "–" : shown(bound)]);
     const gap = plan ? plan.gap : job?.gap;
     rows.push(["gap", gap === null || gap === undefined ? "–" : percent(gap)]);
