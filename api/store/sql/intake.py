@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,11 +41,34 @@ class Room:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._places: dict[tuple[str | None, QueueLimits], _Places] = {}
+        self._taken: Counter[str] = Counter()
+        """Places of each owner whose jobs are being written: they are not counted among the existing ones."""
+
+    @contextmanager
+    def place(self, owner: str, limits: QueueLimits, count: Callable[[], tuple[int, int]]) -> Iterator[None]:
+        """Have a place for a job until it is written. `count` returns how many jobs wait, and how many of the owner are unfinished. Raises QueueFull."""
+        with self._lock:
+            if not self.take(owner, limits):
+                waiting, unfinished = count()
+                everybody = limits.queued - waiting - self._taken.total()
+                mine = limits.unfinished - unfinished - self._taken[owner]
+                if everybody < 1:
+                    raise QueueFull("too many jobs are waiting")
+                if mine < 1:
+                    raise QueueFull("too many of your jobs are unfinished")
+                self.counted(owner, limits, mine, everybody)
+            self._taken[owner] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taken[owner] -= 1
+                self._taken += Counter()  # without owners that have none
 
     def take(self, owner: str, limits: QueueLimits) -> bool:
-        """Take a place for a job. False: it is unknown whether there is one."""
+        """Take a place. False: it is unknown whether there is one."""
         with self._lock:
             now = time.monotonic()
             found = [self._places.get((whose, limits)) for whose in (owner, None)]
@@ -96,14 +122,16 @@ class Intake(Part):
         failure: Mapping[str, Any] | None,
     ) -> Added:
         is_open = answer is None and failure is None
-        with self.write() as connection:
+        with ExitStack() as places, self.write() as connection:
             if new.batch is not None:
                 self._require_open(connection, new.owner, new.batch)
             known = None if once is None else self._known(connection, new.owner, once)
             if known is not None:
                 return Added(known, is_new=False)
             if is_open:
-                self._require_room(connection, new.owner, len(problem), limits)
+                count = partial(self._count, connection, new.owner)
+                places.enter_context(self._room.place(new.owner, limits, count))
+                self._require_bytes(connection, len(problem), limits)
             job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, queued=is_open)
             if once is not None:
                 self._note_once(connection, new.owner, once, job.id)
@@ -160,24 +188,18 @@ class Intake(Part):
         if self._has_ended(connection, owner, batch):
             raise BatchEnded
 
-    def _require_room(self, connection: Connection, owner: str, size: int, limits: QueueLimits) -> None:
-        if not self._room.take(owner, limits):
-            self._count(connection, owner, limits)
+    def _require_bytes(self, connection: Connection, size: int, limits: QueueLimits) -> None:
         if size > SMALL:
             held = connection.execute(select(func.coalesce(func.sum(problems.c.size), 0))).scalar_one()
             if held + size > limits.bytes:
                 raise QueueFull("the store is full")
 
-    def _count(self, connection: Connection, owner: str, limits: QueueLimits) -> None:
-        """Count the existing jobs. Raises QueueFull if one more would be too many. A job in its first look may be put back, so it counts as waiting."""
+    def _count(self, connection: Connection, owner: str) -> tuple[int, int]:
+        """Return how many jobs wait, and how many of the owner are unfinished. One in its first look may be put back, so it waits."""
         looked_at = and_(jobs.c.look == Look.BEGUN.value, jobs.c.state == JobState.RUNNING.value)
         queued = select(func.count()).select_from(jobs).where(jobs.c.state == JobState.QUEUED.value)
         in_look = select(func.count()).select_from(jobs).where(looked_at)
         mine = select(func.count()).select_from(jobs).where(jobs.c.state.in_(UNFINISHED), jobs.c.owner == owner)
         counts = select(queued.scalar_subquery() + in_look.scalar_subquery(), mine.scalar_subquery())
         waiting, unfinished = connection.execute(counts).one()
-        if waiting >= limits.queued:
-            raise QueueFull("too many jobs are waiting")
-        if unfinished >= limits.unfinished:
-            raise QueueFull("too many of your jobs are unfinished")
-        self._room.counted(owner, limits, limits.unfinished - unfinished, limits.queued - waiting)
+        return waiting, unfinished

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -10,12 +13,14 @@ import pytest
 from api.store import KeyReused, QueueFull, Store
 from api.store.records import (
     End,
+    JobFilter,
     JobState,
     Kept,
     NewJob,
     Once,
     QueueLimits,
 )
+from api.store.sql.intake import COUNTED_SECONDS
 from tests.api.store.conftest import ABOUT, NO_LIMITS, OPTIMAL, WORST, add, events_of, feasible
 
 
@@ -50,6 +55,28 @@ def test_a_job_in_its_first_look_still_counts_as_waiting(store: Store) -> None:
     store.release(job.id, 1)
     assert store.claim(job.id, store.job(job.id).delivery) is not None  # type: ignore[union-attr]
     store.add(NewJob("me", long), b"", QueueLimits(1, 10, WORST))
+
+
+def test_no_more_than_allowed_are_accepted_at_once(store: Store) -> None:
+    """Transactions of one process that do not see each other's jobs know of them."""
+    limits = QueueLimits(1000, 40, WORST)
+    start = threading.Barrier(8)
+
+    def work(_: int) -> int:
+        accepted = 0
+        start.wait()
+        with contextlib.suppress(QueueFull):
+            while True:
+                store.add(NewJob("me", ABOUT), b"x" * 10_000, limits)
+                accepted += 1
+        return accepted
+
+    for _ in range(3):
+        with ThreadPoolExecutor(8) as threads:
+            assert sum(threads.map(work, range(8))) == 40
+        for job in store.jobs(JobFilter("me", limit=100)):
+            store.remove(job.id)
+        time.sleep(COUNTED_SECONDS)
 
 
 def test_problems_beyond_the_quota_are_refused(store: Store) -> None:
