@@ -239,15 +239,11 @@ def _pieces(
 def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> set[int]:
     """Return all members but the largest of blocks that alternatives tie differently: which bytes they share depends on the choice.
 
-    With several memories this includes blocks whose members may exist without the tie: each may then be in another memory.
+    With several memories this includes blocks whose members may be there without a tie: each may then be in another memory.
     """
-    picks = [pick for _, pick, _ in parts.buffers]
-    torn = {
-        block[link.part]
-        for link in parts.links
-        if low[link.part] - low[link.base] != link.offset
-        or (several and link.pick is not None and link.pick not in (picks[link.part], picks[link.base]))
-    }
+    torn = {block[link.part] for link in parts.links if low[link.part] - low[link.base] != link.offset}
+    if several:
+        torn |= _of_loose_blocks(parts, block)
     if not torn:
         return set()
     largest: dict[int, int] = {}
@@ -255,6 +251,23 @@ def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, in
         if root in torn and (root not in largest or parts.buffers[i][0].size > parts.buffers[largest[root]][0].size):
             largest[root] = i
     return {i for i, root in block.items() if root in torn and largest[root] != i}
+
+
+def _of_loose_blocks(parts: Parts, block: Mapping[int, int]) -> set[int]:
+    """Return the blocks in which only some alternative ties two members that are always there, be it by a buffer of its own between them."""
+    firm = _firm_groups(parts)
+    first: dict[int, int] = {}
+    return {
+        root
+        for i, root in block.items()
+        if parts.buffers[i][1] is None and first.setdefault(root, firm.get(i, i)) != firm.get(i, i)
+    }
+
+
+def _firm_groups(parts: Parts) -> dict[int, int]:
+    """Return the first member of the group of each buffer that the problem itself ties."""
+    firm = (Colocation(*link[:3]) for link in parts.links if link.pick is None)
+    return {i: group.members[0] for group in colocated(range(len(parts.buffers)), firm) for i in group.members}
 
 
 def _of_exclusive_pairs(parts: Parts, block: Mapping[int, int]) -> set[int]:
@@ -283,7 +296,6 @@ def _of_exclusive_members(parts: Parts, block: Mapping[int, int]) -> set[int]:
     within = [(a, b) for a, b, _ in parts.exclusions if block[a] == block[b]]
     if not within:
         return set()
-    firm = (Colocation(*link[:3]) for link in parts.links if link.pick is None)
-    root = {i: group.members[0] for group in colocated(range(len(parts.buffers)), firm) for i in group.members}
+    root = _firm_groups(parts)
     smaller = {min(a, b, key=lambda i: parts.buffers[i][0].size) for a, b in within if root.get(a, a) != root.get(b, b)}
     return smaller.union(*(parts.longer.get(i, ()) for i in smaller))

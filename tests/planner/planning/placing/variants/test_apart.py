@@ -14,6 +14,7 @@ from planner.model.problem import (
     CostTerm,
     MoreLife,
     Pick,
+    Pool,
     Problem,
     VariantGroup,
     Variants,
@@ -65,3 +66,50 @@ def test_peaks_are_the_least_of_all_choices() -> None:
         assert found.peak is not None
         assert found.bound <= min(value for _, value in every) <= found.peak, seed
     assert proven > 0.8 * tried > 10
+
+
+def bridged_problem(seed: int) -> Problem:
+    """Return buffers in two memories, of which alternatives tie some by buffers of their own between them."""
+    chance = random.Random(seed)
+    shared = [Buffer(f"b{i}", chance.randint(2, 9), live=((0, 2),)) for i in range(chance.randint(2, 4))]
+    groups = []
+    for g in range(chance.randint(1, 2)):
+        alternatives = [Alternative("none", (chance.randint(0, 9),))]
+        for a in range(chance.randint(1, 2)):
+            low, high = chance.sample([buffer.id for buffer in shared], 2)
+            between = Buffer(f"own{g}{a}", chance.randint(1, 9), live=((0, 2),))
+            ties = (Colocation(between.id, low, 0), Colocation(high, between.id, chance.choice((0, between.size))))
+            rules = Constraints(colocations=ties)
+            alternatives.append(Alternative(f"a{a}", (chance.randint(0, 9),), (between,), rules))
+        groups.append(VariantGroup(f"g{g}", tuple(alternatives)))
+    size = chance.randint(8, 14)
+    pools = (Pool("one", size), Pool("two", size if chance.random() < 0.5 else None))
+    return Problem(tuple(shared), pools, variants=Variants(tuple(groups), (CostTerm("cycles"),)))
+
+
+def test_what_only_an_alternative_ties_may_be_in_two_memories_without_it() -> None:
+    """Two buffers that must be in one memory do not fit; with another alternative each has a memory of its own."""
+    between = Buffer("between", 16, live=((0, 2),))
+    ties = Constraints(colocations=(Colocation("between", "a", 0), Colocation("b", "between", 8)))
+    group = VariantGroup("g", (Alternative("tied", (0,), (between,), ties), Alternative("free", (1,))))
+    buffers = (Buffer("a", 8, live=((0, 2),)), Buffer("b", 8, live=((0, 2),)))
+    variants = Variants((group,), (CostTerm("cycles"),))
+    found = plan(Problem(buffers, (Pool("one", 8), Pool("two", 8)), variants=variants), ENOUGH)
+    assert (found.status, found.peak) == (PlanStatus.OPTIMAL, 16)
+
+
+def test_peaks_of_several_memories_are_the_least_of_all_choices() -> None:
+    tried = 0
+    for seed in range(30):
+        problem = bridged_problem(seed)
+        if check(problem):
+            continue
+        every = every_choice(problem)
+        found = plan(problem, ENOUGH)
+        assert found.status.has_plan == bool(every), seed
+        if every:
+            tried += 1
+            assert not verify(problem, found), seed
+            assert found.peak is not None
+            assert found.bound <= min(value for _, value in every) <= found.peak, seed
+    assert tried > 10
