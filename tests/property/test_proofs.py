@@ -194,7 +194,7 @@ def test_a_proof_of_one_problem_proves_nothing_of_another_that_is_easier() -> No
     assert refused
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(20 if NIGHTLY else 10))
 def test_random_steps_refute_nothing_possible(seed: int) -> None:
     """Random steps that the rules allow follow each other, until there are none or 40 are made."""
     problem = next(p for n in range(seed * 50, seed * 50 + 50) if (p := tight_problem(n)) and least_peak(p) is not None)

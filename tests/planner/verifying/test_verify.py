@@ -117,7 +117,7 @@ def test_group_members_and_excluded_pairs_may_share_addresses() -> None:
     assert found == [("view", "whole"), ("then", "else")]
 
 
-MANY = 20_000
+MANY = 10_000
 
 
 @pytest.mark.parametrize("live", [((0, 10),), None])

@@ -13,6 +13,7 @@ from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.instance import Instance, Ints
 from tests.small.instances import make_instance
+from tests.small.strategies import NIGHTLY
 from tests.solvers.kernels.kernel_sets import of_origin
 from tests.solvers.kernels.random_instances import fixed_first, random_instance
 
@@ -24,7 +25,7 @@ def kernels(request: pytest.FixtureRequest) -> Kernels:
 
 @pytest.fixture(scope="module")
 def instances() -> list[Instance]:
-    found = [random_instance(seed) for seed in range(700, 740)]
+    found = [random_instance(seed) for seed in range(700, 740 if NIGHTLY else 725)]
     return [instance for instance in found if instance.allowed.all()]
 
 

@@ -17,6 +17,7 @@ from solvers.model.instance import Instance
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
+from tests.small.strategies import NIGHTLY
 from tests.solvers.heuristics.test_beam import aligned, bound_of
 from tests.solvers.heuristics.test_improve import first_placement, never, peak, placement
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, where_native_run
@@ -74,7 +75,7 @@ def compare(kernel: Kernels, instance: Instance, seed: int, work: int) -> int:
     return peak(instance, start) - peak(instance, found)
 
 
-@pytest.mark.parametrize("seeds", [range(first, first + 20) for first in range(0, 80, 20)], ids=str)
+@pytest.mark.parametrize("seeds", [range(first, first + 20) for first in range(0, 80 if NIGHTLY else 40, 20)], ids=str)
 def test_the_kernel_decides_as_the_reference(kernel: Kernels, seeds: range) -> None:
     gains = [compare(kernel, aligned(seed), seed, 300) for seed in seeds]
     assert min(gains) >= 0

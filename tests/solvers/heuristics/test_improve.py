@@ -19,6 +19,7 @@ from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec, Term
 from solvers.model.solver import Goal, Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
+from tests.small.strategies import NIGHTLY
 from tests.solvers.kernels.kernel_sets import of_origin, reference
 from tests.solvers.kernels.random_instances import fixed_first, random_instance
 
@@ -60,7 +61,9 @@ def dense(seed: int, blocks: int = 60, times: int = 40) -> Instance:
     return make_instance([plain(start, end, size) for start, end, size in rows])
 
 
-@pytest.mark.parametrize("seeds", [range(first, first + 25) for first in range(0, 250, 25)], ids=str)
+@pytest.mark.parametrize(
+    "seeds", [range(first, first + 25) for first in range(0, 250 if NIGHTLY else 125, 25)], ids=str
+)
 def test_the_kernel_makes_the_moves_of_the_reference(kernel: Kernels, seeds: range) -> None:
     better = 0
     for seed in seeds:

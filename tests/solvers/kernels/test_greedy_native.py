@@ -20,6 +20,7 @@ from solvers.model.instance import Instance, Ints, Placement, PoolSpec, Term
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Goal, Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
+from tests.small.strategies import NIGHTLY
 from tests.solvers.kernels.kernel_sets import native, of_origin, use_reference
 from tests.solvers.kernels.random_instances import fixed_first, random_instance
 
@@ -32,7 +33,7 @@ def kernel() -> Kernels:
 @pytest.mark.parametrize("seeds", [range(first, first + 100) for first in range(0, 500, 100)], ids=str)
 def test_every_block_goes_where_the_reference_puts_it(kernel: Kernels, seeds: range) -> None:
     placed = 0
-    for seed in seeds:
+    for seed in seeds if NIGHTLY else seeds[::3]:
         instance = random_instance(seed)
         if not instance.allowed.all():
             continue
@@ -49,7 +50,7 @@ def test_every_block_goes_where_the_reference_puts_it(kernel: Kernels, seeds: ra
                     None if expected is None else expected.offset.tolist()
                 ), (seed, number, fit)
                 placed += found is not None
-    assert placed > 100  # many orders find a placement
+    assert placed > 30  # many orders find a placement
 
 
 def test_blocks_left_when_time_is_over_are_stacked_on_top(kernel: Kernels) -> None:
@@ -100,7 +101,7 @@ def test_stacked_blocks_lie_above_all_reserved_ranges(kernel: Kernels) -> None:
 def test_long_lives_among_short_ones_agree(kernel: Kernels) -> None:
     placed = 0
     for seed in range(6):
-        instance = random_instance(2000 + seed, scale=60)
+        instance = random_instance(2000 + seed, scale=40)
         near = ListedNeighbours(instance)
         for number, order in enumerate(orders(instance).values()):
             if number % 6 != seed % 6 or not instance.allowed.all():
@@ -161,7 +162,7 @@ def assert_alike(one: Outcome, other: Outcome) -> None:
 
 @pytest.mark.usefixtures("kernel")
 def test_the_whole_portfolio_gives_the_same_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(1000, 1120):
+    for seed in range(1000, 1120 if NIGHTLY else 1045):
         rng = np.random.default_rng(seed)
         instance = random_instance(seed)
         size = int(instance.block_high.max())

@@ -39,6 +39,7 @@ from planner.verifying.objective import term_value
 from scripts.measure.planning.shapes import faults
 from solvers.model.instance import Term
 from tests.planner.planning.shapes.shaped_problems import OPTIONS, SHAPES, TWO, random_problem
+from tests.small.strategies import NIGHTLY
 
 
 def overlaps(problem: ShapedProblem, found: ShapesPlan, values: dict[str, int]) -> bool:
@@ -61,7 +62,7 @@ def overlaps(problem: ShapedProblem, found: ShapesPlan, values: dict[str, int]) 
     return False
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(30 if NIGHTLY else 20))
 def test_expressions_are_right_in_every_shape(seed: int) -> None:
     problem = random_problem(seed)
     found = plan_shapes(problem, Mode.EXPRESSIONS, SHAPES[::7], OPTIONS)

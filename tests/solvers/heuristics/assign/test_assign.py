@@ -59,7 +59,7 @@ def test_results_are_valid_between_the_start_and_the_optimum(problem: Problem) -
 @pytest.mark.parametrize("prefer", Preference)
 @pytest.mark.parametrize("kind", ["hot", "memories"])
 def test_results_beat_greedy_and_stay_above_the_bound(kind: str, prefer: Preference) -> None:
-    instance = lower(with_preference(generate(kind, Request(120, 2)), prefer)).instance
+    instance = lower(with_preference(generate(kind, Request(60, 3)), prefer)).instance
     start = started(instance)
     assert start is not None
     outcome = Assign().solve(instance, Task(limits=WORK, start=start), Silent())

@@ -20,6 +20,7 @@ from solvers.model.instance import Instance, PoolSpec
 from solvers.model.objective import evaluate
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
+from tests.small.strategies import NIGHTLY
 
 
 def made_up(seed: int) -> Instance:
@@ -63,7 +64,7 @@ def test_hurried_placements_are_valid() -> None:
 
 def test_every_placement_is_valid() -> None:
     as_preferred = moved = 0
-    for seed in range(600):
+    for seed in range(600 if NIGHTLY else 300):
         instance = made_up(seed)
         found = pool_by_pool(instance)
         if found is None:
@@ -108,7 +109,7 @@ def test_without_time_many_blocks_keep_the_places_of_pool_by_pool() -> None:
 
 
 def test_with_time_all_orders_are_tried() -> None:
-    for seed in range(60):
+    for seed in range(60 if NIGHTLY else 30):
         instance = made_up(seed)
         plainly = Greedy().solve(instance, Task(Limits()), Silent())
         with patch.object(many_pools, "MANY_BLOCKS", 1):

@@ -21,7 +21,7 @@ from planner.graph.cascades.stripes.paths import Path
 from ..networks import random_network
 from ..running import InMemory, Machine
 
-SEEDS = range(25)
+SEEDS = range(15)
 
 
 def assert_runs(machine: Machine, made: CascadeProblem, choice: Sequence[int]) -> None:
@@ -70,7 +70,7 @@ def test_any_stripes_compute_the_results_of_the_whole(monkeypatch: pytest.Monkey
             for group in path:
                 if group.stripes is not None:
                     seen[group.stripes.mode] += 1
-    assert min(seen.values()) > 20
+    assert min(seen.values()) > 10
 
 
 def test_points_of_the_frontier_compute_the_results_of_the_whole() -> None:

@@ -232,7 +232,7 @@ def test_claims_hold_where_plans_are_placed_too_high(monkeypatch: pytest.MonkeyP
         ended.append(stop)
 
     monkeypatch.setattr("planner.planning.placing.variants.choosing.Frontier", note)
-    pareto(problem, replace(OPTIONS, time_limit=None, work_limit=1_000_000))
+    pareto(problem, replace(OPTIONS, time_limit=None, work_limit=300_000))
     assert seen
     assert ended == [StopReason.WORK_LIMIT]
     for point in seen:

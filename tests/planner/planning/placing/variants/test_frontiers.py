@@ -61,7 +61,7 @@ def test_points_left_out_are_no_better_than_the_stated_margin(
     if not counts_all:
         monkeypatch.setattr(Search, "_costs", lambda _: {})
     margins, complete = set(), 0
-    for seed in range(300 if nightly else 20):
+    for seed in range(300 if nightly else 14):
         problem = random_problem(seed)
         every = [] if problem is None else every_choice(problem)
         if problem is None or not every:

@@ -13,6 +13,7 @@ from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto, plan
 from planner.verifying.verify import verify
 from tests.planner.planning.placing.variants.random_variants import every_choice, random_problem
+from tests.small.strategies import NIGHTLY
 
 OPTIONS = Options(workers=1, time_limit=None, work_limit=1_000_000)
 
@@ -67,7 +68,7 @@ def test_the_message_names_the_memory_that_would_be_enough(
     assert read_frontier(write_frontier(frontier, ())).missing == message
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(40 if NIGHTLY else 20))
 def test_the_named_memory_is_the_least_of_all_choices(seed: int) -> None:
     problem = random_problem(seed)
     if problem is None or len(problem.pools) != 1 or not (choices := every_choice(problem)):

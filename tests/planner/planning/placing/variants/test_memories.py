@@ -45,9 +45,9 @@ def test_bounds_of_divisible_bytes_are_proofs() -> None:
 
 def test_a_frontier_without_time_has_its_smallest_point() -> None:
     """If the work of a question is too little to find a choice, one that was placed already is taken."""
-    problem = generate("variants", Request(120, 1, parameters={"groups": 30, "alternatives": 5}))
+    problem = generate("variants", Request(60, 1, parameters={"groups": 15, "alternatives": 5}))
     problem = replace(problem, pools=(Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1)))
-    found = pareto(problem, Options(workers=1, time_limit=None, work_limit=1_000_000), 2)
+    found = pareto(problem, Options(workers=1, time_limit=None, work_limit=500_000), 2)
     assert len(found.points) == 2
 
 

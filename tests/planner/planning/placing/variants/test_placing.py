@@ -40,7 +40,7 @@ def test_points_are_the_same_with_any_number_of_workers(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Placing, "place_both", counting)
     monkeypatch.setattr("solvers.choice.alternatives.search.HARD", 0)
-    problem = generate("variants", Request(40, 7, parameters={"groups": 12, "alternatives": 4}))
+    problem = generate("variants", Request(25, 7, parameters={"groups": 8, "alternatives": 3}))
     found = [pareto(problem, replace(OPTIONS, workers=workers)) for workers in (1, 2, 4)]
     assert set(pairs) == {2}
     assert found[0].is_complete

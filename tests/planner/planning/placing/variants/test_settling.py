@@ -258,7 +258,7 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
     monkeypatch.setattr(Placing, "_planned", badly)
     monkeypatch.setattr(Placing, "place", noted)
     monkeypatch.setattr("planner.planning.placing.variants.settling.SIZES", (1, 2, 3, 4, 5))
-    for seed in range(-1, 2_000 if nightly else 60):
+    for seed in range(-1, 2_000 if nightly else 40):
         problem = random_problem(seed) if seed >= 0 else kept_apart()
         if problem is None or len(problem.pools) > 1:
             continue
