@@ -119,6 +119,8 @@ class _Running:
         lives, writes = Lives(number), Writes(number)
         self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes, lives, writes)
         self._handed: dict[BufferId, Handed] = {}
+        self._namesakes: dict[BufferId, list[BufferId]] = {}
+        """The mutable inputs that stand for the same state at the moment."""
         self._shared = {*ids_of(program.tensors)}
         self._flow.rewritten.update(_rewritten(listing))
         self._names = {function.name: names_of(function.operators) for function in program.functions}
@@ -209,20 +211,30 @@ class _Running:
     def _run(self, run: Run, inside: list[Region]) -> None:
         before = len(self._events)
         self._handed.update(run.handed)
+        mutable = [id_ for id_, _ in run.handed if self._flow.tensors[id_].kind is TensorKind.MUTABLE]
+        for id_ in mutable:
+            self._namesakes.setdefault(self._stands_for(id_), []).append(id_)
         begun = self._function(run.function, inside)
         for needed in begun.values():
             self._read(needed, self._now - 1)
         self._steps(run.given_back)
+        for id_ in mutable:
+            self._namesakes[self._stands_for(id_)].remove(id_)
         for id_, _ in run.handed:
             del self._handed[id_]
         if run.read_only:
             self._refuse_written(run, before)
 
+    def _stands_for(self, id_: BufferId) -> BufferId:
+        """Return what was handed over under this name, in the end."""
+        while id_ in self._handed:
+            id_ = self._handed[id_].to
+        return id_
+
     def _refuse_written(self, run: Run, before: int) -> None:
         written = self._events.written_since(before)
         for lent in run.read_only:
-            while lent in self._handed:
-                lent = self._handed[lent].to
+            lent = self._stands_for(lent)
             if self._events.number[lent] in written:
                 text = (
                     f"{quoted(run.function)} is handed {quoted(lent)} to read, and it is written meanwhile: "
@@ -301,4 +313,7 @@ class _Running:
             elif is_read and id_ in self._looked_through:
                 id_, is_written = self._looked_through[id_], False
             else:
-                return
+                break
+        if is_written:
+            for name in self._namesakes.get(id_, ()):
+                self._events.note(name, tick, is_read=False, is_written=True)

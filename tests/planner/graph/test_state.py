@@ -1,0 +1,91 @@
+"""Functions that write state, also state handed to them twice or seen under two names, find what was in it before where they kept that."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from planner import BadInput
+from planner.graph import (
+    Function,
+    GraphOptions,
+    Operator,
+    OperatorKind,
+    Program,
+    Tensor,
+    TensorKind,
+    nested_plan,
+    program_problem,
+)
+from planner.model.problem import Pool
+from tests.planner.graph.machine import Machine
+from tests.planner.graph.test_arenas_run import require_right, solve
+from tests.small.strategies import NIGHTLY
+
+K = OperatorKind
+RUNS = 4000 if NIGHTLY else 150
+POOL = (Pool("sram"),)
+
+
+def function(name: str, chance: random.Random, others: list[Function]) -> Function:
+    """Return a function of two states and a value, which looks at states, writes them, and runs other functions with any two of them."""
+    kind = TensorKind.MUTABLE
+    tensors = [Tensor(id_, (4,), kind=kind) for id_ in ("a", "b")] + [Tensor("x", (4,), kind=TensorKind.INPUT)]
+    operators: list[Operator] = []
+    states, values = ["a", "b", "shared"], ["x"]
+
+    def new() -> str:
+        tensors.append(Tensor(f"t{len(tensors)}", (4,)))
+        return str(tensors[-1].id)
+
+    for _ in range(chance.randrange(3, 8)):
+        what = chance.choice(
+            ("look", "write", "compute", "run", "run") if others else ("look", "look", "write", "write")
+        )
+        source = chance.choice(states + values)
+        if what == "write":
+            operators.append(Operator(K.COMPUTE, (source,), (chance.choice(states),)))
+            continue
+        result = new()
+        if what == "look":
+            operators.append(Operator(chance.choice((K.VIEW, K.COPY, K.IN_PLACE)), (source,), (result,)))
+        elif what == "compute":
+            operators.append(Operator(K.COMPUTE, (source, chance.choice(values)), (result,)))
+        else:
+            one, other = chance.choice(states), chance.choice(states)
+            given = (one, chance.choice((one, other)), chance.choice(values))
+            operators.append(Operator(K.CALL, given, (result,), functions=(chance.choice(others).name,)))
+        values.append(result)
+    operators.append(Operator(K.COMPUTE, tuple(values), (new(),)))
+    return Function(name, tuple(tensors), tuple(operators), ("a", "b", "x"), (tensors[-1].id,))
+
+
+def program(chance: random.Random) -> Program:
+    functions: list[Function] = []
+    for name in ("inner", "middle", "main"):
+        functions.append(function(name, chance, functions))
+    return Program(tuple(functions), ("main",), (Tensor("shared", (4,), kind=TensorKind.MUTABLE),))
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_what_was_kept_of_state_is_found_after_the_state_is_written(block: int) -> None:
+    ran = 0
+    for seed in range(block, RUNS, 5):
+        made = program(random.Random(seed))
+        try:
+            found = program_problem(made, POOL, GraphOptions(offset_multiple=1))
+        except BadInput as refusal:
+            if all("written meanwhile" in finding.message for finding in refusal.findings):
+                continue
+            raise
+        places = {place.id: (place.pool, place.offset) for place in solve(found.problem).placements}
+        machine = Machine(made, found, places, random.Random(seed))
+        try:
+            for _ in range(2):
+                machine.run_entry("main")
+            require_right(made, nested_plan(made, POOL, GraphOptions(offset_multiple=1), solve), seed)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+        ran += 1
+    assert ran > RUNS / 5 * 0.3
