@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from solvers.model.errors import StopReason
@@ -212,6 +212,21 @@ class Frontier:
     """
     missing: str | None = None
     """If nothing fits: what memory or cost would be enough, as far as known."""
+
+
+def without_proofs(plan: Plan, stop: StopReason) -> Plan:
+    """Return the plan without what it claims to be proven of memory; `stop` is why nothing is."""
+    terms = tuple(replace(term, bound=None) for term in plan.objective.terms)
+    return replace(
+        plan,
+        status=PlanStatus.FEASIBLE,
+        stop=stop,
+        bound=0,
+        gap=None,
+        objective=replace(plan.objective, bound=None, terms=terms),
+        pools=tuple(replace(use, bound=0) for use in plan.pools),
+        certificates=(),
+    )
 
 
 def gap_to(bound: int | None, value: int | None) -> float | None:

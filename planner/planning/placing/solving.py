@@ -19,7 +19,7 @@ from ...checks import require_sound
 from ...facts.constants import spell_out_constants
 from ...model.deadline import FINISH_SECONDS, OutOfTime, expect, finish, until
 from ...model.errors import BadInput, Code, Finding
-from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue
+from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue, without_proofs
 from ...model.plan import Placement as PlanPlacement
 from ...model.problem import Problem
 from ...verifying.findings import CLAIMS, VerifyFinding
@@ -235,8 +235,7 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         return replace(made, peak=None, objective=Objective(None, None, terms), pools=pools, placements=())
 
     def without_claims(self, made: Plan, warning: str) -> Plan:
-        terms = tuple(replace(term, bound=None) for term in made.objective.terms)
-        return replace(super().without_claims(made, warning), objective=Objective(made.objective.value, None, terms))
+        return super().without_claims(without_proofs(made, StopReason.SOLVER_FAILED), warning)
 
     def _shortage(self, made: Plan) -> tuple[Shortage, bool]:
         """Return why nothing fits, on request with a set of buffers that cannot be placed together; and whether no limit ended that early."""

@@ -19,7 +19,7 @@ from solvers.model.errors import StopReason
 from ...facts.colocation import groups
 from ...facts.digest import digest
 from ...model.errors import BadInput, echo
-from ...model.plan import Plan, PlanStatus
+from ...model.plan import Plan, PlanStatus, without_proofs
 from ...model.problem import Buffer, BufferId, Pool, Problem
 from ...verifying.findings import FindingKind
 from ...verifying.verify import verify
@@ -287,25 +287,12 @@ def _for_list(problem: ShapedProblem, found: ShapesPlan, plan: Plan) -> Iterator
     buffers = (replace(b, size=max(of_b)) for b, of_b in zip(problem.largest.buffers, sizes, strict=True))
     target = replace(problem.largest, buffers=tuple(buffers))
     if any(0 in of_one for of_one in sizes):
-        wrong = [each for each in verify(target, _claiming_nothing(plan)) if each.kind not in BETWEEN_TWO]
+        wrong = [
+            each for each in verify(target, without_proofs(plan, StopReason.WORK_LIMIT)) if each.kind not in BETWEEN_TWO
+        ]
     else:
         wrong = [*verify(target, plan)]
     yield from (finding.message for finding in wrong)
-
-
-def _claiming_nothing(plan: Plan) -> Plan:
-    """Return the plan without what it claims to be proven."""
-    terms = tuple(replace(term, bound=None) for term in plan.objective.terms)
-    return replace(
-        plan,
-        status=PlanStatus.FEASIBLE,
-        stop=StopReason.WORK_LIMIT,
-        bound=0,
-        gap=None,
-        objective=replace(plan.objective, bound=None, terms=terms),
-        pools=tuple(replace(use, bound=0) for use in plan.pools),
-        certificates=(),
-    )
 
 
 def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:

@@ -10,7 +10,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
 from ...facts.variants import as_chosen
-from ...model.plan import ChoiceGoal, Objective, Plan, PlanStatus, PoolUse, Run, TermValue, gap_to
+from ...model.plan import ChoiceGoal, Objective, Plan, PlanStatus, PoolUse, Run, TermValue, gap_to, without_proofs
 from ...model.problem import Problem
 from ...verifying.objective import term_value
 from ...verifying.verify import verify
@@ -107,7 +107,7 @@ class Facts:
     def _verified(self, problem: Problem, plan: Plan) -> Plan | None:
         """Return the plan of a choice, without claims about memory if its certificates prove them only with other capacities."""
         plan = replace(plan, problem_digest=self._digest(problem))
-        found = (each for each in (plan, without_bounds_of_memory(plan)) if not verify(problem, each))
+        found = (each for each in (plan, _without_bounds(plan)) if not verify(problem, each))
         return next(found, None)
 
 
@@ -171,7 +171,7 @@ def _with_least(best: Plan, proof: Plan) -> Plan:
     """Return the plan with no more bounds of memory than the other's, which are of all choices that cost no more than its own."""
     assert best.choice is not None
     if proof.choice is None or best.choice.cost > proof.choice.cost:
-        return without_bounds_of_memory(best)
+        return _without_bounds(best)
     least = min(best.objective.bound or 0, proof.objective.bound or 0)
     pools = tuple(
         replace(mine, bound=min(mine.bound, theirs.bound)) for mine, theirs in zip(best.pools, proof.pools, strict=True)
@@ -179,11 +179,11 @@ def _with_least(best: Plan, proof: Plan) -> Plan:
     return _bounded(best, least, min(best.bound, proof.bound), pools)
 
 
-def without_bounds_of_memory(plan: Plan) -> Plan:
-    """Return the plan of a choice without what it claims to be proven of memory."""
+def _without_bounds(plan: Plan) -> Plan:
+    """Return the plan of a choice with bounds of memory that need no proof."""
     stop = StopReason.WORK_LIMIT if plan.stop is StopReason.PROVED else plan.stop
-    plan = replace(plan, status=PlanStatus.FEASIBLE, stop=stop, certificates=())
-    return _bounded(plan, 0, 0, tuple(replace(use, bound=0) for use in plan.pools))
+    plan = without_proofs(plan, stop)
+    return _bounded(plan, 0, 0, plan.pools)
 
 
 def _bounded(plan: Plan, least: int, bytes_: int, pools: tuple[PoolUse, ...]) -> Plan:
