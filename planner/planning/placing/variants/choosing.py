@@ -17,25 +17,19 @@ from solvers.choice.alternatives.search import Search
 from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Limits, Silent
 
-from ....facts.digest import digest
-from ....facts.variants import costs_of_choice, picks_of, weighted_cost
+from ....facts.variants import costs_of_choice, weighted_cost
 from ....model.deadline import OutOfTime, look
 from ....model.plan import (
-    Choice,
     ChoiceGoal,
     Frontier,
-    Objective,
     Plan,
     PlanStatus,
-    PoolUse,
     Run,
     Shortage,
-    TermValue,
     TracePoint,
-    gap_to,
 )
 from ....model.problem import Problem
-from ....model.versions import machine, versions
+from ....model.versions import machine
 from ....verifying.arguments.shortage import shortage
 from ....verifying.verify import verify
 from ...options.options import Options, bad_option
@@ -44,9 +38,10 @@ from ..easy_bounds import refusal_of_any_choice
 from ..pipeline import cannot_solve, limits_of
 from ..time_to_finish import seconds_to_finish
 from ..watching import Cancelled, Clock, OnProgress, Progress
-from .choices import is_largest, lower_joint, measure_of, most_value
+from .choices import lower_joint, measure_of, most_value
 from .hurried import lowered_in_time, value_of_any_choice
 from .least_need import need_of_all
+from .lifting import Lifting, open_stop
 from .placing import SHARE_OF_A_PLAN, Placing, PlanOne
 from .plain import least_cost, plain_choices
 
@@ -90,7 +85,7 @@ class Choosing:
         self._clock, self._cancelled, self._plan_one = clock, cancelled, plan_one
         self._is_repeatable = True
         """False if the clock ended the question what is missing."""
-        self._digest = digest(problem)
+        self._lifting = Lifting(problem, options, clock)
         self._measure = measure_of(problem)
         with clock.while_lowering():
             lowered = lowered_in_time(problem, clock)
@@ -116,7 +111,7 @@ class Choosing:
             left=lambda: None if self._work is None else max(self._work - self._master.work, 0),
             stopped=self._stopped,
             seconds_left=self._seconds_left,
-            nothing=lambda: self._without_plan(PlanStatus.UNKNOWN, StopReason.TIME_LIMIT),
+            nothing=lambda: self._lifting.without_plan(PlanStatus.UNKNOWN, StopReason.TIME_LIMIT),
         )
 
     def _more(self) -> bool:
@@ -185,7 +180,7 @@ class Choosing:
                 self._place(point.choice)
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
         if not all(plan.status is PlanStatus.OPTIMAL for plan in plans):
-            found = replace(found, is_complete=False, stop=_open_stop(found.stop))
+            found = replace(found, is_complete=False, stop=open_stop(found.stop))
         missing = self._missing()[0].message if found.is_impossible else None
         return Frontier(
             points=plans,
@@ -196,7 +191,7 @@ class Choosing:
             and found.stop.is_repeatable
             and self._is_repeatable
             and all(plan.reproducible for plan in plans),
-            problem_digest=self._digest,
+            problem_digest=self._lifting.digest,
             run=Run(round(self._clock.seconds, 6), (), machine()),
             within=None if found.within is None else float(found.within),
             missing=missing,
@@ -294,38 +289,7 @@ class Choosing:
 
     def _lift(self, point: Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
         """Return a point's plan, with what is proven about all choices."""
-        plan = self._placing.plans[point.choice]
-        bound = min(max(point.bound, self._least_value()), plan.objective.bound or 0)
-        dearest = 1 if is_largest(self._problem) else max(pool.cost for pool in self._problem.pools)
-        of_bytes = -(-bound // dearest) if dearest else 0
-        total = min(plan.bound, of_bytes)
-        has_one_pool = len(plan.pools) == 1
-        pools = tuple(replace(use, bound=min(use.bound, total) if has_one_pool else 0) for use in plan.pools)
-        terms = (TermValue(plan.objective.terms[0].name, plan.objective.value, bound),)
-        is_optimal = bound == plan.objective.value and point.cost == point.cost_bound
-        reason = _open_stop(stop)
-        costs = costs_of_choice(self._variants, point.choice)
-        choice = Choice(
-            picks_of(self._variants, point.choice),
-            tuple((term.name, cost) for term, cost in zip(self._variants.costs, costs, strict=True)),
-            point.cost,
-            point.cost_bound,
-            goal,
-            self._options.max_cost,
-        )
-        return replace(
-            plan,
-            status=PlanStatus.OPTIMAL if is_optimal else PlanStatus.FEASIBLE,
-            stop=StopReason.PROVED if is_optimal else reason,
-            bound=total,
-            gap=gap_to(bound, plan.objective.value),
-            objective=Objective(plan.objective.value, bound, terms),
-            pools=pools,
-            reproducible=plan.reproducible and (is_optimal or reason.is_repeatable),
-            versions=versions(("cpsat",)) | plan.versions,
-            problem_digest=self._digest,
-            choice=choice,
-        )
+        return self._lifting.lift(point, self._placing.plans[point.choice], goal, stop, self._least_value())
 
     def _least_value(self) -> int:
         """Return a lower bound on the objective of every choice, known without a search."""
@@ -340,8 +304,9 @@ class Choosing:
         if stop is StopReason.PROVED and not found.is_impossible:
             stop = StopReason.WORK_LIMIT
         if not found.is_impossible:
-            return self._without_plan(status, stop)
-        return self._without_plan(status, stop, *self._missing())
+            return self._lifting.without_plan(status, stop, reproducible=self._is_repeatable)
+        why, bound = self._missing()
+        return self._lifting.without_plan(status, stop, why, bound, reproducible=self._is_repeatable)
 
     def _missing(self) -> tuple[Shortage, int]:
         """Return why no choice fits, and a bound of the peak of every choice (0: none is known)."""
@@ -364,33 +329,6 @@ class Choosing:
             return None
         self._is_repeatable = self._is_repeatable and made.stop.is_repeatable
         return made
-
-    def _without_plan(self, status: PlanStatus, stop: StopReason, why: Shortage | None = None, bound: int = 0) -> Plan:
-        return Plan(
-            status=status,
-            stop=stop,
-            peak=None,
-            bound=bound,
-            gap=None,
-            objective=Objective(None, None, tuple(TermValue(term, None, None) for term in self._problem.terms)),
-            pools=tuple(
-                PoolUse(pool.name, pool.size, None, bound if len(self._problem.pools) == 1 else 0)
-                for pool in self._problem.pools
-            ),
-            placements=(),
-            solver=None,
-            seed=self._options.seed,
-            reproducible=stop.is_repeatable and self._is_repeatable,
-            versions=versions(("cpsat",)),
-            problem_digest=self._digest,
-            shortage=why,
-            run=Run(round(self._clock.seconds, 6), (), machine()),
-        )
-
-
-def _open_stop(stop: StopReason | None) -> StopReason:
-    """Return why a plan stayed open, given why the search ended."""
-    return StopReason.WORK_LIMIT if stop is None or stop is StopReason.PROVED else stop
 
 
 def require_choosable(options: Options) -> None:
