@@ -91,7 +91,8 @@ class Attempt:
     def at(cls, claim: Claim, store: Store, endings: Endings, *, is_look: bool = False) -> Attempt:
         """Return an attempt at a claimed job."""
         job, task = claim.job, solving(claim.job.about, claim.problem, claim.best)
-        task.stop_after = FIRST_LOOK_SECONDS if is_look else None
+        if is_look:
+            task.stop_after, task.header = FIRST_LOOK_SECONDS, {**task.header, "look": True}
         attempt = cls(store, endings, job.owner, b"", task, job, is_look=is_look)
         attempt.about.set_result(job.about)
         if job.cancelling:
@@ -301,7 +302,7 @@ class Endings:
         error = attempt.reply.exception()
         ending: Callable[[], Any]
         if isinstance(error, CalledOff) or (isinstance(error, (WorkerDied, OutOfMemory)) and attempt.is_put_back):
-            ending = partial(self._store.release, job.id, job.attempt)
+            ending = partial(self._release, attempt, job)
         elif isinstance(error, WorkerDied):
             log.warning("worker died", job=job.id, attempt=job.attempt, reason=str(error))
             ending = partial(self._store.died, job.id, job.attempt, str(error), MOST_DEATHS)
@@ -343,6 +344,11 @@ class Endings:
             self._store.keep([Kept(job.owner, job.about.key, plan)])
         state = JobState.CANCELLED if cancelled else JobState.SUCCEEDED
         self._store.finish(job.id, job.attempt, End(state, plan.summary, plan, points=points_of(reply)))
+
+    def _release(self, attempt: Attempt, job: Job) -> None:
+        if not attempt.is_put_back:  # it is cancelled, and keeps its best plan
+            attempt.tell()
+        self._store.release(job.id, job.attempt)
 
     def _fail(self, job: Job, refusal: Refusal) -> None:
         self._store.finish(job.id, job.attempt, End(JobState.FAILED, failure=as_failure(refusal)))

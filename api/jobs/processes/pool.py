@@ -241,7 +241,7 @@ def answer_in(reply: Reply) -> Reply:
         case "refused":
             raise as_refusal(reply.header)
         case "called_off":
-            raise CalledOff("it was called off while its problem was read")
+            raise CalledOff("it was called off before there was an answer")
         case "out_of_memory":
             raise OutOfMemory
         case "fault":

@@ -42,7 +42,9 @@ STACK = 1 << 20
 class Reporter:
     """Reports the progress of one task to its caller."""
 
-    def __init__(self, worker: Worker, number: int, notes: list[str]) -> None:
+    def __init__(self, worker: Worker, number: int, notes: list[str], *, is_look: bool = False) -> None:
+        """`is_look`: once it is cancelled no answer is wanted, not even of what was found so far."""
+        self._is_look = is_look
         self._worker = worker
         self._number = number
         self._notes = notes
@@ -67,6 +69,8 @@ class Reporter:
         self._moment = moment
 
     def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None:
+        if self._is_look and self.cancelled():
+            raise CalledOff
         with self._turn:
             self._points.append(figures)
             self._so_far = so_far
@@ -233,7 +237,7 @@ class Worker:
 
     def _do(self, header: dict[str, Any], parts: list[bytes]) -> None:
         number: int = header["number"]
-        reporter = Reporter(self, number, header.get("notes", []))
+        reporter = Reporter(self, number, header.get("notes", []), is_look=header.get("look", False))
         self._teller.listen_to(reporter)
         message, data = self._answer(header, parts, reporter)
         self._teller.listen_to(None)

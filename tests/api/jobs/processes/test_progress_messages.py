@@ -17,6 +17,7 @@ from api.jobs.processes.messages import unpack
 from api.jobs.processes.worker import Reporter, Teller, Worker
 from api.settings import Settings
 from planner import Options, Plan, plan
+from planner.model.deadline import CalledOff
 from planner.planning.placing.watching import Progress
 from tests.planner.planning.placing.test_starting import tangle
 
@@ -130,3 +131,15 @@ def until_told(connection: Connection, kind: str, number: int) -> None:
         header, _ = unpack(connection.recv_bytes())
         if (header["kind"], header["number"]) == (kind, number):
             return
+
+
+def test_a_look_that_is_called_off_ends_at_the_next_point(ends: tuple[Worker, Connection]) -> None:
+    """Otherwise the rest would still be planned, hastily, for an answer that nobody wants."""
+    made, _ = ends
+    look, whole = Reporter(made, 7, [], is_look=True), Reporter(made, 8, [])
+    for reporter in (look, whole):
+        reporter.point({}, lambda: ({}, b""))
+    made.cancelled.update((7, 8))
+    whole.point({}, lambda: ({}, b""))
+    with pytest.raises(CalledOff):
+        look.point({}, lambda: ({}, b""))
