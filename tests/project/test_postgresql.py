@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.running.forked import environment, usual_parent
+from tests.running.forked import TOLD, environment, usual_parent
 from tests.running.postgresql import SECONDS, Server, find_programs
 
 BEGIN = """
@@ -29,8 +29,9 @@ sys.stdin.read()
 def test_a_server_ends_with_its_starter(number: int) -> None:
     if find_programs() is None:
         pytest.skip("no PostgreSQL server is installed")
-    command = [sys.executable, "-c", BEGIN]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as begun:
+    command, forking = [sys.executable, "-c", BEGIN], usual_parent()
+    env = environment({TOLD: f"{forking.pid} {forking.path}"})  # so that its server is a copy of this run's
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as begun:
         assert begun.stdout is not None
         pid, folder = begun.stdout.readline().decode().split()
         begun.send_signal(number)
