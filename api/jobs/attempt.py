@@ -302,6 +302,8 @@ class Endings:
         error = attempt.reply.exception()
         ending: Callable[[], Any]
         if isinstance(error, CalledOff) or (isinstance(error, (WorkerDied, OutOfMemory)) and attempt.is_put_back):
+            if attempt.is_look and not isinstance(error, CalledOff):
+                log.warning("worker ended in a first look", job=job.id, kind=job.about.kind, reason=str(error))
             ending = partial(self._release, attempt, job)
         elif isinstance(error, WorkerDied):
             log.warning("worker died", job=job.id, attempt=job.attempt, reason=str(error))
