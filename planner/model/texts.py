@@ -86,8 +86,13 @@ class GatheredTexts:
         if len(self._recent) == BLOCK:
             self._pack()
 
+    def extend(self, ids: Sequence[BufferId]) -> None:
+        """Add many at once."""
+        self._recent += ids
+        self._pack()
+
     def add_lines(self, lines: bytes) -> None:
-        """Add texts, each of which ends with a newline. Nothing else may have been added."""
+        """Add texts, each of which ends with a newline, and nothing in any other way."""
         ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord(END)) + 1
         first = np.concatenate([[0], ends[:-1]])[-self._packed % BLOCK :: BLOCK] + len(self._whole)
         self._begins.frombytes(first.astype(np.int64).tobytes())
@@ -112,9 +117,7 @@ class GatheredTexts:
             text = END.join(map(str, self._recent))
             are_texts = {*map(type, self._recent)} == {str}
             if are_texts and text.count(END) == len(self._recent) - 1:
-                self._begins.append(len(self._whole))
-                self._packed += len(self._recent)
-                self._whole += f"{text}{END}".encode("utf-8", "surrogatepass")
+                self.add_lines(f"{text}{END}".encode("utf-8", "surrogatepass"))
                 self._recent.clear()
             elif self._recent:
                 self._kept = [*Texts(self._whole, self._begins, self._packed)]

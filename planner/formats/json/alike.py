@@ -16,6 +16,7 @@ import numpy as np
 from solvers.model.instance import Bools, Ints
 
 from ...model.deadline import look
+from ...model.texts import GatheredTexts
 from ..text.digits import Bytes, are_digits, chunks, numbers
 
 MOST_SHAPES = 64
@@ -85,7 +86,7 @@ class Alike:
         self.shapes: dict[bytes, Shape] = {}
         self.texts: dict[Hashable, int] = {}
         """What shapes say besides their numbers, and the number of each."""
-        self.names: list[str] = []
+        self.names = GatheredTexts()
         self._columns: list[Ints] = []
         """For each chunk, a row for each column, and the number of the texts."""
 
@@ -106,7 +107,7 @@ class Alike:
         """Read records, each preceded by a comma."""
         written, names, value = reduced(chunk, self._name)
         is_nested = self._nested is not None and self._nested in chunk
-        self.names += names
+        self.names.extend(names)
         shape = written[: written.find(b"}") + 1]
         count, rest = divmod(len(written), max(len(shape), 1))
         if not is_nested and not rest and written == shape * count:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from solvers.model.instance import Ints
 
 from ...model.columns import FEW, BufferColumns
 from ...model.pool_columns import PoolColumns
-from ...model.problem import MAX_ADDRESS, MAX_TEXT, Buffer, BufferId, Fixed, Interval, Pool
+from ...model.problem import MAX_ADDRESS, MAX_TEXT, Buffer, Fixed, Interval, Pool
 from .alike import Alike, Listed, Shape, Unusual, fields_of, find_list, place_of
 from .groups import TakenGroups, taken_groups
 
@@ -130,8 +130,8 @@ def _buffers(data: bytes, cut: list[Listed]) -> tuple[BufferColumns, More | None
             return None  # some ids are numbers, others names
     except (Unusual, UnicodeDecodeError):
         return None
-    ids: list[BufferId] | range = [*alike.names]
-    if not alike.names:
+    ids = alike.names.all()
+    if not ids:
         counted = range(len(id_))
         ids = counted if np.array_equal(id_, np.arange(len(id_))) else id_.tolist()
     cut.append(where)
@@ -211,7 +211,7 @@ def _pools(data: bytes, cut: list[Listed]) -> Sequence[Pool] | None:
     has_size, has_rank = (np.array(each)[which] for each in zip(*given, strict=True))
     cut.append(where)
     rank = np.where(has_rank, rank, np.arange(len(rank)))
-    return PoolColumns(alike.names, size, has_size, alignment, cost, rank)
+    return PoolColumns(cast(list[str], [*alike.names.all()]), size, has_size, alignment, cost, rank)
 
 
 def _pool_shape(written: bytes) -> Shape:

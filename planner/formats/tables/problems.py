@@ -30,7 +30,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and "format" in source.top and not signs.is_named(source, GRAPH, CASCADE),
             "planner.formats.memplan.read:read",
             '{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 64, "live": [[0, 2]]}, {"id": "b", "size": 32, "live": [[1, 3]]}]}',
-            Memory(8, 6),
+            Memory(6, 6),
             "planner.formats.memplan.write:write_memplan",
         ),
         Format(

@@ -57,3 +57,16 @@ def test_lines_become_texts(piece: int) -> None:
         made.add_lines("".join(f"{line}\n" for line in lines[first : first + piece]).encode())
     assert made.all() == lines
     assert made.all()[2 * BLOCK + 1] == lines[2 * BLOCK + 1]
+
+
+@pytest.mark.parametrize("piece", [1, 3, BLOCK, BLOCK + 1])
+def test_many_are_added_at_once(piece: int) -> None:
+    names: list[BufferId] = [f"{i:x}" for i in range(3 * BLOCK + 9)]
+    for other in ([], ["two\nlines"], [7]):
+        made = GatheredTexts()
+        for first in range(0, len(names), piece):
+            made.extend(names[first : first + piece])
+            made.extend([])
+        made.extend(other)
+        made.append("last")
+        assert made.all() == [*names, *other, "last"]
