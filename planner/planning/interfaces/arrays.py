@@ -17,7 +17,7 @@ from solvers.model.outcome import Outcome
 from solvers.model.solver import Silent, Task
 from solvers.portfolio.solve import solve
 
-from ...model.deadline import finish
+from ...model.deadline import FINISH_SECONDS, expect, finish
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import PlanStatus
 from ...verifying.arrays import most_live, wrong_in_arrays
@@ -30,6 +30,8 @@ HEEDED = {"time_limit", "work_limit", "memory_limit_bytes", "solver", "workers",
 """The options that have an effect here; the others are for `plan`."""
 SECONDS_PER_ROW = 6e-7
 """What verifying takes."""
+SECONDS_TO_PLACE_A_ROW = 2e-6
+"""Processor time for each row until there is a first placement; without this much time none is begun."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,8 +77,11 @@ def plan_arrays(
         with clock.while_lowering():
             columns = _Columns(size, start, end, alignment, capacity)
             instance = columns.instance()
+        after = SECONDS_PER_ROW * len(columns.size)
+        if (late := SECONDS_TO_PLACE_A_ROW * len(columns.size) + after - FINISH_SECONDS) > 0:
+            expect(late, "solving")
         task = Task(
-            limits_of(options, clock, SECONDS_PER_ROW * len(columns.size)),
+            limits_of(options, clock, after),
             options.goal,
             options.seed,
             warm=options.warm,

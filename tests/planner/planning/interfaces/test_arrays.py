@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from planner import BadInput, Buffer, CannotSolve, Options, Plan, PlanStatus, Pool, Problem, plan, plan_arrays
+from planner.model import deadline
 from planner.planning.interfaces import arrays
 from planner.verifying.arrays import most_live, wrong_in_arrays
 from solvers.model.outcome import Outcome
@@ -164,3 +165,16 @@ def test_most_live_agrees_with_looking_at_each_time() -> None:
     size, start, end = columns["size"], columns["start"], columns["end"]
     brute = max(int(size[(start <= now) & (now < end)].sum()) for now in range(-25, 60))
     assert most_live(size, start, end) == brute
+
+
+@pytest.mark.parametrize(("seconds_for_each", "is_begun"), [(1.0, True), (2.0, False)])
+def test_solving_is_not_begun_if_the_plan_would_come_too_late(
+    monkeypatch: pytest.MonkeyPatch, seconds_for_each: float, is_begun: bool
+) -> None:
+    monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(arrays, "SECONDS_TO_PLACE_A_ROW", seconds_for_each)
+    if is_begun:
+        assert plan_arrays(SIZE, START, END, options=Options(time_limit=5.0)).status is PlanStatus.OPTIMAL
+    else:
+        with pytest.raises(deadline.OutOfTime, match="while solving the problem"):
+            plan_arrays(SIZE, START, END, options=Options(time_limit=5.0))
