@@ -151,6 +151,7 @@ class Choosing:
         if not found.points:
             if not found.is_impossible:
                 look("choosing among the alternatives of")
+                self._placing.require_time(found.stop)
             return self._nothing(found)
         point = found.points[0] if goal is ChoiceGoal.SPEED else found.points[-1]
         made = self._lift(self._bounded(point, goal, found), goal, found.stop)

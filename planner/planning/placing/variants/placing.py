@@ -105,6 +105,8 @@ class Placing:
     nothing: Callable[[], Plan]
     """Returns a plan without placements, for lack of time."""
     plans: dict[Positions, Plan] = field(default_factory=dict)
+    _late: OutOfTime | None = None
+    """Why a choice has no plan: the time was over, or would have been."""
     _tried: dict[Positions, _Tried] = field(default_factory=dict)
     _open: list[_Open] = field(default_factory=list)
     _refuted: list[tuple[Mapping[BufferId, Buffer], int, int]] = field(default_factory=list)
@@ -187,6 +189,11 @@ class Placing:
         picks = tried.picks if plan.bound <= tried.bound else None
         return Placed(value, bound, work, tops, picks, is_useless)
 
+    def require_time(self, stop: StopReason) -> None:
+        """Raise OutOfTime if a run that ended so has no plan because the time for it was over."""
+        if stop is StopReason.TIME_LIMIT and self._late is not None:
+            raise self._late
+
     def _in_time(
         self, step: Callable[[Problem, Positions, _Tried], int], problem: Problem, positions: Positions, tried: _Tried
     ) -> int:
@@ -259,8 +266,8 @@ class Placing:
         )  # fmt: skip
         try:
             plan = self.plan_one(problem, options)
-        except OutOfTime:
-            plan = self.nothing()
+        except OutOfTime as late:
+            plan, self._late = self.nothing(), late
         except CannotSolve:
             if solver is None:
                 raise

@@ -149,6 +149,15 @@ def test_a_choice_is_not_lost_when_improving_it_takes_too_long(monkeypatch: pyte
     assert machine.had < 5 + 20
 
 
+def test_choices_without_time_for_any_plan_are_refused_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer was unknown, without a word why, if the plan of a choice was given up just before the end."""
+    Machine(monkeypatch)
+    monkeypatch.setattr(choosing_module, "lowered_in_time", lambda *_: None)
+    monkeypatch.setattr(solving, "seconds_to_place", lambda _: 100.0)
+    with pytest.raises(OutOfTime, match="while solving the problem"):
+        plan(choosing(), Options(workers=1, time_limit=5.0))
+
+
 def test_without_a_placed_choice_the_run_is_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     def given_up(problem: Problem, positions: Any) -> Problem:
         raise deadline._out_of_time(deadline._Deadline(1.0, 0.0), "while checking the problem")
