@@ -12,12 +12,17 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...settings import FILE_VARIABLE, Settings, WrongSettings, read_settings
 from ..exit_codes import ExitCode
 from ..terminal.standard_output import write_out
 from ..terminal.text import is_terminal, say, visible
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from ...app import Application
 
 ACCEPTED_AT_ONCE = 16
 """Connections that the event loop accepts before it closes excess ones: in a rush, more would take every descriptor, and then none is accepted for a second."""
@@ -93,7 +98,6 @@ def _serve(settings: Settings) -> ExitCode:
     import uvicorn
 
     from ...app import create_app
-    from ...routes.http.connections import Lines, lines_at_most
 
     class Server(uvicorn.Server):
         """Reports its address once it can be reached."""
@@ -109,10 +113,27 @@ def _serve(settings: Settings) -> ExitCode:
                     say(f"memplan is served at http://{shown}:{port}" + "   Ctrl-C ends it" * is_terminal(sys.stderr))
 
     application = create_app(settings)
+    server = Server(_config(application, settings))
+    listening = listening_socket(settings)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # The server sends itself the signal that ended it once more when all is done; by then there is nothing left to end.
+        signal.signal(number, _ignore)
+    with listening, contextlib.suppress(SystemExit):  # its way of reporting that it could not start
+        server.run(sockets=[listening])
+    if application.wrong is not None:
+        raise application.wrong
+    return ExitCode.OK if server.started else ExitCode.BAD_INPUT
+
+
+def _config(application: Application, settings: Settings) -> uvicorn.Config:
+    import uvicorn
+
+    from ...routes.http.connections import Lines, lines_at_most
+
     lines = Lines(
         lines_at_most(settings.max_connections), settings.body_seconds, settings.send_seconds, settings.max_body_bytes
     )
-    config = uvicorn.Config(
+    return uvicorn.Config(
         application,
         http=lines.new,  # type: ignore[arg-type]  # a class is made by calling it, and so is this
         host=settings.host,
@@ -127,16 +148,6 @@ def _serve(settings: Settings) -> ExitCode:
         timeout_keep_alive=30,
         backlog=ACCEPTED_AT_ONCE,
     )
-    listening = listening_socket(settings)
-    server = Server(config)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # The server sends itself the signal that ended it once more when all is done; by then there is nothing left to end.
-        signal.signal(number, _ignore)
-    with listening, contextlib.suppress(SystemExit):  # its way of reporting that it could not start
-        server.run(sockets=[listening])
-    if application.wrong is not None:
-        raise application.wrong
-    return ExitCode.OK if server.started else ExitCode.BAD_INPUT
 
 
 def listening_socket(settings: Settings) -> socket.socket:

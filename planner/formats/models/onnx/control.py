@@ -228,12 +228,7 @@ def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
     state = [_needed(inputs, j) for j in range(len(inputs) - many)]
     parts = [_needed(inputs, len(state) + j) for j in range(many)]
     site = Site(node, (), (), 0, low.symbols.box)
-    input_axes = site.numbers("scan_input_axes") or (0,) * many
-    if len(input_axes) != many or not all(
-        -len(v.type.shape) <= a < len(v.type.shape) for a, v in zip(input_axes, parts, strict=True)
-    ):
-        raise ShapeError("its scan_input_axes do not fit what is scanned")
-    axes = [axis % len(value.type.shape) for axis, value in zip(input_axes, parts, strict=True)]
+    axes = _axes(site, parts)
     count = parts[0].type.shape[axes[0]]
     elements = [
         Type(v.type.element, (*v.type.shape[:a], *v.type.shape[a + 1 :])) for a, v in zip(axes, parts, strict=True)
@@ -242,16 +237,10 @@ def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
     given = [(type_, False) for type_ in (*carried, *elements)]
     written, outputs = low.inner(node, _graph(node, "body"), scope, into, given, "body")
     back = _turned(written, outputs, carried)
-    whole = []
-    for axis, value, type_ in zip(axes, parts, elements, strict=True):
-        name = into.given_back(value)
-        if axis:
-            ordered = into.tensor(
-                f"{value.name}.parts", Type(type_.element, (count, *type_.shape)), TensorKind.INTERMEDIATE
-            )
-            into.run(Operator(OperatorKind.COMPUTE, (name,), (ordered,), name=f"{_name(node)}.parts"))
-            name = ordered
-        whole.append(name)
+    whole = [
+        _part_by_part(node, value, axis, Type(type_.element, (count, *type_.shape)), into)
+        for axis, value, type_ in zip(axes, parts, elements, strict=True)
+    ]
     taken = list(written.taken)
     function = low.keep(written, back, taken)
     made = [Type(value.type.element, (count, *value.type.shape)) for value in outputs[len(state) :]]
@@ -265,6 +254,26 @@ def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
             scope.values[name].type = Type(type_.element, tuple(dims))
     entering = tuple(map(into.given_back, state))
     _run(node, into, entering, tuple(whole), into.used(list(taken)), results, function.name)
+
+
+def _axes(site: Site, parts: list[Value]) -> list[int]:
+    """Return the dimension along which each input is scanned."""
+    axes = site.numbers("scan_input_axes") or (0,) * len(parts)
+    if len(axes) != len(parts) or not all(
+        -len(value.type.shape) <= axis < len(value.type.shape) for axis, value in zip(axes, parts, strict=True)
+    ):
+        raise ShapeError("its scan_input_axes do not fit what is scanned")
+    return [axis % len(value.type.shape) for axis, value in zip(axes, parts, strict=True)]
+
+
+def _part_by_part(node: Node, value: Value, axis: int, ordered: Type, into: Written) -> str:
+    """Return the tensor in which the parts that are scanned follow each other: the value, transposed unless they do so in it."""
+    name = into.given_back(value)
+    if not axis:
+        return name
+    parts = into.tensor(f"{value.name}.parts", ordered, TensorKind.INTERMEDIATE)
+    into.run(Operator(OperatorKind.COMPUTE, (name,), (parts,), name=f"{_name(node)}.parts"))
+    return parts
 
 
 def _scanned(node: Node, inputs: Inputs) -> int:
