@@ -92,7 +92,7 @@ class PlanCertificate:
     term: Term | None = None
     """`reuse_cost` for what must be shared, `moved_buffers` or `moved_bytes` for what must move, `sum_of_peaks` for pool sharing, whatever the
     objective is; for prices any of the objective's terms, with the earlier ones in `held` at most what it says; for a search any of them, with the
-    earlier ones at their bounds.
+    earlier ones no higher than in the plan.
     """
     sets: tuple[tuple[tuple[BufferId, ...], int, int], ...] = ()
     """For what must be shared or moved: (buffers, numerator, denominator) for each set; the fraction is the share that counts."""

@@ -77,7 +77,7 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate, first_
             first, others = _first_set_and_others(certificate)
             return claim + f"of {first} not all can be where they were{others}"
         case Proof.SEARCH:
-            held = "" if certificate.term in (None, first_term) else ", the terms before it being at their least"
+            held = "" if certificate.term in (None, first_term) else ", the terms before it being no higher than here"
             return claim + f"{certificate.solver or 'a solver'} tried every placement below it{held}"
 
 

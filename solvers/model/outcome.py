@@ -58,7 +58,7 @@ class Certificate:
     crowds: tuple[tuple[int, int, tuple[int, ...], int, int], ...] = ()
     """For priced room: (pool, section, parts, numerator, denominator), each a price on being one of these parts in that pool."""
     held: tuple[tuple[Term, int, int, int], ...] = ()
-    """For priced room of a later term: (term, most, numerator, denominator), the price of an earlier term, which is at most so much."""
+    """For a later term: (term, most, numerator, denominator), the price of an earlier term, which is at most so much; a search has no prices (0 of 1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Outcome:
     stuck: int | None = None
     """A part for which a heuristic found no place and gave up. That proves nothing."""
     floors: Value = ()
-    """Proven for each term alone: it is never below this, whatever the others are. Empty if nothing is proven."""
+    """Proven for each term: it is never below this where the earlier ones are no higher than here. Empty if nothing is proven."""
 
     @property
     def is_optimal(self) -> bool:

@@ -281,6 +281,8 @@ class Joint:
         for found in () if is_of(SolverKind.BOUNDER, name) or outcome.infeasible else outcome.certificates:
             if found.proof is Proof.PRICED_ROOM:
                 self.proven.take_prices(found)
+            elif found.proof is Proof.SEARCH and found.term is not None:
+                self.proven.take_search_of_later(found)
         if self.value is not None and self.proven.raised(self.value) == self.value:
             self.proven.bound = self.value  # otherwise engines find more without being told
             self.proven.tell()
@@ -332,14 +334,15 @@ class Joint:
         """The outcome of the run: what was found and proven, and why it ended."""
         stop = self._finished() or self.engines.stop
         placement = None if self.proven.infeasible else self.board.placement
+        value = None if placement is None else self.board.value
         outcome = Outcome(
             stop=stop,
             placement=placement,
-            value=None if placement is None else self.board.value,
+            value=value,
             bound=self.proven.in_bytes(self.proven.raised(self.value)),
-            floors=() if self.proven.infeasible else self.proven.floors(),
+            floors=() if self.proven.infeasible else self.proven.floors(value),
             pool_bounds=self.proven.pool_bounds(),
-            certificates=self.proven.certificates(),
+            certificates=self.proven.certificates(value),
             infeasible=self.proven.infeasible,
             solver=self.solver,
             reproducible=self.steady,

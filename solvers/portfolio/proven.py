@@ -27,7 +27,9 @@ class Proven:
         self._priced: Certificate | None = None
         """The best proof of what a lack of room costs in the first term,"""
         self._priced_later: dict[Term, Certificate] = {}
-        """and in later ones, with earlier ones held."""
+        """and in later ones, with earlier ones held;"""
+        self._searched_later: dict[Term, Certificate] = {}
+        """and what searches prove of them."""
         self.bound: Value = self.in_units(first.value)
 
     def tell(self) -> None:
@@ -37,10 +39,23 @@ class Proven:
     def pool_bounds(self) -> tuple[int, ...]:
         return peaks_at_least(self._original, self._certificates)
 
-    def floors(self) -> Value:
-        return tuple(
-            least_of_term(self._original, term, self._certificates, self._of_several) for term in self._original.terms
-        )
+    def floors(self, value: Value | None = None) -> Value:
+        """The bound of each term by itself; of later ones, with the earlier ones no higher than in this value, in bytes."""
+        later = {proof.term: proof.value for proof in self._later_at(value)}
+        found = [
+            max(least_of_term(self._original, term, self._certificates, self._of_several), later.get(term, 0))
+            for term in self._original.terms
+        ]
+        return tuple(found if value is None else map(min, found, value))
+
+    def _later_at(self, value: Value | None) -> list[Certificate]:
+        """The proofs about later terms that hold where the earlier ones are no higher than in this value, the best of each last."""
+        if value is None:
+            return []
+        reached = dict(zip(self._original.terms, value, strict=True))
+        both = (*self._priced_later.values(), *self._searched_later.values())
+        held = (proof for proof in both if all(reached[term] <= most for term, most, *_ in proof.held))
+        return sorted(held, key=lambda proof: proof.value)
 
     def bounds_in_units(self) -> tuple[int, ...]:
         return tuple(bound // self._unit for bound in self.pool_bounds())
@@ -108,6 +123,15 @@ class Proven:
         self.bound = max(self.bound, self.in_units((value,)))
         self.tell()
 
+    def take_search_of_later(self, found: Certificate) -> None:
+        """Take what a search proves of a later term where the earlier ones are no higher than it says."""
+        assert found.term is not None
+        held = tuple((term, most * self._unit_of(term), 0, 1) for term, most, *_ in found.held)
+        proof = replace(found, value=found.value * self._unit_of(found.term), held=held)
+        known = self._searched_later.get(found.term)
+        is_alike = known is not None and known.held == held
+        self._searched_later[found.term] = _better(proof, known if is_alike else None)
+
     def _take_floor(self, proof: Certificate) -> None:
         """Take a lower bound of one term alone, whatever the others are."""
         self._certificates.append(proof)
@@ -116,10 +140,13 @@ class Proven:
 
     def raised(self, value: Value | None) -> Value:
         """The bound raised by what is proven of each term alone, as far as the terms before it are at their least."""
-        if self._of_several is None and not any(proof.sets for proof in self._certificates):
+        if not (self._of_several or self._priced_later or self._searched_later) and not any(
+            proof.sets for proof in self._certificates
+        ):
             return self.bound  # nothing is proven about later terms
         raised = self.bound
-        for index, floor in enumerate(self.in_units(self.floors())):
+        in_bytes = None if value is None else self.in_bytes(value)
+        for index, floor in enumerate(self.in_units(self.floors(in_bytes))):
             if value is None or raised[:index] != value[:index]:
                 break
             raised = max(raised, (*raised[:index], floor))
@@ -146,18 +173,27 @@ class Proven:
             v // self._unit if is_counted_in_bytes(t) else v for v, t in zip(value, self._original.terms, strict=False)
         )
 
-    def certificates(self) -> tuple[Certificate, ...]:
-        """All certificates, without searches that prove no more than prices do, which anybody can add up."""
+    def certificates(self, value: Value | None = None) -> tuple[Certificate, ...]:
+        """All certificates, without searches that prove no more than prices do, which anybody can add up. Of later terms, those that hold at this value."""
+        priced = self._later_at(value)
+        by_prices = {proof.term: proof.value for proof in priced if proof.proof is Proof.PRICED_ROOM}
+        searched = [
+            proof
+            for proof in priced
+            if proof.proof is Proof.SEARCH and proof.value > by_prices.get(proof.term, 0) and proof.term is not None
+        ]
         together = [
             proof
             for proof in (self._of_several, self._priced, *self._priced_later.values())
             if proof is not None and proof.value
         ]
         is_covered = self._priced is not None and (self._priced.value,) >= self.in_bytes(self.bound)
-        if self.infeasible or not is_covered:
+        if self.infeasible:
             return (*self._certificates, *together)
+        if not is_covered:
+            return (*self._certificates, *together, *searched)
         plain = [c for c in self._certificates if c.proof is not Proof.SEARCH or c.pool is not None]
-        return (*plain, *together)
+        return (*plain, *together, *searched)
 
 
 def _better(one: Certificate, other: Certificate | None) -> Certificate:

@@ -116,7 +116,7 @@ def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Po
 
 
 def _objective(problem: Problem, outcome: Outcome) -> Objective:
-    """Return each term's value and bound; beyond the first undecided term, only bounds that hold for a term by itself count."""
+    """Return each term's value and bound; beyond the first undecided term, only bounds that hold also if the earlier ones are not at their least."""
     values: tuple[int | None, ...] = outcome.value or (None,) * len(problem.terms)
     proven = () if outcome.infeasible else outcome.bound
     bounds: tuple[int | None, ...] = (*proven, *(None,) * (len(problem.terms) - len(proven)))
@@ -171,6 +171,8 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
             lifted = replace(lifted, term=Term.SUM_OF_PEAKS)
         elif certificate.proof is Proof.PRICED_ROOM:
             lifted = replace(lifted, term=certificate.term or problem.terms[0])
+        elif certificate.proof is Proof.SEARCH and certificate.term is not None:
+            lifted = replace(lifted, held=())
         elif certificate.proof is Proof.SEARCH and certificate.pool is None and not outcome.infeasible:
             found.append(replace(lifted, term=problem.terms[0]))
             by_prices = _by_prices(problem, outcome)
@@ -187,14 +189,13 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
 
 
 def _by_prices(problem: Problem, outcome: Outcome) -> dict[Term | None, int]:
-    """What prices prove of later terms with the earlier ones at their bounds."""
+    """What prices prove of later terms with the earlier ones no higher than they are."""
     found: dict[Term | None, int] = {}
     for c in outcome.certificates:
         if c.proof is Proof.PRICED_ROOM and c.term is not None and outcome.value is not None:
             index, most = problem.terms.index(c.term), {term: limit for term, limit, _, _ in c.held}
-            least = outcome.bound[:index]
-            allows = all(bound <= most.get(term, bound) for term, bound in zip(problem.terms, least, strict=False))
-            if allows and outcome.value[:index] == least:
+            earlier = zip(problem.terms, outcome.value[:index], strict=False)
+            if all(value <= most.get(term, value) for term, value in earlier):
                 found[c.term] = c.value
     return found
 

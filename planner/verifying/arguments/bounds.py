@@ -81,7 +81,7 @@ class _Proven:
         self._all_pools = 0
         """The bound of the sum of peaks, each times its pool's cost."""
         self._priced: dict[Term, int] = {}
-        """The bounds of terms from prices of room, with the earlier ones at their bounds."""
+        """The bounds of terms from prices of room, with the earlier ones no higher than in the plan."""
         self._by_sets: dict[Term, int] = {}
         """The bounds from what must be shared or moved. Certificates of different buffers add up, since none counts another's."""
         named: dict[Term, set[BufferId]] = {}
@@ -116,7 +116,7 @@ class _Proven:
         return max(by_pool, self._all_pools, searched)
 
     def term(self, term: Term, *, is_first: bool) -> int:
-        """Return the bound of a term, given that the earlier ones are at their bounds."""
+        """Return the bound of a term in plans whose earlier terms are no higher than in this one."""
         searched = self._searched.get(term, 0)
         if term is Term.LARGEST_PEAK:
             return max([searched, *self._peaks.values()])
@@ -151,13 +151,10 @@ class _Proven:
 
 
 def _are_held(plan: Plan, term: Term, certificate: PlanCertificate) -> bool:
-    """True if the certificate holds nothing, or the plan's terms before this one are at their bounds, which the certificate allows."""
+    """True if the certificate holds nothing, or allows the plan's terms before this one: then it allows all that are no higher."""
     most = {held: limit for held, limit, _, _ in certificate.held}
     earlier = takewhile(lambda each: each.name is not term, plan.objective.terms)
-    return not most or all(
-        each.value is not None and each.value == each.bound and each.value <= most.get(each.name, each.value)
-        for each in earlier
-    )
+    return not most or all(each.value is not None and each.value <= most.get(each.name, each.value) for each in earlier)
 
 
 def _unproven(what: str, claimed: int, proven: int) -> Iterator[VerifyFinding]:

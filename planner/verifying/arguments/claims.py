@@ -97,7 +97,8 @@ def _value_of(plan: Plan, values: Mapping[Term, int], certificate: PlanCertifica
         for term in plan.objective.terms:
             if term.name is certificate.term:
                 break
-            if values.get(term.name) != term.bound:
+            least = term.bound if term.value is None else term.value
+            if least is None or values.get(term.name, least + 1) > least:
                 return None
     return values.get(certificate.term)
 

@@ -68,11 +68,11 @@ class InPieces(Standing):
         self._take(placement)
 
     def _bound_below_heights(self, index: int) -> None:
-        """Bound a term in pools that are no higher than the earlier terms, at their least, allow."""
+        """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return
         held = self.value[:index]
-        if self.bound[:index] != held or self._is_settled(index):
+        if self._is_settled(index):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
         ends = search.highest(self._some(*SHARE_OF_HIGHEST))

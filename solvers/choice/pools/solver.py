@@ -173,7 +173,7 @@ class _Whole(Standing):
 
     def _choices(self, index: int, stretch: tuple[int, ...]) -> list[Choice]:
         """The program's best choices of pools, best first, as far as they are better than what is known."""
-        is_exact = not any(stretch) and self._is_proven(index)
+        is_exact = not any(stretch)
         question = self._question(index, stretch, is_exact)
         if not self._weighs_peaks(index):
             found = self._ask(question, is_exact, *(SHARE_WITHOUT_PEAKS if question.near is None else SHARE))
@@ -209,12 +209,12 @@ class _Whole(Standing):
         return found if most is not None and choice.value >= most else [choice, *found]
 
     def _question(self, index: int, stretch: tuple[int, ...], is_exact: bool) -> Question:
-        """Is there a choice with less of this term than is known? `is_exact`: rows are as they are, and the earlier terms at their least."""
+        """Is there a choice with less of this term than is known? `is_exact`: rows are as they are."""
         is_begun = is_exact and (index > 0 or self.has_found)
         return Question(
             index,
             held=() if self.value is None else self.value[:index],
-            least=self.bound[index] if is_exact and len(self.bound) > index else None,
+            least=self._known(index) if is_exact else None,
             most=None if self.value is None else self.value[index],
             stretch=stretch,
             near=pools_of_classes(self.number, self.best) if is_begun and self.best is not None else None,
@@ -265,8 +265,8 @@ class _Whole(Standing):
         if is_exact and index not in self.relaxed and left >= LEAST_WORK_PER_ENTRY * self.program.entries:
             self.relaxed[index] = self._relax(index, 1, *SHARE_OF_BOUND)
         search = LimitSearch(self.program, self.asking, question, best, self._some(*SHARE_OF_LIMITS))
-        known = self.bound[index] if is_exact and len(self.bound) > index else 0
-        proven = search.run(known, is_least=is_exact)
+        known = (self._known(index) or 0) if is_exact else 0
+        proven = search.run(known, is_least=is_exact and self._is_proven(index))
         found = [*search.found, *found]
         if is_exact:
             self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
@@ -294,8 +294,7 @@ class _Whole(Standing):
         if relaxed is None:
             return False
         search.run(relaxed, self._some(*SHARE_OF_FULLEST))
-        if self._is_proven(index):
-            self._learn(index, Answer(None, None, search.bound, StopReason.WORK_LIMIT))
+        self._learn(index, Answer(None, None, search.bound, StopReason.WORK_LIMIT))
         while search.best is not None and not self._is_over():
             below = Packing(ending_at(self.instance, search.best.tops), self.task, self.control)
             pools = np.array(search.best.pools, dtype=np.int64)[self.number]

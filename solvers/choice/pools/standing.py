@@ -54,7 +54,9 @@ class Standing:
         self.has_found = self.has_proven = False
         self.number = class_numbers(instance)
         self.priced = dict[int, Certificate]()
-        """The best proof by prices, by term; of later terms with the earlier ones at their least."""
+        """The best proof by prices, by term; of later terms with the earlier ones no higher than they were then."""
+        self.later = dict[int, tuple[Value, int]]()
+        """For later terms: the earlier ones' values when it was proven, and the bound where they are no higher."""
         self.is_known = False
         """Was the last question answered in full?"""
 
@@ -84,6 +86,15 @@ class Standing:
     def _is_settled(self, index: int) -> bool:
         return self.value is not None and self.bound[: index + 1] == self.value[: index + 1]
 
+    def _known(self, index: int) -> int | None:
+        """The bound of the term where the earlier ones are no higher than they are; None: nothing is proven."""
+        earlier = () if self.value is None else self.value[:index]
+        if self.bound[:index] == earlier and len(self.bound) > index:
+            return self.bound[index]
+        held, proven = self.later.get(index, ((), None))
+        is_held = all(value <= most for value, most in zip(earlier, held, strict=False))
+        return proven if is_held and len(held) == index else None
+
     def _ask(self, question: Question, is_exact: bool, part: int, of: int) -> list[Choice]:
         """The program's answer within that part of the work, if it is better than what is known."""
         answer = self.asking.ask(self.program, question, self._share(part, of))
@@ -102,7 +113,7 @@ class Standing:
         """The linear program, within its share of the work, and what its prices prove of the term, if the earlier ones are at their least."""
         held = () if self.value is None else self.value[:index]
         found = self.asking.relax(self.program, held, (), self._some(part, of), rounds)
-        if found is None or held != self.bound[:index]:
+        if found is None:
             return found
         if index or (can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM):
             self._keep(index, certificate_of(self.instance, self.program, self.number, found, held))
@@ -111,11 +122,12 @@ class Standing:
 
     def _keep(self, index: int, proof: Certificate) -> None:
         known = self.priced.get(index)
-        if known is None or proof.value > known.value:
+        is_alike = known is not None and [each[:2] for each in known.held] == [each[:2] for each in proof.held]
+        if known is None or not is_alike or proof.value > known.value:
             self.priced[index] = proof
 
     def _learn(self, index: int, answer: Answer) -> None:
-        """What the answer proves of the term, the earlier ones being at their least."""
+        """What the answer proves of the term, the earlier ones being no higher than they are."""
         if answer.is_impossible:
             if self.value is None:
                 self.infeasible = True
@@ -127,7 +139,13 @@ class Standing:
             proven = answer.bound
         if self.value is not None:
             proven = min(proven, self.value[index])
-        bound = (*(() if self.value is None else self.value[:index]), proven)
+        earlier = () if self.value is None else self.value[:index]
+        if index and self.bound[:index] != earlier:
+            known = self.later.get(index)
+            if known is None or known[0] != earlier or proven > known[1]:
+                self.later[index] = earlier, proven
+            return
+        bound = (*earlier, proven)
         if bound > self.bound:
             self.bound, self.has_proven = bound, True
             self.control.bound(bound)
@@ -204,12 +222,23 @@ class Standing:
         elif (cut := self.control.stopped() or self.asking.stop) is not None:
             stop = cut
         proof = Certificate(Proof.SEARCH, self.bound[0] if self.bound else 0, solver=NAME)
+        terms = self.instance.terms
+        searched = (
+            Certificate(
+                Proof.SEARCH,
+                proven,
+                term=terms[index],
+                solver=NAME,
+                held=tuple((term, most, 0, 1) for term, most in zip(terms, earlier, strict=False)),
+            )
+            for index, (earlier, proven) in self.later.items()
+        )
         return Outcome(
             stop=stop,
             placement=self.best,
             value=self.value,
             bound=self.bound,
-            certificates=(*((proof,) if self.has_proven else ()), *self.priced.values()),
+            certificates=(*((proof,) if self.has_proven else ()), *self.priced.values(), *searched),
             infeasible=self.infeasible,
             solver=NAME if self.has_found or self.infeasible else None,
             work=self.work,

@@ -13,15 +13,17 @@ from planner import Options, Plan, Preference, plan, read_plan, verify, with_pre
 from planner.checks import check
 from planner.facts.possible_places import Places
 from planner.generate import Request, generate
-from planner.model.plan import PlanCertificate
+from planner.model.plan import PlanCertificate, PlanStatus
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
 from planner.reporting.explain import explain_bound
 from planner.verifying.arguments.certificates import objections
+from planner.verifying.findings import FindingKind
 from solvers.bounds.priced_room import priced_value
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
 from solvers.choice.pools.prices.proving import certificate_of
 from solvers.choice.pools.program import class_numbers, program_of
+from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Term
 from solvers.model.linear_terms import LINEAR
 from solvers.model.outcome import Certificate, Proof
@@ -218,15 +220,40 @@ def test_a_step_counts_from_the_height_with_room_for_one_more() -> None:
     assert priced_value(roomier, [], crowd) == 0
 
 
-def test_prices_of_large_units_are_read_again() -> None:
+def in_large_units() -> Problem:
+    """Sizes and alignments of 4 096 bytes, so that the price of a later term is small."""
     fine = generate("hot", Request(60, 5))
     pools = tuple(
         replace(each, size=None if each.size is None else each.size << 12, alignment=1 << 12, speed=None, rank=rank)
         for rank, each in enumerate(fine.pools)
     )
     buffers = tuple(replace(each, size=each.size << 12) for each in fine.buffers)
-    problem = replace(fine, pools=pools, buffers=buffers, terms=(Term.SUM_OF_PEAKS, Term.ACCESS_COST))
-    made = plan(problem, Options(time_limit=None, work_limit=700_000))
+    return replace(fine, pools=pools, buffers=buffers, terms=(Term.SUM_OF_PEAKS, Term.ACCESS_COST))
+
+
+def test_prices_of_large_units_are_read_again() -> None:
+    problem = in_large_units()
+    made = plan(problem, Options(time_limit=None, work_limit=300_000))
     assert any(proof.held for proof in made.certificates)
     assert read_plan(write_plan(made)).certificates == made.certificates
     assert verify(problem, made) == ()
+
+
+def test_prices_hold_for_all_plans_whose_earlier_terms_are_no_higher() -> None:
+    """So they bound a later term although nobody knows how low the first could be; but not if the plan itself is higher than they allow."""
+    problem = in_large_units()
+    made = plan(problem, Options(time_limit=None, work_limit=300_000))
+    first, second = made.objective.terms
+    proof = next(each for each in made.certificates if each.held)
+    terms = (replace(first, bound=None), replace(second, bound=proof.value))
+    claim = replace(
+        made,
+        status=PlanStatus.FEASIBLE,
+        stop=StopReason.WORK_LIMIT,
+        objective=replace(made.objective, bound=None, terms=terms),
+        certificates=(*(each for each in made.certificates if each.term is not second.name), proof),
+    )
+    assert verify(problem, claim) == ()
+    lower = replace(proof, held=tuple((term, most - 1, over, under) for term, most, over, under in proof.held))
+    forged = replace(claim, certificates=tuple(lower if each is proof else each for each in claim.certificates))
+    assert FindingKind.UNPROVEN_BOUND in {finding.kind for finding in verify(problem, forged)}
