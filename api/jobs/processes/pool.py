@@ -33,6 +33,8 @@ TICK_SECONDS = 0.05
 """The delay until a cancel is passed on."""
 GRACE_SECONDS = 0.7
 """A worker that has not ended its task this long after a cancel is killed: a cancel takes less than a second."""
+LOOK_GRACE_SECONDS = 2.0
+"""The same for a task whose time at a worker is over: on a busy machine, starting another process keeps short tasks waiting for longer."""
 START_SECONDS = 60.0
 END_SECONDS = 2.0
 """The time from a broken line to the system's report of how the worker ended, on a busy machine."""
@@ -157,24 +159,25 @@ class Slot:
 
     def _patience_with(self, task: Task) -> Callable[[], None]:
         """Return a check, to be called now and then, that raises WorkerDied when the time is over, and OutOfMemory if the worker stands still without."""
-        begun, cancelled = time.monotonic(), None
+        begun, cancelled, grace = time.monotonic(), None, GRACE_SECONDS
         roomy = begun
         """When it last had some memory left."""
         had: float | None = None
         """Of the processor, when its time was over."""
 
         def patience() -> None:
-            nonlocal cancelled, had, roomy
+            nonlocal cancelled, grace, had, roomy
             now = time.monotonic()
             if self.pid is None or not is_at_its_limit(self.pid):
                 roomy = now
             elif now - roomy > FULL_SECONDS:
                 raise OutOfMemory from self._killed("it had no memory left")
-            if task.stop_after is not None and now - begun > task.stop_after:
+            if task.stop_after is not None and now - begun > task.stop_after and not task.cancelled.is_set():
                 task.cancelled.set()
+                grace = LOOK_GRACE_SECONDS
             if cancelled is None and task.cancelled.is_set():
                 cancelled = now
-            if cancelled is not None and now - cancelled > GRACE_SECONDS:
+            if cancelled is not None and now - cancelled > grace:
                 raise self._killed("it did not stop when told to")
             late = 0.0 if task.seconds is None else now - begun - task.seconds
             if late > 0 and had is None:

@@ -10,13 +10,25 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 
 import pytest
 
 from api.errors import Refusal
-from api.jobs.processes.pool import ProcessPool, Reply, Task, WorkerDied, WorkerFault, WorkerLate, is_too_late
+from api.jobs.processes.pool import (
+    GRACE_SECONDS,
+    LOOK_GRACE_SECONDS,
+    ProcessPool,
+    Reply,
+    Slot,
+    Task,
+    WorkerDied,
+    WorkerFault,
+    WorkerLate,
+    is_too_late,
+)
 from api.process.machine import processor_seconds
 from api.settings import Settings
 from tests.running.forked import children_of, forking_workers
@@ -248,3 +260,23 @@ def test_no_more_tasks_run_at_once_than_there_are_workers() -> None:
         assert len(made.pids) == 2
 
     run(work, size=2)
+
+
+def test_a_task_whose_time_at_a_worker_is_over_has_longer_to_end_than_a_cancelled_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    for by_user, grace in ((True, GRACE_SECONDS), (False, LOOK_GRACE_SECONDS)):
+        task = Task({}, stop_after=0.5)
+        patience = Slot(Settings())._patience_with(task)
+        now[0] += 0.1 if by_user else 0.6
+        if by_user:
+            task.cancelled.set()
+        patience()
+        assert task.cancelled.is_set()
+        now[0] += grace - 0.1
+        patience()
+        now[0] += 0.2
+        with pytest.raises(WorkerDied, match="did not stop"):
+            patience()
