@@ -285,7 +285,8 @@ class Places:
         first = group.members[0]
         shape = self._shapes.get(first)
         if shape is None:
-            members = [(self.problem.buffers[i], low) for i, low in zip(*group, strict=True)]
+            rows = in_time(list(zip(*group, strict=True)), LOOKING, "buffer")
+            members = [(self.problem.buffers[i], low) for i, low in rows]
             lists = {id(buffer.pools): buffer.pools for buffer, _ in members if buffer.pools is not None}
             shape = self._shapes[first] = _shape_of(members, [self._set_of(names) for names in lists.values()])
         return shape
@@ -302,7 +303,9 @@ class Places:
             return _rule(*shape.aligned[0], pool)
         key = (group.members[0], pool.alignment, pool.base or 0)
         if key not in self._rules:
-            self._rules[key] = joined(_rule(alignment, low, pool) for alignment, low in shape.aligned)
+            self._rules[key] = joined(
+                _rule(alignment, low, pool) for alignment, low in in_time(shape.aligned, LOOKING, "buffer")
+            )
         return self._rules[key]
 
     def lowest(self, group: Group, pool: str, floor: int, rule: Congruence) -> int:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 
 from planner.facts.possible_places import Places
-from planner.model.problem import Buffer, Pool, Problem
+from planner.model import deadline
+from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
 from tests.small.strategies import effort, problems
 
 
@@ -35,3 +36,12 @@ def test_buffers_with_a_place_have_a_possible_pool(problem: Problem) -> None:
 )
 def test_a_buffer_is_homeless_exactly_if_the_pool_cannot_take_it(pool: Pool, buffer: Buffer, is_homeless: bool) -> None:
     assert Places(Problem((buffer,), (pool,))).is_homeless(0) == is_homeless
+
+
+def test_where_a_large_group_can_lie_is_not_asked_after_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
+    buffers = tuple(Buffer(i, 8, live=((i, i + 2),)) for i in range(deadline.LOOK_EVERY + 1))
+    ties = tuple(Colocation(i, i - 1, 0) for i in range(1, len(buffers)))
+    places = Places(Problem(buffers, (Pool("p"),), Constraints(colocations=ties)))
+    with deadline.time_limit(0.0, begun=-1e9), pytest.raises(deadline.OutOfTime):
+        places.spot(places.group(0), "p")
