@@ -12,7 +12,7 @@ from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
 from ..contents import Contents, own_peak
 from ..documents import FRONTIER_REPORT_FORMAT, INSPECTION_FORMAT, REPORT_FORMAT
 from ..json.lines import document
-from ..text.comma_separated import table
+from ..text.lines import table
 from .frontier import point_fields
 from .plan_writer import shortage_fields
 

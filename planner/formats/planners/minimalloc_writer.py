@@ -13,7 +13,7 @@ from ...facts.variants import as_chosen
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Problem
 from ..memories import in_one_memory
-from ..text.comma_separated import table
+from ..text.lines import table
 from .minimalloc_columns import DEFAULT
 from .minimalloc_windows import without_windows
 

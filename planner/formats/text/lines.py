@@ -1,9 +1,10 @@
-"""Lines of text with their numbers, and checked numbers in them, or findings with the line."""
+"""Lines of text: with their numbers, and checked numbers in them, or findings with the line; and rows of CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from io import BytesIO
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO, StringIO
 
 from ...checks.report import Report, bad_input, quoted
 from ...model.deadline import tick
@@ -49,3 +50,23 @@ def require_any(found: object, what: str) -> None:
     """Raise BadInput if a log contained nothing to read."""
     if not found:
         raise bad_input(Code.MISSING_FIELD, (), f"the file has no line like {what}")
+
+
+END = "\r\n"
+"""While rows are written: Python before 3.13 quotes only the characters of this, and some readers end a row at a lone carriage return."""
+
+
+class _Lines(StringIO):
+    """Rows that end with a newline alone."""
+
+    def write(self, row: str) -> int:
+        return super().write(row.removesuffix(END) + "\n")
+
+
+def table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """Return as CSV the names of the columns, and these columns of the rows. Every reader makes the same rows again."""
+    text = _Lines(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator=END, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

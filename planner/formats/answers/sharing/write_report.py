@@ -10,7 +10,7 @@ from ....model.storage import Kind
 from ....planning.sharing.report import KindReport, SharingReport
 from ...documents import SHARING_REPORT_FORMAT
 from ...json.lines import document
-from ...text.comma_separated import table
+from ...text.lines import table
 from ..plan_writer import shortage_fields
 
 COLUMNS = ("scope", "pool", "device", "dtype", "object", "objects", "size", "bound", "idle", "unused", "buffers")

@@ -9,7 +9,7 @@ import pytest
 
 from planner import Buffer, Pool, Problem, plan, read_problem
 from planner.formats.planners.minimalloc_writer import write_csv, write_plan_csv
-from planner.formats.text.comma_separated import table
+from planner.formats.text.lines import table
 
 STRANGE = ["a\r", "\rb", "a\r\nb", "\n", "\r", "a,b", '"', "'", " ", "", "é", "\x85", "\u2028", "=1", "\0"]
 
