@@ -36,6 +36,10 @@ def judge(problem: Problem, plan: Plan, truth: Truth) -> list[str]:
         wrong.append(f"{values} is not optimal, {truth.value} is")
     if tuple(bounds) > truth.value[: len(bounds)]:
         wrong.append(f"the bound {bounds} is above the optimum {truth.value}")
+    for number, (term, least) in enumerate(zip(plan.objective.terms, truth.value, strict=True)):
+        is_no_higher = all(map(int.__le__, truth.value[:number], values[:number])) and len(values) >= number
+        if is_no_higher and term.bound is not None and term.bound > least:
+            wrong.append(f"the bound {term.bound} of {term.name} is above the optimum's {least}")
     return wrong + _peak_bounds(problem, plan)
 
 
