@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
+from solvers.model.outcome import Proof
 
 from ...facts.variants import as_chosen
 from ...model.plan import ChoiceGoal, Objective, Plan, PlanStatus, PoolUse, Run, TermValue, gap_to, without_proofs
@@ -117,11 +118,12 @@ def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
         PoolUse(pool.name, pool.size, mine.peak, theirs.bound)
         for pool, mine, theirs in zip(problem.pools, best.pools, proof.pools, strict=True)
     )
-    terms: list[TermValue] = []
-    met = True
-    for mine, theirs in zip(best.objective.terms, proof.objective.terms, strict=True):
-        terms.append(TermValue(mine.name, mine.value, theirs.bound if met else None))
-        met = met and mine.value == theirs.bound
+    holds = _no_higher(best, proof)
+    terms = tuple(
+        TermValue(mine.name, mine.value, theirs.bound if mine.name in holds else None)
+        for mine, theirs in zip(best.objective.terms, proof.objective.terms, strict=True)
+    )
+    met = all(term.value == term.bound for term in terms)
     value, bound = terms[0].value, terms[0].bound
     cut_short = [each.stop for each in (proof, best) if each.stop is not StopReason.PROVED]
     stop = StopReason.PROVED if met else next(iter(cut_short), StopReason.WORK_LIMIT)
@@ -131,15 +133,30 @@ def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
         stop=stop,
         bound=proof.bound,
         gap=gap_to(bound, value) if len(terms) == 1 else None,
-        objective=Objective(value, bound, tuple(terms)),
+        objective=Objective(value, bound, terms),
         pools=uses,
         reproducible=best.reproducible and proof.reproducible,
         versions=best.versions | proof.versions,
-        certificates=proof.certificates,
+        certificates=tuple(
+            each
+            for each in proof.certificates
+            if each.proof is not Proof.SEARCH or each.term is None or each.term in holds
+        ),
         shortage=None,
         warnings=tuple(dict.fromkeys((*best.warnings, *proof.warnings))),
         run=Run(0.0, (), best.run.machine),
     )
+
+
+def _no_higher(best: Plan, proof: Plan) -> list[Term]:
+    """Return the terms before which none is higher in the one plan than in the other, whose bounds and searches presume that."""
+    found = []
+    for mine, theirs in zip(best.objective.terms, proof.objective.terms, strict=True):
+        found.append(mine.name)
+        most = theirs.bound if theirs.value is None else theirs.value
+        if mine.value is None or most is None or mine.value > most:
+            break
+    return found
 
 
 def chosen_with_proof(problem: Problem, best: Plan, proof: Plan, *, is_least: bool) -> Plan:
