@@ -83,7 +83,10 @@ class DatabaseStore(Intake, Lookups):
         """Return a job's row and its problem. If either is damaged the job is set aside: nobody can carry it out."""
         if not self._if_sound(connection, [row]):
             return None
-        found = connection.execute(select(problems).where(problems.c.job == row.id)).one()
+        found = connection.execute(select(problems).where(problems.c.job == row.id)).one_or_none()
+        if found is None:
+            self._set_aside(connection, row, "its problem is not there")
+            return None
         try:
             return row, sound(found.data, found.checksum)
         except StoreDamaged:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, func, select, true
 
 from ..records import UNFINISHED, About, JobState, Look, Where
+from .columns import Damaged
 from .tables import jobs
 
 SHORT_SECONDS = 10.0
@@ -99,12 +100,15 @@ class Turns:
     ) -> Row[Any] | None:
         """Return the job whose turn it is, locked against others; optionally only among short ones, or those for `where`.
 
-        With `look`, only among long jobs that are due for a first look.
+        With `look`, only among long jobs that are due for a first look. If an owner is damaged, that job comes first, whatever it is.
         """
         running = jobs.c.state == JobState.RUNNING.value
         counts = select(jobs.c.owner, func.count()).where(running, of(where)).group_by(jobs.c.owner)
         busy = {row[0]: row[1] for row in connection.execute(counts)}
-        for owner in sorted(_waiting(connection), key=lambda who: (busy.get(who, 0), self._served.get(who, 0))):
+        owners = [*_waiting(connection)]
+        if owners and isinstance(owners[-1], Damaged):
+            return _first_after(connection, *owners[-2:-1])
+        for owner in sorted(owners, key=lambda who: (busy.get(who, 0), self._served.get(who, 0))):
             row = self._first(connection, owner, _priorities(short=short, look=look, where=where), look=look)
             if row is not None:
                 self._served[owner] = next(self._numbers)
@@ -125,8 +129,17 @@ class Turns:
         return None
 
 
-def _waiting(connection: Connection) -> Iterator[str]:
-    """Yield owners of queued jobs. The index leads from one to the next, so that waiting thousands are not read."""
+def _first_after(connection: Connection, owner: str = "") -> Row[Any] | None:
+    """Return the first queued job of the owners behind this one."""
+    those = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.owner > owner)
+    return connection.execute(those.order_by(jobs.c.owner).limit(1)).one_or_none()
+
+
+def _waiting(connection: Connection) -> Iterator[Any]:
+    """Yield owners of queued jobs. The index leads from one to the next, so that waiting thousands are not read.
+
+    A damaged one is the last: none can be sought behind it.
+    """
     owner = ""
     queued = jobs.c.state == JobState.QUEUED.value
     while True:
@@ -134,8 +147,10 @@ def _waiting(connection: Connection) -> Iterator[str]:
         found = connection.execute(after).scalar_one()
         if found is None:
             return
+        yield found
+        if isinstance(found, Damaged):
+            return
         owner = found
-        yield owner
 
 
 def _priorities(*, short: bool, look: bool, where: Where | None) -> list[int]:

@@ -188,6 +188,25 @@ def test_a_damaged_record_does_not_keep_the_queue(store: DatabaseStore, file: Pa
     assert f'"{column}": ' in kept[2]
 
 
+@pytest.mark.parametrize("owner", ["x'ff'", "CAST(x'6cff' AS TEXT)", "CAST(x'6eff' AS TEXT)"])
+def test_a_damaged_owner_does_not_keep_the_queue(store: DatabaseStore, file: Path, owner: str) -> None:
+    spoilt, sound = add(store), add(store)
+    change(file, f"UPDATE jobs SET owner = {owner} WHERE id = ?", spoilt.id)
+    claim = store.claim(look=True) or store.claim()
+    assert claim is not None
+    assert (claim.job.id, store.claim()) == (sound.id, None)
+    assert is_set_aside(store, spoilt.id)
+
+
+def test_a_job_whose_problem_is_lost_does_not_keep_the_queue(store: DatabaseStore, file: Path) -> None:
+    spoilt, sound = add(store), add(store)
+    change(file, "DELETE FROM problems WHERE job = ?", spoilt.id)
+    claim = store.claim()
+    assert claim is not None
+    assert (claim.job.id, store.claim()) == (sound.id, None)
+    assert is_set_aside(store, spoilt.id)
+
+
 @pytest.mark.parametrize(("column", "value"), RECORDS)
 def test_a_damaged_record_fails_whoever_finds_it(store: DatabaseStore, file: Path, column: str, value: object) -> None:
     finders: list[Callable[[str], object]] = [
