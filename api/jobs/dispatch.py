@@ -228,6 +228,8 @@ class ClusterJobs:
                     self._running[attempt] = asyncio.create_task(self._carry_out(attempt))
             except StoreUnavailable as error:
                 log.error("no job can be taken on", reason=str(error))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others' jobs go on
+                log.error("fault while taking on a job", reason=f"{type(error).__name__}: {error}"[:500])
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS):
                     await self._wake.wait()

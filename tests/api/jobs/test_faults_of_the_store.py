@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import contextlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pytest
+
+from api.errors import HttpCode, Refusal
+from api.jobs.dispatch import ClusterJobs
 from api.store import Store, StoreDamaged
-from api.store.records import JobState
-from tests.api.jobs.rigs import Rig, with_rig
+from api.store.opening import open_store
+from api.store.records import About, JobState, NewJob, Where
+from tests.api.jobs.rigs import EASY, LIMITS, Rig, until, with_rig
 
 
 class Failing:
@@ -32,6 +41,27 @@ def test_a_fault_while_a_job_is_claimed_does_not_end_the_dispatcher(url: str) ->
         await made.until(made.add(), JobState.SUCCEEDED)
 
     with_rig(url, work, lambda store: Failing(store, "claim", TypeError("a fault")))
+
+
+def test_a_fault_while_a_cluster_s_job_is_claimed_does_not_end_its_dispatcher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.jobs.dispatch.LOOK_SECONDS", 0.05)
+
+    async def refuse(_: Any) -> Any:
+        raise Refusal(503, HttpCode.NO_PLAN, "this cluster plans nothing")
+
+    async def work() -> None:
+        with contextlib.closing(open_store(f"sqlite:///{tmp_path / 'jobs.sqlite'}")) as store:
+            about = About("key", "digest", None, 5, {"time_limit": 600.0}, (), None)
+            job = store.add(NewJob("me", about, where=Where.CLUSTER), EASY, LIMITS).job
+            failing = cast(Store, Failing(store, "claim", TypeError("a fault")))
+            jobs = ClusterJobs(failing, cast(Any, SimpleNamespace(size=1, do=refuse)))
+            jobs.start()
+            await until(store, job, lambda now: now.state is JobState.FAILED)
+            await jobs.close()
+
+    asyncio.run(work())
 
 
 def test_an_end_that_cannot_be_recorded_for_damage_frees_its_process(url: str) -> None:
