@@ -36,7 +36,7 @@ class Texts(Sequence[str]):
     @overload
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, int):
+        if not isinstance(at, slice):  # numpy's numbers are no int
             block, place = divmod(range(self._count)[at], BLOCK)
             return self._blocks(block, block + 1)[place]
         wanted = range(self._count)[at]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 
 from planner.model.problem import BufferId
@@ -34,6 +35,8 @@ def test_texts_come_out_unchanged(count: int) -> None:
     assert [packed[i] for i in range(count)] == names == [packed[i - count] for i in range(count)]
     for some in (slice(1, 3), slice(BLOCK - 1, 3 * BLOCK), slice(None, None, -7), slice(-5, None), slice(9, 2)):
         assert packed[some] == names[some]
+    if count:
+        assert packed[np.int64(count - 1)] == names[count - 1]  # type: ignore[call-overload]
     with pytest.raises(IndexError):
         packed[count]
 
