@@ -35,6 +35,8 @@ TOLD_SECONDS = 0.1
 SAVED_SECONDS = 1.0
 """The least interval between sent plans, which also keeps writing to a tenth of the time."""
 SAVED_SHARE = 10
+LAST_SECONDS = 0.3
+"""After a cancel, an answer of several plans goes on to its end for so long; then what has been found so far is the answer."""
 STACK = 1 << 20
 """Of a thread that only hears or tells: the system counts all of it as taken, by default eight MiB."""
 
@@ -69,14 +71,19 @@ class Reporter:
         self._moment = moment
 
     def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None:
-        if self._is_look and self.cancelled():
-            raise CalledOff
         with self._turn:
             self._points.append(figures)
             self._so_far = so_far
+        since = self._worker.cancelled.get(self._number)
+        if since is not None and (self._is_look or time.monotonic() - since > LAST_SECONDS):
+            raise CalledOff
 
     def cancelled(self) -> bool:
         return self._number in self._worker.cancelled
+
+    def found(self) -> Answer | None:
+        """Return the answer that has what was found so far. None: there is none, or none is wanted."""
+        return None if self._is_look or self._so_far is None else self._so_far()
 
     def end(self) -> list[Mapping[str, Any]]:
         """Stop reporting; return the remaining points. What was reported refers back to this object, so nothing of it is kept."""
@@ -188,7 +195,8 @@ class Worker:
         """Held from a task's header until nothing of the task is left."""
         self._inbox: queue.SimpleQueue[tuple[dict[str, Any], list[bytes]]] = queue.SimpleQueue()
         self._teller = Teller()
-        self.cancelled: set[int] = set()
+        self.cancelled: dict[int, float] = {}
+        """When each task was cancelled."""
 
     def serve(self) -> None:
         """Serve until the service hangs up."""
@@ -206,7 +214,7 @@ class Worker:
         """Do one task, without keeping anything of it."""
         header, parts = self._inbox.get()
         self._do(header, parts)
-        self.cancelled.discard(header["number"])
+        self.cancelled.pop(header["number"], None)
 
     def send(self, header: dict[str, Any], payload: bytes = b"") -> None:
         message = pack(header, payload)
@@ -230,7 +238,7 @@ class Worker:
         """Take the next one, without keeping anything of it. A task's parts are taken when nothing is left of the task before."""
         header, _ = unpack(self._connection.recv_bytes())
         if "cancel" in header:
-            self.cancelled.add(header["cancel"])
+            self.cancelled[header["cancel"]] = time.monotonic()
         else:
             self._taking.acquire()
             self._inbox.put((header, [self._connection.recv_bytes() for _ in range(header.get("parts", 0))]))
@@ -249,7 +257,7 @@ class Worker:
     def _answer(self, header: dict[str, Any], parts: list[bytes], reporter: Reporter) -> tuple[dict[str, Any], bytes]:
         """Return how the task ended. Where there was too little memory the process ends: what is free afterwards lies in pieces."""
         try:
-            fields, data = do(header, parts, self._settings, reporter)
+            fields, data = self._found(header, parts, reporter)
             return {"kind": "done", **fields}, data
         except CalledOff:
             return {"kind": "called_off"}, b""
@@ -261,6 +269,16 @@ class Worker:
             if is_for_want_of_memory(error):
                 os._exit(NO_MEMORY)
             return {"kind": "fault", "trace": traceback.format_exc(limit=-8)[-4000:]}, b""
+
+    def _found(self, header: dict[str, Any], parts: list[bytes], reporter: Reporter) -> Answer:
+        """Return the answer; of a task that was called off, what it had found. Raises CalledOff if that was nothing."""
+        try:
+            return do(header, parts, self._settings, reporter)
+        except CalledOff:
+            found = reporter.found()
+            if found is None:
+                raise
+            return found
 
 
 def main() -> None:

@@ -139,7 +139,32 @@ def test_a_look_that_is_called_off_ends_at_the_next_point(ends: tuple[Worker, Co
     look, whole = Reporter(made, 7, [], is_look=True), Reporter(made, 8, [])
     for reporter in (look, whole):
         reporter.point({}, lambda: ({}, b""))
-    made.cancelled.update((7, 8))
+    made.cancelled |= dict.fromkeys((7, 8), time.monotonic())
     whole.point({}, lambda: ({}, b""))
     with pytest.raises(CalledOff):
         look.point({}, lambda: ({}, b""))
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(0.0, 3), (60.0, 5)])
+def test_a_cancelled_answer_of_several_plans_ends_in_time_with_those_found(
+    ends: tuple[Worker, Connection], monkeypatch: pytest.MonkeyPatch, seconds: float, found: int
+) -> None:
+    """Otherwise the process is killed where the rest takes too long, although it is planned in haste."""
+    made, connection = ends
+    monkeypatch.setattr(worker, "LAST_SECONDS", seconds)
+
+    def work(_header: Any, _parts: Any, _settings: Any, line: Reporter) -> Any:
+        def so_far() -> Any:
+            return {"stop": "cancelled"}, b"x" * count
+
+        for count in range(1, 6):
+            if count == 3:
+                made.cancelled[7] = time.monotonic() - 1
+            line.point({"part": count}, so_far)
+        return so_far()
+
+    monkeypatch.setattr(worker, "do", work)
+    made._do({"number": 7}, [])
+    message = heard_from(connection)[-1]
+    assert (message["kind"], message["stop"], message["bytes"]) == ("done", "cancelled", found)
+    assert [point["part"] for point in message["points"]] == [*range(1, found + 1)]
