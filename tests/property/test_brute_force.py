@@ -8,6 +8,8 @@ from itertools import product
 from hypothesis import assume, given
 
 from planner import Options, Plan, PlanStatus, plan
+from planner.checks import check as faults
+from planner.facts.constants import CONSTANT
 from planner.model.problem import BufferId, Problem
 from planner.verifying.verify import verify
 from tests.small.judge import judge
@@ -36,6 +38,17 @@ def test_greedy_agrees_with_the_oracle(problem: Problem) -> None:
 def test_auto_agrees_with_the_oracle(problem: Problem) -> None:
     made = check(problem, "auto")
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE), "six buffers are settled, one way or the other"
+
+
+@effort(9, 1000)
+@given(problems(max_buffers=4))
+def test_constants_agree_with_the_oracle(problem: Problem) -> None:
+    """Constants lie in read-only memory, and always; nothing else does."""
+    *pools, last = problem.pools
+    buffers = tuple(replace(b, kind=CONSTANT) if n % 2 else b for n, b in enumerate(problem.buffers))
+    problem = replace(problem, buffers=buffers, pools=(*pools, replace(last, read_only=True)))
+    assume(not faults(problem))
+    check(problem, "auto")
 
 
 def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:

@@ -92,6 +92,8 @@ class _Rigid:
 class _Oracle:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self.has_read_only = any(pool.read_only for pool in problem.pools)
+        """If so, constants lie in such pools, and always, and nothing else does."""
         self.buffers = {b.id: b for b in problem.buffers}
         self.rigid = list(self._rigid_groups())
         self.home = {b.id: g for g, rigid in enumerate(self.rigid) for b, _ in rigid.members}
@@ -101,7 +103,11 @@ class _Oracle:
         highest = self._horizon()
         self.starts_alone = [
             [
-                [x for x in range(highest + 1) if all(_may_start(b, x + low, pool) for b, low in rigid.members)]
+                [
+                    x
+                    for x in range(highest + 1)
+                    if all(self._may_be_in(b, pool) and _may_start(b, x + low, pool) for b, low in rigid.members)
+                ]
                 for pool in problem.pools
             ]
             for rigid in self.rigid
@@ -146,7 +152,11 @@ class _Oracle:
         if any(pair == set(conflict) for conflict in self.problem.constraints.conflicts):
             return True
         together = any(max(s, t) < min(e, f) for s, e in a.live or () for t, f in b.live or ())
+        together = together or (self.has_read_only and "constant" == a.kind == b.kind)
         return together and frozenset(pair) not in self.excluded
+
+    def _may_be_in(self, buffer: Buffer, pool: Pool) -> bool:
+        return not self.has_read_only or pool.read_only == (buffer.kind == "constant")
 
     def run(self) -> Truth:
         for choice in product(range(len(self.problem.pools)), repeat=len(self.rigid)):
