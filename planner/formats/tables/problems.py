@@ -165,7 +165,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"first_used=" in source.data and b"(id=" in source.data,
             "planner.formats.dumps.micro_log:read",
             examples.MICRO_LOG,
-            Memory(5, 5, besides=2),
+            Memory(5, 5, besides=3),
         ),
         Format(
             "vela-log",
