@@ -59,6 +59,7 @@ class NestedKind(Kind):
 
     def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
         start = {} if (before := known(best, read_nested)) is None else before[0]
+        told = {*map(id, start.values())}
         count = len(subject.more.program.functions) + 1
         limits = SharedLimits(
             replace(instructions.options, capacity=None), count, begun, line.cancelled, start.values()
@@ -70,7 +71,7 @@ class NestedKind(Kind):
 
         def on_arena(arena: NestedArena) -> None:
             arenas.append(arena)
-            if arena.function not in start:
+            if id(arena.plan) not in told:
                 figures = {**arena_fields(arena), "seconds": round(time.monotonic() - begun, 6)}
                 line.point({"part": arena.function, **figures}, so_far)
 

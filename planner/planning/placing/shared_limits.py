@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 
+from solvers.model.errors import StopReason
+
 from ...facts.digest import digest
 from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
@@ -17,11 +19,13 @@ from .watching import Cancelled
 
 
 class KnownPlans:
-    """Plans of an earlier run, for example one that was killed, by their problem's digest. Runs that found nothing are repeated."""
+    """Plans of an earlier run, for example one that was killed, by their problem's digest. Runs that found nothing or were called off are repeated."""
 
     def __init__(self, plans: Iterable[Plan] = ()) -> None:
         self._plans = {
-            plan.problem_digest: plan for plan in plans if plan.status.has_plan or plan.status is PlanStatus.INFEASIBLE
+            plan.problem_digest: plan
+            for plan in plans
+            if plan.stop is not StopReason.CANCELLED and (plan.status.has_plan or plan.status is PlanStatus.INFEASIBLE)
         }
 
     def of(self, problem: Problem, goal: ChoiceGoal | None = None, most_cost: int | None = None) -> Plan | None:
