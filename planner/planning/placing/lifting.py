@@ -172,6 +172,8 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
         elif certificate.proof is Proof.PRICED_ROOM:
             lifted = replace(lifted, term=certificate.term or problem.terms[0])
         elif certificate.proof is Proof.SEARCH and certificate.term is not None:
+            if not _is_held(problem, outcome, certificate):
+                continue
             lifted = replace(lifted, held=())
         elif certificate.proof is Proof.SEARCH and certificate.pool is None and not outcome.infeasible:
             found.append(replace(lifted, term=problem.terms[0]))
@@ -190,14 +192,17 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
 
 def _by_prices(problem: Problem, outcome: Outcome) -> dict[Term | None, int]:
     """What prices prove of later terms with the earlier ones no higher than they are."""
-    found: dict[Term | None, int] = {}
-    for c in outcome.certificates:
-        if c.proof is Proof.PRICED_ROOM and c.term is not None and outcome.value is not None:
-            index, most = problem.terms.index(c.term), {term: limit for term, limit, _, _ in c.held}
-            earlier = zip(problem.terms, outcome.value[:index], strict=False)
-            if all(value <= most.get(term, value) for term, value in earlier):
-                found[c.term] = c.value
-    return found
+    return {
+        c.term: c.value
+        for c in outcome.certificates
+        if c.proof is Proof.PRICED_ROOM and c.term is not None and _is_held(problem, outcome, c)
+    }
+
+
+def _is_held(problem: Problem, outcome: Outcome, certificate: Certificate) -> bool:
+    """Return whether what the certificate presumes of the earlier terms is so."""
+    reached = dict(zip(problem.terms, outcome.value or (), strict=False))
+    return all(term in reached and reached[term] <= most for term, most, _, _ in certificate.held)
 
 
 def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCertificate:

@@ -219,7 +219,12 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
             return outcome
         reproducible = outcome.reproducible and not is_late
         quick = replace(
-            outcome, placement=found, value=value, solver=outcome.solver or "greedy", reproducible=reproducible
+            outcome,
+            placement=found,
+            value=value,
+            floors=(),  # of later terms, with the earlier ones no higher than they were
+            solver=outcome.solver or "greedy",
+            reproducible=reproducible,
         )
         return replace(quick, stop=StopReason.PROVED) if quick.is_optimal else quick
 

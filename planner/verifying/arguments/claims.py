@@ -201,11 +201,8 @@ def _bounds_and_values(plan: Plan) -> Iterator[tuple[str, int, int]]:
         if use.bound and use.peak is not None:
             yield f"the peak of pool {echo(use.name)}", use.bound, use.peak
     for term in plan.objective.terms:
-        if term.value is None or term.bound is None:
-            break
-        yield str(term.name), term.bound, term.value
-        if term.bound != term.value:
-            break  # the bounds of later terms hold only if this one is met
+        if term.value is not None and term.bound is not None:
+            yield str(term.name), term.bound, term.value
 
 
 def _not_met(problem: Problem, plan: Plan) -> Iterator[tuple[str, int | None, int | None]]:
