@@ -57,6 +57,20 @@ def test_a_job_in_its_first_look_still_counts_as_waiting(store: Store) -> None:
     store.add(NewJob("me", long), b"", QueueLimits(1, 10, WORST))
 
 
+def test_a_job_whose_first_look_died_waits_and_runs_once(store: Store) -> None:
+    long, limits = replace(ABOUT, options={"time_limit": 600.0}), QueueLimits(1, 10, WORST)
+    job = store.add(NewJob("me", long), b"", limits).job
+    assert store.claim(job.id, job.delivery, look=True) is not None
+    now = store.died(job.id, 1, "it was killed", 3)
+    assert now is not None
+    assert (now.state, now.deaths) == (JobState.QUEUED, 1)
+    with pytest.raises(QueueFull, match="waiting"):
+        store.add(NewJob("me", long), b"", limits)
+    assert store.claim(job.id, now.delivery) is not None
+    assert store.claim(job.id, now.delivery) is None
+    store.add(NewJob("me", long), b"", limits)
+
+
 def test_no_more_than_allowed_are_accepted_at_once(store: Store) -> None:
     """Transactions of one process that do not see each other's jobs know of them."""
     limits = QueueLimits(1000, 40, WORST)
