@@ -42,6 +42,19 @@ class Frame:
     places: dict[BufferId, Address]
 
 
+@dataclass
+class Step:
+    """An operator that makes something new, while it runs."""
+
+    frame: Frame
+    index: int
+    name: str
+    operator: Operator
+    inputs: list[Value]
+    results: list[Value]
+    answer: Answer
+
+
 class Arenas:
     """Runs a program in memory that has exactly the bytes of its nested plan."""
 
@@ -165,8 +178,8 @@ class Arenas:
                 results = [self.alias(self.source(frame, operator, inputs), places[0])]
             else:
                 results = [found(place) for place in places]
-                step = operator.name or f"{operator.kind.value}{i}"
-                self.step(frame, i, step, operator, inputs, results, answer)
+                name = operator.name or f"{operator.kind.value}{i}"
+                self.step(Step(frame, i, name, operator, inputs, results, answer))
             here.update(zip(operator.outputs, results, strict=True))
         done: set[BufferId] = set()
         for id_, there in zip(function.outputs, wanted or (), strict=wanted is not None):
@@ -201,27 +214,17 @@ class Arenas:
         self.copy(source, found(place))
         return found(place)
 
-    def step(
-        self,
-        frame: Frame,
-        index: int,
-        step: str,
-        operator: Operator,
-        inputs: list[Value],
-        results: list[Value],
-        answer: Answer,
-    ) -> None:
-        """Run an operator that makes something new."""
-        name = frame.function.name
+    def step(self, step: Step) -> None:
+        frame, operator, inputs, results = step.frame, step.operator, step.inputs, step.results
         match operator.kind:
             case K.CALL:
-                self.call(frame, operator.functions[0], step, inputs, results, answer)
+                self.call(frame, operator.functions[0], step.name, inputs, results, step.answer)
             case K.BRANCH:
-                self.log.append((name, index, self.flat(inputs[0])))
-                arm = operator.functions[answer() % len(operator.functions)]
-                self.call(frame, arm, step, inputs[1:], results, answer)
+                self.note(step, self.flat(inputs[0]))
+                arm = operator.functions[step.answer() % len(operator.functions)]
+                self.call(frame, arm, step.name, inputs[1:], results, step.answer)
             case K.LOOP:
-                self.loop(frame, index, step, operator, inputs, results, answer)
+                self.loop(step)
             case K.CONCATENATE:
                 (whole,) = results
                 assert isinstance(whole, Held)
@@ -234,29 +237,32 @@ class Arenas:
                 (result,) = results
                 assert isinstance(result, Held)
                 width = frame.tensors[operator.outputs[0]].element_bits // 8
-                self.log.append((name, index, self.flat(inputs)))
+                self.note(step, self.flat(inputs))
                 for at in range(0, result.size, width):
                     content = element(self.flat(inputs), at, width)
                     self.write(Held((result.at[0], result.at[1] + at), width), content)
             case _:
-                self.compute(frame, index, step, operator, inputs, results)
+                self.compute(step)
 
-    def compute(
-        self, frame: Frame, index: int, step: str, operator: Operator, inputs: list[Value], results: list[Value]
-    ) -> None:
+    def note(self, step: Step, read: tuple[bytes, ...]) -> None:
+        """Note what a step has read."""
+        self.log.append((step.frame.function.name, step.index, read))
+
+    def compute(self, step: Step) -> None:
         """Compute the results, with workspaces in use from the first byte that is read to the last that is written."""
+        frame, operator = step.frame, step.operator
         spaces = [
             Held((pool, frame.base.get(pool, 0) + offset), operator.workspaces[j].size)
             for j in range(len(operator.workspaces))
-            for pool, offset in (frame.places[f"{step}.workspace{j}"],)
+            for pool, offset in (frame.places[f"{step.name}.workspace{j}"],)
         ]
-        for id_, result in zip(operator.outputs, results, strict=True):
+        for id_, result in zip(operator.outputs, step.results, strict=True):
             if frame.tensors[id_].kind is TensorKind.INTERMEDIATE:
                 self.spoil(result)
         self.spoil(list(spaces))
-        parts = self.flat(inputs)
-        self.log.append((frame.function.name, index, parts))
-        for k, result in enumerate(results):
+        parts = self.flat(step.inputs)
+        self.note(step, parts)
+        for k, result in enumerate(step.results):
             assert isinstance(result, Held)
             self.write(result, computed((*parts, bytes([k])), result.size))
         self.spoil(list(spaces))
@@ -269,16 +275,8 @@ class Arenas:
             elif isinstance(each, Held):
                 self.write(each, self.chance.randbytes(each.size))
 
-    def loop(
-        self,
-        frame: Frame,
-        index: int,
-        step: str,
-        operator: Operator,
-        inputs: list[Value],
-        results: list[Value],
-        answer: Answer,
-    ) -> None:
+    def loop(self, step: Step) -> None:
+        frame, operator, inputs, results = step.frame, step.operator, step.inputs, step.results
         body, carried = self.functions[operator.functions[0]], operator.carried
         tensors = tensors_of(self.program, body)
         now, stacks = results[:carried], results[carried:]
@@ -290,30 +288,30 @@ class Arenas:
             self.copy(source, result)
         names = operator.outputs
         following = [
-            self.made(frame, frame.tensors[id_], f"loop{index}.next{j}") for j, id_ in enumerate(names[:carried])
+            self.made(frame, frame.tensors[id_], f"loop{step.index}.next{j}") for j, id_ in enumerate(names[:carried])
         ]
         lengths = [tensors[id_].bytes for id_ in body.inputs[carried : carried + operator.scanned]]
         shapes = [frame.tensors[id_].shape for id_ in names[carried:]]
         ask = operator.condition
-        for turn in range(turns(operator, shapes, wholes, lengths, answer)):
-            if ask is not None and not self.asked(frame, index, f"{step}.condition", ask, [*now, *same], answer):
+        for turn in range(turns(operator, shapes, wholes, lengths, step.answer)):
+            if ask is not None and not self.asked(step, ask, [*now, *same]):
                 break
             parts = [part_of(whole, turn, size) for whole, size in zip(wholes, lengths, strict=True)]
             made = [
                 part_of(stack, turn, tensors[id_].bytes)
                 for stack, id_ in zip(stacks, body.outputs[carried:], strict=True)
             ]
-            self.call(frame, body.name, f"{step}.turn", [*now, *parts, *same], [*following, *made], answer)
+            self.call(frame, body.name, f"{step.name}.turn", [*now, *parts, *same], [*following, *made], step.answer)
             for source, result in zip(following, now, strict=True):
                 self.copy(source, result)
 
-    def asked(self, frame: Frame, index: int, step: str, name: str, given: list[Value], answer: Answer) -> bool:
+    def asked(self, step: Step, name: str, given: list[Value]) -> bool:
         condition = self.functions[name]
         like = tensors_of(self.program, condition)[condition.outputs[0]]
-        truth = self.made(frame, like, f"loop{index}.condition")
-        self.call(frame, name, step, given, [truth], answer)
+        truth = self.made(step.frame, like, f"loop{step.index}.condition")
+        self.call(step.frame, name, f"{step.name}.condition", given, [truth], step.answer)
         self.log.append((name, -1, self.flat(truth)))
-        return bool(answer() % 4)
+        return bool(step.answer() % 4)
 
 
 def part_of(whole: Value, turn: int, size: int) -> Value:
