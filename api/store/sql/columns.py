@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -63,8 +64,16 @@ DOCUMENT = Checked(JSON(none_as_null=True), dict)
 
 
 def utf8(data: bytes) -> str | Damaged:
-    """Return text as SQLite has it."""
+    """Return text as a database has it."""
     try:
         return data.decode()
     except UnicodeDecodeError:
+        return Damaged(data)
+
+
+def document(data: bytes) -> Any:
+    """Return a JSON document as a database has it."""
+    try:
+        return json.loads(data)
+    except ValueError:
         return Damaged(data)

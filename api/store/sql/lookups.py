@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, Table, func, select, tuple_
+from sqlalchemy import Row, Select, Table, func, select, tuple_
 
 from ..protocol import StoreDamaged, require, sound
 from ..records import (
@@ -21,7 +22,7 @@ from ..records import (
 from .keeping import find
 from .rows import damaged_columns, event_of, job_of, plan_of, summary_of
 from .tables import events, job_plans, jobs, problems, set_aside
-from .transactions import Part
+from .transactions import Part, spoilt
 
 
 class Lookups(Part):
@@ -53,11 +54,14 @@ class Lookups(Part):
         """Return those jobs. A damaged one is set aside, and has failed."""
         with self.read() as connection:
             rows = connection.execute(query).all()
-        return [self._read_again(row.id) if damaged_columns(row) else job_of(row) for row in rows]
+        return [self._after_damage(row, damaged) if (damaged := damaged_columns(row)) else job_of(row) for row in rows]
 
-    def _read_again(self, id_: str) -> Job:
+    def _after_damage(self, row: Row[Any], damaged: Sequence[str]) -> Job:
+        """Return what has become of a damaged job."""
         with self.write() as connection:
-            return self._job(connection, id_)
+            if "id" not in damaged:
+                return self._job(connection, row.id)
+            return job_of(self._row(connection, self._set_aside(connection, row, spoilt(damaged), damaged)))
 
     def batch_counts(self, owner: str, batch: str) -> tuple[int, int]:
         columns = func.count(), func.count().filter(jobs.c.state.in_(UNFINISHED))

@@ -20,7 +20,7 @@ from .turns import is_looked_at, priority_of
 def damaged_columns(row: Row[Any]) -> list[str]:
     """Return the columns of a row of `jobs` that are not what was written."""
     values = row._mapping
-    found = [name for name, value in values.items() if isinstance(value, Damaged)]
+    found = [name for name, value in values.items() if isinstance(value, Damaged) or _is_missing(name, value)]
     for name, decoded in (("state", JobState), ("about", _about_of)):
         if name not in found:
             try:
@@ -28,6 +28,10 @@ def damaged_columns(row: Row[Any]) -> list[str]:
             except (KeyError, TypeError, ValueError, AttributeError):
                 found.append(name)
     return found
+
+
+def _is_missing(name: str, value: object) -> bool:
+    return value is None and not jobs.c[name].nullable
 
 
 def job_of(row: Row[Any] | SimpleNamespace) -> Job:

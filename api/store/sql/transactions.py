@@ -10,11 +10,11 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
-from ..protocol import CHANGED, StoreDamaged
-from ..records import About, End, EventKind, Job, JobState, NewJob
+from ..protocol import Collision
+from ..records import About, End, EventKind, Job, JobState, NewJob, new_id
 from .databases.database import Database
 from .rows import change, damaged_columns, gap_of, job_of, values_of
-from .tables import ended_batches, events, jobs, set_aside
+from .tables import ended_batches, events, jobs, problems, set_aside
 
 BLANK = values_of(NewJob("", About("", "", None, 0, {}, (), None)))
 """What a damaged column gets, so that the job can be read again."""
@@ -22,6 +22,10 @@ MOST_OF_A_RECORD = 100_000
 """In characters: so much of a damaged record is kept."""
 
 log = structlog.get_logger("memplan.store")
+
+
+def spoilt(damaged: Sequence[str]) -> str:
+    return f"its record is not what was written ({', '.join(damaged)})"
 
 
 class Part:
@@ -48,7 +52,7 @@ class Part:
         found = []
         for row in rows:
             if damaged := damaged_columns(row):
-                self._set_aside(connection, row, f"its record is not what was written ({', '.join(damaged)})", damaged)
+                self._set_aside(connection, row, spoilt(damaged), damaged)
             else:
                 found.append(row)
         return found
@@ -58,24 +62,36 @@ class Part:
         row = self._one(connection, select(jobs).where(jobs.c.id == id_))
         return job_of(self._row(connection, id_) if row is None else row)
 
-    def _set_aside(self, connection: Connection, row: Row[Any], why: str, damaged: Sequence[str] = ()) -> None:
-        """End a job that was found damaged, and keep its record for the operator. What is damaged of it gets harmless values."""
-        if "id" in damaged:
-            raise StoreDamaged(CHANGED)
-        log.error("a job is damaged and was set aside", job=row.id, reason=why)
+    def _set_aside(self, connection: Connection, row: Row[Any], why: str, damaged: Sequence[str] = ()) -> str:
+        """End a job that was found damaged, and keep its record for the operator. What is damaged of it gets harmless values. Return its id."""
+        id_ = self._name_again(connection, row) if "id" in damaged else row.id
+        log.error("a job is damaged and was set aside", job=id_, reason=why)
         if damaged:
-            last = select(func.coalesce(func.max(events.c.number), 0)).where(events.c.job == row.id)
-            blank = {**BLANK, "events": last.scalar_subquery()}
+            last = select(func.coalesce(func.max(events.c.number), 0)).where(events.c.job == id_)
+            blank = {**BLANK, "id": id_, "events": last.scalar_subquery()}
             harmless = {name: blank[name] for name in damaged}
-            connection.execute(update(jobs).where(jobs.c.id == row.id).values(**harmless))
-        now = self._row(connection, row.id)
+            connection.execute(update(jobs).where(jobs.c.id == id_).values(**harmless))
+        now = self._row(connection, id_)
         record = json.dumps(dict(row._mapping), default=repr)[:MOST_OF_A_RECORD]
-        connection.execute(delete(set_aside).where(set_aside.c.job == row.id))
-        kept = {"job": row.id, "owner": now.owner, "created": time.time(), "why": why, "record": record}
+        connection.execute(delete(set_aside).where(set_aside.c.job == id_))
+        kept = {"job": id_, "owner": now.owner, "created": time.time(), "why": why, "record": record}
         connection.execute(insert(set_aside).values(**kept))
         self.database.withdraw(connection, now.delivery)
         failure = {"status": 503, "code": "store_damaged", "detail": why, "findings": [], "more": 0}
         self._end(connection, now, End(JobState.FAILED, failure=failure), has_plan=now.has_plan)
+        return id_
+
+    def _name_again(self, connection: Connection, row: Row[Any]) -> str:
+        """Give a job whose id is damaged an id: that of the one problem without a job if there is one, otherwise a new one."""
+        place = self.database.place
+        for where, found in connection.execute(select(place, jobs.c.id)).all():
+            if repr(found) == repr(row.id):
+                lost = select(problems.c.job).where(problems.c.job.not_in(select(jobs.c.id)))
+                ids = connection.execute(lost.limit(2)).scalars().all()
+                id_ = ids[0] if len(ids) == 1 and isinstance(ids[0], str) else new_id()
+                if connection.execute(update(jobs).where(place == where).values(id=id_)).rowcount:
+                    return id_
+        raise Collision("another process sets this job aside")
 
     def _has_ended(self, connection: Connection, owner: str, batch: str) -> bool:
         this = select(ended_batches.c.batch).where(ended_batches.c.owner == owner, ended_batches.c.batch == batch)

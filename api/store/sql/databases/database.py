@@ -6,12 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import structlog
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, Table, delete, func, insert, select
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, func, insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -35,6 +37,9 @@ class Database(ABC):
     shared: ClassVar[bool]
     """True if other processes use it too, so that their workers carry out what is queued."""
 
+    place: ClassVar[ColumnElement[Any]]
+    """Where a row lies in its table, by which it is found whatever has become of its key."""
+
     driver_errors: ClassVar[tuple[type[Exception], ...]] = ()
     """What the driver raises where SQLAlchemy is not in between."""
 
@@ -42,6 +47,15 @@ class Database(ABC):
         self.engine = engine
         self.damage: str | None = None
         """What was noticed of damage, since it was opened."""
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Leave no connection behind if it fails."""
+        try:
+            yield
+        except BaseException:
+            self.engine.dispose()
+            raise
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -138,8 +152,15 @@ class Database(ABC):
 
 
 def migrate(connection: Connection) -> None:
-    """Make every missing step."""
+    """Make every missing step. Raises StoreUnavailable if a newer version has made steps that this one does not know."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
+    steps = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
+    made = MigrationContext.configure(connection).get_current_revision()
+    if made is not None and made not in steps:
+        raise StoreUnavailable(
+            f"the store was written by a newer memplan (step {made[:40]} of its tables; this version knows {max(steps)} at most): "
+            "install that version or a later one, or give the URL of another store"
+        )
     command.upgrade(config, "head")

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, text
+from sqlalchemy import URL, Connection, Engine, String, create_engine, event, literal_column, text
 from sqlalchemy.exc import ArgumentError
 
 from ...protocol import StoreDamaged, StoreUnavailable
+from ..columns import Damaged, document, utf8
 from ..turns import Turn, is_short_at, last_deliveries, turn_of, where_of
 from .database import UNUSABLE, Database, Told, migrate
 from .deliveries import Deliveries
@@ -44,12 +45,13 @@ class PostgresDatabase(Database):
     """A separate database on a server that others use too."""
 
     shared: ClassVar[bool] = True
+    place = literal_column("ctid::text", String)
 
     def __init__(self, url: URL) -> None:
         super().__init__(_engine(url))
         self._deliveries = Deliveries()
         self._listeners: list[Listener] = []
-        with self.errors(), self.engine.begin() as connection:
+        with self.opening(), self.errors(), self.engine.begin() as connection:
             connection.execute(text("SET LOCAL statement_timeout = 0"))
             connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
@@ -132,7 +134,7 @@ def _engine(url: URL) -> Engine:
             f"PostgreSQL needs more than is installed ({error.name}): pip install 'memplan[postgresql]'"
         ) from None
     try:
-        return create_engine(
+        engine = create_engine(
             url.set(drivername="postgresql+psycopg"),
             pool_size=CONNECTIONS,
             max_overflow=CONNECTIONS,
@@ -142,6 +144,25 @@ def _engine(url: URL) -> Engine:
         )
     except (ArgumentError, TypeError, ValueError):
         raise StoreUnavailable(UNUSABLE) from None
+    event.listen(engine, "connect", _load_whatever_there_is)
+    return engine
+
+
+def _load_whatever_there_is(connection: psycopg.Connection[Any], _record: object) -> None:
+    """Text that cannot be decoded is loaded as Damaged. The server sends it as the disk has it."""
+    from psycopg.adapt import Buffer, Loader
+
+    class Text(Loader):
+        def load(self, data: Buffer) -> str | Damaged:
+            return utf8(bytes(data))
+
+    class Document(Loader):
+        def load(self, data: Buffer) -> Any:
+            return document(bytes(data))
+
+    for name in ("text", "varchar"):
+        connection.adapters.register_loader(name, Text)
+    connection.adapters.register_loader("json", Document)
 
 
 def _driver(connection: Connection) -> psycopg.Connection[Any]:

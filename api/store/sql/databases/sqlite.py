@@ -46,6 +46,7 @@ class SqliteDatabase(Database):
     """One file, one process."""
 
     shared: ClassVar[bool] = False
+    place = literal_column("rowid", Integer)
     driver_errors = (sqlite3.Error,)
 
     def __init__(self, url: URL) -> None:
@@ -56,14 +57,15 @@ class SqliteDatabase(Database):
         self._announced: dict[str, None] = {}
         self._file = Path(str(url.database))
         self._opened: tuple[int, int] | None = None
-        try:
-            with self.errors():
-                self._require_sound()
-        except OverflowError:
-            raise StoreUnavailable(UNUSABLE) from None
-        self._opened = self._found()
-        with self.write() as connection:
-            migrate(connection)
+        with self.opening():
+            try:
+                with self.errors():
+                    self._require_sound()
+            except OverflowError:
+                raise StoreUnavailable(UNUSABLE) from None
+            self._opened = self._found()
+            with self.write() as connection:
+                migrate(connection)
 
     def _require_sound(self) -> None:
         """Raise StoreUnavailable for a file that is no database, or is damaged."""
@@ -123,7 +125,7 @@ class SqliteDatabase(Database):
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
         # One transaction: otherwise the row may be removed, and its number be another's, before its blob is opened.
         connection.exec_driver_sql("BEGIN")
-        row = select(literal_column("rowid", Integer), table.c.size).select_from(table).where(table.c.job == job)
+        row = select(self.place, table.c.size).select_from(table).where(table.c.job == job)
         number, whole = connection.execute(row).one_or_none() or (0, 0)
         if start >= whole:
             return b""

@@ -14,6 +14,7 @@ from alembic.migration import MigrationContext
 from procrastinate.schema import SchemaManager
 from sqlalchemy import Connection, create_engine, text
 
+from api.store import StoreUnavailable
 from api.store.opening import open_store
 from api.store.sql.databases.database import MIGRATIONS
 from api.store.sql.databases.deliveries import STEPS, Deliveries
@@ -57,6 +58,20 @@ def test_a_store_of_the_first_version_is_migrated_with_its_contents(url: str) ->
         assert differences(connection) == []
         assert connection.execute(text("SELECT owner FROM plans")).scalar_one() == "me"
     store.close()
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(url: str) -> None:
+    open_store(url).close()
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9000'"))
+    with pytest.raises(StoreUnavailable, match=r"written by a newer memplan .* install that version or a later one"):
+        open_store(url)
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "9000"
+        connection.execute(text("UPDATE alembic_version SET version_num = '0009'"))
+    engine.dispose()
+    open_store(url).close()
 
 
 def test_many_may_open_an_empty_database_at_once(postgresql: Server) -> None:
