@@ -143,7 +143,7 @@ def as_chosen(problem: Problem, plan: Plan) -> Problem:
 
 
 def most_buffers(problem: Problem) -> int:
-    """Return the greatest number of buffers that a choice can have."""
+    """Return the number of buffers that a plan has; with variants, that it has at most."""
     groups = () if problem.variants is None else problem.variants.groups
     return len(problem.buffers) + sum(max(len(each.buffers) for each in group.alternatives) for group in groups)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..facts.digest import digest
+from ..facts.variants import most_buffers
 from ..formats import read_plan, read_problem, write_plan
 from ..model.errors import Code, Finding, PlannerError
 from ..model.plan import Plan
@@ -152,7 +153,7 @@ class Reader:
             return WasRefused(self.sha256, str(error), _is_other_document(error.findings[0]))
         self.problem, self.warnings = problem, tuple(warnings)
         listed = problem.constraints.listed
-        found = WasRead(self.sha256, digest(problem), len(problem.buffers), self.warnings, listed)
+        found = WasRead(self.sha256, digest(problem), most_buffers(problem), self.warnings, listed)
         self.seconds = time.monotonic() - begun
         return found
 

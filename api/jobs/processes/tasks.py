@@ -11,6 +11,7 @@ from typing import Any
 import planner
 from planner.drawing import memory_map, svg
 from planner.facts.digest import digest
+from planner.facts.variants import most_buffers
 from planner.formats import read_plan, write_problem
 from planner.formats.answers.write_map import write_map
 from planner.formats.documents import Source
@@ -80,7 +81,7 @@ def about(found: Understood) -> dict[str, Any]:
         "digest": found.subject.digest,
         "name": found.subject.problem.name,
         "format": found.format,
-        "buffers": len(found.subject.problem.buffers),
+        "buffers": most_buffers(found.subject.problem),
         "options": found.document,
         "notes": list(found.instructions.notes),
         "job_kind": found.kind.name,
@@ -127,7 +128,7 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
     answer = {
         "valid": True,
         "name": problem.name,
-        "buffers": len(problem.buffers),
+        "buffers": most_buffers(problem),
         "pools": [pool.name for pool in problem.pools],
         "digest": digest(problem),
         "warnings": list(warnings),

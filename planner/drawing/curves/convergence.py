@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ...facts.variants import most_buffers
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Plan
 from ...model.problem import Problem, measures_bytes
@@ -71,7 +72,8 @@ def _figures(problem: Problem, plan: Plan) -> str:
     shown = exact_bytes if measures_bytes(problem) else grouped
     best = "no plan" if value is None else f"best {shown(value)}"
     proven = "" if bound is None else f"  ·  bound {shown(bound)}"
-    count = f"{grouped(len(problem.buffers))} buffer{'' if len(problem.buffers) == 1 else 's'}"
+    most = most_buffers(problem)
+    count = f"{grouped(most)} buffer{'' if most == 1 else 's'}"
     seconds = f"{plan.run.seconds:.2g}" if plan.run.seconds < 10 else f"{plan.run.seconds:.0f}"
     return f"{plan.status.value} after {seconds} s  ·  {best}{proven}  ·  {count}"
 

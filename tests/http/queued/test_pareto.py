@@ -49,6 +49,18 @@ def first_points(service: Served, job: dict[str, Any], count: int) -> list[dict[
     raise AssertionError(heard)
 
 
+def test_a_job_counts_the_buffers_of_a_plan(service: Served) -> None:
+    problem = {**STRIPES, "name": "counted"}
+    job = as_job(service, problem, "")
+    most = len(STRIPES["buffers"]) + sum(
+        max(len(a["buffers"]) for a in g["alternatives"]) for g in STRIPES["variants"]["groups"]
+    )
+    assert most > len(STRIPES["buffers"])
+    listed = next(each for each in service.client.get("/v1/jobs").json()["jobs"] if each["id"] == job["id"])
+    valid = service.client.post("/v1/validate", json=problem).json()
+    assert [each["buffers"] for each in (job, listed, valid)] == [most] * 3
+
+
 def require_sound(problem: bytes, answer: bytes) -> None:
     """Assert that every point is a valid plan, and that none dominates another."""
     read, _ = read_problem(problem)
