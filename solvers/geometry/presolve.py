@@ -226,12 +226,21 @@ def _squeeze(start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
     return new_start, new_end, last_begin
 
 
+def _numbered(times: Ints) -> tuple[Ints, Ints]:
+    """The different times, ascending, and the index of each among them: as numpy's unique, which takes twice as long for millions."""
+    order = np.argsort(times)
+    ascending = times[order]
+    is_first = np.concatenate([[True], ascending[1:] != ascending[:-1]])
+    rank = np.empty(len(times), dtype=np.int64)
+    rank[order] = np.cumsum(is_first) - 1
+    return ascending[is_first], rank
+
+
 def ranked(start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
     """All times at which something starts or ends, ascending, and the index of each start and each end among them."""
     first, last = (int(start.min()), int(end.max())) if len(start) else (0, 0)
     if last - first > TIMES_PER_RECT * len(start):
-        times, rank = np.unique(np.concatenate([start, end]), return_inverse=True)
-        rank = rank.reshape(-1).astype(np.int64)
+        times, rank = _numbered(np.concatenate([start, end]))
         return times, rank[: len(start)], rank[len(start) :]
     there = np.zeros(last - first + 1, dtype=bool)
     there[start - first] = there[end - first] = True

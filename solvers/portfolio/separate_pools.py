@@ -79,7 +79,8 @@ class _SeparatePools:
         if outcome.placement is None:
             pool.split_all(self.board.stopped)
             return
-        pool.accept(outcome.placement.offset, self.board.stopped)
+        is_last = self.task.start is None and self.board.stopped() is not None
+        pool.accept(outcome.placement.offset, self.board.stopped, is_last=is_last)
         if pool.placed.any():
             self.solver = self.solver or "greedy"
             at = pool.placed

@@ -131,10 +131,14 @@ class SinglePool:
         highest = np.where(capped, np.maximum(lifted, i.highest), i.highest)
         return replace(i, highest=highest, pools=(replace(i.pools[0], capacity=None),))
 
-    def accept(self, offset: Ints, stopped: Callable[[], object] = never) -> None:
-        """Take a first placement of the uncapped instance: components that end above the bound become open. Once stopped, no component gets a bound of its own."""
+    def accept(self, offset: Ints, stopped: Callable[[], object] = never, *, is_last: bool = False) -> None:
+        """Take a first placement of the uncapped instance: components that end above the bound become open. Once stopped, no component gets a bound of its own.
+
+        If it is the last placement as well, it needs no components, unless it ends above the capacity.
+        """
         self.offset = offset
-        if int((offset + self.instance.block_high).max(initial=0)) <= self.bound:  # and so within the capacity
+        peak = int((offset + self.instance.block_high).max(initial=0))
+        if peak <= self.bound or (is_last and (self.capacity is None or peak <= self.capacity)):
             self.placed[:] = True
             return
         label = components(self.instance)

@@ -5,7 +5,6 @@ It covers the usual problem: one memory, and buffers with a size, one lifetime a
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,13 +28,10 @@ from ..placing.watching import Clock
 
 HEEDED = {"time_limit", "work_limit", "memory_limit_bytes", "solver", "workers", "seed", "goal", "warm"}
 """The options that have an effect here; the others are for `plan`."""
-SECONDS_PER_ROW = 6e-7
-"""What verifying takes."""
-TIMES_OF_LOWERING = 25.0
-"""A first placement takes this many times as long as lowering, on any machine; without this much time none is begun.
-
-As much was measured with a million rows (docs/experiments/any-input.md). Both are quicker where the rows are in order.
-"""
+SECONDS_PER_ROW = 2e-6
+"""What a placement by birth, checking it, and verifying the plan take: as much is kept of the time, so that there is a plan when it ends."""
+LEAST_SECONDS_PER_ROW = 8e-7
+"""What the same takes if the rows are in order, as measured with a million (docs/experiments/any-input.md); without this much time it is not begun."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,11 +76,9 @@ def plan_arrays(
     with clock.holds():
         with clock.while_lowering():
             columns = _Columns(size, start, end, alignment, capacity)
-            had = time.thread_time()
             instance = columns.instance()
-            lowering = time.thread_time() - had
         after = SECONDS_PER_ROW * len(columns.size)
-        if (late := TIMES_OF_LOWERING * lowering + after - FINISH_SECONDS) > 0:
+        if (late := LEAST_SECONDS_PER_ROW * len(columns.size) - FINISH_SECONDS) > 0:
             expect(late, "solving")
         task = Task(
             limits_of(options, clock, after),
@@ -93,10 +87,10 @@ def plan_arrays(
             warm=options.warm,
         )
         try:
-            outcome = solve(instance, task, Silent(), options.solver)
+            outcome = solve(instance, task, Silent(task.limits), options.solver)
         except SolverError as refusal:
             raise cannot_solve(refusal) from refusal
-        finish()
+        finish(after)
         return columns.answer(outcome)
 
 

@@ -2,6 +2,8 @@
 
 With one pool of which only the peak counts, a kernel makes the passes and every component keeps its own best placement.
 Of very many blocks, those that the first pass or two leave too high are moved before other passes: that is quicker, and usually enough.
+If time does not suffice for the first pass, the kernel stacks what is left of it, and a placement by birth is usually better. Of many blocks
+none is begun if there is no time at all.
 """
 
 from __future__ import annotations
@@ -22,9 +24,12 @@ from ...model.needs import is_one_pool
 from ...model.objective import evaluate
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
+from .by_birth import by_birth
 
 MANY, VERY_MANY = 100_000, 200_000
 """With MANY blocks two passes take about as long as moving some of them; with VERY_MANY one pass does."""
+LATE = 20_000
+"""With fewer blocks a first pass takes less than the kernel allows it when time is up."""
 WORTHWHILE = 5
 """After so many passes further ones gain hardly anything for their time."""
 MOVING_WORK = 100_000
@@ -51,13 +56,17 @@ def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome
     work = 0
     if instance.allowed.all() and not known.is_good_enough():
         passes = _Passes(known, task)
+        if instance.blocks >= LATE:
+            passes.make_up_for_haste()
         if instance.blocks >= MANY and passes.can_move:
             first = 1 if instance.blocks >= VERY_MANY else 2
             passes.make(PASSES[:first])
+            passes.make_up_for_haste()
             passes.move()
             passes.make(PASSES[first:WORTHWHILE] if known.placement is not None else PASSES[first:])
         else:
             passes.make(PASSES)
+            passes.make_up_for_haste()
         work = passes.work
     stop = StopReason.WORK_LIMIT
     if known.is_good_enough():
@@ -80,10 +89,11 @@ class _Passes:
         """In Python moving takes longer than a pass."""
         self.work = 0
         """The work so far."""
+        self._has_made_up = False
 
     def make(self, passes: Sequence[tuple[str, str]]) -> None:
         """Make these passes, unless the known placement is good enough; each component keeps its best."""
-        if self._known.is_good_enough():
+        if self._is_over:
             return
         best, work = self._kernels.greedy(
             sections=self._known.instance.sections,
@@ -102,7 +112,7 @@ class _Passes:
     def move(self) -> None:
         """Move what ends too high for a while."""
         start = self._known.offset
-        if start is None or self._known.is_good_enough():
+        if start is None or self._is_over:
             return
         enough, seed = self._known.enough or 0, self._task.seed % (1 << 64)
         most = MOVING_WORK if self._left is None else min(MOVING_WORK, self._left)
@@ -110,6 +120,22 @@ class _Passes:
         best, work = self._kernels.improve(sections, self._columns, start, enough, seed, most, self._report)
         self.work += work
         self._known.offer(best)
+
+    def make_up_for_haste(self) -> None:
+        """If time is up, place by birth, once: a first pass was finished in haste, if it was made at all."""
+        known = self._known
+        if self._has_made_up or known.is_good_enough() or known.control.stopped() is None:
+            return
+        self._has_made_up = True
+        offset = by_birth(known.instance)
+        if offset is not None:
+            known.offer(offset)
+
+    @property
+    def _is_over(self) -> bool:
+        """Is the known placement good enough, or all there is time for? A first one is made however late it is."""
+        known = self._known
+        return known.is_good_enough() or (known.placement is not None and known.control.stopped() is not None)
 
     @property
     def _left(self) -> int | None:

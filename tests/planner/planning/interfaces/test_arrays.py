@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,10 @@ from planner import BadInput, Buffer, CannotSolve, Options, Plan, PlanStatus, Po
 from planner.model import deadline
 from planner.planning.interfaces import arrays
 from planner.verifying.arrays import most_live, wrong_in_arrays
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
+from solvers.model.solver import Control, Task
 from solvers.portfolio.solve import solve
 
 QUICK = Options(time_limit=None, work_limit=20_000, workers=1)
@@ -169,16 +170,28 @@ def test_most_live_agrees_with_looking_at_each_time() -> None:
     assert most_live(size, start, end) == brute
 
 
-@pytest.mark.parametrize(("seconds", "is_begun"), [(0.2, True), (0.25, False)])
+@pytest.mark.parametrize(("limit", "is_begun"), [(5.0, True), (3.0, False)])
 def test_solving_is_not_begun_if_the_plan_would_come_too_late(
-    monkeypatch: pytest.MonkeyPatch, seconds: float, is_begun: bool
+    monkeypatch: pytest.MonkeyPatch, limit: float, is_begun: bool
 ) -> None:
-    """Which is told from the time that lowering took on this machine."""
-    spent = itertools.count(0.0, seconds)
-    monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(arrays, "time", SimpleNamespace(thread_time=lambda: next(spent)))
+    monkeypatch.setattr(arrays, "LEAST_SECONDS_PER_ROW", 1.4)
     if is_begun:
-        assert plan_arrays(SIZE, START, END, options=Options(time_limit=5.0)).status is PlanStatus.OPTIMAL
+        assert plan_arrays(SIZE, START, END, options=Options(time_limit=limit)).status is PlanStatus.OPTIMAL
     else:
         with pytest.raises(deadline.OutOfTime, match="while solving the problem"):
-            plan_arrays(SIZE, START, END, options=Options(time_limit=5.0))
+            plan_arrays(SIZE, START, END, options=Options(time_limit=limit))
+
+
+@pytest.mark.parametrize(("limit", "why"), [(None, None), (60.0, None), (1e-9, StopReason.TIME_LIMIT)])
+def test_solvers_are_told_when_their_time_is_up(
+    monkeypatch: pytest.MonkeyPatch, limit: float | None, why: StopReason | None
+) -> None:
+    told: list[StopReason | None] = []
+
+    def asking(instance: Instance, task: Task, control: Control, solver: str) -> Outcome:
+        told.append(control.stopped())
+        return solve(instance, task, control, solver)
+
+    monkeypatch.setattr(arrays, "solve", asking)
+    plan_arrays(SIZE, START, END, options=Options(time_limit=limit, work_limit=20_000))
+    assert told == [why]
