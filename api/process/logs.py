@@ -14,6 +14,8 @@ import structlog
 
 from planner.checks.report import printable
 
+from .unhurried import Unhurried
+
 REMEMBERED = 1000
 UNSAID = ("timestamp", "logger")
 """Not shown to people unchanged."""
@@ -43,7 +45,7 @@ def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(Unhurried(sys.stderr))
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
