@@ -142,13 +142,16 @@ class Engines:
 class Earnings:
     """What each engine of a run has earned: its share of a round depends on what it found and on the work it took before."""
 
-    def __init__(self) -> None:
-        self._idle: dict[str, int] = {}
+    def __init__(self, most_doublings: int = 0) -> None:
+        """An engine's share doubles, at most so often, each time it finds something."""
+        self._most_doublings = most_doublings
+        self._level: dict[str, int] = {}
         self._owed: dict[str, int] = {}
 
     def parts(self, name: str) -> int:
-        """How many of the FULL parts of its share it gets in the next round."""
-        return FULL >> min(self._idle.get(name, 0), MOST_HALVINGS)
+        """How many parts it gets in the next round; FULL are a full share."""
+        level = self._level.get(name, 0)
+        return FULL << level if level >= 0 else FULL >> -level
 
     def grant(self, name: str, work: int) -> int:
         """Its share, less what it overspent before."""
@@ -166,4 +169,7 @@ class Earnings:
         engines = list(engines)
         if any(name in found for name in engines):
             for name in engines:
-                self._idle[name] = 0 if name in found else self._idle.get(name, 0) + 1
+                level = self._level.get(name, 0)
+                self._level[name] = (
+                    min(max(level, 0) + 1, self._most_doublings) if name in found else max(level - 1, -MOST_HALVINGS)
+                )

@@ -16,7 +16,7 @@ from ..model.outcome import Outcome, Value
 from ..model.registry import proves
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
-from .execute import Answer, Engines, ask, execute
+from .execute import FULL, Answer, Engines, ask, execute
 from .roster import FIRST_ROUND_WORK, USUAL_PARTS, round_work, share_of, task_of_round, team
 from .single_pool import Component, SinglePool
 from .turns import Part, Turn, play
@@ -129,9 +129,7 @@ class _SeparatePools:
         self.rounds += 1
         # Who works on what, and with what knowledge, is settled before any engine begins: results of a round must not influence it.
         todo = [
-            Turn(
-                pool, component, team(self.engines.active, component, self.rounds), partial(self._put, pool, component)
-            )
+            Turn(pool, component, self._team(component), partial(self._put, pool, component))
             for pool in self.pools
             for component in pool.open
             if not (self.task.goal is Goal.FIT and component.placement)
@@ -142,10 +140,14 @@ class _SeparatePools:
         before, active, value = self.engines.work, list(self.engines.active), self.board.value
         play(todo, self.task.limits.workers, self.board, budget, partial(self._ask, budget))
         for turn in todo:
+            peak, bound, found = turn.component.peak, turn.component.bound, set[str]()
             for name, answer in turn.answers():
                 self.engines.heard(name, answer)
                 if isinstance(answer, Outcome):
+                    if _is_better(answer, peak, bound):
+                        found.add(name)
                     self._take(turn.pool, turn.component, name, answer)
+            turn.component.earnings.end_round(dict.fromkeys(name for name, _ in turn.team), found)
             if (
                 turn.settled and turn.component.placement is not None
             ):  # an engine that was not needed may have put another
@@ -157,10 +159,15 @@ class _SeparatePools:
             is_stuck |= spent < budget and self.board.value == value  # engines end early if nothing is left to try
         return self.engines.stop if is_stuck and self._finished() is None else None
 
+    def _team(self, component: Component) -> tuple[tuple[str, int], ...]:
+        """The engines that work on the component in this round, and the weight of each: less for those that found nothing while others did."""
+        members = team(self.engines.active, component, self.rounds)
+        return tuple((name, parts * component.earnings.parts(name)) for name, parts in members)
+
     def _budget(self, todo: list[Turn]) -> int:
         """The work of each part in this round; 0 when nothing is left."""
         first = max([FIRST_ROUND_WORK // USUAL_PARTS, *(_dive_work(turn.component) for turn in todo)])
-        parts = sum(parts for turn in todo for _, parts in turn.team)
+        parts = -(-sum(weight for turn in todo for _, weight in turn.team) // FULL)
         if self.task.limits.work is not None and all(share_of(name).at_once for name in self.engines.active):
             first = self.task.limits.work
         return round_work(self.task.limits.work, self.engines.work, parts, first=first)
@@ -168,7 +175,7 @@ class _SeparatePools:
     def _ask(self, work: int, part: Part, relay: Relay, active_threads: Ints) -> Answer:
         """Run one engine on one component, with what was known when the round began."""
         component = part.turn.component
-        task = task_of_round(self.task, self.rounds, work * part.parts)
+        task = task_of_round(self.task, self.rounds, part.work(work))
         task = replace(
             task,
             seed=task.seed + part.again * AGAIN_STEP,
@@ -232,6 +239,12 @@ class _SeparatePools:
             solver=self.solver,
         )
         return self.engines.sign(outcome)
+
+
+def _is_better(outcome: Outcome, peak: int | None, bound: int) -> bool:
+    """Did an engine find or prove more than this?"""
+    is_lower = outcome.value is not None and (peak is None or outcome.value[0] < peak)
+    return is_lower or outcome.infeasible or bool(outcome.bound and outcome.bound[0] > bound)
 
 
 def _dive_work(component: Component) -> int:

@@ -6,7 +6,7 @@ The pool's peak is the greatest of its components' peaks, so a component is done
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,10 @@ from ..model.conflicts import components, live_pair_count
 from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
 from ..model.outcome import Certificate, Proof
 from ..model.solver import never
+from .execute import Earnings
+
+MOST_DOUBLINGS = 2
+"""An engine's share doubles at most so often."""
 
 
 @dataclass
@@ -31,6 +35,8 @@ class Component:
     placement: Placement | None = None
     """Within the capacity, in the pool's units; None as long as none is known."""
     peak: int | None = None
+    earnings: Earnings = field(default_factory=lambda: Earnings(MOST_DOUBLINGS))
+    """What each engine has found here."""
 
     @property
     def blocks(self) -> int:

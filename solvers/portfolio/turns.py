@@ -12,7 +12,7 @@ from ..model.errors import StopReason
 from ..model.instance import Ints, Placement
 from ..model.outcome import Outcome
 from .board import Board, Relay
-from .execute import Answer
+from .execute import FULL, Answer
 from .roster import share_of
 from .schedule import Job, Schedule
 from .single_pool import Component, SinglePool
@@ -37,6 +37,7 @@ class Turn:
         self.pool = pool
         self.component = component
         self.team = team
+        """Name and weight of each, in order."""
         self.put = put
         """Keeps a placement of the component whatever happens next."""
         self.settled = False
@@ -101,9 +102,13 @@ class Part(NamedTuple):
         return self.turn.team[self.number][0]
 
     @property
-    def parts(self) -> int:
-        """Its parts of the round's work."""
+    def weight(self) -> int:
+        """Its part of the round's work: FULL for each part of a share that is not cut."""
         return self.turn.team[self.number][1]
+
+    def work(self, budget: int) -> int:
+        """Its work, if each part of a share is so much."""
+        return self.weight * budget // FULL
 
     @property
     def again(self) -> int:
@@ -143,7 +148,7 @@ class _Round:
         self._parts = [Part(turn, number) for turn in turns for number in range(len(turn.team))]
         self._schedule = Schedule(
             [
-                Job(at, part.parts * budget, leads=part.number == 0, scales=part.scales)
+                Job(at, part.work(budget), leads=part.number == 0, scales=part.scales)
                 for at, part in enumerate(self._parts)
             ],
             workers,

@@ -33,7 +33,7 @@ from solvers.exact.search import solver as search
 from solvers.kernels import Kernels, active
 from solvers.model.outcome import Outcome
 from solvers.portfolio import separate_pools
-from solvers.portfolio.execute import Answer, ask
+from solvers.portfolio.execute import FULL, Answer, ask
 from solvers.portfolio.roster import share_of
 from solvers.portfolio.schedule import Job, Schedule
 from solvers.portfolio.turns import play
@@ -112,12 +112,12 @@ def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
             answers = [answer for _, answer in turn.answers()]
             rounds[-1].append(
                 [
-                    replace(parts_of[id(answer)], granted=parts * budget)
+                    replace(parts_of[id(answer)], granted=weight * budget // FULL)
                     if isinstance(answer, Outcome)
-                    else Part(name, parts * budget, 0)
-                    for (name, parts), answer in zip(turn.team, answers, strict=False)
+                    else Part(name, weight * budget // FULL, 0)
+                    for (name, weight), answer in zip(turn.team, answers, strict=False)
                 ]
-                + [Part(name, parts * budget, inf) for name, parts in turn.team[len(answers) :]]
+                + [Part(name, weight * budget // FULL, inf) for name, weight in turn.team[len(answers) :]]
             )
 
     parts_of: dict[int, Part] = {}

@@ -25,6 +25,8 @@ LOWERS = 2
 """In every fourth attempt, beginning with this one, the search looks for any lower placement, not only for the lowest possible."""
 PART_FOR_LOWERING = 3
 """Such a search takes at least the work that is left divided by this."""
+LOOK = 3
+"""The work of looking at a piece, once for each joining."""
 LEAVES_EMPTY = 3
 """In every fourth attempt, beginning with this one, room that stays empty is not taken for pieces."""
 
@@ -94,7 +96,7 @@ class _Run(Run):
             ]
         pieces = leaves
         for pieces in joined(leaves, _allows(LEFT_OUT[attempt % len(LEFT_OUT)], mix(seed + attempt))):
-            self.done += len(pieces)  # looking at a piece takes about a microsecond
+            self.done += LOOK * len(pieces)
             if self.done >= work or report(None):
                 break
         return [piece for piece in pieces if any(self._is_block(member) for member, _ in piece.members)]

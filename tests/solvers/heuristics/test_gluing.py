@@ -157,6 +157,18 @@ def test_packings_with_missing_pieces_are_packed_near_the_bound() -> None:
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
+def test_little_work_goes_into_gluing_without_slack() -> None:
+    """What goes together with a little slack at once does not wait for tries without any."""
+    for seed in (7, 8):
+        instance = packing(4_000, seed)
+        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
+        task = Task(limits=Limits(work=1_200_000), start=placement(start), bound=(bound_of(instance),))
+        outcome = Gluing().solve(instance, task, Silent())
+        assert outcome.stop is StopReason.PROVED
+        assert outcome.work < 250_000
+
+
+@where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
 def test_what_was_glued_is_kept_at_lower_heights() -> None:
     """Only the joints that waste too much room are taken apart, and the exact search places the few pieces that are left."""
     for seed, gap in ((2, 0.001), (4, 0.01)):

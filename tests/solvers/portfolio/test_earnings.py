@@ -30,6 +30,16 @@ def test_shares_stay_where_no_engine_finds_anything() -> None:
     assert earnings.parts("a") == earnings.parts("b") == FULL
 
 
+def test_an_engine_gets_more_while_others_find_nothing() -> None:
+    earnings = Earnings(most_doublings=2)
+    for wanted in (FULL, 2 * FULL, 4 * FULL, 4 * FULL):
+        assert earnings.parts("busy") == wanted
+        earnings.end_round(["idle", "busy"], {"busy"})
+    for wanted in (2 * FULL, FULL, FULL // 2):
+        earnings.end_round(["idle", "busy"], {"idle"})
+        assert earnings.parts("busy") == wanted
+
+
 def test_work_beyond_a_share_comes_off_later_shares() -> None:
     earnings = Earnings()
     assert earnings.grant("a", 100) == 100

@@ -75,6 +75,16 @@ class Modest(Engine):
         return Outcome(StopReason.WORK_LIMIT, work=1)
 
 
+class Idle(Engine):
+    """Uses up its work, and finds nothing."""
+
+    granted: ClassVar[list[int]] = []
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        Idle.granted.append(task.limits.work or 0)
+        return Outcome(StopReason.WORK_LIMIT, work=task.limits.work or 0)
+
+
 class Denier(Engine):
     """Proves that nothing fits."""
 
@@ -85,7 +95,8 @@ class Denier(Engine):
 @pytest.fixture(autouse=True)
 def engines(monkeypatch: pytest.MonkeyPatch) -> None:
     Engine.calls.clear()
-    for made_up in (Refuter, Breaker, Liar, Picky, Modest, Denier):
+    Idle.granted.clear()
+    for made_up in (Refuter, Breaker, Liar, Picky, Modest, Idle, Denier):
         monkeypatch.setitem(
             registry.SOLVERS,
             made_up.__name__.lower(),
@@ -125,6 +136,16 @@ def test_refutations_raise_the_bound_until_a_placement_meets_it() -> None:
     assert outcome.bound == outcome.value == greedy.value
     assert outcome.certificates[0].proof is Proof.SEARCH
     assert outcome.certificates[0].solver == "refuter"
+
+
+def test_work_goes_to_the_engine_that_finds_something() -> None:
+    task = Task(limits=Limits(work=10_000_000))
+    solve_separate_pools(open_instance(), task, Silent(), ("idle", "refuter"), by_name=True)
+    busy = [call.limits.work or 0 for call in Engine.calls]
+    assert busy[0] == Idle.granted[0]
+    shares = [mine / other for mine, other in zip(busy, Idle.granted, strict=True)]
+    assert shares[1] == pytest.approx(4, rel=0.01)
+    assert shares[2] == pytest.approx(16, rel=0.01)
 
 
 def test_rounds_grow_and_end_with_the_work() -> None:

@@ -30,6 +30,7 @@ constexpr std::int64_t kPartOfWork = 4;          // this part of all work for on
 constexpr std::int64_t kLooksABlock = 400'000;   // but at first no more than this
 constexpr int kMostFailures = 5;                 // rounds of failed heights, each with twice as much work
 constexpr std::int64_t kStuck = 30;              // without a new minimum of pieces for this multiple of the work of the first gluing
+constexpr std::int64_t kNoSlack = 4;             // without slack it goes on for this multiple of the same
 constexpr std::size_t kMostLeft = 30;            // if at most this many pieces are left, they are piled up;
 constexpr Coord kMostRivals = 64;
 constexpr Coord kMostSurety = 20 * kOne;         // most by which a chain of equal heights is cheaper, as a logarithm
@@ -68,7 +69,8 @@ public:
         while (result_.peak > options_.enough && !is_over()) {
             if (is_better) {
                 // Blocks cut from a whole without waste go together with no slack sooner than with a little.
-                if (glue_all(least_, result_.work + patience)) break;  // nothing is lower
+                glue_once(least_);
+                if (improve(result_.work + std::min(patience, kNoSlack * once_))) break;  // nothing is lower
                 is_better = false;
             }
             gap = std::min(gap, most_gap() / 2);
@@ -98,20 +100,21 @@ private:
     // Glues all blocks below a height, from the start again where it gets stuck. True if one piece is left.
     bool attempt(Coord height, std::int64_t until) {
         for (noise_ = 0; !is_over(); noise_ = kNoises[0]) {
-            if (glue_all(height, until)) return true;
+            glue_once(height);
+            if (improve(until)) return true;
             if (result_.work >= until) break;
         }
         return false;
     }
 
-    bool glue_all(Coord height, std::int64_t until) {
+    // Glues all blocks, from the cheapest joint on, without taking anything apart.
+    void glue_once(Coord height) {
         const std::int64_t begun = result_.work;
         glued_.reset(height);
         forget();
         for (Node leaf = 0; leaf < static_cast<Node>(blocks_.count()) && !is_over(); ++leaf) look_around(leaf);
         glue();
         once_ = result_.work - begun;
-        return improve(until);
     }
 
     // Goes on from what was glued with success to lower heights: half of the gap lower, and less after failures.

@@ -5,7 +5,7 @@
 
 namespace memplan {
 
-inline constexpr std::int64_t kGluingLooksPerMicrosecond = 500;
+inline constexpr std::int64_t kGluingLooksPerMicrosecond = 350;
 
 // Takes the instances that the beam takes: plain blocks of one rect, without pairs or reserved ranges. Different alignments are met at the end, when
 // all blocks fall. Never worse than the start.

@@ -41,6 +41,7 @@ PART_OF_WORK = 4
 LOOKS_A_BLOCK = 400_000
 MOST_FAILURES = 5
 STUCK = 30
+NO_SLACK = 4
 MOST_LEFT = 30
 MOST_BOXES = 100
 BOXES_WORK = 20_000
@@ -48,7 +49,7 @@ SHORT = 2
 STEPS = 4
 MOST_RIVALS = 64
 MOST_SURETY = 20 * ONE
-LOOKS_PER_MICROSECOND = 500
+LOOKS_PER_MICROSECOND = 350
 
 
 def gluing(
@@ -106,8 +107,10 @@ class _Gluing:
         patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.blocks.pieces))
         gap, failed, is_better = self._first_gap(), 0, True
         while self.peak > self.enough and not self._is_over():
-            if is_better and self._glue_all(self.least, self.slack.work + patience):
-                break
+            if is_better:
+                self._glue_once(self.least)
+                if self._improve(self.slack.work + min(patience, NO_SLACK * self.once)):
+                    break
             gap, known = min(gap, self._most_gap() // 2), self.peak
             is_better = self._attempt(self.least + gap, self.slack.work + patience) or self.peak < known
             if is_better:
@@ -125,14 +128,16 @@ class _Gluing:
     def _attempt(self, height: int, until: int) -> bool:
         self.noise = 0
         while not self._is_over():
-            if self._glue_all(height, until):
+            self._glue_once(height)
+            if self._improve(until):
                 return True
             if self.slack.work >= until:
                 break
             self.noise = NOISES[0]
         return False
 
-    def _glue_all(self, height: int, until: int) -> bool:
+    def _glue_once(self, height: int) -> None:
+        """Glues all blocks, from the cheapest joint on, without taking anything apart."""
         begun = self.slack.work
         self.glued = Assembly(self.blocks, height, self.slack.work)
         self._forget()
@@ -142,7 +147,6 @@ class _Gluing:
             self._look_around(leaf)
         self._glue()
         self.once = self.slack.work - begun
-        return self._improve(until)
 
     def _go_on(self, patience: int) -> None:
         """Goes on from what was glued with success to lower heights: half of the gap lower, and less after failures."""
