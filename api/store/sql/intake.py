@@ -8,23 +8,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import Connection, and_, func, insert, select
 
-from ..protocol import BatchEnded, Collision, KeyReused, QueueFull, checksum
+from ..protocol import BatchEnded, Collision, KeyReused, QueueFull, StoreUnavailable, checksum
 from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, Look, NewJob, Once, QueueLimits, StoredPlan
 from .databases.database import Database
 from .rows import job_of, plan_row, values_of
 from .tables import events, job_plans, jobs, once, problems
 from .transactions import Part
 
-SHARE = 8
-"""Of the counted room, one part in this many may be filled before counting again: other processes fill it as well."""
+SHARE = 64
+"""Of the counted room, one part in this many is taken at once and filled without counting again: other processes fill it as well."""
 COUNTED_SECONDS = 1.0
 """After this long it is counted again anyway."""
+PATIENCE = 5.0
+"""In seconds: how long one waits for another that counts."""
 
 
 @dataclass(slots=True)
@@ -41,25 +42,22 @@ class Room:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        self._counting = threading.Lock()
         self._places: dict[tuple[str | None, QueueLimits], _Places] = {}
         self._taken: Counter[str] = Counter()
-        """Places of each owner whose jobs are being written: they are not counted among the existing ones."""
+        """Places of each owner whose jobs are being written, or about to be: they are not counted among the existing ones."""
 
     @contextmanager
-    def place(self, owner: str, limits: QueueLimits, count: Callable[[], tuple[int, int]]) -> Iterator[None]:
-        """Have a place for a job until it is written. `count` returns how many jobs wait, and how many of the owner are unfinished. Raises QueueFull."""
-        with self._lock:
-            if not self.take(owner, limits):
-                waiting, unfinished = count()
-                everybody = limits.queued - waiting - self._taken.total()
-                mine = limits.unfinished - unfinished - self._taken[owner]
-                if everybody < 1:
-                    raise QueueFull("too many jobs are waiting")
-                if mine < 1:
-                    raise QueueFull("too many of your jobs are unfinished")
-                self.counted(owner, limits, mine, everybody)
-            self._taken[owner] += 1
+    def place(
+        self, owner: str, limits: QueueLimits, count: Callable[[str, QueueLimits, int, int], tuple[int, int]]
+    ) -> Iterator[None]:
+        """Have a place for a job until it is written.
+
+        `count` takes places for the owner and for all, beside so many that are taken already, and returns how many. Raises QueueFull.
+        """
+        if not self._take(owner, limits):
+            self._count(owner, limits, count)
         try:
             yield
         finally:
@@ -67,7 +65,7 @@ class Room:
                 self._taken[owner] -= 1
                 self._taken += Counter()  # without owners that have none
 
-    def take(self, owner: str, limits: QueueLimits) -> bool:
+    def _take(self, owner: str, limits: QueueLimits) -> bool:
         """Take a place. False: it is unknown whether there is one."""
         with self._lock:
             now = time.monotonic()
@@ -77,14 +75,29 @@ class Room:
             for places in found:
                 assert places is not None
                 places.left -= 1
+            self._taken[owner] += 1
             return True
 
-    def counted(self, owner: str, limits: QueueLimits, mine: int, everybody: int) -> None:
-        """Record that there was room for so many more."""
-        until = time.monotonic() + COUNTED_SECONDS
-        with self._lock:
-            self._places[owner, limits] = _Places(mine // SHARE, until)
-            self._places[None, limits] = _Places(everybody // SHARE, until)
+    def _count(
+        self, owner: str, limits: QueueLimits, count: Callable[[str, QueueLimits, int, int], tuple[int, int]]
+    ) -> None:
+        """Take a place after counting. Nobody else of this process takes any meanwhile."""
+        if not self._counting.acquire(timeout=PATIENCE):
+            raise StoreUnavailable("the store has too much to do")
+        try:
+            if self._take(owner, limits):
+                return
+            until = time.monotonic() + COUNTED_SECONDS
+            with self._lock:
+                self._places.pop((None, limits), None)
+                mine, everybody = self._taken[owner], self._taken.total()
+            mine, everybody = count(owner, limits, mine, everybody)
+            with self._lock:
+                self._places[owner, limits] = _Places(mine - 1, until)
+                self._places[None, limits] = _Places(everybody - 1, until)
+                self._taken[owner] += 1
+        finally:
+            self._counting.release()
 
 
 SMALL = 1 << 16
@@ -122,20 +135,28 @@ class Intake(Part):
         failure: Mapping[str, Any] | None,
     ) -> Added:
         is_open = answer is None and failure is None
-        with ExitStack() as places, self.write() as connection:
+        full: QueueFull | None = None
+        with ExitStack() as stack:
+            if is_open:
+                try:
+                    stack.enter_context(self._room.place(new.owner, limits, self._places))
+                except QueueFull as error:
+                    full = error
+            connection = stack.enter_context(self.write())
             if new.batch is not None:
                 self._require_open(connection, new.owner, new.batch)
             known = None if once is None else self._known(connection, new.owner, once)
             if known is not None:
                 return Added(known, is_new=False)
+            if full is not None:
+                raise full
             if is_open:
-                count = partial(self._count, connection, new.owner)
-                places.enter_context(self._room.place(new.owner, limits, count))
                 self._require_bytes(connection, len(problem), limits)
             job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, queued=is_open)
             if once is not None:
                 self._note_once(connection, new.owner, once, job.id)
             if is_open:
+                self.database.fill_place(connection, new.owner)
                 return Added(job, is_new=True)
             end = End(JobState.FAILED, failure=failure)
             if answer is not None:
@@ -193,6 +214,24 @@ class Intake(Part):
             held = connection.execute(select(func.coalesce(func.sum(problems.c.size), 0))).scalar_one()
             if held + size > limits.bytes:
                 raise QueueFull("the store is full")
+
+    def _places(self, owner: str, limits: QueueLimits, mine: int, everybody: int) -> tuple[int, int]:
+        """Take places for the owner and for all, beside those taken by this process and by others; return how many. Raises QueueFull."""
+        with self.write() as connection:
+            self.database.wait_for_turn(connection, "places", shared=False)
+            waiting, unfinished = self._count(connection, owner)
+            of_owner, of_all = self.database.others_places(connection, owner)
+            free, free_for_owner = (
+                limits.queued - waiting - of_all - everybody,
+                limits.unfinished - unfinished - of_owner - mine,
+            )
+            if free < 1:
+                raise QueueFull("too many jobs are waiting")
+            if free_for_owner < 1:
+                raise QueueFull("too many of your jobs are unfinished")
+            found = max(free_for_owner // SHARE, 1), max(free // SHARE, 1)
+            self.database.take_places(connection, owner, mine + found[0], everybody + found[1])
+            return found
 
     def _count(self, connection: Connection, owner: str) -> tuple[int, int]:
         """Return how many jobs wait, and how many of the owner are unfinished. One in its first look may be put back, so it waits."""

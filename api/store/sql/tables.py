@@ -117,6 +117,16 @@ set_aside = Table(
 )
 """Jobs whose record or problem was found damaged, for the operator: what was in the record, and why it is here."""
 
+places = Table(
+    "places",
+    metadata,
+    Column("process", text(40), primary_key=True),
+    Column("owner", text(200), primary_key=True),
+    Column("taken", LARGE_WHOLE, nullable=False),
+    Column("until", NUMBER, nullable=False),
+)
+"""Room in the queue that each process may fill without counting again; an empty owner is all of them together."""
+
 probe = Table(
     "probe",
     metadata,

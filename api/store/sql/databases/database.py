@@ -107,6 +107,18 @@ class Database(ABC):
         """Wait until no other transaction has this; several may have it if all of them share it. With one writer at a time nothing is needed."""
         return
 
+    def others_places(self, connection: Connection, owner: str) -> tuple[int, int]:
+        """Return how many places in the queue other processes have taken for jobs yet to come: of this owner, and in all."""
+        return 0, 0
+
+    def take_places(self, connection: Connection, owner: str, mine: int, everybody: int) -> None:
+        """Let other processes know that this one has so many places, for the owner and in all."""
+        return
+
+    def fill_place(self, connection: Connection, owner: str) -> None:
+        """Let them know that one of these has its job, once the transaction is committed."""
+        return
+
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
         """Return some bytes of a job's data in the table; empty if there are none. The rest is not loaded."""
         cut = func.substr(table.c.data, start + 1, size, type_=BYTES)

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import URL, Connection, Engine, String, create_engine, event, literal_column, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    String,
+    and_,
+    create_engine,
+    delete,
+    event,
+    extract,
+    func,
+    literal_column,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ArgumentError
 
 from ...protocol import StoreDamaged, StoreUnavailable
 from ..columns import Damaged, document, utf8
+from ..tables import places
 from ..turns import Turn, is_short_at, last_deliveries, turn_of, where_of
 from .database import UNUSABLE, Database, Told, migrate
 from .deliveries import Deliveries
@@ -41,6 +59,14 @@ MIGRATION_LOCK = 6_077_115_106_001
 """Its holder may change tables. Any number that no other program uses."""
 
 
+EVERYBODY = ""
+"""In place of an owner: all of them together."""
+NOW = extract("epoch", func.clock_timestamp())
+RESERVED_SECONDS = 10
+"""A place is free again after so long without its job: writing one takes less."""
+FORGOTTEN_SECONDS = 3600
+
+
 class PostgresDatabase(Database):
     """A separate database on a server that others use too."""
 
@@ -49,6 +75,8 @@ class PostgresDatabase(Database):
 
     def __init__(self, url: URL) -> None:
         super().__init__(_engine(url))
+        self._name = uuid.uuid4().hex
+        """Of this process among those that fill the queue."""
         self._deliveries = Deliveries()
         self._listeners: list[Listener] = []
         with self.opening(), self.errors(), self.engine.begin() as connection:
@@ -110,6 +138,29 @@ class PostgresDatabase(Database):
     def wait_for_turn(self, connection: Connection, what: str, *, shared: bool) -> None:
         lock = text(f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}(hashtextextended(:what, 0))")
         connection.execute(lock, {"what": f"memplan {what}"})
+
+    def others_places(self, connection: Connection, owner: str) -> tuple[int, int]:
+        theirs = and_(places.c.process != self._name, places.c.until > NOW)
+        sums = [
+            func.coalesce(func.sum(places.c.taken).filter(places.c.owner == whose), 0) for whose in (owner, EVERYBODY)
+        ]
+        mine, everybody = connection.execute(select(*sums).where(theirs)).one()
+        return int(mine), int(everybody)
+
+    def take_places(self, connection: Connection, owner: str, mine: int, everybody: int) -> None:
+        connection.execute(delete(places).where(places.c.until < NOW - FORGOTTEN_SECONDS))
+        for whose, taken in (
+            (EVERYBODY, everybody),
+            (owner, mine),
+        ):  # always in this order, so that nobody waits in a circle
+            new = insert(places).values(process=self._name, owner=whose, taken=taken, until=NOW + RESERVED_SECONDS)
+            values = {"taken": new.excluded.taken, "until": new.excluded.until}
+            connection.execute(new.on_conflict_do_update(index_elements=["process", "owner"], set_=values))
+
+    def fill_place(self, connection: Connection, owner: str) -> None:
+        for whose in (EVERYBODY, owner):
+            this = and_(places.c.process == self._name, places.c.owner == whose, places.c.taken > 0)
+            connection.execute(update(places).where(this).values(taken=places.c.taken - 1))
 
     def trouble(self, error: BaseException | None) -> StoreUnavailable:
         # the driver's own words may name hosts, users and values
