@@ -12,6 +12,7 @@ from ...geometry.separation import Separations
 from ...model.errors import SolverFailed, StopReason
 from ...model.instance import Instance, Placement, Term
 from ...model.linear_terms import LINEAR, least_choice_cost, peak_price
+from ...model.needs import is_one_pool
 from ...model.objective import evaluate, value_of_peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task, Warm
@@ -25,6 +26,8 @@ UNITS_PER_NODE_AND_CHOICE = 10
 """Work of a node per binary: microseconds, measured (docs/experiments/exact.md, "MILP")."""
 UNITS_PER_PROGRAM = 50_000
 """Work before the first node."""
+SHARE_AT_BOUND = 0.75
+"""Part of the budget for the question whether a placement reaches the bound."""
 LEAST_SECONDS = 0.02
 ROUNDING = 0.01
 """The rounding error allowed in an integer objective; the trusted programs stay far below."""
@@ -85,6 +88,11 @@ class Stages:
         if self._is_proven(index):
             return None
         limits = {t: self.bound[i] for i, t in enumerate(self.instance.terms[:index])}
+        if self._looks_at_bound(index):
+            self._look_at_bound(index, {**limits, term: known})
+            if self._is_proven(index):
+                return None
+            known = self.bound[index]
         target = None if self.value is None or not self.warm.gives_bound else self.value[index]
         if target is not None:
             limits[term] = target if self.warm.gives_hint else target - 1
@@ -103,6 +111,17 @@ class Stages:
         if self._is_proven(index):
             return None
         return StopReason.WORK_LIMIT if answer.stop is StopReason.PROVED else answer.stop
+
+    def _looks_at_bound(self, index: int) -> bool:
+        """True if a placement at the bound is asked for first: if only the peak counts and more than one step is open."""
+        return self.value is not None and is_one_pool(self.instance) and self.value[index] > self.bound[index] + 1
+
+    def _look_at_bound(self, index: int, limits: Mapping[Term, int]) -> None:
+        """Asks with part of the budget for a placement at the bound. Mostly there is one, and offsets in the program have the least room there."""
+        model = self._model(Question(None, limits, floors=self.floors))
+        answer = None if model is None else self._ask(model, None, first_only=True, share=SHARE_AT_BOUND)
+        if model is None or answer is None or (answer.proves_empty and model.is_certain):
+            self._raise_bound(index, self.bound[index] + 1)
 
     def _is_proven(self, index: int) -> bool:
         return self.value is not None and self.value[index] <= self.bound[index]
@@ -150,8 +169,8 @@ class Stages:
         names = numbered(self.instance.blocks, len(self.instance.pools))
         return build(self.instance, self.choices, names, question)
 
-    def _ask(self, model: Model, term: Term | None, *, first_only: bool) -> Answer:
-        """Runs the program and reads its answer."""
+    def _ask(self, model: Model, term: Term | None, *, first_only: bool, share: float = 1) -> Answer:
+        """Runs the program with this share of what is left of the budget, and reads its answer."""
         stopped = self.control.stopped() or self._out_of_budget()
         if stopped is not None:
             return Answer(stopped)
@@ -163,8 +182,8 @@ class Stages:
         def on_values(values: Mapping[str, float]) -> None:
             self._take(read_placement(model, values))
 
-        limits = self.task.limits
-        budget = Budget(limits.deadline, self._nodes(model), first_only, self.task.seed, limits.memory_bytes)
+        memory = self.task.limits.memory_bytes
+        budget = Budget(self._deadline(share), self._nodes(model, share), first_only, self.task.seed, memory)
         listener = Listener(self.control, on_bound, on_values)
         answer = self.backend.run(model.program.problem, self._start(model), budget, listener)
         self.work += UNITS_PER_PROGRAM + answer.nodes * self._node_units(model)
@@ -198,10 +217,14 @@ class Stages:
     def _node_units(self, model: Model) -> int:
         return UNITS_PER_NODE_AND_CHOICE * (10 + model.program.binaries)
 
-    def _nodes(self, model: Model) -> int | None:
+    def _deadline(self, share: float) -> float | None:
+        deadline, now = self.task.limits.deadline, time.monotonic()
+        return None if deadline is None else now + share * (deadline - now)
+
+    def _nodes(self, model: Model, share: float) -> int | None:
         work = self.task.limits.work
         left = None if work is None else work - self.work - UNITS_PER_PROGRAM
-        return None if left is None else max(left // self._node_units(model), 1)
+        return None if left is None else max(int(share * left) // self._node_units(model), 1)
 
     def _out_of_budget(self) -> StopReason | None:
         deadline, work = self.task.limits.deadline, self.task.limits.work

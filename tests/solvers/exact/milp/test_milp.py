@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Lifetimes, Pool, Problem
 from planner.planning.placing.lowering import lower
 from solvers.exact.milp import Cbc, Highs
 from solvers.geometry.rules import violation
@@ -95,6 +96,19 @@ def test_every_warm_start_leads_to_the_same_optimum(solver: str, child: Child, w
     outcome = child.solve(solver, instance, Task(start=start, warm=warm))
     assert optimal(outcome, instance, *cold.value)
     assert outcome.solver == solver.lower()
+
+
+@SETTINGS
+@given(blocks=st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4), st.integers(1, 7)), min_size=4, max_size=6))
+def test_from_a_bad_start_the_optimum_is_found_at_the_bound_or_above(
+    solver: str, child: Child, blocks: list[tuple[int, int, int]]
+) -> None:
+    buffers = tuple(Buffer(i, size, live=((start, start + length),)) for i, (start, length, size) in enumerate(blocks))
+    problem = Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
+    instance = lower(problem).instance
+    truth = oracle.solve(problem)
+    assert truth.value is not None
+    assert optimal(child.solve(solver, instance, Task(start=stacked(instance))), instance, *truth.value)
 
 
 def test_an_optimal_start_is_kept(solver: str, child: Child) -> None:

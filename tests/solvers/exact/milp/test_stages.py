@@ -1,0 +1,92 @@
+"""What the integer program is asked, in which order, and what follows from the answers; no program is built, no solver runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvers.exact.milp import stages
+from solvers.exact.milp.answer import Answer, Budget, Listener
+from solvers.exact.milp.program.build import Question
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Limits, Silent, Task, Warm
+from tests.small.instances import make_instance
+
+BLOCKS = [(0, 2, 4), (1, 3, 4), (2, 4, 4)]
+"""Eight bytes are live at once, and suffice."""
+
+
+@dataclass
+class Solver:
+    """Answers as told, and records what was asked."""
+
+    answers: list[Answer]
+    name: str = "told"
+    questions: list[Question] = field(default_factory=list)
+    budgets: list[Budget] = field(default_factory=list)
+
+    def run(self, problem: Question, start: object, budget: Budget, listener: Listener) -> Answer:
+        self.questions.append(problem)
+        self.budgets.append(budget)
+        return self.answers.pop(0)
+
+
+@pytest.fixture(autouse=True)
+def _no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(instance: Instance, choices: Any, names: Any, question: Question) -> SimpleNamespace:
+        program = SimpleNamespace(problem=question, binaries=90)
+        return SimpleNamespace(program=program, question=question, settled=False, is_certain=True, constant=0)
+
+    monkeypatch.setattr(stages, "build", build)
+
+
+def run(solver: Solver, start: Placement, instance: Instance | None = None, work: int | None = None) -> Outcome:
+    task = Task(Limits(work=work), start=start)
+    return stages.Stages(solver, instance or make_instance(BLOCKS), task, Silent(), Warm.BOUND).run()
+
+
+def at(*offsets: int) -> Placement:
+    return Placement(np.zeros(len(offsets), dtype=np.int64), np.array(offsets, dtype=np.int64))
+
+
+EMPTY = Answer(StopReason.PROVED)
+OUT_OF_NODES = Answer(StopReason.WORK_LIMIT, nodes=10)
+
+
+def test_a_placement_at_the_bound_is_asked_for_first() -> None:
+    solver = Solver([EMPTY, EMPTY])
+    outcome = run(solver, at(0, 4, 8))
+    first, second = solver.questions
+    assert (first.term, first.limits) == (None, {Term.SUM_OF_PEAKS: 8})
+    assert (second.term, second.limits, second.least) == (
+        Term.SUM_OF_PEAKS, {Term.SUM_OF_PEAKS: 11}, {Term.SUM_OF_PEAKS: 9},
+    )  # fmt: skip
+    assert [budget.first_only for budget in solver.budgets] == [True, False]
+    assert outcome.bound == outcome.value == (12,), "nothing lies below the start"
+
+
+def test_it_is_asked_with_part_of_the_budget_and_no_answer_proves_nothing() -> None:
+    solver = Solver([OUT_OF_NODES, OUT_OF_NODES])
+    outcome = run(solver, at(0, 4, 8), work=250_000)
+    assert [budget.nodes for budget in solver.budgets] == [150, 140]
+    assert outcome.bound == (8,)
+    assert outcome.stop is StopReason.WORK_LIMIT
+
+
+def test_one_step_above_the_bound_the_whole_program_is_that_question() -> None:
+    solver = Solver([EMPTY])
+    outcome = run(solver, at(0, 4, 8, 8), make_instance([*BLOCKS, (1, 2, 3)]))
+    assert [question.term for question in solver.questions] == [Term.SUM_OF_PEAKS]
+    assert outcome.bound == (12,)
+
+
+def test_where_more_than_the_peak_is_to_be_decided_it_is_not_asked() -> None:
+    solver = Solver([OUT_OF_NODES])
+    run(solver, at(0, 4, 8), make_instance(BLOCKS, pools=[PoolSpec(), PoolSpec()]))
+    assert [question.term for question in solver.questions] == [Term.SUM_OF_PEAKS]
