@@ -42,7 +42,8 @@ PAIRS_TO_TRY = 2_000_000
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
     """Return everything that is wrong with the plan; empty if it may be trusted. `digest` saves computing the problem's again."""
-    if isinstance(plan.placements, PlacementColumns) and len(problem.pools) == 1:
+    is_variation = problem.facts.neighbour is not None  # whose figures are in arrays
+    if is_variation or (isinstance(plan.placements, PlacementColumns) and len(problem.pools) == 1):
         from .quick_check import is_plainly_right
 
         if is_plainly_right(problem, plan, digest_of(problem) if digest is None else digest):

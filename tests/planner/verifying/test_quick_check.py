@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from planner import Buffer, Options, Plan, Pool, Problem, plan, verify
+from planner import Buffer, Options, Plan, Pool, Problem, Session, plan, verify
 from planner.generate import Request, generate
 from planner.model.columns import BufferColumns
 from planner.model.placement_columns import PlacementColumns
@@ -273,3 +273,21 @@ def test_other_problems_are_left_to_the_full_check() -> None:
         made = plan(other, OPTIONS)
         assert not verify(other, made)
         assert not is_plainly_right(other, made, made.problem_digest)
+
+
+def test_a_session_s_variations_are_checked_quickly_and_first_calls_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = generate("random", Request(20, 1))
+    changed = replace(first.buffers[3], size=first.buffers[3].size + 64)
+    other = replace(first, buffers=(*first.buffers[:3], changed, *first.buffers[4:]))
+    session = Session(afresh=True)
+    session.plan(first, OPTIONS)
+    expected = plan(other, OPTIONS)
+
+    def slow(*_: object) -> None:
+        pytest.fail("the full verification was asked")
+
+    monkeypatch.setattr("planner.verifying.verify.check_claims", slow)
+    found = session.plan(other, OPTIONS)
+    assert replace(found, run=expected.run) == expected
+    with pytest.raises(pytest.fail.Exception):
+        plan(other, OPTIONS)

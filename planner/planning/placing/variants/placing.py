@@ -25,7 +25,7 @@ from ....model.problem import Buffer, BufferId, Problem
 from ....model.versions import cores
 from ...options.options import Options
 from .choices import is_largest, tops_at
-from .settling import LITTLE, MOST_AT_ONCE, Hint, Part, settled
+from .settling import FEW, LITTLE, MOST_AT_ONCE, Hint, Part, nearest, settled
 from .windows import lowered
 
 PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
@@ -87,6 +87,17 @@ class _Open(NamedTuple):
     share: int | None
 
 
+class _Refuted(NamedTuple):
+    """Buffers that did not fit."""
+
+    buffers: Mapping[BufferId, Buffer]
+    room: int
+    work: int
+    """What the proof took."""
+    time: int | None
+    """The time to which they are nearest, if they are few."""
+
+
 @dataclass
 class Placing:
     """The choices of one problem, and the plans of those placed so far."""
@@ -109,8 +120,10 @@ class Placing:
     """Why a choice has no plan: the time was over, or would have been."""
     _tried: dict[Positions, _Tried] = field(default_factory=dict)
     _open: list[_Open] = field(default_factory=list)
-    _refuted: list[tuple[Mapping[BufferId, Buffer], int, int]] = field(default_factory=list)
-    """Buffers that did not fit, the room into which they did not, and the work of the proof, the last first."""
+    _refuted: list[_Refuted] = field(default_factory=list)
+    """The last first."""
+    _narrowed: set[int] = field(default_factory=set)
+    """Rooms into which several choices did not fit, and for which fewer buffers were looked for that do not, either."""
 
     def place_both(self, wanted: Sequence[tuple[Positions, int | None]]) -> list[Placed]:
         """Return for two choices what `place` does, each with half of what is left and without what the other teaches.
@@ -127,8 +140,9 @@ class Placing:
             hints, parts = self._refuted, self._open
             for each in apart:
                 self.plans.update(each.plans)
+                self._narrowed |= each._narrowed
                 new = [one for one in each._refuted if all(one is not known for known in hints)]
-                old = [one for one in self._refuted if all(one[0] != known[0] for known in new)]
+                old = [one for one in self._refuted if all(one.buffers != known.buffers for known in new)]
                 self._refuted = [*new, *old][:MOST_HINTS]
                 self._open = [*self._open, *(one for one in each._open if all(one is not known for known in parts))]
 
@@ -145,6 +159,7 @@ class Placing:
             _tried={positions: tried},
             _open=[*self._open],
             _refuted=[*self._refuted],
+            _narrowed={*self._narrowed},
         )
 
     def place(self, positions: Positions, below: int | None = None) -> Placed:
@@ -155,7 +170,7 @@ class Placing:
         problem = with_choice(self.problem, positions)
         tried = self._tried.setdefault(positions, _Tried())
         tried.below = None if below is None or len(problem.pools) > 1 else self._peak_of(below)
-        hints = self._hints(problem)
+        hints = self._hints(problem, tried.below)
         work, is_small = 0, len(problem.buffers) <= MOST_AT_ONCE
         is_new_and_small = is_small and tried.is_new and self.options.solver == AUTO and self.left() is not None
         if not (tried.hard and is_small):
@@ -222,27 +237,40 @@ class Placing:
                 tried.hard = each.part
                 return 0
         fit = self._fitting(share)
-        found = settled(problem, self.plans[positions], fit, self._hints(problem), tried.hard, tried.below)
+        room = None if tried.below is None else tried.below - 1
+        is_repeated = room not in self._narrowed and any(each.room == room for each in self._refuted)
+        hints = self._hints(problem, tried.below)
+        made = self.plans[positions]
+        found = settled(problem, made, fit, hints, tried.hard, tried.below, is_repeated=is_repeated)
+        if is_repeated and room is not None and found.buffers:
+            self._narrowed.add(room)
         self.plans[positions], tried.hard = found.plan, found.hard
         if found.buffers:
             tried.picks, tried.bound = self._picks_of(positions, found.buffers), found.plan.bound
             refuted = {buffer.id: buffer for buffer in problem.buffers if buffer.id in found.buffers}
-            others = [each for each in self._refuted if each[0] != refuted]
-            self._refuted = [(refuted, found.plan.bound - 1, found.work), *others][:MOST_HINTS]
+            others = [each for each in self._refuted if each.buffers != refuted]
+            new = _Refuted(refuted, found.plan.bound - 1, found.work, found.time)
+            self._refuted = [new, *others][:MOST_HINTS]
         elif found.hard:
             picks = self._picks_of(positions, found.hard)
             self._open = [each for each in self._open if each.share == share]
             self._open.append(_Open(found.hard, picks, found.plan.peak or 0, share))
         return fit.used
 
-    def _hints(self, problem: Problem) -> list[Hint]:
-        """Return what the problem has in common with buffers that did not fit, if it is nearly all of these; most buffers first."""
-        found = []
-        for refuted, room, work in self._refuted:
+    def _hints(self, problem: Problem, below: int | None) -> list[Hint]:
+        """Return which buffers may not fit either: those near the time near which few of another choice did not, then what others that did not are nearly all of.
+
+        Of the latter, what has most buffers comes first. Of a small problem there is only one hint, as each takes much of the work.
+        """
+        alike, near = [], []
+        for refuted, room, work, core in self._refuted:
             part = frozenset(buffer.id for buffer in problem.buffers if refuted.get(buffer.id) == buffer)
             if 10 * len(part) >= 9 * len(refuted):
-                found.append(Hint(part, room, work))
-        return sorted(found, key=lambda hint: -len(hint.part))
+                alike.append(Hint(part, room, work))
+            if core is not None and below == room + 1:
+                near.append(Hint(frozenset(nearest(problem.buffers, core, FEW)), room, work, core))
+        alike.sort(key=lambda hint: -len(hint.part))
+        return [*near[:1], *alike][: 1 if len(problem.buffers) <= MOST_AT_ONCE else None]
 
     def _lower(self, problem: Problem, positions: Positions, _: _Tried) -> int:
         """Lower the plan window by window; return the work used."""

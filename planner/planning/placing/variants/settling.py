@@ -24,13 +24,19 @@ from ....verifying.verify import verify
 SIZES = (16, 24, 32, 40, 56)
 """Numbers of buffers to try, those nearest to a time at which most is live."""
 FIRST = 4
-"""Hints that are used, at most; of few buffers only the first is, since it takes much of the work."""
+"""Hints that are used, at most."""
 ENOUGH = 8
 """If what a choice lacks of a part that did not fit does not matter, the rest takes the same work, or at most 1/ENOUGH more."""
 CORES = 4
 """The number of such times."""
 MOST_AT_ONCE = 100
 """In problems of up to this many buffers, all together are also tried."""
+FEW = 32
+"""If several choices do not fit into one room, so many buffers are looked for that do not, either."""
+MOST_TIMES = 2
+"""The number of times near which they are looked for."""
+WORTH = 60
+"""A proof with fewer buffers is worth having if it takes at most this percentage of the work."""
 
 Part: TypeAlias = frozenset[BufferId]
 
@@ -57,6 +63,8 @@ class Hint(NamedTuple):
     room: int
     work: int
     """What it took to find that."""
+    time: int | None = None
+    """The time to which they are nearest, if as many near it did not fit in another plan."""
 
 
 class Settled(NamedTuple):
@@ -69,6 +77,8 @@ class Settled(NamedTuple):
     """What the proof took."""
     hard: Part = frozenset()
     """The smallest part for which it is open whether it fits lower."""
+    time: int | None = None
+    """The time to which these are nearest, if they are few."""
 
 
 def settled(
@@ -78,18 +88,23 @@ def settled(
     first: Sequence[Hint] = (),
     hard: Part = frozenset(),
     below: int | None = None,
+    *,
+    is_repeated: bool = False,
 ) -> Settled:
     """Try larger and larger parts: does one not fit lower than the plan, or not even below the peak `below`, if that is lower?
 
     `first` are parts of what did not fit in similar plans; `hard` is the part that stayed open before and gets most of the work.
+    With `is_repeated`, other plans did not fit below that peak: if this does not either, fewer buffers are looked for that do not.
     """
     if len(problem.pools) != 1 or any(not buffer.live for buffer in problem.buffers):
         return Settled(made)
     settling = _Settling(problem, made, fit, below)
     settling.settle(first, hard)
+    if is_repeated:
+        settling.narrow()
     if settling.plan is not made and verify(problem, settling.plan):
         return Settled(made)
-    return Settled(settling.plan, settling.refuted, settling.work, settling.hard)
+    return Settled(settling.plan, settling.refuted, settling.work, settling.hard, settling.time)
 
 
 class _Settling:
@@ -100,6 +115,8 @@ class _Settling:
         self._every = frozenset(buffer.id for buffer in problem.buffers)
         self.plan = made
         self.refuted: Part = frozenset()
+        self.time: int | None = None
+        """The time to which these are nearest, if they are few."""
         self.work = 0
         """What the proof took."""
         self.hard: Part = frozenset()
@@ -120,7 +137,7 @@ class _Settling:
         """Continue until it is proven, or nothing more can be done."""
         is_small = len(self._every) <= MOST_AT_ONCE
         if not hard:
-            for hint in first[:1] if is_small else first[:FIRST]:
+            for hint in first[:FIRST]:
                 self._use(hint, HALF if is_small else LITTLE)
         while self._is_open():
             before = self.plan
@@ -135,10 +152,33 @@ class _Settling:
                 return
             hard = frozenset()
 
+    def narrow(self) -> None:
+        """Look for few buffers that do not fit either, near a time at which the plan reaches high."""
+        top = self._top()
+        if not self.refuted or self.time is not None or top is None or len(self.refuted) <= FEW:
+            return
+        cores = sorted(_cores(self._problem.buffers), key=self._height_at, reverse=True)
+        for core in cores[:MOST_TIMES]:
+            part = self._around(core, FEW)
+            answer = self._fit(self._in_room(part, top - 1), HALF, self.work * WORTH // 100)
+            if answer is not None and any(
+                c.pool is not None and c.value >= self.plan.bound for c in answer.certificates
+            ):
+                self.refuted, self.work, self.time = part, answer.run.work or 0, core
+                return
+
+    def _height_at(self, time: int) -> int:
+        """Return how high the plan reaches at this time."""
+        ends = {place.id: place.offset for place in self.plan.placements}
+        live = [each for each in self._problem.buffers if any(start <= time < end for start, end in each.live or ())]
+        return max((ends[each.id] + each.size for each in live), default=0)
+
     def _use(self, hint: Hint, work: int) -> None:
         """Try whether the part of a hint fits lower."""
         if (top := self._top()) is not None and hint.part != self._every:
             self._ask(hint.part, work, min(hint.room, top - 1), hint.work * (ENOUGH + 1) // ENOUGH)
+            if self.refuted:
+                self.time = hint.time
 
     def _refute(self, answer: Plan, part: Part) -> None:
         """Note the proof that this part does not fit."""
@@ -194,7 +234,7 @@ class _Settling:
     def _around(self, core: int, count: int) -> Part:
         if core not in self._near:
             look(SETTLING)
-            self._near[core] = _nearest(self._problem.buffers, core, SIZES[-1])
+            self._near[core] = nearest(self._problem.buffers, core, SIZES[-1])
         return frozenset(self._near[core][:count])
 
     def _ask(self, part: Part, work: int, room: int | None = None, most: int | None = None) -> bool:
@@ -248,11 +288,12 @@ def _cores(buffers: Sequence[Buffer]) -> list[int]:
     return [time for _, time in sorted(tops)[:CORES]]
 
 
-def _nearest(buffers: Sequence[Buffer], core: int, count: int) -> list[BufferId]:
+def nearest(buffers: Sequence[Buffer], core: int, count: int) -> list[BufferId]:
     """Return the buffers whose lifetimes are nearest to the time."""
 
     def distance(buffer: Buffer) -> tuple[int, int]:
-        return min((max(start - core, core - end + 1, 0), start) for start, end in buffer.live or ())
+        distances = ((max(start - core, core - end + 1, 0), start) for start, end in buffer.live or ())
+        return min(distances, default=(0, core))
 
     return [buffer.id for buffer in nsmallest(count, buffers, key=distance)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import pytest
 
@@ -131,6 +132,34 @@ def test_what_does_not_fit_where_it_is_of_use_needs_no_more() -> None:
     assert 24 <= found.plan.bound <= 32
 
 
+def test_where_several_choices_do_not_fit_few_buffers_are_looked_for_and_tried_first_in_the_next() -> None:
+    """The three choices differ in one to four of twenty groups; what proves the second is near the time that proves the third, with other alternatives."""
+    problem = generate("variants", Request(60, 511))
+    below, sizes = 16_688, list[int]()
+
+    def counted(part: Problem, per_cent: int, _: int | None = None) -> Plan | None:
+        sizes.append(len(part.buffers))
+        return fit(part, per_cent)
+
+    def chosen(digits: str) -> tuple[Problem, Plan]:
+        made = with_choice(problem, tuple(map(int, digits)))
+        return made, unproven(plan(made, Options(workers=1, work_limit=25_000, time_limit=None)))
+
+    once = settled(*chosen("03301111113010103221"), counted, below=below)
+    assert (len(once.buffers), once.time) == (60, None)
+    second, poor = chosen("03301111113010102231")
+    again = settled(second, poor, counted, below=below, is_repeated=True)
+    assert again.time is not None
+    assert len(again.buffers) == settling.FEW
+    few = replace(only(second, again.buffers), pools=(replace(second.pools[0], size=below - 1),))
+    assert plan(few, WORKERS).status is PlanStatus.INFEASIBLE
+    third, poor = chosen("03301111113200103221")
+    part = frozenset(settling.nearest(third.buffers, again.time, settling.FEW))
+    sizes.clear()
+    found = settled(third, poor, counted, [Hint(part, below - 1, 2 * again.work, again.time)], below=below)
+    assert (found.buffers, found.time, sizes) == (part, again.time, [settling.FEW])
+
+
 def test_parts_between_fitting_and_too_hard_are_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -226,10 +255,23 @@ def kept_apart() -> Problem:
     return Problem(buffers, (Pool("p"),), variants=Variants(groups, (CostTerm("cycles"),)))
 
 
+@pytest.mark.parametrize("few", [None, 2])
 def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
-    monkeypatch: pytest.MonkeyPatch, nightly: bool
+    monkeypatch: pytest.MonkeyPatch, nightly: bool, few: int | None
 ) -> None:
-    """Each choice is placed badly at first, so that its optimum can only be proven by parts."""
+    """Each choice is placed badly at first, so that its optimum can only be proven by parts; with `few`, by as few near one time."""
+    times: list[int | None] = []
+    if few is not None:
+        monkeypatch.setattr(settling, "FEW", few)
+        monkeypatch.setattr(settling, "WORTH", 10_000)
+        monkeypatch.setattr("planner.planning.placing.variants.placing.FEW", few)
+
+        def always(*about: Any, **_: bool) -> Settled:
+            found = settled(*about, is_repeated=True)
+            times.append(found.time)
+            return found
+
+        monkeypatch.setattr("planner.planning.placing.variants.placing.settled", always)
     honest = Placing._planned
     partial: list[Placed] = []
     useless: list[Placed] = []
@@ -271,6 +313,7 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
         assert not any(verify(problem, each) for each in found.points), seed
     assert partial
     assert useless
+    assert few is None or any(time is not None for time in times)
 
 
 def test_what_a_few_alternatives_prove_is_not_all_that_is_proven_of_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,5 +44,5 @@ def test_bounds_count_memory_on_both_sides_of_pins(monkeypatch: pytest.MonkeyPat
     problem, options = larger_pinned_problem(1, 3), Options(workers=1, time_limit=None, work_limit=1_000_000)
     assert pareto(problem, options).is_complete
     monkeypatch.setattr(choices, "rows", lambda *_: ())
-    monkeypatch.setattr("planner.planning.placing.variants.placing.settled", lambda _, made, *__: Settled(made))
+    monkeypatch.setattr("planner.planning.placing.variants.placing.settled", lambda _, made, *__, **___: Settled(made))
     assert not pareto(problem, options).is_complete
