@@ -61,8 +61,7 @@ class DatabaseStore(Intake, Lookups):
                 if id_ is None:
                     row = self._turns.next(connection, short=short, look=look, where=where)
                 else:
-                    this = and_(jobs.c.state == JobState.QUEUED.value, jobs.c.id == id_, jobs.c.delivery == delivery)
-                    row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
+                    row = self._delivered(connection, id_, delivery)
                 if row is None:
                     return None
                 found = self._sound_with_problem(connection, row)
@@ -78,6 +77,12 @@ class DatabaseStore(Intake, Lookups):
             event = (EventKind.STATE, {"state": values["state"], "attempt": values["attempt"]})
             self._change(connection, row, values, event)
             return Claim(job_of(self._row(connection, row.id)), problem, self._best(connection, row.id))
+
+    def _delivered(self, connection: Connection, id_: str, delivery: int | None) -> Row[Any] | None:
+        """Return the queued job of this delivery. If none has the id, it may be damaged."""
+        this = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.delivery == delivery).with_for_update()
+        row = connection.execute(this.where(jobs.c.id == id_)).one_or_none()
+        return connection.execute(this).one_or_none() if row is None and delivery is not None else row
 
     def _sound_with_problem(self, connection: Connection, row: Row[Any]) -> tuple[Row[Any], bytes] | None:
         """Return a job's row and its problem. If either is damaged the job is set aside: nobody can carry it out."""

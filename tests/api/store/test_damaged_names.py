@@ -93,6 +93,18 @@ def test_a_damaged_id_does_not_keep_the_queue(spoilt: Spoilt, data: bytes) -> No
     store.ping()
 
 
+def test_a_delivery_leads_to_a_job_whose_id_is_damaged(postgresql: Server) -> None:
+    url = postgresql.new_database()
+    with contextlib.closing(open_store(url)) as store:
+        for data in (b"\xff", b"another"):
+            job = add(store)
+            on_a_server(postgresql, url)(job.id, "id", data)
+            assert store.claim(job.id, job.delivery) is None
+            assert store.counts().queued == 0
+            assert len(store.jobs(JobFilter("me", state=JobState.FAILED))) == store.set_aside()
+        assert store.set_aside() == 2
+
+
 def test_several_damaged_ids_do_not_keep_the_queue(spoilt: Spoilt) -> None:
     store, spoil = spoilt
     for number in range(3):
