@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 from math import gcd
+from operator import sub
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,9 @@ import numpy as np
 from ...model.instance import Ints
 from ..interface import Hurry, Rooms, Units
 
-MOST_RANGES = 100
-"""Free ranges examined before the last one is tried."""
+MOST_MISSES = 100
+"""Free ranges that are wide enough tried in vain before the last one is tried."""
+MOST_IN_CHUNK = 128
 LOOK_EVERY = 256
 EXACTLY = 1 << 100
 """A modulus greater than all addresses: only one base is possible."""
@@ -41,78 +43,117 @@ class _Rule(NamedTuple):
         return floor + (self.residue - floor) % self.modulus
 
 
+class _Chunk:
+    """Some free ranges that follow each other, at least one."""
+
+    def __init__(self, begins: list[int], ends: list[int]) -> None:
+        self.begins, self.ends = begins, ends
+        self.widest = 0
+        self.measure()
+
+    def measure(self) -> None:
+        """Find the widest range anew."""
+        self.widest = max(map(sub, self.ends, self.begins))
+
+
 class _Room:
-    """The free ranges of a pool, by address."""
+    """The free ranges of a pool, by address. They are kept in chunks, so that a room with very many is searched and changed quickly."""
 
     def __init__(self, end: int, taken: Iterable[tuple[int, int]]) -> None:
-        self._begins: list[int] = []
-        self._ends: list[int] = []
+        begins: list[int] = []
+        ends: list[int] = []
         here = 0
         for low, high in taken:
             if low > here and end > here:
-                self._begins.append(here)
-                self._ends.append(min(low, end))
+                begins.append(here)
+                ends.append(min(low, end))
             here = max(here, high)
         if here < end:
-            self._begins.append(here)
-            self._ends.append(end)
-        widths = [b - a for a, b in zip(self._begins, self._ends, strict=True)]
-        self.widest = max(widths, default=0)
+            begins.append(here)
+            ends.append(end)
+        steps = range(0, len(begins), MOST_IN_CHUNK)
+        self._chunks = [_Chunk(begins[at : at + MOST_IN_CHUNK], ends[at : at + MOST_IN_CHUNK]) for at in steps]
+        self.widest = max((chunk.widest for chunk in self._chunks), default=0)
         """An upper bound on the width of the free ranges."""
-        is_long = len(widths) > MOST_RANGES
-        self._most_up_to: list[int] = np.maximum.accumulate(np.array(widths)).tolist() if is_long else []
-        self._begin_at_first = self._begins[:] if is_long else []
-        """Only for many ranges: the widest up to each range, and where each range began at first."""
 
     def base(self, height: int, rule: _Rule, most: int) -> int | None:
-        """The lowest base at which `height` addresses are free; None if there is none. Past MOST_RANGES ranges the last range is preferred."""
-        least = self._least(height)
-        if least is None:
-            return None
-        first = max(bisect_right(self._begins, least) - 1, 0) if least else 0
-        widest = 0
-        for at in range(first, len(self._begins)):
-            width = self._ends[at] - self._begins[at]
-            widest = max(widest, width)
-            base = self._in_range(at, height, rule) if width >= height else None
-            if base is not None:
-                return base if base <= most else None
-            if at == first + MOST_RANGES:  # usually the last range is wide
-                base = self._in_range(len(self._begins) - 1, height, rule)
-                if base is not None and base <= most:
-                    return base
-        if first == 0:
-            self.widest = widest
+        """The lowest base at which `height` addresses are free; None if there is none.
+
+        After MOST_MISSES ranges that are wide enough, but in which no base keeps the rule, the last range is preferred.
+        """
+        misses = widest = 0
+        for chunk in self._chunks:
+            widest = max(widest, chunk.widest)
+            if chunk.widest < height:
+                continue
+            for begin, end in zip(chunk.begins, chunk.ends, strict=True):
+                if end - begin < height:
+                    continue
+                base = rule.at_least(begin)
+                if base + height <= end:
+                    return base if base <= most else None
+                misses += 1
+                if misses == MOST_MISSES:  # usually the last range is wide
+                    last = self._chunks[-1]
+                    base = rule.at_least(last.begins[-1])
+                    if base + height <= last.ends[-1] and base <= most:
+                        return base
+        self.widest = widest
         return None
 
-    def _in_range(self, at: int, height: int, rule: _Rule) -> int | None:
-        base = rule.at_least(self._begins[at])
-        return base if base + height <= self._ends[at] else None
-
-    def _least(self, height: int) -> int | None:
-        """No range below this address has ever been wide enough; None if no range at all has been."""
-        if not self._most_up_to:
-            return 0
-        at = bisect_left(self._most_up_to, height)
-        return self._begin_at_first[at] if at < len(self._most_up_to) else None
-
     def take(self, low: int, high: int) -> None:
-        at = bisect_right(self._begins, low) - 1
-        begin, end = self._begins[at], self._ends[at]
+        """Occupy these addresses, which are free."""
+        number = self._chunk_of(low)
+        chunk = self._chunks[number]
+        at = bisect_right(chunk.begins, low) - 1
+        begin, end = chunk.begins[at], chunk.ends[at]
         kept = [(a, b) for a, b in ((begin, low), (high, end)) if a < b]
-        self._begins[at : at + 1] = [a for a, _ in kept]
-        self._ends[at : at + 1] = [b for _, b in kept]
+        chunk.begins[at : at + 1] = [a for a, _ in kept]
+        chunk.ends[at : at + 1] = [b for _, b in kept]
+        self._changed(number, end - begin)
 
     def give_back(self, low: int, high: int) -> None:
-        at = bisect_left(self._begins, low)
-        until = at
-        if at < len(self._begins) and self._begins[at] == high:
-            high, until = self._ends[at], at + 1
-        if at and self._ends[at - 1] == low:
+        """Free these addresses."""
+        if not self._chunks:
+            self._chunks.append(_Chunk([low], [high]))
+            self.widest = max(self.widest, high - low)
+            return
+        number = self._chunk_of(low)
+        chunk = self._chunks[number]
+        at = until = bisect_left(chunk.begins, low)
+        if at < len(chunk.begins):
+            if chunk.begins[at] == high:
+                high, until = chunk.ends[at], at + 1
+        elif number + 1 < len(self._chunks) and self._chunks[number + 1].begins[0] == high:
+            after = self._chunks[number + 1]
+            begin, high = after.begins.pop(0), after.ends.pop(0)
+            self._changed(number + 1, high - begin)
+        if at and chunk.ends[at - 1] == low:
             at -= 1
-            low = self._begins[at]
-        self._begins[at:until], self._ends[at:until] = [low], [high]
+            low = chunk.begins[at]
+        chunk.begins[at:until], chunk.ends[at:until] = [low], [high]
+        chunk.widest = max(chunk.widest, high - low)
         self.widest = max(self.widest, high - low)
+        self._changed(number, -1)
+
+    def _chunk_of(self, low: int) -> int:
+        """The last chunk that begins at or before this address; the first if none does."""
+        return max(bisect_right(self._chunks, low, key=lambda chunk: chunk.begins[0]) - 1, 0)
+
+    def _changed(self, number: int, lost: int) -> None:
+        """Put the chunk in order: it lost a range of this width, or has one more."""
+        chunk = self._chunks[number]
+        if not chunk.begins:
+            del self._chunks[number]
+            return
+        if lost == chunk.widest:
+            chunk.measure()
+        if len(chunk.begins) > MOST_IN_CHUNK:
+            half = MOST_IN_CHUNK // 2
+            self._chunks[number : number + 1] = [
+                _Chunk(chunk.begins[:half], chunk.ends[:half]),
+                _Chunk(chunk.begins[half:], chunk.ends[half:]),
+            ]
 
 
 class _Tree:

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <tuple>
 #include <unordered_map>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "shared/input.hpp"
@@ -27,110 +27,139 @@ struct Wish {
     Rule rule;
 };
 
+// They are kept in chunks, so that a room with very many is searched and changed quickly.
 class Room {
    public:
-    struct Range {
-        Coord begin, end;
-    };
-
     Room(Coord end, std::span<const Coord> taken) {  // triples (pool, low, high), sorted and disjoint
         Coord here = 0;
         for (std::size_t i = 0; i + 2 < taken.size(); i += 3) {
-            if (taken[i + 1] > here && end > here) free_.push_back({here, std::min(taken[i + 1], end)});
+            if (taken[i + 1] > here && end > here) append({here, std::min(taken[i + 1], end)});
             here = std::max(here, taken[i + 2]);
         }
-        if (here < end) free_.push_back({here, end});
-        for (const Range& range : free_) widest = std::max(widest, range.end - range.begin);
-        if (free_.size() <= kMostRanges) return;
-        Coord most = 0;
-        for (const Range& range : free_) {
-            most = std::max(most, range.end - range.begin);
-            most_up_to_.push_back(most), begin_at_first_.push_back(range.begin);
-        }
+        if (here < end) append({here, end});
+        for (const Chunk& chunk : chunks_) widest = std::max(widest, chunk.widest);
     }
 
     Coord widest = 0;  // an upper bound on the width of the free ranges
 
-    // The lowest base at which `height` addresses are free; -1 if there is none. Past kMostRanges ranges the last range is preferred.
+    // The lowest base at which `height` addresses are free; -1 if there is none. After kMostMisses ranges that are wide enough, but in which
+    // no base is as wished, the last range is preferred.
     Coord base(const Wish& wish) {
-        const std::optional<Coord> floor = least(wish.height);
-        if (!floor) return -1;
-        const std::size_t first = *floor ? at_or_before(*floor) : 0;
+        std::size_t misses = 0;
         Coord seen = 0;
-        for (std::size_t at = first; at < free_.size(); ++at) {
-            const Coord width = free_[at].end - free_[at].begin;
-            seen = std::max(seen, width);
-            if (width >= wish.height) {
-                const Wide base = in_range(at, wish);
+        for (const Chunk& chunk : chunks_) {
+            seen = std::max(seen, chunk.widest);
+            if (chunk.widest < wish.height) continue;
+            for (const Range& range : chunk.ranges) {
+                if (range.width() < wish.height) continue;
+                const Wide base = in_range(range, wish);
                 if (base >= 0) return base <= wish.most ? static_cast<Coord>(base) : -1;
-            }
-            if (at == first + kMostRanges) {  // usually the last range is wide
-                const Wide base = in_range(free_.size() - 1, wish);
-                if (base >= 0 && base <= wish.most) return static_cast<Coord>(base);
+                if (++misses != kMostMisses) continue;
+                const Wide last = in_range(chunks_.back().ranges.back(), wish);  // usually it is wide
+                if (last >= 0 && last <= wish.most) return static_cast<Coord>(last);
             }
         }
-        if (first == 0) widest = seen;
+        widest = seen;
         return -1;
     }
 
     void take(Coord low, Coord high) {
-        const std::size_t at = at_or_before(low);
-        const auto [begin, end] = free_[at];
-        const auto place = free_.begin() + static_cast<std::ptrdiff_t>(at);
+        const std::size_t number = chunk_of(low);
+        Chunk& chunk = chunks_[number];
+        const auto place = std::partition_point(chunk.ranges.begin(), chunk.ranges.end(), [&](const Range& range) { return range.begin <= low; }) - 1;
+        const auto [begin, end] = *place;
         if (begin < low && high < end) {
             place->end = low;
-            free_.insert(place + 1, {high, end});
+            chunk.ranges.insert(place + 1, {high, end});
         } else if (begin < low) {
             place->end = low;
         } else if (high < end) {
             place->begin = high;
         } else {
-            free_.erase(place);
+            chunk.ranges.erase(place);
         }
+        changed(number, end - begin);
     }
 
     void give_back(Coord low, Coord high) {
-        auto place = std::partition_point(free_.begin(), free_.end(), [&](const Range& range) { return range.begin < low; });
-        const bool joins_next = place != free_.end() && place->begin == high;
-        const bool joins_last = place != free_.begin() && (place - 1)->end == low;
-        if (joins_next) high = place->end;
-        if (joins_last) low = (place - 1)->begin;
-        if (joins_next && joins_last) {
-            (place - 1)->end = high;
-            free_.erase(place);
-        } else if (joins_next) {
-            place->begin = low;
-        } else if (joins_last) {
+        widest = std::max(widest, high - low);
+        if (chunks_.empty()) return append({low, high});
+        const std::size_t number = chunk_of(low);
+        Chunk& chunk = chunks_[number];
+        auto place = std::partition_point(chunk.ranges.begin(), chunk.ranges.end(), [&](const Range& range) { return range.begin < low; });
+        if (place != chunk.ranges.end()) {
+            if (place->begin == high) high = place->end, place = chunk.ranges.erase(place);
+        } else if (number + 1 < chunks_.size() && chunks_[number + 1].ranges.front().begin == high) {
+            std::vector<Range>& after = chunks_[number + 1].ranges;
+            const Coord width = after.front().width();
+            high = after.front().end;
+            after.erase(after.begin());
+            changed(number + 1, width);
+        }
+        if (place != chunk.ranges.begin() && (place - 1)->end == low) {
+            low = (place - 1)->begin;
             (place - 1)->end = high;
         } else {
-            free_.insert(place, {low, high});
+            chunk.ranges.insert(place, {low, high});
         }
+        chunk.widest = std::max(chunk.widest, high - low);
         widest = std::max(widest, high - low);
+        changed(number, -1);
     }
 
    private:
-    static constexpr std::size_t kMostRanges = 100;  // ranges examined before the last one is tried
+    static constexpr std::size_t kMostMisses = 100;
+    static constexpr std::size_t kMostInChunk = 128;
 
-    Wide in_range(std::size_t at, const Wish& wish) const {
-        const Wide base = wish.rule.at_least(free_[at].begin);
-        return base + wish.height <= free_[at].end ? base : -1;
+    struct Range {
+        Coord begin, end;
+        Coord width() const { return end - begin; }
+    };
+    struct Chunk {
+        std::vector<Range> ranges;  // at least one
+        Coord widest = 0;
+    };
+
+    static Wide in_range(const Range& range, const Wish& wish) {
+        const Wide base = wish.rule.at_least(range.begin);
+        return base + wish.height <= range.end ? base : -1;
     }
 
-    // No range below this address has ever been wide enough; none if no range at all has been.
-    std::optional<Coord> least(Coord height) const {
-        if (most_up_to_.empty()) return 0;
-        const auto found = std::lower_bound(most_up_to_.begin(), most_up_to_.end(), height);
-        if (found == most_up_to_.end()) return {};
-        return begin_at_first_[static_cast<std::size_t>(found - most_up_to_.begin())];
+    void append(const Range& range) {
+        if (chunks_.empty() || chunks_.back().ranges.size() == kMostInChunk) chunks_.emplace_back();
+        chunks_.back().ranges.push_back(range);
+        chunks_.back().widest = std::max(chunks_.back().widest, range.width());
     }
 
-    std::size_t at_or_before(Coord low) const {
-        const auto after = std::partition_point(free_.begin(), free_.end(), [&](const Range& range) { return range.begin <= low; });
-        return after == free_.begin() ? 0 : static_cast<std::size_t>(after - free_.begin()) - 1;
+    // The last chunk that begins at or before this address; the first if none does.
+    std::size_t chunk_of(Coord low) const {
+        const auto after = std::partition_point(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) { return chunk.ranges.front().begin <= low; });
+        return after == chunks_.begin() ? 0 : static_cast<std::size_t>(after - chunks_.begin()) - 1;
     }
 
-    std::vector<Range> free_;
-    std::vector<Coord> most_up_to_, begin_at_first_;  // only for many ranges: the widest up to each, and where each began at first
+    // A range of this width is no longer in the chunk, or one more range is.
+    void changed(std::size_t number, Coord lost) {
+        Chunk& chunk = chunks_[number];
+        const auto place = chunks_.begin() + static_cast<std::ptrdiff_t>(number);
+        if (chunk.ranges.empty()) {
+            chunks_.erase(place);
+            return;
+        }
+        if (lost == chunk.widest) measure(chunk);
+        if (chunk.ranges.size() <= kMostInChunk) return;
+        const auto middle = chunk.ranges.begin() + kMostInChunk / 2;
+        Chunk second{{middle, chunk.ranges.end()}};
+        chunk.ranges.erase(middle, chunk.ranges.end());
+        measure(chunk), measure(second);
+        chunks_.insert(place + 1, std::move(second));
+    }
+
+    static void measure(Chunk& chunk) {
+        chunk.widest = 0;
+        for (const Range& range : chunk.ranges) chunk.widest = std::max(chunk.widest, range.width());
+    }
+
+    std::vector<Chunk> chunks_;
 };
 
 }  // namespace memplan

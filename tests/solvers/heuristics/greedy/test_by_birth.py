@@ -12,6 +12,7 @@ import pytest
 
 from solvers.bounds.one_pool import pool_bound
 from solvers.geometry.rules import violation
+from solvers.heuristics.greedy import by_birth as by_birth_module
 from solvers.heuristics.greedy import solver
 from solvers.heuristics.greedy.by_birth import by_birth
 from solvers.heuristics.greedy.solver import Greedy
@@ -20,6 +21,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec
 from solvers.model.solver import Silent, Task
 from tests.small.instances import Block, make_instance, plain
+from tests.solvers.kernels.kernel_sets import native, reference
 
 
 class Late(Silent):
@@ -45,11 +47,15 @@ def made_up(seed: int) -> Instance:
     return make_instance(blocks, pools=[PoolSpec(None, reserved)], conflicts=pairs)
 
 
-def many(count: int, live: int, seed: int) -> Instance:
-    """Random blocks, of which about so many are live together."""
+def many(count: int, live: int, seed: int, alignment: int = 1) -> Instance:
+    """Random blocks, of which about so many are live together; every other one is aligned."""
     chance = random.Random(seed)
-    starts = [chance.randrange(count) for _ in range(count)]
-    return make_instance([plain(at, at + 1 + chance.randrange(2 * live), 1 + chance.randrange(999)) for at in starts])
+    blocks = []
+    for i in range(count):
+        start = chance.randrange(count)
+        end, size = start + 1 + chance.randrange(2 * live), 1 + chance.randrange(999)
+        blocks.append(plain(start, end, size, alignment=alignment if i % 2 else 1))
+    return make_instance(blocks)
 
 
 def peak(instance: Instance, placement: Placement | None) -> int:
@@ -74,6 +80,24 @@ def test_every_rule_is_kept(seed: int) -> None:
 
 def test_a_block_without_room_is_refused() -> None:
     assert by_birth(make_instance([plain(0, 2, 3), plain(0, 2, 3, max_offset=2)])) is None
+
+
+def test_gaps_between_very_many_blocks_are_filled() -> None:
+    instance = many(6_000, 2_000, 3)
+    offset = by_birth(instance)
+    assert offset is not None
+    placement = Placement(np.zeros(len(offset), dtype=np.int64), offset)
+    assert peak(instance, placement) < 1.3 * bound(instance)
+
+
+@pytest.mark.parametrize("alignment", [1, 64])
+def test_both_kernels_place_very_many_blocks_alike(alignment: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = many(3_000, 700, 4, alignment)
+    placements = []
+    for kernels in (native(), reference()):
+        monkeypatch.setattr(by_birth_module, "active_for", lambda _, kernels=kernels: SimpleNamespace(kernels=kernels))
+        placements.append(by_birth(instance))
+    assert all(found is not None and (found == placements[0]).all() for found in placements)
 
 
 def with_kernel(greedy: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
