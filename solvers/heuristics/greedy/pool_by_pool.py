@@ -6,13 +6,14 @@ the next pool that it may be in.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import numpy as np
 
 from ...fitting.measures import measure
 from ...fitting.orders import Fit, ordered
+from ...model.conflicts import distinct
 from ...model.instance import Bools, Instance, Ints, Placement
 from ...model.interruption import check_interrupted, interruptible
 from .packing import packed
@@ -21,6 +22,8 @@ MANY_BLOCKS = 5_000
 """Below this, placing one after the other takes at most a fifth of a second."""
 
 
+ROUNDS_PER_POOL = 3
+"""In a round, what ends too high goes one pool on. Some blocks begin later than others, or again."""
 FIRST_ORDER = "size"
 """The first of all orders; other solvers begin with it too."""
 
@@ -35,22 +38,20 @@ class Packed(NamedTuple):
 
 def pool_by_pool(instance: Instance, hurries: Callable[[], bool] | None = None) -> Packed | None:
     """Place all blocks; None if not all find a place this way, which proves nothing. Once `hurries` is true, the rest is stacked on top."""
-    homes, count = _homes(instance)
-    turn = _turns(instance, homes, count)
-    if turn is None:
+    whereabouts = _Whereabouts(instance)
+    if not whereabouts.begin():
         return None
-    rank, offset = np.empty(instance.blocks, dtype=np.int64), np.zeros(instance.blocks, dtype=np.int64)
-    rank[ordered(FIRST_ORDER, measure(instance))] = np.arange(instance.blocks)
-    pool = homes[np.arange(instance.blocks), turn]
+    offset, turn, pool = np.empty(instance.blocks, dtype=np.int64), whereabouts.turn, whereabouts.pool
     fresh = np.ones(instance.blocks, dtype=bool)
     only = instance.allowed & (instance.lowest == instance.highest)  # such blocks come first everywhere
     as_preferred = not turn.any() and bool((only.any(axis=1) == only[np.arange(instance.blocks), pool]).all())
-    for _ in instance.pools:
+    for _ in range(ROUNDS_PER_POOL * len(instance.pools)):
         moving = np.zeros(instance.blocks, dtype=bool)
+        pool = whereabouts.pool
         for p in np.unique(pool[fresh]).tolist():
             check_interrupted()
             here = np.flatnonzero(pool == p)
-            found = packed(instance, p, here, np.argsort(rank[here]), Fit.LOWEST, hurries)
+            found = packed(instance, p, here, np.argsort(whereabouts.rank[here]), Fit.LOWEST, hurries)
             if found is None:
                 return None
             offset[here] = found[0]
@@ -58,14 +59,80 @@ def pool_by_pool(instance: Instance, hurries: Callable[[], bool] | None = None) 
         if not moving.any():
             return Packed(Placement(pool, offset), as_preferred)
         as_preferred = False
-        if len(instance.apart):
+        moved = whereabouts.move_on(moving)
+        if moved is None:
             return None
-        fresh = _whole_classes(instance, moving)
-        turn[fresh] += 1
-        if (turn >= count).any():
-            return None
-        pool = homes[np.arange(instance.blocks), turn]
+        fresh = moved
     return None
+
+
+class _Whereabouts:
+    """The pool of each block. Blocks of one class are in the same pool, and those that must be apart in different ones."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._each = np.arange(instance.blocks)
+        self._first = _first_of_class(instance)
+        self._homes, self._count = _homes(instance)
+        self._pairs = self._first[instance.apart]
+        self._others: dict[int, list[int]] = {}
+        """For the first block of a class, the first blocks of those that it must be apart from."""
+        for a, b in interruptible(self._pairs.tolist()):
+            self._others.setdefault(a, []).append(b)
+            self._others.setdefault(b, []).append(a)
+        self.turn = np.zeros(instance.blocks, dtype=np.int64)
+        """Which of its pools each block is in."""
+        self.rank = np.empty(instance.blocks, dtype=np.int64)
+        """The place of each block in the order in which a pool is packed."""
+        self.rank[ordered(FIRST_ORDER, measure(instance))] = self._each
+        self._comes_first = np.zeros(instance.blocks, dtype=bool)
+
+    @property
+    def pool(self) -> Ints:
+        pool: Ints = self._homes[self._each, self.turn]
+        return pool
+
+    def begin(self) -> bool:
+        """Put every block into the first of its pools that it may be in; false if there is none."""
+        return bool(self._count.all()) and self._settle(sorted(self._others))
+
+    def move_on(self, some: Bools) -> Bools | None:
+        """Put these blocks, and their classes, into the next of their pools; return all that moved, or None if there is no such pool.
+
+        A class that has been in its last pool, or cannot be in it, begins again, once: it is then placed before all others.
+        """
+        moved = np.zeros(len(some), dtype=bool)
+        moved[self._first[some]] = True
+        moved = moved[self._first]
+        self.turn[moved] += 1
+        through = moved & (self.turn >= self._count)
+        if (through & self._comes_first).any():
+            return None
+        self.turn[through], before = 0, self._comes_first.copy()
+        self._comes_first |= through
+        pool = self.pool
+        clash = self._pairs[pool[self._pairs[:, 0]] == pool[self._pairs[:, 1]]].reshape(-1)
+        if not self._settle(distinct(clash[moved[clash]]).tolist()):
+            return None
+        self._comes_first = self._comes_first[self._first]
+        self.rank[self._comes_first & ~before] -= len(some)
+        return moved
+
+    def _settle(self, some: Collection[int]) -> bool:
+        """Have each of these classes, one after the other, go on to a pool without any of its others; false if there is none."""
+        pool: list[int | None] = self.pool.tolist()
+        for each in some:
+            pool[each] = None  # until it is their turn they are nowhere
+        for each in interruptible(some):
+            closed = {pool[other] for other in self._others[each]}
+            open_to_it = [t for t in range(int(self._count[each])) if int(self._homes[each, t]) not in closed]
+            turn = next((t for t in open_to_it if t >= self.turn[each]), None)
+            if turn is None:
+                if not open_to_it or self._comes_first[each]:
+                    return False
+                self._comes_first[each], turn = True, open_to_it[0]
+            self.turn[each], pool[each] = turn, int(self._homes[each, turn])
+        self.turn = self.turn[self._first]
+        return True
 
 
 def _homes(instance: Instance) -> tuple[Ints, Ints]:
@@ -75,36 +142,6 @@ def _homes(instance: Instance) -> tuple[Ints, Ints]:
     wish = np.where(allowed, instance.preference[first], len(instance.pools))
     homes: Ints = np.argsort(wish, axis=1, kind="stable")
     return homes, allowed.sum(axis=1)
-
-
-def _turns(instance: Instance, homes: Ints, count: Ints) -> Ints | None:
-    """The number of the pool each block goes to first: 0, or the first not taken by blocks it must be apart from."""
-    turn = np.zeros(instance.blocks, dtype=np.int64)
-    if not count.all():
-        return None
-    if not len(instance.apart):
-        return turn
-    group = _first_of_class(instance)
-    others: dict[int, list[int]] = {}
-    for a, b in interruptible(group[instance.apart].tolist()):
-        others.setdefault(a, []).append(b)
-        others.setdefault(b, []).append(a)
-    taken: dict[int, int] = {}
-    for each in interruptible(sorted(others)):
-        closed = {taken.get(other) for other in others[each]}
-        choice = next((t for t in range(int(count[each])) if int(homes[each, t]) not in closed), None)
-        if choice is None:
-            return None
-        turn[each], taken[each] = choice, int(homes[each, choice])
-    return turn[group]
-
-
-def _whole_classes(instance: Instance, some: Bools) -> Bools:
-    """These blocks, and all that must be in one pool with them."""
-    first, marked = _first_of_class(instance), np.zeros(instance.blocks, dtype=bool)
-    marked[first[some]] = True
-    whole: Bools = marked[first]
-    return whole
 
 
 def _first_of_class(instance: Instance) -> Ints:

@@ -115,3 +115,13 @@ def test_with_time_all_orders_are_tried() -> None:
         with patch.object(many_pools, "MANY_BLOCKS", 1):
             made = Greedy().solve(instance, Task(Limits()), Silent())
         assert made.value == plainly.value or (made.value or ()) < (plainly.value or (1 << 62,)), seed
+
+
+def test_blocks_that_move_on_stay_apart_from_others() -> None:
+    blocks = [(0, 2, 6), (0, 2, 5), (0, 2, 4), (0, 2, 3)]
+    pools = [PoolSpec(10), PoolSpec(10), PoolSpec(None)]
+    instance = make_instance(blocks, pools=pools, apart=[(1, 3), (1, 2)])
+    quick = pool_by_pool(instance)
+    assert quick is not None
+    assert violation(instance, quick.placement) is None
+    assert quick.placement.pool.tolist() == [0, 2, 1, 1]
