@@ -18,6 +18,7 @@ from ..model.conflicts import live_pair_count, part_pairs
 from ..model.instance import Bools, Instance, Ints
 from ..model.interruption import GivenUp, check_interrupted, give_up, interrupted_by, interruptible
 from ..model.outcome import Certificate, Proof
+from ..model.solver import never
 from .beside_walls import Piece, height_beside
 
 EXACT_SECTIONS = 64
@@ -40,7 +41,7 @@ def pool_bound(
     if not forced.any():
         return None
     single = _single(instance, pool, forced)
-    live = _live_together(instance, pool, forced)
+    live = _live_together(instance, pool, forced, stopped or never)
     clique = _clique_in_time(instance, pool, forced, stopped) if len(instance.conflicts) else None
     return max((c for c in (live, clique, single) if c is not None), key=lambda c: c.value)
 
@@ -61,8 +62,11 @@ def _single(instance: Instance, pool: int, forced: Bools) -> Certificate:
     return Certificate(Proof.SINGLE_BLOCK, int(end[block]), pool, parts=(part,))
 
 
-def _live_together(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
-    """The bound by the section whose live parts reach highest: sections are ranked by their total size, then measured exactly."""
+def _live_together(instance: Instance, pool: int, forced: Bools, stopped: Callable[[], object]) -> Certificate | None:
+    """The bound by the section whose live parts reach highest: sections are ranked by their total size, then measured exactly.
+
+    Once stopped, no more than the first is measured.
+    """
     shape = outline(instance)
     here = forced[shape.block]
     if not here.any():
@@ -85,7 +89,7 @@ def _live_together(instance: Instance, pool: int, forced: Bools) -> Certificate 
     candidates = np.argsort(-total, kind="stable")[:EXACT_SECTIONS]
     measured = 0
     for section in candidates.tolist():
-        if best is not None and ((uniform and total[section] <= best.value) or measured > MOST_MEASURED):
+        if best is not None and ((uniform and total[section] <= best.value) or measured > MOST_MEASURED or stopped()):
             break
         parts = exclusions.without(_live_at(instance, section, forced))
         if uniform:

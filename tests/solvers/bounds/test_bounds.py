@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from solvers.bounds import one_pool
 from solvers.bounds.one_pool import homeless, pool_bound, stack_height
 from solvers.bounds.weighted_sections import busiest_section
 from solvers.model.instance import Instance, PoolSpec
@@ -112,3 +114,20 @@ def test_a_block_larger_than_every_pool_is_homeless() -> None:
 
 def test_a_stack_of_no_blocks_has_height_zero() -> None:
     assert stack_height(make_instance([(0, 1, 3)]), 0, []) == 0
+
+
+@pytest.mark.parametrize(("is_over", "measured"), [(False, 6), (True, 1)])
+def test_once_time_is_over_one_section_is_measured(
+    monkeypatch: pytest.MonkeyPatch, is_over: bool, measured: int
+) -> None:
+    calls: list[list[int]] = []
+
+    def counting(instance: Instance, pool: int, parts: list[int]) -> int:
+        calls.append(parts)
+        return stack_height(instance, pool, parts)
+
+    monkeypatch.setattr(one_pool, "stack_height", counting)
+    instance = make_instance([plain(at, at + 2, 5 + at, alignment=2 + at) for at in (0, 2, 4)])
+    found = pool_bound(instance, 0, stopped=lambda: is_over)
+    assert found is not None
+    assert (len(calls), found.value) == (measured, 9)
