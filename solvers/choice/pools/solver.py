@@ -16,10 +16,11 @@ from ...model.errors import StopReason
 from ...model.instance import Instance, Ints
 from ...model.libraries import ORTOOLS, Library
 from ...model.objective import evaluate, peaks
-from ...model.outcome import Outcome
+from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Solver, Task
 from .boxes import BoxSearch
 from .dearest_first import choose_dearest_first
+from .floors import FloorSearch
 from .fullest import FullestFirst
 from .in_pieces import LARGE, InPieces, is_large
 from .limits import LimitSearch, can_limit
@@ -69,6 +70,10 @@ ROUNDS_AT_FIRST = 2
 SHARE_OF_CROWDS = 2, 5
 SHARE_BEFORE_LIMITS = 3, 5
 SHARE_OF_LIMITS = 3, 4
+HARDER = 4
+WORK_TO_BEGIN_PER_ENTRY = 8
+"""A question that weighs peaks takes several times the work of searching for the term before, after CP-SAT has begun; with less it is not asked."""
+SHARE_OF_FLOORS = 4, 5
 """Where a later term is lowered below limits; before that the question as it is asked mostly settles it."""
 MUCH_WORK_PER_ENTRY = 100
 """With so much for each number in the program, the question as it is asked does without a limit on the value."""
@@ -123,6 +128,8 @@ class _Whole(Standing):
         super().__init__(instance, program, task, control)
         self.relaxed: dict[int, Relaxed | None] = {}
         """By term."""
+        self.floored: Value | None = None
+        """The earlier terms' values when a term was last bounded pool by pool."""
 
     def run(self) -> Outcome:
         for index in range(len(self.program.terms)):
@@ -136,7 +143,7 @@ class _Whole(Standing):
         if index and self.value is None:
             return
         stretch = [0] * len(self.instance.pools)
-        while not self._is_over() and not self._is_settled(index):
+        while not self._is_over() and not self._is_finished(index):
             choices = self._choices(index, tuple(stretch))
             missed = self._pack_best(index, choices)
             is_known = self.is_known
@@ -150,8 +157,11 @@ class _Whole(Standing):
                     break
             if not missed or not stretched(stretch, missed, STRETCHES):
                 break
-        if not self._is_settled(index):
+        if not self._is_finished(index):
             self._improve(index, self._some(*SHARE_OF_WINDOWS))
+
+    def _has_floors(self, index: int) -> bool:
+        return index < len(self.program.terms) and can_limit(self.program, index)
 
     def _weighs_peaks(self, index: int) -> bool:
         """Does this term or an earlier one count peaks, and none of them only the greatest?"""
@@ -176,12 +186,22 @@ class _Whole(Standing):
         is_exact = not any(stretch)
         question = self._question(index, stretch, is_exact)
         if not self._weighs_peaks(index):
-            found = self._ask(question, is_exact, *(SHARE_WITHOUT_PEAKS if question.near is None else SHARE))
-            return found if self.is_known or question.near is not None else self._dearest_first(question, found)
+            part, of = SHARE_WITHOUT_PEAKS if question.near is None else SHARE
+            # CP-SAT proves far less if limits on the value are among its constraints.
+            found = self._better(question, self._ask(replace(question, least=None, most=None), is_exact, part, of))
+            is_close = bool(found) and self._is_close(index, found[0].value)
+            is_done = self.is_known or question.near is not None or is_close
+            return found if is_done else self._dearest_first(question, found)
         if can_limit(self.program, index):
-            found = self._ask(self._with_worse(question), is_exact, *SHARE_BEFORE_LIMITS)
-            found = [choice for choice in found if question.most is None or choice.value < question.most]
-            return found if self.is_known else self._below_limits(question, found, is_exact)
+            searched = self.asked.get(index - 1, 0) - WORK_TO_BEGIN_PER_ENTRY * self.program.entries
+            if self._some(*SHARE_BEFORE_LIMITS) < HARDER * searched:
+                found, self.is_known = [], False
+            else:
+                found = self._better(question, self._ask(self._with_worse(question), is_exact, *SHARE_BEFORE_LIMITS))
+            if is_exact and not self.is_known:
+                found = [*self._above_floors(question, found), *found]
+            is_done = self.is_known or self._is_settled(index)
+            return found if is_done else self._below_limits(question, found, is_exact)
         if is_held_by_peaks(self.program, index):
             return self._with_peaks_held(question, is_exact)
         found = self._ask(question, is_exact, *SHARE_AT_FIRST)
@@ -255,6 +275,19 @@ class _Whole(Standing):
         bound = search.run(self.bound[0] if self.bound else 0)
         self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
         return [*search.found, *found]
+
+    def _above_floors(self, question: Question, found: list[Choice]) -> list[Choice]:
+        """Better choices still for a later term, where they turn up while it is bounded pool by pool; that is done once for the same earlier terms."""
+        if question.most is None or question.near is None or question.held == self.floored:
+            return []
+        self.floored = question.held
+        near = found[0].pools if found else question.near
+        tops = self.program.least_tops(near)
+        best = min(question.most, self.program.value(question.term, near, tops))
+        work = self._some(*SHARE_OF_FLOORS)
+        search = FloorSearch(self.program, self.asking, replace(question, near=near), best, tops, work)
+        self._learn(question.term, Answer(None, None, search.run(), StopReason.WORK_LIMIT))
+        return search.found
 
     def _below_limits(self, question: Question, found: list[Choice], is_exact: bool) -> list[Choice]:
         """Better choices still for a later term, and what is proven of it."""

@@ -37,6 +37,10 @@ MOST_WORK = 4_000_000
 """Where there is no limit."""
 SHARE_OF_WINDOWS = 3, 5
 """Of a large instance's work. The rest is the bound's, and then the windows' again."""
+CLOSE = 10_000
+"""Where the best choice exceeds the bound by no more than 1/CLOSE of it, no better one is looked for in another way."""
+KEPT_FOR_FLOORS = 3
+"""Where the placement is that close, too, such a part of the work is kept for the next term."""
 
 
 class Standing:
@@ -57,6 +61,8 @@ class Standing:
         """The best proof by prices, by term; of later terms with the earlier ones no higher than they were then."""
         self.later = dict[int, tuple[Value, int]]()
         """For later terms: the earlier ones' values when it was proven, and the bound where they are no higher."""
+        self.asked = dict[int, int]()
+        """The work of questions about the program as a whole, by term."""
         self.is_known = False
         """Was the last question answered in full?"""
 
@@ -86,6 +92,24 @@ class Standing:
     def _is_settled(self, index: int) -> bool:
         return self.value is not None and self.bound[: index + 1] == self.value[: index + 1]
 
+    def _is_finished(self, index: int) -> bool:
+        """Is the term at its least, or so close that what is left of the work is better spent on the next one?"""
+        if self._is_settled(index):
+            return True
+        left = self._left()
+        if self.value is None or left is None or not self._has_floors(index + 1):
+            return False
+        return self._is_close(index, self.value[index]) and left * KEPT_FOR_FLOORS <= (self.task.limits.work or 0)
+
+    def _is_close(self, index: int, value: int) -> bool:
+        """Is such a value of the term hardly above what is proven of it?"""
+        known = self._known(index)
+        return known is not None and (value - known) * CLOSE <= known
+
+    def _has_floors(self, index: int) -> bool:
+        """Is this a term that is bounded pool by pool?"""
+        return False
+
     def _known(self, index: int) -> int | None:
         """The bound of the term where the earlier ones are no higher than they are; None: nothing is proven."""
         earlier = () if self.value is None else self.value[:index]
@@ -95,9 +119,16 @@ class Standing:
         is_held = all(value <= most for value, most in zip(earlier, held, strict=False))
         return proven if is_held and len(held) == index else None
 
+    @staticmethod
+    def _better(question: Question, found: list[Choice]) -> list[Choice]:
+        """Those that are better than what is known."""
+        return [choice for choice in found if question.most is None or choice.value < question.most]
+
     def _ask(self, question: Question, is_exact: bool, part: int, of: int) -> list[Choice]:
         """The program's answer within that part of the work, if it is better than what is known."""
+        before = self.asking.work
         answer = self.asking.ask(self.program, question, self._share(part, of))
+        self.asked[question.term] = self.asked.get(question.term, 0) + self.asking.work - before
         self.is_known = answer.stopped is None
         if is_exact:
             self._learn(question.term, answer)
@@ -209,7 +240,7 @@ class Standing:
 
         def better() -> bool:
             self._take(windows.placement)
-            return not self._is_over() and not self._is_settled(index)
+            return not self._is_over() and not self._is_finished(index)
 
         windows.improve(index, tuple(tops), work, better)
 

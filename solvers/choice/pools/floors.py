@@ -1,0 +1,77 @@
+"""Bounds a term that only peaks decide, pool by pool: how low can this one be, whatever the others are?
+
+Each question is: with this pool no higher than that, what does the term before, which the choice of pools decides, cost at least? If more than it may,
+the pool is higher in every plan of use. No peak is weighed in such a question, so CP-SAT answers it far sooner than one about all pools together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .peaks import Choice
+from .program import Program
+from .questions.asking import Asking
+from .questions.question import Question
+
+FIRST_STEP = 64
+"""A pool's first question is how it could be lower by such a part of the term's value, and each later one by half as much."""
+SHARE_OF_FIRST = 6
+"""A pool's first question may take such a part of the work: if that is not enough, pools are not what decides the term."""
+FINEST = 4_096
+"""A pool that could be lower by such a part of the term's value at most is settled."""
+
+
+class FloorSearch:
+    """Of one term, with the earlier ones held, from pools with these tops; `best` is the term's best known value."""
+
+    def __init__(
+        self, program: Program, asking: Asking, question: Question, best: int, tops: tuple[int, ...], work: int
+    ) -> None:
+        self.found: list[Choice] = []
+        """The choices that improved on all before them, best first."""
+        self._program, self._asking, self._index, self._best = program, asking, question.term, best
+        *earlier, self._most = question.held
+        self._question = replace(question, term=self._index - 1, held=tuple(earlier), least=None, most=None)
+        self._tops = list(tops)
+        self._floors = [room.lowest for room in program.rooms]
+        self._work, self._end = work, asking.work + work
+
+    def run(self) -> int:
+        """A lower bound on the term."""
+        prices = self._program.terms[self._index].of_peaks
+        steps = {pool: self._best // FIRST_STEP for pool, price in enumerate(prices) if price}
+        for pool in sorted(steps, key=lambda each: -self._tops[each] * prices[each]):
+            if not self._raise(pool, steps[pool] // prices[pool], self._work // SHARE_OF_FIRST):
+                steps = {}
+                break
+        while steps:  # the pool that may be lower by most
+            pool = max(steps, key=lambda each: (steps[each], -each))
+            steps[pool] //= 2
+            work = (self._end - self._asking.work) // (len(steps) + 1)
+            is_raised = self._raise(pool, steps[pool] // prices[pool], work)
+            if not is_raised or steps[pool] * FINEST <= self._best:
+                del steps[pool]
+        return min(sum(price * floor for price, floor in zip(prices, self._floors, strict=True)), self._best)
+
+    def _raise(self, pool: int, step: int, work: int) -> bool:
+        """Raise the pool's floor to so much below its top; false if that was not proven."""
+        top = self._tops[pool] - step - 1
+        if top < self._floors[pool]:
+            return True
+        if work <= 0 or self._asking.stop is not None:
+            return False
+        tops = tuple(top if other == pool else None for other in range(len(self._tops)))
+        question = replace(self._question, tops=tops, enough=self._most + 1)
+        answer = self._asking.ask(self._program, question, work)
+        if answer.pools is not None and answer.value is not None and answer.value <= self._most:
+            lower = self._program.least_tops(answer.pools)
+            value = self._program.value(self._index, answer.pools, lower)
+            self._tops[pool] = lower[pool]
+            if value < self._best:
+                self._best = value
+                self.found.insert(0, Choice(value, lower, answer.pools))
+            return False
+        if answer.is_impossible or (answer.bound is not None and answer.bound > self._most):
+            self._floors[pool] = top + 1
+            return True
+        return False
